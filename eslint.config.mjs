@@ -1,0 +1,77 @@
+import tseslint from 'typescript-eslint';
+
+/** Everything a gateway module must receive as a part instead of reaching for it. */
+const ambient = [
+  ['Date', 'Take a Clock.'],
+  ['performance', 'Take a Clock.'],
+  ['setTimeout', 'Take a Clock and use its timers.'],
+  ['setInterval', 'Take a Clock and use its timers.'],
+  ['setImmediate', 'Take a Clock and use its timers.'],
+  ['fetch', 'Take a Fetch; egress is the only door out.'],
+  ['process', 'The environment is read in api/src/env.ts.'],
+  ['crypto', 'Take a Random, or use kernel.'],
+].map(([name, message]) => ({ name, message }));
+
+export default tseslint.config(
+  { ignores: ['**/dist/**', '.build/**', 'data/**', 'coverage/**', 'node_modules/**'] },
+  ...tseslint.configs.strictTypeChecked.map((c) => ({ ...c, files: ['**/*.ts'] })),
+  {
+    files: ['**/*.ts'],
+    languageOptions: {
+      parserOptions: { project: ['./test/tsconfig.json'], tsconfigRootDir: import.meta.dirname },
+    },
+    rules: {
+      'max-lines': ['error', { max: 400 }],
+      'no-restricted-syntax': [
+        'error',
+        { selector: 'ExportDefaultDeclaration', message: 'Named exports only.' },
+      ],
+      '@typescript-eslint/no-floating-promises': 'error',
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      '@typescript-eslint/unified-signatures': 'off',
+      // Methods of ports return promises; an in-memory one has nothing to await.
+      '@typescript-eslint/require-await': 'off',
+    },
+  },
+  {
+    files: ['packages/gateway/src/**/*.ts'],
+    ignores: ['**/*.test.ts'],
+    rules: {
+      'no-restricted-globals': ['error', ...ambient],
+      'no-restricted-properties': [
+        'error',
+        { object: 'Math', property: 'random', message: 'Take a Random.' },
+      ],
+      'no-restricted-imports': [
+        'error',
+        {
+          paths: [
+            { name: 'node:timers', message: 'Take a Clock.' },
+            { name: 'node:timers/promises', message: 'Take a Clock.' },
+            { name: 'node:http', message: 'Take a Fetch.' },
+            { name: 'node:https', message: 'Take a Fetch.' },
+            { name: 'node:net', message: 'Take a Dial.' },
+            { name: 'undici', message: 'Take a Fetch.' },
+            { name: 'node:process', message: 'Take settings as parts.' },
+            { name: 'process', message: 'Take settings as parts.' },
+            {
+              name: 'node:crypto',
+              importNames: ['randomBytes', 'randomUUID', 'randomInt', 'getRandomValues'],
+              message: 'Take a Random.',
+            },
+          ],
+        },
+      ],
+    },
+  },
+  {
+    files: ['**/*.test.ts', 'test/**/*.ts', 'packages/testkit/**/*.ts'],
+    rules: {
+      '@typescript-eslint/no-non-null-assertion': 'off',
+      '@typescript-eslint/no-unnecessary-condition': 'off',
+    },
+  },
+);

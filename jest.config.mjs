@@ -1,0 +1,16 @@
+export default {
+  testEnvironment: 'node',
+  // Workspace packages resolve to their sources, so a test run needs no build.
+  testEnvironmentOptions: { customExportConditions: ['behalf-source', 'node', 'import', 'default'] },
+  roots: ['<rootDir>/packages', '<rootDir>/api', '<rootDir>/config', '<rootDir>/test', '<rootDir>/tools'],
+  testMatch: ['**/*.test.ts'],
+  modulePathIgnorePatterns: ['/dist/', '<rootDir>/.build/'],
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: {
+    '\\.ts$': [
+      '@swc/jest',
+      { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'es6' }, sourceMaps: 'inline' },
+    ],
+  },
+  testTimeout: 20_000,
+};

@@ -1,0 +1,66 @@
+import type { SealContext } from '@behalf/kernel';
+import type { SessionRecord } from './sessions.ts';
+import type { TicketRecord } from './tickets.ts';
+import type { UserRecord } from './users.ts';
+
+/** The records that outlive a move from one store to another. Leases, counters and caches do not. */
+export interface Collections {
+  users: UserRecord;
+  sessions: SessionRecord;
+  tickets: TicketRecord & { consumedAt: number | null };
+  system: { name: string; value: string };
+}
+export type CollectionName = keyof Collections;
+
+export interface SealedField {
+  value: string;
+  context: SealContext;
+}
+
+interface CollectionShape<R> {
+  /** The field that names a record within its collection. */
+  key: keyof R & string;
+  /** Every sealed value of a record, with what it must open under. */
+  sealed(record: R): SealedField[];
+}
+
+export const keyCheckContext: SealContext = {
+  tenant: '-',
+  principal: '-',
+  server: '-',
+  kind: 'system',
+  field: 'key-check',
+};
+
+/** Bound to the account: a hash moved into another row, or under another tenant, does not open. */
+export function passwordContext(user: Pick<UserRecord, 'id' | 'tenant'>): SealContext {
+  return { tenant: user.tenant, principal: `user:${user.id}`, server: '-', kind: 'account', field: 'password' };
+}
+
+export const KEY_CHECK = 'key-check';
+
+export const collectionShapes: { [N in CollectionName]: CollectionShape<Collections[N]> } = {
+  // The key check first: a copy under the wrong key stops before anything is written.
+  system: {
+    key: 'name',
+    sealed: (row) => (row.name === KEY_CHECK ? [{ value: row.value, context: keyCheckContext }] : []),
+  },
+  users: {
+    key: 'id',
+    sealed: (user) =>
+      user.passwordSealed === null ? [] : [{ value: user.passwordSealed, context: passwordContext(user) }],
+  },
+  sessions: { key: 'hash', sealed: () => [] },
+  tickets: { key: 'hash', sealed: () => [] },
+};
+
+export const collectionNames = Object.keys(collectionShapes) as CollectionName[];
+
+/** Bulk access for moving a store; not for serving requests. */
+export interface RawCollections {
+  count(name: CollectionName): Promise<number>;
+  /** Up to `limit` records in key order, after the given key. */
+  page<N extends CollectionName>(name: N, after: string | null, limit: number): Promise<Collections[N][]>;
+  /** Inserts or replaces by key, durably. */
+  put<N extends CollectionName>(name: N, records: readonly Collections[N][]): Promise<void>;
+}

@@ -1,0 +1,19 @@
+export type { AttemptCounter, AttemptWindow } from './attempts.ts';
+export type { Cache, OpenCache } from './cache.ts';
+export type { ChangeFeed, ChangeNotice, ChangeTopic } from './changes.ts';
+export {
+  collectionNames,
+  collectionShapes,
+  KEY_CHECK,
+  keyCheckContext,
+  passwordContext,
+  type CollectionName,
+  type Collections,
+  type RawCollections,
+  type SealedField,
+} from './collections.ts';
+export type { SessionRecord, SessionStore } from './sessions.ts';
+export type { CoordinationStore, PrimaryStore } from './store.ts';
+export type { SystemStore } from './system.ts';
+export type { TicketKind, TicketRecord, TicketStore } from './tickets.ts';
+export type { UserRecord, UserStore } from './users.ts';

@@ -1,0 +1,32 @@
+import type { Leases } from '@behalf/kernel';
+import type { AttemptCounter } from './attempts.ts';
+import type { OpenCache } from './cache.ts';
+import type { ChangeFeed } from './changes.ts';
+import type { RawCollections } from './collections.ts';
+import type { SessionStore } from './sessions.ts';
+import type { SystemStore } from './system.ts';
+import type { TicketStore } from './tickets.ts';
+import type { UserStore } from './users.ts';
+
+/** What all processes share for as long as it lives: Redis, or the primary store itself. */
+export interface CoordinationStore {
+  readonly kind: 'memory' | 'sqlite' | 'mongo' | 'redis';
+  readonly leases: Leases;
+  readonly changes: ChangeFeed;
+  readonly attempts: AttemptCounter;
+  readonly cache: OpenCache;
+  /** Resolves when the store answers; rejects when it does not. */
+  ping(): Promise<void>;
+  /** Idempotent; what is in flight finishes first. */
+  close(): Promise<void>;
+}
+
+/** What must never be lost: SQLite or MongoDB. It can coordinate too when there is no Redis. */
+export interface PrimaryStore extends CoordinationStore {
+  readonly kind: 'memory' | 'sqlite' | 'mongo';
+  readonly users: UserStore;
+  readonly sessions: SessionStore;
+  readonly tickets: TicketStore;
+  readonly system: SystemStore;
+  readonly raw: RawCollections;
+}

@@ -1,0 +1,114 @@
+import { createCipheriv, createDecipheriv, createHash, hkdfSync } from 'node:crypto';
+import type { Random } from './random.ts';
+
+/**
+ * What a sealed value belongs to. Every part goes into the authenticated data, so a ciphertext copied to another
+ * tenant, principal, server, kind or field does not open there.
+ */
+export interface SealContext {
+  tenant: string;
+  /** A principal such as `user:<id>`, or `-` when the value belongs to nobody. */
+  principal: string;
+  /** The server's id, or `-`. */
+  server: string;
+  kind: string;
+  field: string;
+  /** Further binding, in order (a record's id, URL, generation ...). */
+  binding?: readonly string[];
+}
+
+export type OpenFailure = 'malformed' | 'unknown_key' | 'tampered';
+
+/** A sealed value that does not open is an alarm, never a missing value. */
+export class SealError extends Error {
+  override readonly name = 'SealError';
+  readonly reason: OpenFailure;
+  constructor(reason: OpenFailure) {
+    super(`A sealed value did not open: ${reason}`);
+    this.reason = reason;
+  }
+}
+
+export interface Keyring {
+  /** Id of the key that writes. */
+  readonly writingKey: string;
+  seal(plaintext: string, context: SealContext): string;
+  open(envelope: string, context: SealContext): string;
+  /** The same value under the writing key; the envelope itself when it already is. */
+  rewrap(envelope: string, context: SealContext): string;
+}
+
+const SCHEMA = 'v1';
+const TAG_BYTES = 16;
+
+/** First 8 hex of the key's SHA-256: names a key without revealing it. */
+export function keyId(key: Uint8Array): string {
+  return createHash('sha256').update(key).digest('hex').slice(0, 8);
+}
+
+/** AES-256-GCM under an HKDF subkey per (key, tenant, kind). The first key writes, all read. */
+export function createKeyring(keys: readonly Uint8Array[], random: Random): Keyring {
+  const [first] = keys;
+  if (first === undefined) throw new RangeError('A keyring needs at least one key');
+  for (const key of keys) if (key.length !== 32) throw new RangeError('A sealing key has 32 bytes');
+  const byId = new Map(keys.map((key) => [keyId(key), key]));
+  const writingKey = keyId(first);
+
+  function open(envelope: string, context: SealContext): string {
+    const [version, kid, nonce, body, ...rest] = envelope.split('.');
+    if (version !== SCHEMA || !kid || !nonce || !body || rest.length > 0) throw new SealError('malformed');
+    const key = byId.get(kid);
+    if (!key) throw new SealError('unknown_key');
+    const bytes = Buffer.from(body, 'base64url');
+    if (bytes.length < TAG_BYTES) throw new SealError('malformed');
+    try {
+      const decipher = createDecipheriv('aes-256-gcm', subkey(key, context), Buffer.from(nonce, 'base64url'), {
+        authTagLength: TAG_BYTES,
+      });
+      decipher.setAAD(authenticated(context));
+      decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+      return decipher.update(bytes.subarray(0, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+    } catch {
+      throw new SealError('tampered');
+    }
+  }
+
+  function seal(plaintext: string, context: SealContext): string {
+    const nonce = random.bytes(12);
+    const cipher = createCipheriv('aes-256-gcm', subkey(first as Uint8Array, context), nonce, {
+      authTagLength: TAG_BYTES,
+    });
+    cipher.setAAD(authenticated(context));
+    const body = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+    return [SCHEMA, writingKey, Buffer.from(nonce).toString('base64url'), body.toString('base64url')].join('.');
+  }
+
+  return {
+    writingKey,
+    seal,
+    open,
+    rewrap(envelope, context) {
+      return envelope.startsWith(`${SCHEMA}.${writingKey}.`) ? envelope : seal(open(envelope, context), context);
+    },
+  };
+}
+
+function subkey(key: Uint8Array, { tenant, kind }: SealContext): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', key, 'behalf', lengthPrefixed([tenant, kind]), 32));
+}
+
+function authenticated({ tenant, principal, server, kind, field, binding = [] }: SealContext): Buffer {
+  return lengthPrefixed([SCHEMA, tenant, principal, server, kind, field, ...binding]);
+}
+
+/** Length before content, so no two tuples share an encoding. */
+function lengthPrefixed(parts: readonly string[]): Buffer {
+  return Buffer.concat(
+    parts.flatMap((part) => {
+      const bytes = Buffer.from(part, 'utf8');
+      const length = Buffer.alloc(4);
+      length.writeUInt32BE(bytes.length);
+      return [length, bytes];
+    }),
+  );
+}

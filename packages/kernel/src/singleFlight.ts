@@ -1,0 +1,95 @@
+import { abortReason } from './clock.ts';
+
+export type FlightKey = readonly (string | number | boolean | null)[];
+
+export interface FlightOptions {
+  /** This caller's patience: aborting it releases this caller alone. */
+  signal?: AbortSignal | undefined;
+  /** Work that must finish once begun (an exchange, a refresh): no waiter's leaving aborts it. */
+  detached?: boolean;
+}
+
+export interface SingleFlight<T> {
+  /** Joins the flight of this key, or starts `work`. */
+  run(key: FlightKey, work: (signal: AbortSignal) => Promise<T>, options?: FlightOptions): Promise<T>;
+  /** How many flights are in the air: what a shutdown waits for. */
+  readonly size: number;
+  /** Resolves when every flight in the air has landed, whatever its outcome. */
+  idle(): Promise<void>;
+}
+
+interface Flight<T> {
+  readonly promise: Promise<T>;
+  readonly abort: AbortController;
+  readonly detached: boolean;
+  waiters: number;
+}
+
+/**
+ * One piece of work per key at a time; everyone who asks meanwhile shares its outcome. The key is a tuple encoded as
+ * JSON, so ("a:b","c") and ("a","b:c") never meet. A failure is shared by those who waited and kept for nobody.
+ */
+export function createSingleFlight<T>(): SingleFlight<T> {
+  const flights = new Map<string, Flight<T>>();
+  const airborne = new Set<Promise<unknown>>();
+
+  function start(id: string, work: (signal: AbortSignal) => Promise<T>, detached: boolean): Flight<T> {
+    const abort = new AbortController();
+    const promise = (async () => work(abort.signal))();
+    const flight: Flight<T> = { promise, abort, detached, waiters: 0 };
+    flights.set(id, flight);
+    const landed = promise.then(
+      () => land(),
+      () => land(),
+    );
+    airborne.add(landed);
+    const land = () => {
+      airborne.delete(landed);
+      // An abandoned flight was replaced long ago: it must not evict its successor.
+      if (flights.get(id) === flight) flights.delete(id);
+    };
+    return flight;
+  }
+
+  function leave(id: string, flight: Flight<T>): void {
+    flight.waiters -= 1;
+    if (flight.waiters > 0 || flight.detached) return;
+    if (flights.get(id) === flight) flights.delete(id);
+    flight.abort.abort(new DOMException('Nobody waits for this any more', 'AbortError'));
+  }
+
+  return {
+    run(key, work, { signal, detached = false } = {}) {
+      if (signal?.aborted) return Promise.reject(abortReason(signal));
+      const id = JSON.stringify(key);
+      const flight = flights.get(id) ?? start(id, work, detached);
+      flight.waiters += 1;
+      return new Promise<T>((resolve, reject) => {
+        const onAbort = () => {
+          leave(id, flight);
+          reject(abortReason(signal as AbortSignal));
+        };
+        signal?.addEventListener('abort', onAbort, { once: true });
+        const settled = () => signal?.removeEventListener('abort', onAbort);
+        flight.promise.then(
+          (value) => {
+            settled();
+            resolve(value);
+          },
+          (error: unknown) => {
+            settled();
+            // Rejecting with the very error the work threw is the point.
+            // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+            reject(error);
+          },
+        );
+      });
+    },
+    get size() {
+      return airborne.size;
+    },
+    async idle() {
+      while (airborne.size > 0) await Promise.all(airborne);
+    },
+  };
+}

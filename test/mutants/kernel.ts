@@ -1,0 +1,3 @@
+import type { Mutant } from '../mutants.ts';
+
+export const kernel: readonly Mutant[] = [];
