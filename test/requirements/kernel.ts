@@ -1,3 +1,34 @@
 import type { Requirement } from '../requirements.ts';
 
-export const kernel = {} as const satisfies Record<string, Requirement>;
+export const kernel = {
+  'kernel.flight.one-per-key': ['done', 'Concurrent callers of one key share one piece of work.'],
+  'kernel.flight.key-tuple': ['done', 'Different key tuples never share a flight.'],
+  'kernel.flight.failure-not-kept': ['done', 'A failure reaches those who waited and nobody later.'],
+  'kernel.flight.abort-one': ['done', 'One caller’s abort releases that caller alone.'],
+  'kernel.flight.last-leaves': ['done', 'Shared work is told to stop when its last waiter leaves.'],
+  'kernel.flight.detached': ['done', 'Detached work is never aborted, even when everybody left.'],
+  'kernel.flight.successor': ['done', 'An abandoned flight neither serves nor evicts its successor.'],
+  'kernel.flight.idle': ['done', 'A shutdown can wait for every flight in the air.'],
+  'kernel.flight.model': [
+    'done',
+    'Any order of asking, leaving and landing keeps the rules of single flight.',
+  ],
+  'kernel.clock.sleep': ['done', 'A sleep ends at its time, or at once when it is aborted.'],
+  'kernel.clock.long-timer': ['done', 'A timer longer than 25 days does not fire at once.'],
+  'kernel.clock.unref': ['done', 'A pending timer never keeps the process alive.'],
+  'testkit.clock.order': ['done', 'The fake clock fires timers in order, each at its time.'],
+  'kernel.random.id': ['done', 'A random id carries 128 bits.'],
+  'kernel.random.uniform': ['done', 'A uniform number is at least 0 and below 1.'],
+  'kernel.seal.round-trip': ['done', 'A sealed text opens unchanged.'],
+  'kernel.seal.context': ['done', 'A sealed value opens only in the very context it was sealed for.'],
+  'kernel.seal.tamper': ['done', 'A sealed value that was changed in any bit does not open.'],
+  'kernel.seal.keys': ['done', 'The first key writes, all keys read, and rewrapping moves a value on.'],
+  'kernel.seal.nonce': ['done', 'No two sealed values share a nonce.'],
+  'kernel.seal.subkeys': ['done', 'Each tenant and kind is sealed under a key of its own.'],
+  'kernel.equal.secrets': ['done', 'Secrets are compared whole, in constant time.'],
+  'kernel.redact.fields': ['done', 'Fields and headers named as secrets are masked at any depth.'],
+  'kernel.redact.shapes': ['done', 'Secrets inside free text are masked by their shape.'],
+  'kernel.redact.live': ['done', 'Values known to be secret are masked wherever and however they are spelt.'],
+  'kernel.redact.errors': ['done', 'A logged error keeps its causes, masked and bounded.'],
+  'kernel.redact.hostile': ['done', 'No value makes redaction throw, hang or write without end.'],
+} as const satisfies Record<string, Requirement>;

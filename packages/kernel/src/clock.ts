@@ -5,20 +5,34 @@ export type Cancel = () => void;
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Runs `fn` once after `ms`. A pending timer never keeps the process alive. */
-  timer(ms: number, fn: () => void): Cancel;
+  /**
+   * Runs `fn` once after `ms`. Upkeep alone never keeps a process alive; with `hold` it does, because somebody waits
+   * for what the timer brings.
+   */
+  timer(ms: number, fn: () => void, options?: { hold?: boolean }): Cancel;
 }
+
+/** Node fires a longer one at once: 32 bits of milliseconds, not quite 25 days. */
+const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  timer(ms, fn) {
-    const handle = setTimeout(fn, ms);
-    handle.unref();
+  timer(ms, fn, { hold = false } = {}) {
+    let handle: NodeJS.Timeout;
+    const wait = (left: number) => {
+      const step = Math.min(left, LONGEST_TIMEOUT_MS);
+      handle = setTimeout(() => (left > step ? wait(left - step) : fn()), step);
+      if (!hold) handle.unref();
+    };
+    wait(ms);
     return () => clearTimeout(handle);
   },
 };
 
-/** Resolves after `ms`, or rejects with the signal's reason as soon as it aborts. */
+/**
+ * Resolves after `ms`, or rejects with the signal's reason as soon as it aborts. The process lives on meanwhile: a
+ * start that waits for a lock must not end because nothing else is going on.
+ */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(abortReason(signal));
@@ -26,10 +40,11 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
       cancel();
       reject(abortReason(signal as AbortSignal));
     };
-    const cancel = clock.timer(ms, () => {
+    const wake = () => {
       signal?.removeEventListener('abort', onAbort);
       resolve();
-    });
+    };
+    const cancel = clock.timer(ms, wake, { hold: true });
     signal?.addEventListener('abort', onAbort, { once: true });
   });
 }
@@ -38,4 +53,29 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
 export function abortReason(signal: AbortSignal): Error {
   const reason: unknown = signal.reason;
   return reason instanceof Error ? reason : new DOMException('This operation was aborted', 'AbortError');
+}
+
+/** Settles as `work` does, or with what `late` gives after `ms`. The timer does not outlive the answer. */
+export async function within<T, L>(
+  clock: Clock,
+  ms: number,
+  work: Promise<T>,
+  late: () => L,
+): Promise<T | L> {
+  let cancel: Cancel = () => undefined;
+  const deadline = new Promise<L>((resolve, reject) => {
+    const expire = () => {
+      try {
+        resolve(late());
+      } catch (error) {
+        reject(error instanceof Error ? error : new Error(String(error)));
+      }
+    };
+    cancel = clock.timer(ms, expire, { hold: true });
+  });
+  try {
+    return await Promise.race([work, deadline]);
+  } finally {
+    cancel();
+  }
 }

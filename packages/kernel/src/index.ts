@@ -1,4 +1,4 @@
-export { abortReason, sleep, systemClock, type Cancel, type Clock } from './clock.ts';
+export { abortReason, sleep, systemClock, within, type Cancel, type Clock } from './clock.ts';
 export { equalSecrets } from './equal.ts';
 export type { HeldLease, LeasePurpose, Leases } from './lease.ts';
 export type { Dial, DialTarget, Fetch, Resolve } from './network.ts';

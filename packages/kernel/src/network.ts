@@ -11,6 +11,8 @@ export interface DialTarget {
   /** The name the caller asked for: TLS server name and certificate check. */
   servername: string;
   tls: boolean;
+  /** A tunnel through a proxy that already leads there: TLS is spoken over it and nothing is opened. */
+  over?: Duplex;
 }
 
 /** Opens a connection. A part, so that address tests record instead of dialling. */

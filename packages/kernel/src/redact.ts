@@ -1,28 +1,51 @@
+import { isNativeError } from 'node:util/types';
+
 const MASK = '[redacted]';
 
-/** Field names whose value is a secret whatever it looks like. */
+/** Field names whose value is a secret whatever it looks like, as `x-auth-token`, `client_secret` or `apikey`. */
 const SECRET_FIELD =
-  /^(authorization|proxy-authorization|cookie|set-cookie|password|passphrase|client_?secret|secret|api_?key|x-api-key|(access|refresh|id)_?token|token|assertion|client_assertion|code_verifier|creds_?key|credential|private_?key)$/i;
+  /^(?:proxy-)?authorization$|^(?:set-)?cookie$|^creds_?key$|(?:^|[_.-]|access|refresh|id|session|auth|client|code)(?:token|secret|password|passwd|passphrase|(?:api|private|secret|access|signing|encryption|master)[_-]?key|assertion|verifier|credentials?)$/i;
+/** The same in camel case, where the capital shows that a word begins: `sessionToken`, not `broken`. */
+const SECRET_FIELD_CAMEL =
+  /(?:Token|Secret|Password|Passphrase|(?:Api|Private|Secret|Access|Signing|Encryption|Master)Key|Assertion|Verifier|Credentials?)$|^(?:secret|access|signing|encryption|master|private|api)Key$/;
+
+/** Names that give away what follows them in text. `OPENID_CLIENT_SECRET` counts; `status_code` is not a code. */
+const SECRET_NAME = String.raw`(?<![a-z0-9])(?:(?:access|refresh|id|session|auth)[_-]?token|client[_-]?secret|code[_-]?verifier|assertion|password|passphrase|(?:secret[_-]?)?access[_-]?key|(?:api|secret|private|signing|encryption|master)[_-]?key|token|secret)`;
+const PAIR_NAME = String.raw`(${SECRET_NAME}|\bcode)`;
 
 /** Shapes that give a secret away inside free text. */
 const SECRET_SHAPES: readonly [RegExp, string][] = [
   [/\b(Bearer|Basic|DPoP)\s+[A-Za-z0-9._~+/=-]{6,}/gi, `$1 ${MASK}`],
   // A JWT: three base64url parts, the first of which starts as `{"` does.
-  [/\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]*)?/g, MASK],
+  [/(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]*)?/g, MASK],
   // A sealed envelope is not a secret, but it has no business in a log either.
   [/\bv1\.[0-9a-f]{8}\.[A-Za-z0-9_-]{16}\.[A-Za-z0-9_-]+/g, MASK],
-  // user:password@ inside a URL.
-  [/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/@:]*:[^\s/@]*@/gi, `$1${MASK}@`],
-  // name=value and "name":"value" pairs in text, queries and form bodies.
-  [
-    /\b((?:access|refresh|id)_token|client_secret|code_verifier|code|assertion|password|api[_-]?key|token|secret)(=|"\s*:\s*")[^&\s"',;}]+/gi,
-    `$1$2${MASK}`,
-  ],
+  // Everything before the last @ of a URL's authority: a token may stand there without a password.
+  [/\b([a-z][a-z0-9+.-]{0,30}:\/\/)[^\s/?#"<>\\]*@/gi, `$1${MASK}@`],
+  // A header as text, to the end of its line.
+  [/\b((?:proxy-)?authorization|(?:set-)?cookie)\s*:\s*[^\r\n"]+/gi, `$1: ${MASK}`],
+  // name: value in text.
+  [new RegExp(`(${SECRET_NAME}):[ \\t]+(?:"[^"]*"|'[^']*'|[^\\s"',;}]+)`, 'gi'), `$1: ${MASK}`],
+  // name=value in text, queries and form bodies.
+  [new RegExp(`${PAIR_NAME}=(?:"[^"]*"|'[^']*'|[^&\\s"',;}]+)`, 'gi'), `$1=${MASK}`],
+  // "name":"value", to the end of the string, whatever stands in it.
+  [new RegExp(String.raw`${PAIR_NAME}("\s*:\s*")(?:[^"\\]|\\.)*`, 'gis'), `$1$2${MASK}`],
+  // The same inside a JSON string.
+  [new RegExp(String.raw`${PAIR_NAME}(\\+"\s*:\s*\\+")(?:[^"\\]|\\+(?!["\\]))*`, 'gis'), `$1$2${MASK}`],
 ];
+
+const DEEPEST = 8;
+/** A log line longer than this helps nobody, and matching shapes in it would cost everybody time. */
+const LONGEST_TEXT = 32_768;
+/** The same for a whole value: an upstream's error may hold any number of texts just below that length. */
+const LONGEST_VALUE = 131_072;
+const MOST_NODES = 5_000;
+/** Where a text was cut, half a secret may no longer look like one. */
+const CUT_EDGE = 1_024;
 
 export interface Redactor {
   text(value: string): string;
-  /** A deep copy with secrets masked: by field name, by shape, by exact value. */
+  /** A deep copy with secrets masked: by field name, by shape, by exact value. Never throws. */
   value(value: unknown): unknown;
 }
 
@@ -32,32 +55,100 @@ export interface Redactor {
  */
 export function createRedactor(live: readonly string[] = []): Redactor {
   // Short values would mask half of a log and hide nothing.
-  const exact = live.filter((secret) => secret.length >= 6).sort((a, b) => b.length - a.length);
+  const exact = [...new Set(live.filter((secret) => secret.length >= 6).flatMap(spellings))].sort(
+    (a, b) => b.length - a.length,
+  );
 
   function text(value: string): string {
     let out = value;
     for (const secret of exact) out = out.replaceAll(secret, MASK);
-    for (const [shape, replacement] of SECRET_SHAPES) out = out.replace(shape, replacement);
-    return out;
+    if (out.length <= LONGEST_TEXT) return maskShapes(out);
+    return `${maskShapes(out.slice(0, LONGEST_TEXT)).slice(0, -CUT_EDGE)}[cut]`;
   }
 
-  function walk(value: unknown, depth: number): unknown {
-    if (typeof value === 'string') return text(value);
-    if (typeof value !== 'object' || value === null) return value;
-    if (depth > 8) return '[too deep]';
-    if (value instanceof Error) {
-      return { ...(walk({ ...value }, depth + 1) as object), name: value.name, message: text(value.message) };
+  function walk(value: unknown, depth: number, seen: Seen): unknown {
+    seen.nodes += 1;
+    if (seen.characters > LONGEST_VALUE || seen.nodes > MOST_NODES) return '[cut]';
+    if (typeof value === 'string') {
+      seen.characters += value.length;
+      return text(value);
     }
-    if (Array.isArray(value)) return value.map((item) => walk(item, depth + 1));
+    // JSON knows no such number, and a log line must not throw.
+    if (typeof value === 'bigint') return String(value);
+    if (typeof value !== 'object' || value === null) return value;
+    if (depth > DEEPEST) return '[too deep]';
+    // Also what would be shown twice: a graph whose nodes share nodes is exponential when written out.
+    if (seen.objects.has(value)) return '[repeated]';
+    seen.objects.add(value);
+    try {
+      return copy(value, (item) => walk(item, depth + 1, seen));
+    } catch {
+      // A getter or a proxy that throws.
+      return '[unreadable]';
+    }
+  }
+
+  function copy(value: object, inner: (item: unknown) => unknown): unknown {
+    // Bytes are keys or bodies; neither belongs in a log.
+    if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
+    if (value instanceof Date) return Number.isNaN(value.getTime()) ? '[no date]' : value.toISOString();
+    if (value instanceof URL) return text(value.href);
+    if (Array.isArray(value)) return value.map(inner);
+    if (value instanceof Set) return [...value].map(inner);
+    if (value instanceof Map || value instanceof Headers) return fields([...value], inner);
+    const own = fields(Object.entries(value), inner);
+    if (!isNativeError(value) && !(value instanceof Error)) return own;
+    // What an error keeps out of its enumerable fields is what a reader of the log wants most.
+    const { name, message, cause, errors } = value as Record<
+      'name' | 'message' | 'cause' | 'errors',
+      unknown
+    >;
+    return {
+      ...own,
+      name: text(String(name)),
+      message: text(String(message)),
+      ...(cause !== undefined && { cause: inner(cause) }),
+      ...(Array.isArray(errors) && !('errors' in own) && { errors: inner(errors) }),
+    };
+  }
+
+  function fields(
+    entries: readonly (readonly [unknown, unknown])[],
+    inner: (item: unknown) => unknown,
+  ): object {
     return Object.fromEntries(
-      Object.entries(value).map(([name, item]) => [
-        name,
-        SECRET_FIELD.test(name) && item !== undefined && item !== null && typeof item !== 'boolean'
-          ? MASK
-          : walk(item, depth + 1),
-      ]),
+      entries.map(([key, item]) => {
+        const name = String(key);
+        return [text(name), isSecretField(name, item) ? MASK : inner(item)];
+      }),
     );
   }
 
-  return { text, value: (value) => walk(value, 0) };
+  return { text, value: (value) => walk(value, 0, { objects: new Set(), nodes: 0, characters: 0 }) };
+}
+
+/** What one walk has met so far. */
+interface Seen {
+  readonly objects: Set<object>;
+  nodes: number;
+  characters: number;
+}
+
+function isSecretField(name: string, value: unknown): boolean {
+  if (value === undefined || value === null || typeof value === 'boolean') return false;
+  return SECRET_FIELD.test(name) || SECRET_FIELD_CAMEL.test(name);
+}
+
+function maskShapes(text: string): string {
+  let out = text;
+  for (const [shape, replacement] of SECRET_SHAPES) out = out.replace(shape, replacement);
+  return out;
+}
+
+/** How a secret looks in plain text, in a JSON string, in a URL and in a form. */
+function spellings(secret: string): string[] {
+  // Over bytes, because half a surrogate pair would make the encoder throw.
+  const url = encodeURIComponent(Buffer.from(secret).toString());
+  const form = new URLSearchParams([['', secret]]).toString().slice(1);
+  return [secret, JSON.stringify(secret).slice(1, -1), url, form];
 }

@@ -39,6 +39,7 @@ export interface Keyring {
 }
 
 const SCHEMA = 'v1';
+const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** First 8 hex of the key's SHA-256: names a key without revealing it. */
@@ -59,10 +60,11 @@ export function createKeyring(keys: readonly Uint8Array[], random: Random): Keyr
     if (version !== SCHEMA || !kid || !nonce || !body || rest.length > 0) throw new SealError('malformed');
     const key = byId.get(kid);
     if (!key) throw new SealError('unknown_key');
-    const bytes = Buffer.from(body, 'base64url');
-    if (bytes.length < TAG_BYTES) throw new SealError('malformed');
+    const iv = fromBase64url(nonce);
+    const bytes = fromBase64url(body);
+    if (iv.length !== NONCE_BYTES || bytes.length < TAG_BYTES) throw new SealError('malformed');
     try {
-      const decipher = createDecipheriv('aes-256-gcm', subkey(key, context), Buffer.from(nonce, 'base64url'), {
+      const decipher = createDecipheriv('aes-256-gcm', subkey(key, context), iv, {
         authTagLength: TAG_BYTES,
       });
       decipher.setAAD(authenticated(context));
@@ -74,13 +76,15 @@ export function createKeyring(keys: readonly Uint8Array[], random: Random): Keyr
   }
 
   function seal(plaintext: string, context: SealContext): string {
-    const nonce = random.bytes(12);
+    const nonce = random.bytes(NONCE_BYTES);
     const cipher = createCipheriv('aes-256-gcm', subkey(first as Uint8Array, context), nonce, {
       authTagLength: TAG_BYTES,
     });
     cipher.setAAD(authenticated(context));
     const body = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final(), cipher.getAuthTag()]);
-    return [SCHEMA, writingKey, Buffer.from(nonce).toString('base64url'), body.toString('base64url')].join('.');
+    return [SCHEMA, writingKey, Buffer.from(nonce).toString('base64url'), body.toString('base64url')].join(
+      '.',
+    );
   }
 
   return {
@@ -88,9 +92,18 @@ export function createKeyring(keys: readonly Uint8Array[], random: Random): Keyr
     seal,
     open,
     rewrap(envelope, context) {
-      return envelope.startsWith(`${SCHEMA}.${writingKey}.`) ? envelope : seal(open(envelope, context), context);
+      return envelope.startsWith(`${SCHEMA}.${writingKey}.`)
+        ? envelope
+        : seal(open(envelope, context), context);
     },
   };
+}
+
+/** Only the one canonical spelling: the decoder skips strange characters and unused bits, so many texts would open. */
+function fromBase64url(text: string): Buffer {
+  const bytes = Buffer.from(text, 'base64url');
+  if (bytes.toString('base64url') !== text) throw new SealError('malformed');
+  return bytes;
 }
 
 function subkey(key: Uint8Array, { tenant, kind }: SealContext): Uint8Array {

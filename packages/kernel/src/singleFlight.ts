@@ -21,7 +21,7 @@ export interface SingleFlight<T> {
 interface Flight<T> {
   readonly promise: Promise<T>;
   readonly abort: AbortController;
-  readonly detached: boolean;
+  detached: boolean;
   waiters: number;
 }
 
@@ -61,8 +61,14 @@ export function createSingleFlight<T>(): SingleFlight<T> {
   return {
     run(key, work, { signal, detached = false } = {}) {
       if (signal?.aborted) return Promise.reject(abortReason(signal));
+      // JSON writes NaN and the infinities as null: they would meet each other.
+      if (key.some((part) => typeof part === 'number' && !Number.isFinite(part))) {
+        return Promise.reject(new RangeError('A flight key holds finite numbers only'));
+      }
       const id = JSON.stringify(key);
       const flight = flights.get(id) ?? start(id, work, detached);
+      // Who needs the work finished may have joined somebody who does not.
+      if (detached) flight.detached = true;
       flight.waiters += 1;
       return new Promise<T>((resolve, reject) => {
         const onAbort = () => {
