@@ -10,7 +10,11 @@ interface ErrorKind {
 
 /** The closed set of codes Behalf ever answers with. Codes are stable; texts may improve. */
 export const errorKinds = {
-  AUTH_REQUIRED: { status: 401, title: 'Sign-in is required', action: 'Sign in, or send a valid bearer token.' },
+  AUTH_REQUIRED: {
+    status: 401,
+    title: 'Sign-in is required',
+    action: 'Sign in, or send a valid bearer token.',
+  },
   AUTH_FAILED: { status: 401, title: 'Email or password is wrong', action: 'Check both and try again.' },
   OPENID_REAUTH_REQUIRED: { status: 401, title: 'The sign-in has ended', action: 'Sign in again.' },
   CSRF_REFUSED: {
@@ -18,17 +22,38 @@ export const errorKinds = {
     title: 'The request does not come from this site',
     action: 'Send it from our own origin, or add the header X-Behalf-CSRF: 1.',
   },
-  FORBIDDEN: { status: 403, title: 'You may not do this', action: 'Ask an administrator for the permission.' },
+  HOST_REFUSED: {
+    status: 421,
+    title: 'This gateway is not meant under that name',
+    action: 'Use localhost, or set PUBLIC_URL to the address people use.',
+  },
+  FORBIDDEN: {
+    status: 403,
+    title: 'You may not do this',
+    action: 'Ask an administrator for the permission.',
+  },
   SETUP_LINK_INVALID: {
     status: 403,
     title: 'The setup link is used, expired or wrong',
     action: 'Restart the gateway for a new link, or run npm run create-user.',
   },
-  REQUEST_INVALID: { status: 400, title: 'The request is not valid', action: 'Correct the fields named in errors.' },
+  REQUEST_INVALID: {
+    status: 400,
+    title: 'The request is not valid',
+    action: 'Correct the fields named in errors.',
+  },
   REQUEST_TOO_LARGE: { status: 413, title: 'The request is too large', action: 'Send a smaller body.' },
   NOT_FOUND: { status: 404, title: 'There is nothing here', action: 'Check the address.' },
-  METHOD_NOT_ALLOWED: { status: 405, title: 'This method is not offered here', action: 'Use a method named in Allow.' },
-  EMAIL_TAKEN: { status: 409, title: 'An account with this email exists', action: 'Sign in, or use another email.' },
+  METHOD_NOT_ALLOWED: {
+    status: 405,
+    title: 'This method is not offered here',
+    action: 'Use a method named in Allow.',
+  },
+  EMAIL_TAKEN: {
+    status: 409,
+    title: 'An account with this email exists',
+    action: 'Sign in, or use another email.',
+  },
   CONFIG_INVALID: {
     status: 422,
     title: 'The configuration is not valid',
@@ -36,7 +61,11 @@ export const errorKinds = {
   },
   RATE_LIMITED: { status: 429, title: 'Too many attempts', action: 'Wait for the time in Retry-After.' },
   MCP_FORBIDDEN: { status: 403, title: 'Your role does not allow this', action: 'Ask an administrator.' },
-  MCP_ACL_FORBIDDEN: { status: 403, title: 'This server is not shared with you for this', action: 'Ask its owner.' },
+  MCP_ACL_FORBIDDEN: {
+    status: 403,
+    title: 'This server is not shared with you for this',
+    action: 'Ask its owner.',
+  },
   MCP_OBO_FORBIDDEN: {
     status: 403,
     title: 'On-Behalf-Of is not permitted for this server',
@@ -48,12 +77,24 @@ export const errorKinds = {
     action: 'Ask the operator to add it to mcpSettings.allowedDomains or allowedAddresses.',
   },
   MCP_SERVER_NOT_FOUND: { status: 404, title: 'No such server', action: 'Check the name.' },
-  MCP_TOOL_NOT_FOUND: { status: 404, title: 'No such tool', action: 'List the tools and use one of their names.' },
+  MCP_TOOL_NOT_FOUND: {
+    status: 404,
+    title: 'No such tool',
+    action: 'List the tools and use one of their names.',
+  },
   MCP_FLOW_NOT_FOUND: { status: 404, title: 'No such sign-in attempt', action: 'Start it again.' },
   MCP_FLOW_FORBIDDEN: { status: 403, title: 'This sign-in attempt is not yours', action: 'Start your own.' },
   MCP_FLOW_INVALID: { status: 400, title: 'This sign-in attempt cannot go on', action: 'Start it again.' },
-  MCP_CONFIG_INVALID: { status: 400, title: 'The server definition is not valid', action: 'Correct the fields named in errors.' },
-  MCP_INSPECTION_FAILED: { status: 400, title: 'The server could not be inspected', action: 'Check its address and try again.' },
+  MCP_CONFIG_INVALID: {
+    status: 400,
+    title: 'The server definition is not valid',
+    action: 'Correct the fields named in errors.',
+  },
+  MCP_INSPECTION_FAILED: {
+    status: 400,
+    title: 'The server could not be inspected',
+    action: 'Check its address and try again.',
+  },
   MCP_OAUTH_SECRET_REENTRY_REQUIRED: {
     status: 400,
     title: 'The client secret must be entered again',
@@ -64,38 +105,98 @@ export const errorKinds = {
     title: 'A secret must be entered again',
     action: 'Send it together with the changed fields.',
   },
-  MCP_SERVER_MANAGED: { status: 409, title: 'This server is managed by the operator', action: 'Change it in the configuration.' },
-  MCP_VERSION_CONFLICT: { status: 412, title: 'The server changed meanwhile', action: 'Read it again, then repeat the change.' },
+  MCP_SERVER_MANAGED: {
+    status: 409,
+    title: 'This server is managed by the operator',
+    action: 'Change it in the configuration.',
+  },
+  MCP_VERSION_CONFLICT: {
+    status: 412,
+    title: 'The server changed meanwhile',
+    action: 'Read it again, then repeat the change.',
+  },
   MCP_RATE_LIMITED: { status: 429, title: 'Too many calls', action: 'Wait for the time in Retry-After.' },
-  MCP_ARGUMENTS_INVALID: { status: 400, title: 'The arguments do not fit the tool', action: 'Correct the fields named in errors.' },
+  MCP_ARGUMENTS_INVALID: {
+    status: 400,
+    title: 'The arguments do not fit the tool',
+    action: 'Correct the fields named in errors.',
+  },
   MCP_APPROVAL_REQUIRED: { status: 409, title: 'This tool asks first', action: 'Approve the call.' },
-  MCP_USER_VARS_MISSING: { status: 424, title: 'The server needs values from you', action: 'Fill in the variables named.' },
+  MCP_USER_VARS_MISSING: {
+    status: 424,
+    title: 'The server needs values from you',
+    action: 'Fill in the variables named.',
+  },
   MCP_AUTHORIZATION_UNAVAILABLE: {
     status: 424,
     title: 'Sign-in is needed but cannot be offered',
     action: 'Ask the operator to check the OAuth settings of this server.',
   },
-  MCP_CREDENTIAL_REJECTED: { status: 502, title: 'The server refused the credential', action: 'Check the credential.' },
+  MCP_CREDENTIAL_REJECTED: {
+    status: 502,
+    title: 'The server refused the credential',
+    action: 'Check the credential.',
+  },
   MCP_UNREACHABLE: { status: 502, title: 'The server cannot be reached', action: 'Try again later.' },
-  MCP_PROTOCOL_ERROR: { status: 502, title: 'The server does not speak MCP as it should', action: 'Tell its maintainers.' },
+  MCP_PROTOCOL_ERROR: {
+    status: 502,
+    title: 'The server does not speak MCP as it should',
+    action: 'Tell its maintainers.',
+  },
   MCP_RESPONSE_TOO_LARGE: { status: 502, title: 'The answer is too large', action: 'Ask for less.' },
   MCP_OUTCOME_UNCERTAIN: {
     status: 502,
     title: 'The call may or may not have run',
     action: 'Check its effect before repeating it.',
   },
-  MCP_BREAKER_OPEN: { status: 503, title: 'The server failed repeatedly', action: 'Wait for the time in Retry-After.' },
+  MCP_BREAKER_OPEN: {
+    status: 503,
+    title: 'The server failed repeatedly',
+    action: 'Wait for the time in Retry-After.',
+  },
   MCP_TIMEOUT: { status: 504, title: 'The server did not answer in time', action: 'Try again later.' },
-  OBO_SUBJECT_TOKEN_MISSING: { status: 401, title: 'There is no sign-in to exchange', action: 'Sign in with your organisation.' },
-  OBO_SUBJECT_TOKEN_EXPIRED: { status: 401, title: 'The sign-in to exchange has ended', action: 'Sign in again.' },
-  OBO_EMPTY_RESPONSE: { status: 502, title: 'The identity provider gave no token', action: 'Ask the operator to check it.' },
+  OBO_SUBJECT_TOKEN_MISSING: {
+    status: 401,
+    title: 'There is no sign-in to exchange',
+    action: 'Sign in with your organisation.',
+  },
+  OBO_SUBJECT_TOKEN_EXPIRED: {
+    status: 401,
+    title: 'The sign-in to exchange has ended',
+    action: 'Sign in again.',
+  },
+  OBO_EMPTY_RESPONSE: {
+    status: 502,
+    title: 'The identity provider gave no token',
+    action: 'Ask the operator to check it.',
+  },
   OBO_TEMPORARY: { status: 503, title: 'The identity provider is busy', action: 'Try again.' },
-  OBO_REJECTED: { status: 403, title: 'The identity provider refused the exchange', action: 'Ask the operator to check scopes.' },
-  OBO_CONSENT_REQUIRED: { status: 403, title: 'The identity provider wants you to act', action: 'Sign in again and consent.' },
-  OBO_MISCONFIGURED: { status: 502, title: 'The exchange is misconfigured', action: 'Ask the operator to check client and scopes.' },
+  OBO_REJECTED: {
+    status: 403,
+    title: 'The identity provider refused the exchange',
+    action: 'Ask the operator to check scopes.',
+  },
+  OBO_CONSENT_REQUIRED: {
+    status: 403,
+    title: 'The identity provider wants you to act',
+    action: 'Sign in again and consent.',
+  },
+  OBO_MISCONFIGURED: {
+    status: 502,
+    title: 'The exchange is misconfigured',
+    action: 'Ask the operator to check client and scopes.',
+  },
   STORE_UNAVAILABLE: { status: 503, title: 'The store does not answer', action: 'Try again; see /ready.' },
-  SHUTTING_DOWN: { status: 503, title: 'The gateway is shutting down', action: 'Try again at once: another replica answers.' },
-  INTERNAL: { status: 500, title: 'Something went wrong here', action: 'Give the incident id to the operator.' },
+  SHUTTING_DOWN: {
+    status: 503,
+    title: 'The gateway is shutting down',
+    action: 'Try again at once: another replica answers.',
+  },
+  INTERNAL: {
+    status: 500,
+    title: 'Something went wrong here',
+    action: 'Give the incident id to the operator.',
+  },
 } as const satisfies Record<string, ErrorKind>;
 
 export type ErrorCode = keyof typeof errorKinds;

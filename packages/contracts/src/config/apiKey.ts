@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { section } from './section.ts';
+
+/** The variable that `apiKey.source: user` declares for each user. */
+export const apiKeyVariable = 'MCP_API_KEY';
+
+export const ApiKey = section({
+  source: z
+    .enum(['admin', 'user'])
+    .describe('Whose key: one of the operator (`key`), or one each user enters.'),
+  authorization_type: z
+    .enum(['basic', 'bearer', 'custom'])
+    .describe(
+      '`Authorization: Basic`, `Authorization: Bearer`, or a header of its own. For `basic`, `user:password` is encoded.',
+    ),
+  key: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('The key, for `source: admin`. Take it from the environment: `${NAME}`.'),
+  custom_header: z
+    .string()
+    .min(1)
+    .default('X-Api-Key')
+    .describe('Header name for `authorization_type: custom`.'),
+});
+export type ApiKey = z.output<typeof ApiKey>;

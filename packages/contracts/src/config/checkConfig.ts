@@ -1,0 +1,141 @@
+import { checkServer } from './checkServer.ts';
+import { Config, ConfigWithoutServers } from './config.ts';
+import { didYouMean, nearest } from './didYouMean.ts';
+import { findKeys, isMapping, type KeyReport } from './findKeys.ts';
+import { finding, type Finding } from './finding.ts';
+import { findTypes } from './findTypes.ts';
+import { originOf } from './identityProviders.ts';
+import { unusedInterfaceKeys } from './librechatKeys.ts';
+import { normalizeServerName, serverNameProblem } from './serverName.ts';
+import type { Expand } from './textRules.ts';
+import type { McpServer } from './transports.ts';
+
+export interface ConfigCheck {
+  /** Everything but the servers; absent when a type is wrong. */
+  config?: ConfigWithoutServers;
+  /** The definitions that can be used, also when others cannot. */
+  servers: [name: string, server: McpServer][];
+  errors: Finding[];
+  warnings: Finding[];
+  /** Paths of LibreChat keys without effect, each once, sorted. */
+  unused: string[];
+}
+
+/** The whole file, already read from YAML. Pure; what needs the environment comes in as `expand`. */
+export function checkConfig(value: unknown, expand: Expand = (text) => text): ConfigCheck {
+  const result: ConfigCheck = { servers: [], errors: [], warnings: [], unused: [] };
+  if (!isMapping(value)) {
+    result.errors.push(
+      finding([], 'wrong_type', 'the file must be a mapping of sections', 'begin with mcpServers:'),
+    );
+    return result;
+  }
+  const { mcpServers, ...rest } = value;
+  const keys: KeyReport = { unknown: [], unused: new Set() };
+  findKeys(ConfigWithoutServers, rest, [], keys);
+  // The servers' section is checked apart, but it is a word one can misspell.
+  const unknown = keys.unknown.map((item) => (item.path.length === 1 ? withTopLevelHint(item) : item));
+
+  const parsed = findTypes(ConfigWithoutServers, rest, []);
+  if ('findings' in parsed) result.errors.push(...parsed.findings);
+  else {
+    result.config = parsed.value;
+    result.errors.push(...targetRules(parsed.value));
+  }
+  result.warnings.push(...misspeltInterface(rest.interface));
+
+  const unused = new Set(keys.unused);
+  checkServers(mcpServers, expand, result, unknown, unused);
+
+  // Only a clear statement relaxes the check: a misspelt switch leaves it on.
+  if (rest.unknownKeys === 'warn') result.warnings.push(...unknown);
+  else result.errors.push(...unknown);
+  result.unused = [...unused].sort();
+  return result;
+}
+
+function checkServers(
+  value: unknown,
+  expand: Expand,
+  result: ConfigCheck,
+  unknown: Finding[],
+  unused: Set<string>,
+): void {
+  if (value === undefined || value === null) return;
+  if (!isMapping(value)) {
+    result.errors.push(
+      finding(['mcpServers'], 'wrong_type', 'must be a mapping of server names', 'write name: below it'),
+    );
+    return;
+  }
+  const taken = new Map<string, string>();
+  for (const [name, definition] of Object.entries(value)) {
+    const path = ['mcpServers', name];
+    const problem = serverNameProblem(name);
+    if (problem) result.errors.push(finding(path, 'server_name', problem, 'choose another name'));
+    const normalized = normalizeServerName(name);
+    const twin = taken.get(normalized);
+    if (twin !== undefined) {
+      result.errors.push(
+        finding(
+          path,
+          'server_name_taken',
+          `"${name}" and "${twin}" both become "${normalized}" in tool names`,
+          'rename one of them',
+        ),
+      );
+    }
+    taken.set(normalized, name);
+    const check = checkServer(definition, path, expand);
+    result.errors.push(...check.errors);
+    result.warnings.push(...check.warnings);
+    unknown.push(...check.unknown);
+    for (const item of check.unused) unused.add(item);
+    if (check.server && !problem && twin === undefined) result.servers.push([name, check.server]);
+  }
+}
+
+function withTopLevelHint(item: Finding): Finding {
+  const suggestion = didYouMean(String(item.path[0]), Object.keys(Config.shape));
+  return finding(item.path, item.code, item.message, suggestion);
+}
+
+/** LibreChat drops unknown keys of `interface` and so do we, but one that looks like ours deserves a word. */
+function misspeltInterface(value: unknown): Finding[] {
+  if (!isMapping(value)) return [];
+  return Object.keys(value)
+    .filter((key) => key !== 'mcpServers' && !(unusedInterfaceKeys as readonly string[]).includes(key))
+    .filter((key) => nearest(key, ['mcpServers']) !== undefined)
+    .map((key) => finding(['interface', key], 'unknown_key', 'unknown key', 'did you mean "mcpServers"?'));
+}
+
+function targetRules({ identityProviders }: ConfigWithoutServers): Finding[] {
+  return Object.entries(identityProviders ?? {}).flatMap(([name, provider]) => {
+    const path = ['identityProviders', name];
+    const findings = (provider.targets ?? []).flatMap((target, t) =>
+      target.origins.flatMap((origin, o) =>
+        originOf(origin) === origin.replace(/\/$/, '').toLowerCase()
+          ? []
+          : [
+              finding(
+                [...path, 'targets', t, 'origins', o],
+                'origin',
+                'must be an origin',
+                'write https://host or https://host:port',
+              ),
+            ],
+      ),
+    );
+    if (provider.clientSecret !== undefined && provider.clientId === undefined) {
+      findings.push(
+        finding([...path, 'clientSecret'], 'missing', 'a clientSecret needs a clientId', 'add clientId'),
+      );
+    }
+    if ((provider.certificateFile === undefined) !== (provider.privateKeyFile === undefined)) {
+      findings.push(
+        finding(path, 'missing', 'certificateFile and privateKeyFile belong together', 'add the other one'),
+      );
+    }
+    return findings;
+  });
+}

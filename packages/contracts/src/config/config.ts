@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { Endpoints } from './endpoints.ts';
+import { IdentityProviders } from './identityProviders.ts';
+import { Interface } from './interface.ts';
+import { unusedSections } from './librechatKeys.ts';
+import { McpSettings } from './mcpSettings.ts';
+import { section, unusedKey } from './section.ts';
+import { McpServer } from './transports.ts';
+
+const unused = Object.fromEntries(
+  unusedSections.map((name) => [name, unusedKey('A section of LibreChat. It has no effect here.')]),
+) as Record<(typeof unusedSections)[number], ReturnType<typeof unusedKey>>;
+
+/** The keys of the whole file besides `mcpServers`, whose entries are checked one by one. */
+export const topLevel = {
+  version: z
+    .union([z.string(), z.number()])
+    .optional()
+    .describe('Version of LibreChat’s format. Accepted, without meaning here.'),
+  mcpSettings: McpSettings.optional().describe('Which addresses servers may have.'),
+  interface: Interface.optional().describe('Only `mcpServers` is used.'),
+  endpoints: Endpoints.optional().describe('Only `custom` and `agents.toolApproval` are used.'),
+  identityProviders: IdentityProviders.optional().describe(
+    'Where tokens are exchanged, by name. Own section of Behalf.',
+  ),
+  unknownKeys: z
+    .enum(['error', 'warn'])
+    .default('error')
+    .describe(
+      '`warn` turns unknown keys into warnings while an old file is being cleaned up. Own key of Behalf.',
+    ),
+  ...unused,
+};
+
+const mcpServers = z.record(z.string(), McpServer);
+
+/** The whole file, for editors and references. Reading a file is `checkConfig`, which explains what is wrong. */
+export const Config = section({
+  mcpServers: mcpServers.optional().describe('The MCP servers, by name.'),
+  ...topLevel,
+});
+
+/** Everything but the servers. */
+export const ConfigWithoutServers = section(topLevel);
+export type ConfigWithoutServers = z.output<typeof ConfigWithoutServers>;

@@ -1,0 +1,116 @@
+import type { z } from 'zod';
+import { didYouMean } from './didYouMean.ts';
+import { finding, type Finding, type Path } from './finding.ts';
+
+/** Parses, and says what does not fit in words of the file rather than of the schema library. Never repeats a value. */
+export function findTypes<S extends z.ZodType>(
+  schema: S,
+  value: unknown,
+  path: Path,
+): { value: z.output<S> } | { findings: Finding[] } {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return { value: parsed.data };
+  return { findings: parsed.error.issues.map((issue) => describe(issue, value, path)) };
+}
+
+function describe(issue: z.core.$ZodIssue, root: unknown, base: Path): Finding {
+  const steps = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step));
+  const path = [...base, ...steps];
+  const actual = valueAt(root, steps);
+  switch (issue.code) {
+    case 'invalid_type':
+      if (actual === undefined)
+        return finding(path, 'missing', 'is missing', `add ${article(issue.expected)}`);
+      return finding(
+        path,
+        'wrong_type',
+        `must be ${article(issue.expected)}, not ${kindOf(actual)}`,
+        hint(issue.expected, actual),
+      );
+    case 'invalid_value': {
+      const values = issue.values.map(String);
+      const list = values.map((value) => JSON.stringify(value)).join(', ');
+      if (actual === undefined) return finding(path, 'missing', `is missing: one of ${list}`);
+      const near = typeof actual === 'string' ? didYouMean(actual, values) : undefined;
+      return finding(
+        path,
+        'wrong_value',
+        values.length === 1 ? `must be ${list}` : `must be one of ${list}`,
+        near,
+      );
+    }
+    case 'too_small':
+      return finding(path, 'too_small', `must be ${tooSmall(issue)}`);
+    case 'too_big':
+      return finding(path, 'too_big', `must be at most ${issue.maximum}${unit(issue.origin)}`);
+    case 'invalid_key':
+      return finding(path, 'invalid_name', issue.issues[0]?.message ?? 'is not a valid name');
+    case 'invalid_union': {
+      const deepest = issue.errors.flat().find((inner) => inner.path.length > 0);
+      if (deepest) return describe({ ...deepest, path: [...steps, ...deepest.path] }, root, base);
+      const expected = issue.errors
+        .flat()
+        .flatMap((inner) => (inner.code === 'invalid_type' ? [article(inner.expected)] : []));
+      return finding(
+        path,
+        'wrong_type',
+        expected.length > 0 ? `must be ${expected.join(' or ')}, not ${kindOf(actual)}` : 'has a wrong shape',
+      );
+    }
+    default:
+      return finding(path, 'wrong_value', issue.message);
+  }
+}
+
+function tooSmall(issue: z.core.$ZodIssueTooSmall): string {
+  if (issue.origin === 'string') return 'not empty';
+  if (issue.origin === 'array') return `a list of at least ${issue.minimum}`;
+  return issue.inclusive === false ? `greater than ${issue.minimum}` : `at least ${issue.minimum}`;
+}
+
+function unit(origin: string): string {
+  if (origin === 'string') return ' characters';
+  return origin === 'array' ? ' entries' : '';
+}
+
+const articles: Record<string, string> = {
+  string: 'text',
+  // Every number of the file is one.
+  number: 'a whole number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a mapping',
+  record: 'a mapping',
+};
+
+function article(expected: string): string {
+  return articles[expected] ?? expected;
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'empty';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'number')
+    return Number.isInteger(value) ? 'a whole number' : 'a number with a fraction';
+  return articles[typeof value === 'boolean' ? 'boolean' : typeof value] ?? typeof value;
+}
+
+function hint(expected: string, actual: unknown): string | undefined {
+  if (expected === 'string' && (typeof actual === 'number' || typeof actual === 'boolean'))
+    return 'put it in quotes';
+  if ((expected === 'int' || expected === 'number' || expected === 'boolean') && typeof actual === 'string') {
+    return 'write it without quotes';
+  }
+  if (expected === 'array' && typeof actual === 'string') return 'write it as a list: ["..."]';
+  return undefined;
+}
+
+function valueAt(root: unknown, path: Path): unknown {
+  let value = root;
+  for (const step of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
+    value = (value as Record<string | number, unknown>)[step];
+  }
+  return value;
+}

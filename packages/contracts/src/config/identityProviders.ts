@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { scopeList } from './obo.ts';
+import { parseUrl } from './parseUrl.ts';
+import { section } from './section.ts';
+
+export const ExchangeTarget = section({
+  scopes: z.array(z.string().min(1)).min(1).describe('Scopes that may be asked for.'),
+  origins: z
+    .array(z.string().min(1))
+    .min(1)
+    .describe('Origins that may receive such a token: `https://host[:port]`.'),
+});
+export type ExchangeTarget = z.output<typeof ExchangeTarget>;
+
+/** Where tokens are exchanged. Token endpoints come from this file alone, never from a server a user created. */
+export const IdentityProvider = section({
+  type: z.enum(['entra', 'jwt-bearer', 'token-exchange']).describe('Entra OBO, RFC 7523, or RFC 8693.'),
+  issuer: z.string().min(1).optional().describe('Issuer; its metadata names the token endpoint.'),
+  authority: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Entra authority, tenant included. Absent: `issuer`, else `OPENID_ISSUER`.'),
+  tokenEndpoint: z.string().min(1).optional().describe('Token endpoint, in place of discovery.'),
+  clientId: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Client id. Absent: the login client (`OPENID_CLIENT_ID` and its secret).'),
+  clientSecret: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Client secret. Take it from the environment: `${NAME}`.'),
+  certificateFile: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('PEM certificate of the client, in place of a secret.'),
+  privateKeyFile: z.string().min(1).optional().describe('PEM private key that belongs to `certificateFile`.'),
+  assertionFile: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('File that holds a federated client assertion, read for each exchange.'),
+  caFile: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('PEM file of the authority that signed the provider’s certificate.'),
+  targets: z
+    .array(ExchangeTarget)
+    .min(1)
+    .optional()
+    .describe(
+      'Which scopes may go to which origins. When present, every OBO server of this provider must match.',
+    ),
+});
+export type IdentityProvider = z.output<typeof IdentityProvider>;
+
+export const IdentityProviders = z.record(
+  z
+    .string()
+    .regex(
+      /^[A-Za-z0-9][A-Za-z0-9_-]*$/,
+      'a provider name consists of letters, digits, hyphens and underscores',
+    ),
+  IdentityProvider,
+);
+
+/**
+ * Whether one entry allows all of these scopes at this origin. Asked at load, at write and before each exchange, because
+ * a token for one resource sent to another's address is a token given away.
+ */
+export function matchesTarget(targets: readonly ExchangeTarget[], scopes: string, url: string): boolean {
+  const origin = originOf(url);
+  if (origin === undefined) return false;
+  const wanted = scopeList(scopes);
+  return targets.some(
+    (target) =>
+      wanted.every((scope) => target.scopes.includes(scope)) &&
+      target.origins.some((entry) => originOf(entry) === origin),
+  );
+}
+
+/** Scheme, host and effective port. */
+export function originOf(url: string): string | undefined {
+  const origin = parseUrl(url)?.origin;
+  return origin === 'null' ? undefined : origin;
+}

@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { section } from './section.ts';
+
+const text = z.string().min(1);
+const names = z.array(z.string().min(1));
+
+/** The endpoints an operator may write down instead of having them discovered. */
+export const oauthUrls = ['authorization_url', 'token_url', 'revocation_endpoint'] as const;
+
+/** Per-user OAuth of one server. What is absent is discovered. */
+export const OAuth = section({
+  authorization_url: text.optional().describe('Authorization endpoint. Discovered when absent.'),
+  token_url: text.optional().describe('Token endpoint. Discovered when absent.'),
+  revocation_endpoint: text.optional().describe('Revocation endpoint. Discovered when absent.'),
+  redirect_uri: text
+    .optional()
+    .describe('Accepted for compatibility and ignored: the redirect is always our own callback.'),
+  client_id: text.optional().describe('Client id of a pre-registered client.'),
+  client_secret: text
+    .optional()
+    .describe('Client secret; needs `client_id`, `authorization_url` and `token_url`.'),
+  scope: z.string().optional().describe('Scopes to ask for, separated by blanks.'),
+  token_exchange_method: z
+    .enum(['default_post', 'basic_auth_header'])
+    .optional()
+    .describe('Forces how the client authenticates at the token endpoint.'),
+  grant_types_supported: names.optional().describe('Default `authorization_code`, `refresh_token`.'),
+  token_endpoint_auth_methods_supported: names
+    .optional()
+    .describe('Default basic and post; the order has no meaning.'),
+  response_types_supported: names.optional().describe('Default `code`.'),
+  code_challenge_methods_supported: names
+    .optional()
+    .describe('Must contain `S256`: it is the only method used.'),
+  skip_code_challenge_check: z
+    .boolean()
+    .optional()
+    .describe('Use S256 although the authorization server does not advertise it.'),
+  audience: text.optional().describe('`audience` parameter for the authorize endpoint.'),
+  forward_audience_on_refresh: z.boolean().default(true).describe('Send `audience` when refreshing too.'),
+  revocation_endpoint_auth_methods_supported: names
+    .optional()
+    .describe('Client authentication at the revocation endpoint.'),
+  resource: text
+    .optional()
+    .describe(
+      'RFC 8707 `resource`: `send` (default), `omit` (Entra), or the value to send. Own key of Behalf.',
+    ),
+  legacyAuthDiscovery: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Allow the server’s origin as issuer when it publishes no metadata (MCP 2025-03-26). Own key of Behalf.',
+    ),
+});
+export type OAuth = z.output<typeof OAuth>;

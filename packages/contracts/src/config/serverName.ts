@@ -1,0 +1,22 @@
+/** Segments of our own routes: a server of that name would be unreachable, or reach the wrong route. */
+export const routeWords = ['tools', 'servers', 'connection', 'oauth', 'auth-values', 'reinitialize'] as const;
+
+const MAX_NAME = 128;
+
+/** The form in which a name becomes part of a tool's public name. */
+export function normalizeServerName(name: string): string {
+  return name.replaceAll(/[^A-Za-z0-9_.-]/g, '_').replaceAll(/^_+|_+$/g, '');
+}
+
+/** What is wrong with a server's name, or nothing. The stock front end puts names into URLs without encoding them. */
+export function serverNameProblem(name: string): string | undefined {
+  if (name.length > MAX_NAME) return `a server name has at most ${MAX_NAME} characters`;
+  if (/[/\\?#%\u0000-\u001f\u007f-\u009f]/.test(name))
+    return 'a server name may not contain / \\ ? # % or control characters';
+  if (name.trim() !== name) return 'a server name may not begin or end with a blank';
+  if (name === '.' || name === '..') return 'a server name may not be a path step';
+  if ((routeWords as readonly string[]).includes(name)) return `"${name}" is a word of our own routes`;
+  if (normalizeServerName(name) === '')
+    return 'a server name needs at least one letter or digit of the Latin alphabet';
+  return undefined;
+}

@@ -1,0 +1,149 @@
+import type { z } from 'zod';
+import { didYouMean } from '../config/didYouMean.ts';
+import type { Diagnostic } from '../errors/problem.ts';
+import { unhonouredVariables } from './librechatVariables.ts';
+import type { Variable } from './variable.ts';
+import { variables, type VariableName } from './variables.ts';
+
+type Value<V extends Variable> = V extends { default: string }
+  ? z.output<V['schema']>
+  : z.output<V['schema']> | undefined;
+
+/** The environment, read: typed values under the names of the variables, aliases and defaults applied. */
+export type Env = { readonly [K in VariableName]: Value<(typeof variables)[K]> };
+
+export type EnvRecord = Readonly<Record<string, string | undefined>>;
+
+export type EnvResult =
+  { ok: true; env: Env; ignored: string[] } | { ok: false; diagnostics: Diagnostic[]; ignored: string[] };
+
+/** Names beginning like these are ours: an unknown one is a misspelling, not someone else's variable. */
+const OWN = /^(BEHALF|OPENID)_/;
+/** Switches of the test run, which the gateway does not read. */
+const TEST = /^BEHALF_TEST_/;
+
+/** Pure: who holds a process reads its environment and passes it in. No value ever stands in a diagnostic. */
+export function parseEnv(record: EnvRecord): EnvResult {
+  const diagnostics: Diagnostic[] = [];
+  const values: Partial<Record<VariableName, unknown>> = {};
+  for (const [name, variable] of Object.entries<Variable>(variables)) {
+    const found = read(record, name, variable);
+    if (found === undefined) continue;
+    const parsed = variable.schema.safeParse(found.text);
+    if (parsed.success) values[name as VariableName] = parsed.data;
+    else {
+      for (const { message } of parsed.error.issues) {
+        const [reason = message, suggestion] = message.split('; ');
+        diagnostics.push(diagnostic(found.name, 'wrong_value', reason, suggestion ?? example(variable)));
+      }
+    }
+  }
+  diagnostics.push(...misspelt(record));
+  const env = values as unknown as Env;
+  if (diagnostics.length === 0) diagnostics.push(...together(env, record));
+  const ignored = unhonouredVariables.filter((name) => isSet(record[name])).sort();
+  if (diagnostics.length > 0) return { ok: false, diagnostics, ignored };
+  return { ok: true, env: Object.freeze(settleRedis(env, record)), ignored };
+}
+
+function isSet(text: string | undefined): text is string {
+  return text !== undefined && text.trim() !== '';
+}
+
+function read(
+  record: EnvRecord,
+  name: string,
+  variable: Variable,
+): { name: string; text: string } | undefined {
+  const { alias } = variable;
+  // By custom the lower-case proxy variable wins, and set to nothing it switches its upper-case twin off.
+  if (alias !== undefined && alias === name.toLowerCase() && record[alias] !== undefined) {
+    return isSet(record[alias]) ? { name: alias, text: record[alias].trim() } : undefined;
+  }
+  if (isSet(record[name])) return { name, text: record[name].trim() };
+  if (alias !== undefined && isSet(record[alias])) return { name: alias, text: record[alias].trim() };
+  return variable.default === undefined ? undefined : { name, text: variable.default };
+}
+
+function example(variable: Variable): string | undefined {
+  return variable.default === undefined ? undefined : `for example ${variable.default}`;
+}
+
+function misspelt(record: EnvRecord): Diagnostic[] {
+  const known = [...Object.keys(variables), ...unhonouredVariables];
+  return Object.keys(record)
+    .filter((name) => OWN.test(name) && !TEST.test(name) && isSet(record[name]) && !known.includes(name))
+    .map((name) =>
+      diagnostic(name, 'unknown_variable', 'unknown variable', didYouMean(name, known) ?? 'remove it'),
+    );
+}
+
+function together(env: Env, record: EnvRecord): Diagnostic[] {
+  const found: Diagnostic[] = [];
+  const needs = (name: VariableName, reason: string, suggestion: string) =>
+    found.push(diagnostic(name, 'missing', reason, suggestion));
+  if (env.OPENID_ISSUER === undefined && (env.OPENID_CLIENT_ID ?? env.OPENID_CLIENT_SECRET) !== undefined) {
+    needs(
+      'OPENID_ISSUER',
+      'is missing, although a client is set',
+      'set it, or unset OPENID_CLIENT_ID and OPENID_CLIENT_SECRET',
+    );
+  }
+  if (
+    env.OPENID_ISSUER !== undefined &&
+    env.OPENID_CLIENT_ID === undefined &&
+    env.OPENID_AUDIENCE === undefined
+  ) {
+    needs(
+      'OPENID_CLIENT_ID',
+      'is missing, although OPENID_ISSUER is set',
+      'set it to offer sign-in, or OPENID_AUDIENCE to accept bearer tokens alone',
+    );
+  }
+  if (env.OPENID_CLIENT_SECRET !== undefined && env.OPENID_CLIENT_ID === undefined) {
+    needs('OPENID_CLIENT_ID', 'is missing, although OPENID_CLIENT_SECRET is set', 'set it');
+  }
+  if (env.USE_REDIS === true && env.REDIS_URI === undefined) {
+    needs('REDIS_URI', 'is missing, although USE_REDIS is true', 'set it, or USE_REDIS=false');
+  }
+  const redis = env.USE_REDIS !== false && env.REDIS_URI !== undefined;
+  // Found by the driver it would be an exception that shows the URI with its password.
+  if (redis && env.REDIS_CA !== undefined && !/^rediss:/i.test(env.REDIS_URI)) {
+    found.push(
+      diagnostic(
+        'REDIS_URI',
+        'wrong_value',
+        'must begin with rediss:// because REDIS_CA is set',
+        'correct it, or unset REDIS_CA',
+      ),
+    );
+  }
+  if ((env.MONGO_URI !== undefined || redis) && env.CREDS_KEY === undefined) {
+    needs(
+      'CREDS_KEY',
+      'is required with MONGO_URI or REDIS_URI: every replica needs the same key',
+      'make one with: openssl rand -hex 32',
+    );
+  }
+  if (env.REDIS_KEY_PREFIX_VAR !== undefined && env.REDIS_KEY_PREFIX !== undefined) {
+    needs('REDIS_KEY_PREFIX_VAR', 'cannot be set together with REDIS_KEY_PREFIX', 'unset one of them');
+  }
+  if (env.REDIS_KEY_PREFIX_VAR !== undefined && !isSet(record[env.REDIS_KEY_PREFIX_VAR])) {
+    needs(
+      'REDIS_KEY_PREFIX_VAR',
+      'names a variable that is not set',
+      'set that variable, or use REDIS_KEY_PREFIX',
+    );
+  }
+  return found;
+}
+
+function settleRedis(env: Env, record: EnvRecord): Env {
+  if (env.USE_REDIS === false) return { ...env, REDIS_URI: undefined };
+  if (env.REDIS_KEY_PREFIX_VAR === undefined) return env;
+  return { ...env, REDIS_KEY_PREFIX: record[env.REDIS_KEY_PREFIX_VAR] };
+}
+
+function diagnostic(path: string, code: string, message: string, suggestion?: string): Diagnostic {
+  return suggestion === undefined ? { path, code, message } : { path, code, message, suggestion };
+}

@@ -1,0 +1,245 @@
+import * as texts from './texts.ts';
+import { custom, flag, number, oneOf, text } from './variable.ts';
+
+const day = 24 * 60 * 60 * 1000;
+const librechat = true;
+const secret = true;
+
+/** Every variable Behalf reads, by group. The one table behind the schema, `.env.example` and the reference. */
+export const variableGroups = {
+  process: {
+    HOST: custom(
+      'host',
+      texts.hostName,
+      'Address to listen on. Anything but loopback opens the gateway to the network.',
+      { default: '127.0.0.1', librechat },
+    ),
+    PORT: number(0, 65_535, 'Port to listen on; 0 takes a free one.', { default: '3080', librechat }),
+    PUBLIC_URL: custom(
+      'URL',
+      texts.publicUrl,
+      'Where browsers and providers reach the gateway. Absent: http://localhost:PORT.',
+      { alias: 'DOMAIN_SERVER' },
+    ),
+    TRUST_PROXY: number(
+      0,
+      32,
+      'How many reverse proxies stand in front. X-Forwarded-* is believed for that many hops only.',
+      { default: '0', librechat },
+    ),
+    CONFIG_PATH: custom(
+      'path',
+      texts.file,
+      'The configuration file. Named and missing: the start fails. Unset and missing: the built-in configuration runs.',
+      { default: './librechat.yaml', librechat },
+    ),
+    BEHALF_DATA_DIR: text(
+      'Directory of the embedded store and of the key that is made when CREDS_KEY is unset.',
+      { default: './data' },
+    ),
+    LOG_LEVEL: oneOf(['error', 'warn', 'info', 'debug'], 'How much is logged.', { default: 'info' }),
+    NODE_ENV: oneOf(
+      ['development', 'production', 'test'],
+      'Kind of deployment; development parts refuse to start in production.',
+      { librechat },
+    ),
+  },
+  stores: {
+    MONGO_URI: custom(
+      'URI',
+      texts.mongoUri,
+      'MongoDB for everything that must last. Absent: SQLite in BEHALF_DATA_DIR.',
+      { secret, librechat },
+    ),
+    REDIS_URI: custom(
+      'URI',
+      texts.redisUri,
+      'Redis for leases, caches and change notices. Absent: the primary store serves them.',
+      { secret, librechat },
+    ),
+    USE_REDIS: flag('false leaves Redis aside although REDIS_URI is set.', { librechat }),
+    REDIS_USERNAME: text('User name for Redis, in place of the one in REDIS_URI.', { librechat }),
+    REDIS_PASSWORD: text('Password for Redis, in place of the one in REDIS_URI.', { secret, librechat }),
+    REDIS_CA: custom(
+      'path',
+      texts.file,
+      'PEM file of the authority that signed the certificate of Redis. Needs a rediss:// REDIS_URI.',
+      {
+        librechat,
+      },
+    ),
+    REDIS_KEY_PREFIX: text('Put before every key in Redis, so that several installations can share one.', {
+      librechat,
+    }),
+    REDIS_KEY_PREFIX_VAR: text(
+      'Name of the variable that holds the prefix, for platforms that set one per revision.',
+      { librechat },
+    ),
+    CREDS_KEY: custom(
+      '64 hex characters, or several separated by commas',
+      texts.keys,
+      'Keys that seal stored credentials: the first writes, all read. Required with MONGO_URI or REDIS_URI; else made in BEHALF_DATA_DIR.',
+      { secret, librechat },
+    ),
+  },
+  openid: {
+    OPENID_ISSUER: custom('URL', texts.issuer, 'Issuer of the identity provider that people sign in with.', {
+      librechat,
+    }),
+    OPENID_CLIENT_ID: text('Client id of the gateway at the provider.', { librechat }),
+    OPENID_CLIENT_SECRET: text('Client secret of the gateway at the provider.', { secret, librechat }),
+    OPENID_AUDIENCE: text('Audience asked for at sign-in, and accepted in bearer tokens.', { librechat }),
+    OPENID_SCOPE: text('Scopes asked for at sign-in.', { default: 'openid profile email', librechat }),
+    OPENID_CALLBACK_URL: custom('path or URL', texts.callback, 'Redirect of the sign-in.', {
+      default: '/oauth/openid/callback',
+      librechat,
+    }),
+    OPENID_ROLE_CLAIM: text('Claim that names a user’s roles.', { default: 'roles' }),
+    OPENID_GROUPS_CLAIM: text('Claim that names a user’s groups.', {}),
+    OPENID_TENANT_CLAIM: text('Claim that names a user’s tenant. Absent: one tenant, default.', {}),
+    OPENID_ADMIN_ROLE: text('Value that makes a user ADMIN.', { librechat }),
+    OPENID_ADMIN_ROLE_PARAMETER_PATH: text(
+      'Claim in which OPENID_ADMIN_ROLE is looked for, as a dotted path. Absent: OPENID_ROLE_CLAIM.',
+      { librechat },
+    ),
+    OPENID_ADMIN_ROLE_TOKEN_KIND: oneOf(['access', 'id', 'userinfo'], 'Where that claim is read.', {
+      default: 'id',
+      librechat,
+    }),
+    OPENID_REQUIRED_ROLE: text('Only users with one of these values (separated by commas) may sign in.', {
+      librechat,
+    }),
+    OPENID_REQUIRED_ROLE_PARAMETER_PATH: text(
+      'Claim in which OPENID_REQUIRED_ROLE is looked for, as a dotted path. Absent: OPENID_ROLE_CLAIM.',
+      { librechat },
+    ),
+    OPENID_REQUIRED_ROLE_TOKEN_KIND: oneOf(['access', 'id', 'userinfo'], 'Where that claim is read.', {
+      default: 'id',
+      librechat,
+    }),
+    GRAPH_API_SCOPES: text('Scopes of the token behind {{LIBRECHAT_GRAPH_ACCESS_TOKEN}}.', {
+      default: 'https://graph.microsoft.com/.default',
+      librechat,
+    }),
+  },
+  proxies: {
+    // Secret, all three: the URL of a proxy is where its password stands.
+    PROXY: custom('URL', texts.proxyUrl, 'Proxy for every outgoing request, unless a server names its own.', {
+      secret,
+      librechat,
+    }),
+    HTTP_PROXY: custom(
+      'URL',
+      texts.proxyUrl,
+      'Proxy for http, when PROXY is unset. Lower case wins; an empty http_proxy switches it off.',
+      { secret, librechat, alias: 'http_proxy' },
+    ),
+    HTTPS_PROXY: custom(
+      'URL',
+      texts.proxyUrl,
+      'Proxy for https, when PROXY is unset. Lower case wins; an empty https_proxy switches it off.',
+      { secret, librechat, alias: 'https_proxy' },
+    ),
+    NO_PROXY: text('Hosts, domains, addresses, ranges and CIDR blocks reached without a proxy.', {
+      librechat,
+      alias: 'no_proxy',
+    }),
+  },
+  mcp: {
+    MCP_OAUTH_DETECTION_TIMEOUT: number(
+      1,
+      day,
+      'Milliseconds for finding out whether a server wants OAuth.',
+      { default: '5000', librechat },
+    ),
+    MCP_OAUTH_HANDLING_TIMEOUT: number(1, day, 'Milliseconds a user has to finish a sign-in at a server.', {
+      default: '600000',
+      librechat,
+    }),
+    MCP_OAUTH_FLOW_TTL: number(1, day, 'Milliseconds the record of a sign-in attempt is kept.', {
+      default: '900000',
+      librechat,
+    }),
+    MCP_USER_CONNECTION_IDLE_TIMEOUT: number(
+      1,
+      day,
+      'Milliseconds after which an idle connection of a user is closed.',
+      { default: '900000', librechat },
+    ),
+    MCP_TOOLS_LIST_MAX_PAGES: number(1, 10_000, 'Pages of a tool list that are read.', {
+      default: '50',
+      librechat,
+    }),
+    MCP_TOOLS_LIST_MAX_TOOLS: number(1, 100_000, 'Tools of a server that are kept.', {
+      default: '1000',
+      librechat,
+    }),
+    MCP_TOOLS_LIST_MAX_BYTES: number(1, 2 ** 30, 'Bytes of a tool list that are read.', {
+      default: '5242880',
+      librechat,
+    }),
+    MCP_TOOLS_LIST_TIMEOUT_MS: number(1, day, 'Milliseconds reading a tool list may take.', {
+      default: '30000',
+      librechat,
+    }),
+    MCP_STREAMABLE_HTTP_MAX_RESPONSE_BYTES: number(
+      1,
+      2 ** 30,
+      'Bytes of an answer of a server that are accepted. There is always a limit.',
+      { default: '16777216', librechat },
+    ),
+    MCP_STREAMABLE_HTTP_MAX_LINE_BYTES: number(
+      1,
+      2 ** 30,
+      'Bytes of one line of an event stream that are accepted.',
+      { default: '5242880', librechat },
+    ),
+    MCP_CB_MAX_FAILED_ROUNDS: number(
+      1,
+      1000,
+      'Consecutive failures to reach a server after which calls fail at once.',
+      { default: '3', librechat },
+    ),
+    MCP_CB_BASE_BACKOFF_MS: number(
+      1,
+      day,
+      'Milliseconds until such a server is tried again; doubled each time.',
+      { default: '30000', librechat },
+    ),
+    MCP_CB_MAX_BACKOFF_MS: number(1, day, 'The longest such wait in milliseconds.', {
+      default: '300000',
+      librechat,
+    }),
+  },
+  cli: {
+    BEHALF_URL: custom(
+      'URL',
+      texts.publicUrl,
+      'Gateway that the command line speaks to. The gateway itself does not read it.',
+      {},
+    ),
+    BEHALF_API_KEY: text('Personal API key of the command line. The gateway itself does not read it.', {
+      secret,
+    }),
+  },
+} as const;
+
+export const groupTitles: Readonly<Record<keyof typeof variableGroups, string>> = {
+  process: 'Process',
+  stores: 'Stores and keys',
+  openid: 'Sign-in with an identity provider',
+  proxies: 'Outgoing proxies',
+  mcp: 'MCP limits',
+  cli: 'Command line',
+};
+
+export const variables = {
+  ...variableGroups.process,
+  ...variableGroups.stores,
+  ...variableGroups.openid,
+  ...variableGroups.proxies,
+  ...variableGroups.mcp,
+  ...variableGroups.cli,
+} as const;
+
+export type VariableName = keyof typeof variables;

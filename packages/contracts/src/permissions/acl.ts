@@ -1,0 +1,14 @@
+/** What a principal may do with one server. EDIT never implies CONFIGURE_OBO, which is a bit of the role. */
+export const aclBits = { VIEW: 1, EDIT: 2, DELETE: 4, SHARE: 8 } as const;
+export type AclBit = keyof typeof aclBits;
+
+/** LibreChat's named sets of bits. */
+export const aclRoles = { mcpServer_viewer: 1, mcpServer_editor: 3, mcpServer_owner: 15 } as const;
+export type AclRole = keyof typeof aclRoles;
+
+export const principalTypes = ['user', 'group', 'role', 'public'] as const;
+export type PrincipalType = (typeof principalTypes)[number];
+
+export function grants(bits: number, bit: AclBit): boolean {
+  return (bits & aclBits[bit]) === aclBits[bit];
+}

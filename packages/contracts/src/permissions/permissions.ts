@@ -1,0 +1,44 @@
+import type { InterfaceMcpServers } from '../config/interface.ts';
+
+/** The permission type of roles, and its bits. The names are LibreChat's. */
+export const permissionType = 'MCP_SERVERS';
+export const mcpPermissions = ['USE', 'CREATE', 'SHARE', 'SHARE_PUBLIC', 'CONFIGURE_OBO'] as const;
+export type McpPermission = (typeof mcpPermissions)[number];
+
+export const builtInRoles = ['ADMIN', 'USER'] as const;
+export type BuiltInRole = (typeof builtInRoles)[number];
+
+/** What a built-in role has when nobody said otherwise. A role that is not listed has nothing: deny by default. */
+export const roleDefaults: Readonly<Record<BuiltInRole, Readonly<Record<McpPermission, boolean>>>> = {
+  ADMIN: { USE: true, CREATE: true, SHARE: true, SHARE_PUBLIC: true, CONFIGURE_OBO: true },
+  USER: { USE: true, CREATE: false, SHARE: false, SHARE_PUBLIC: false, CONFIGURE_OBO: false },
+};
+
+const switches = {
+  USE: 'use',
+  CREATE: 'create',
+  SHARE: 'share',
+  SHARE_PUBLIC: 'public',
+  CONFIGURE_OBO: 'configureObo',
+} as const satisfies Record<McpPermission, keyof InterfaceMcpServers>;
+
+/**
+ * The bits the file names, per role. Only these override what is stored: a default that did so would take back at every
+ * start what an administrator granted. `interface.mcpServers` speaks of USER; ADMIN is meant only by its `admin` key.
+ */
+export function explicitPermissions(
+  mcpServers: InterfaceMcpServers | undefined,
+): Record<BuiltInRole, Partial<Record<McpPermission, boolean>>> {
+  return { ADMIN: named(mcpServers?.admin), USER: named(mcpServers) };
+}
+
+type Switches = { [K in (typeof switches)[McpPermission]]?: boolean | undefined };
+
+function named(source: Switches | undefined): Partial<Record<McpPermission, boolean>> {
+  const bits: Partial<Record<McpPermission, boolean>> = {};
+  for (const permission of mcpPermissions) {
+    const value = source?.[switches[permission]];
+    if (value !== undefined) bits[permission] = value;
+  }
+  return bits;
+}

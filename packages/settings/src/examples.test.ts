@@ -1,0 +1,113 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect } from '@jest/globals';
+import { unusedInterfaceKeys, unusedSections } from '@behalf/contracts';
+import { verifies } from '@behalf/testkit';
+import { Ajv } from 'ajv';
+import { parse } from 'yaml';
+import { explain } from './explain.ts';
+import { loadSettings } from './loadSettings.ts';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const read = (path: string): string => readFileSync(root + path, 'utf8');
+const env = {
+  WIKI_CLIENT_ID: 'wiki',
+  WIKI_CLIENT_SECRET: 'secret',
+  CORPORATE_CLIENT_SECRET: 'secret',
+  WEATHER_API_KEY: 'key',
+  LOCAL_API_KEY: 'key',
+};
+
+const examples = readdirSync(`${root}config/examples`).filter((name) => name.endsWith('.yaml'));
+const validate = new Ajv({ strict: false }).compile(
+  JSON.parse(read('config/schema/librechat.schema.json')) as object,
+);
+
+describe('the files we ship', () => {
+  verifies('settings.examples.load', 'there is an example for each recipe', () => {
+    expect(examples.sort()).toEqual([
+      'api-key.yaml',
+      'custom-variables.yaml',
+      'obo.yaml',
+      'per-user-oauth.yaml',
+      'shared.yaml',
+      'stdio.yaml',
+    ]);
+  });
+
+  for (const path of [...examples.map((name) => `config/examples/${name}`), 'librechat.yaml.example']) {
+    verifies('settings.examples.load', `${path} loads without a warning`, () => {
+      const result = loadSettings(read(path), { env });
+      expect(result.ok ? '' : explain(result.diagnostics, path)).toBe('');
+      expect(result).toMatchObject({ ok: true, warnings: [], unused: [] });
+    });
+
+    verifies('settings.schema.agrees', `${path} satisfies the JSON Schema it names`, () => {
+      const text = read(path);
+      expect(text.split('\n')[0]).toMatch(
+        /^# yaml-language-server: \$schema=\.{1,2}\/(config\/)?schema\/librechat\.schema\.json$/,
+      );
+      expect({ valid: validate(parse(text)), errors: validate.errors }).toEqual({
+        valid: true,
+        errors: null,
+      });
+    });
+  }
+
+  verifies('settings.schema.agrees', 'the JSON Schema refuses what loading refuses', () => {
+    for (const text of [
+      'mcpServers: {a: {type: http, url: "https://a.example", requiresOauth: true}}',
+      'mcpServers: {a: {command: x, obo: {scopes: y}}}',
+      'mcpServers: {a: {url: "wss://a.example", type: websocket, obo: {scopes: y}}}',
+      'mcpServers: {a: {command: x, timeout: 0}}',
+      'mcpSetings: {}',
+      'mcpSettings: {allowedDomain: []}',
+    ]) {
+      expect([text, validate(parse(text)), loadSettings(text, { env }).ok]).toEqual([text, false, false]);
+    }
+    expect(validate(parse('x-note: 1\nmcpServers: {a: {command: x, x-note: why}}'))).toBe(true);
+  });
+
+  verifies(
+    'settings.librechat.all-sections',
+    'a file with every section of LibreChat loads, each unused one named once',
+    () => {
+      const text = read('test/fixtures/librechat-all-sections.yaml');
+      const result = loadSettings(text, { env });
+      if (!result.ok) throw new Error(explain(result.diagnostics, 'fixture'));
+      for (const section of unusedSections)
+        expect(result.unused.filter((path) => path === section)).toEqual([section]);
+      const present = Object.keys((parse(text) as { interface: object }).interface).filter(
+        (key) => key !== 'mcpServers',
+      );
+      expect(present.filter((key) => !(unusedInterfaceKeys as readonly string[]).includes(key))).toEqual([]);
+      for (const key of present) expect(result.unused).toContain(`interface.${key}`);
+      expect(new Set(result.unused).size).toBe(result.unused.length);
+      expect(result.unused).toEqual(
+        expect.arrayContaining([
+          'endpoints.openAI',
+          'endpoints.custom.titleConvo',
+          'mcpServers.tracker.oauthRefreshWaitTimeout',
+          'mcpSettings.catalogRecovery',
+        ]),
+      );
+      expect(validate(parse(text))).toBe(true);
+      expect(result.settings.servers.map((server) => [server.name, server.type])).toEqual([
+        ['everything', 'stdio'],
+        ['puppeteer', 'stdio'],
+        ['legacy', 'sse'],
+        ['socket', 'websocket'],
+        ['docs', 'streamable-http'],
+        ['tracker', 'streamable-http'],
+        ['mail', 'streamable-http'],
+      ]);
+      expect(result.settings.endpoints.custom.map((endpoint) => endpoint.name)).toEqual(['Local']);
+      expect(result.settings.endpoints.toolApproval).toMatchObject({ ask: ['mcp:*:write_*'] });
+      expect(result.warnings.map(({ path, code }) => [path, code])).toEqual([
+        ['endpoints.custom[0].apiKey', 'variable_unset'],
+        ['mcpServers.legacy.url', 'type_inferred'],
+        ['mcpServers.tracker.oauth.redirect_uri', 'ignored'],
+      ]);
+    },
+  );
+});

@@ -1,0 +1,38 @@
+export { builtInSettings } from './builtInSettings.ts';
+export type { EndpointSettings } from './compile/compileEndpoints.ts';
+export type { ProviderSettings } from './compile/compileProviders.ts';
+export {
+  placeholdersOf,
+  type ApiKeySettings,
+  type OAuthSettings,
+  type ServerSettings,
+  type SseSettings,
+  type StdioSettings,
+  type StreamableHttpSettings,
+  type WebsocketSettings,
+} from './compile/serverSettings.ts';
+export { withEnvFile } from './envFile.ts';
+export { explain } from './explain.ts';
+export { loadSettings, type LoadResult } from './loadSettings.ts';
+export type { Settings } from './settings.ts';
+export { bodyFields, openidFields, userFields } from './template/fields.ts';
+export { parseTemplate, type ParsedTemplate, type TemplateProblem } from './template/parseTemplate.ts';
+export {
+  renderHeader,
+  renderTemplate,
+  renderUrl,
+  type Rendered,
+  type TemplateValues,
+} from './template/renderTemplate.ts';
+export { resolveEnv, type EnvProblem, type EnvRecord, type ResolvedTemplate } from './template/resolveEnv.ts';
+export {
+  literalText,
+  placeholdersIn,
+  placeholderText,
+  type EnvReference,
+  type Literal,
+  type Placeholder,
+  type PlaceholderKind,
+  type RawTemplate,
+  type Template,
+} from './template/template.ts';

@@ -1,0 +1,44 @@
+import type { Diagnostic, Finding } from '@behalf/contracts';
+import { buildSettings } from './buildSettings.ts';
+import type { Settings } from './settings.ts';
+import type { EnvRecord } from './template/resolveEnv.ts';
+import { readYaml } from './yaml/readYaml.ts';
+
+export type LoadResult =
+  | {
+      ok: true;
+      settings: Settings;
+      warnings: Diagnostic[];
+      /** LibreChat keys without effect, each once. */
+      unused: string[];
+      /** Environment variables the file used: none of them is to be called ignored. */
+      variables: string[];
+    }
+  | { ok: false; diagnostics: Diagnostic[] };
+
+export interface LoadOptions {
+  env: EnvRecord;
+  /** What others have to say against settings that are well formed: told with path and line like the rest. */
+  check?: (settings: Settings) => readonly Finding[];
+}
+
+/** The text of a librechat.yaml to a frozen snapshot, or everything that is wrong with it. Never throws. */
+export function loadSettings(text: string, { env, check = () => [] }: LoadOptions): LoadResult {
+  const yaml = readYaml(text);
+  if (!yaml.ok) return yaml;
+  const built = buildSettings(yaml.value, env);
+  if (!built.settings) return { ok: false, diagnostics: inOrder(built.errors.map(yaml.locate)) };
+  const objections = check(built.settings);
+  if (objections.length > 0) return { ok: false, diagnostics: inOrder(objections.map(yaml.locate)) };
+  return {
+    ok: true,
+    settings: built.settings,
+    warnings: inOrder(built.warnings.map(yaml.locate)),
+    unused: built.unused,
+    variables: built.variables,
+  };
+}
+
+function inOrder(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  return [...diagnostics].sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
+}

@@ -1,0 +1,309 @@
+import { describe, expect } from '@jest/globals';
+import { reservedHeaders } from '@behalf/contracts';
+import { verifies } from '@behalf/testkit';
+import { loadSettings } from './loadSettings.ts';
+
+type Found = [path: string, code: string][];
+
+function codes(value: unknown, env: Record<string, string> = {}): Found {
+  const result = loadSettings(JSON.stringify(value), { env });
+  return result.ok ? [] : result.diagnostics.map(({ path, code }) => [path, code]);
+}
+
+/** What is wrong with one definition, paths below `mcpServers.s`. */
+function server(definition: Record<string, unknown>, env: Record<string, string> = {}): Found {
+  return codes({ mcpServers: { s: definition } }, env).map(([path, code]) => [
+    path.replace(/^mcpServers\.s\.?/, ''),
+    code,
+  ]);
+}
+
+function loaded(definition: Record<string, unknown>, env: Record<string, string> = {}) {
+  const result = loadSettings(JSON.stringify({ mcpServers: { s: definition } }), { env });
+  if (!result.ok) throw new Error(JSON.stringify(result.diagnostics));
+  return { server: result.settings.servers[0]!, warnings: result.warnings };
+}
+
+const http = { type: 'streamable-http', url: 'https://s.example/mcp' };
+const obo = { scopes: 'api://s/.default' };
+
+describe('names', () => {
+  verifies('settings.names.refused', 'characters and words that routes and URLs cannot hold', () => {
+    for (const name of [
+      'a/b',
+      'a\\b',
+      'a?b',
+      'a#b',
+      'a%b',
+      'a\u0007',
+      'tools',
+      'servers',
+      'connection',
+      'oauth',
+      'auth-values',
+      'reinitialize',
+      '..',
+      ' a',
+      '日本',
+    ]) {
+      expect([name, codes({ mcpServers: { [name]: http } }).map(([, code]) => code)]).toEqual([
+        name,
+        ['server_name'],
+      ]);
+    }
+    for (const name of ['a b', 'a.b', 'My Server', 'x-1', 'Tools'])
+      expect(codes({ mcpServers: { [name]: http } })).toEqual([]);
+  });
+
+  verifies('settings.names.collision', 'two names with one normalised form are refused, naming both', () => {
+    const result = loadSettings(JSON.stringify({ mcpServers: { 'my server': http, my_server: http } }), {
+      env: {},
+    });
+    expect(result).toMatchObject({
+      ok: false,
+      diagnostics: [
+        {
+          path: 'mcpServers.my_server',
+          code: 'server_name_taken',
+          message: '"my_server" and "my server" both become "my_server" in tool names',
+        },
+      ],
+    });
+    expect(codes({ mcpServers: { _a_: http, a: http } })).toEqual([['mcpServers.a', 'server_name_taken']]);
+  });
+});
+
+describe('transports', () => {
+  verifies(
+    'settings.transport.inferred',
+    'type decides; without it the choice is the one an existing file relies on',
+    () => {
+      expect(loaded({ command: 'x' }).server).toMatchObject({ type: 'stdio', args: [] });
+      expect(loaded({ url: 'ws://s.example' }).server.type).toBe('websocket');
+      expect(loaded({ url: '${U}' }, { U: 'WSS://s.example' }).server.type).toBe('websocket');
+      expect(loaded({ type: 'http', url: 'https://s.example' }).server.type).toBe('streamable-http');
+      const bare = loaded({ url: 'https://s.example' });
+      expect(bare.server.type).toBe('sse');
+      expect(bare.warnings.map(({ code }) => code)).toEqual(['type_inferred']);
+      expect(loaded({ type: 'sse', url: 'https://s.example' }).warnings).toEqual([]);
+    },
+  );
+
+  verifies(
+    'settings.transport.mixed',
+    'fields of a process next to a url, and a transport that does not fit its url',
+    () => {
+      expect(server({ ...http, command: 'x', args: [] })).toEqual([
+        ['command', 'process_field_with_url'],
+        ['args', 'process_field_with_url'],
+      ]);
+      expect(server({ url: 'https://s.example', env: {} })).toEqual([['env', 'process_field_with_url']]);
+      expect(server({ type: 'stdio', url: 'https://s.example' })).toEqual([['url', 'url_on_stdio']]);
+      expect(server({ type: 'sse', command: 'x' })).toEqual([['command', 'process_field_with_url']]);
+      expect(server({ type: 'sse', url: 'wss://s.example' })).toEqual([['url', 'url']]);
+      expect(server({ type: 'websocket', url: 'https://s.example' })).toEqual([['url', 'url']]);
+      expect(server({})).toEqual([['', 'missing']]);
+      expect(server({ type: 'streamable-htpp', url: 'https://s.example' })).toEqual([
+        ['type', 'wrong_value'],
+      ]);
+      expect(server({ command: 'x', headers: {} })).toEqual([['headers', 'misplaced_key']]);
+      expect(server({ type: 'websocket', url: 'wss://s.example', proxy: 'http://p.example' })).toEqual([
+        ['proxy', 'misplaced_key'],
+      ]);
+    },
+  );
+
+  verifies('settings.transport.mixed', 'urls of other schemes, without host or with a password', () => {
+    for (const url of [
+      'file:///etc/passwd',
+      'ftp://s.example',
+      'javascript:alert(1)',
+      's.example',
+      'https://',
+      'https://u:p@s.example',
+    ]) {
+      expect([url, server({ ...http, url })]).toEqual([url, [['url', 'url']]]);
+    }
+    expect(server({ ...http, proxy: 'ftp://p.example' })).toEqual([['proxy', 'url']]);
+    for (const proxy of [
+      'http://u:p@p.example:8080',
+      'https://p.example',
+      'socks://p.example:1',
+      'socks5://p.example:1',
+    ]) {
+      expect(server({ ...http, proxy })).toEqual([]);
+    }
+  });
+
+  verifies('settings.timeouts.zero', 'a timeout of zero is an error, not an immediate timeout', () => {
+    for (const field of ['timeout', 'initTimeout', 'sseReadTimeout']) {
+      for (const value of [0, -1, 1.5, 3_000_000_000]) {
+        expect(server({ ...http, [field]: value })).toEqual([
+          [field, expect.stringMatching(/too_small|too_big|wrong_type/)],
+        ]);
+      }
+      expect(server({ ...http, [field]: 1 })).toEqual([]);
+    }
+  });
+
+  verifies('settings.titles', 'titles of any script, icons that cannot run anything', () => {
+    for (const title of ['Documentación', '日本語', 'e\u0301te', "L'équipe", 'L’équipe', '3D tools', 'a-b'])
+      expect(server({ ...http, title })).toEqual([]);
+    for (const title of ['-x', '<b>', 'a;b', ' a', ''])
+      expect(server({ ...http, title })).toEqual([['title', 'wrong_value']]);
+    for (const iconPath of [
+      'https://i.example/x.png',
+      'data:image/svg+xml,x',
+      '/assets/x.svg',
+      'assets/x.svg',
+    ])
+      expect(server({ ...http, iconPath })).toEqual([]);
+    for (const iconPath of ['javascript:alert(1)', 'data:text/html,x', '//evil.example/x', 'file:///x']) {
+      expect(server({ ...http, iconPath })).toEqual([['iconPath', 'wrong_value']]);
+    }
+  });
+});
+
+describe('credentials', () => {
+  verifies(
+    'settings.obo.conflict',
+    'On-Behalf-Of next to oauth, apiKey or an authorization header of any case',
+    () => {
+      expect(server({ ...http, obo })).toEqual([]);
+      expect(server({ ...http, type: 'sse', obo })).toEqual([]);
+      expect(server({ ...http, obo, oauth: {} })).toEqual([['oauth', 'obo_conflict']]);
+      expect(server({ ...http, obo, apiKey: { source: 'user', authorization_type: 'bearer' } })).toEqual([
+        ['apiKey', 'obo_conflict'],
+      ]);
+      for (const name of ['Authorization', 'authorization', 'AUTHORIZATION']) {
+        expect(server({ ...http, obo, headers: { [name]: 'Bearer x' } })).toEqual([
+          [`headers.${name}`, 'obo_conflict'],
+        ]);
+      }
+      expect(loaded({ ...http, obo, requiresOAuth: true }).warnings.map(({ code }) => code)).toEqual([
+        'obo_wins',
+      ]);
+    },
+  );
+
+  verifies(
+    'settings.obo.shape',
+    'scopes are required; keys of ours are read; ${NAME} works and {{...}} does not',
+    () => {
+      expect(server({ ...http, obo: {} })).toEqual([['obo.scopes', 'missing']]);
+      expect(server({ ...http, obo: { scopes: ' ' } })).toEqual([['obo.scopes', 'wrong_value']]);
+      expect(server({ ...http, obo: { scopes: '{{LIBRECHAT_USER_ID}}' } })).toEqual([
+        ['obo.scopes', 'placeholder_forbidden'],
+      ]);
+      expect(
+        loaded({ ...http, obo: { scopes: '${S}', grant: 'token-exchange' } }, { S: 'a b' }).server,
+      ).toMatchObject({ obo: { scopes: 'a b', grant: 'token-exchange' } });
+      expect(server({ ...http, obo: { ...obo, provider: 'corprate' } })).toEqual([
+        ['obo.provider', 'provider_unknown'],
+      ]);
+    },
+  );
+
+  verifies(
+    'settings.obo.address',
+    'the address a user’s token goes to holds no placeholder and is one of the targets',
+    () => {
+      for (const placeholder of [
+        'LIBRECHAT_USER_ID',
+        'LIBRECHAT_OPENID_USER_ID',
+        'LIBRECHAT_BODY_MESSAGEID',
+        'K',
+      ]) {
+        const customUserVars = { K: { title: 't', description: 'd' } };
+        expect(server({ ...http, url: `https://s.example/{{${placeholder}}}`, obo, customUserVars })).toEqual(
+          [['url', 'obo_url']],
+        );
+      }
+      const config = (scopes: string, url: string) => ({
+        mcpServers: { s: { type: 'http', url, obo: { scopes, provider: 'p' } } },
+        identityProviders: {
+          p: { type: 'entra', targets: [{ scopes: ['a', 'b'], origins: ['https://s.example'] }] },
+        },
+      });
+      expect(codes(config('b a', 'https://s.example:443/mcp'))).toEqual([]);
+      for (const [scopes, url] of [
+        ['a c', 'https://s.example'],
+        ['a', 'https://s.example.evil.example'],
+        ['a', 'http://s.example'],
+        ['a', 'https://s.example:444'],
+      ] as const) {
+        expect(codes(config(scopes, url))).toEqual([['mcpServers.s.obo', 'obo_target']]);
+      }
+    },
+  );
+
+  verifies('settings.oauth.client', 'a secret needs an id, and both need their endpoints', () => {
+    const urls = { authorization_url: 'https://a.example/a', token_url: 'https://a.example/t' };
+    expect(server({ ...http, oauth: { client_secret: 'x' } })).toEqual([
+      ['oauth.client_secret', 'oauth_client'],
+    ]);
+    expect(server({ ...http, oauth: { client_id: 'x', client_secret: 'y' } })).toEqual([
+      ['oauth', 'oauth_client'],
+      ['oauth', 'oauth_client'],
+    ]);
+    expect(
+      server({
+        ...http,
+        oauth: { client_id: 'x', client_secret: 'y', authorization_url: urls.authorization_url },
+      }),
+    ).toEqual([['oauth', 'oauth_client']]);
+    expect(server({ ...http, oauth: { client_id: 'x', client_secret: 'y', ...urls } })).toEqual([]);
+    expect(server({ ...http, oauth: { client_id: 'x' } })).toEqual([]);
+    expect(server({ ...http, oauth: { audience: '' } })).toEqual([['oauth.audience', 'too_small']]);
+    expect(server({ ...http, oauth: { token_url: '${T}' } }, { T: 'nowhere' })).toEqual([
+      ['oauth.token_url', 'url'],
+    ]);
+    expect(server({ ...http, oauth: { code_challenge_methods_supported: ['plain'] } })).toEqual([
+      ['oauth.code_challenge_methods_supported', 'pkce'],
+    ]);
+  });
+
+  verifies(
+    'settings.api-key.shape',
+    'a key of the operator must be there, and its header must be one',
+    () => {
+      const admin = { source: 'admin', authorization_type: 'custom', key: 'k' };
+      expect(server({ ...http, apiKey: admin })).toEqual([]);
+      expect(server({ ...http, apiKey: { source: 'admin', authorization_type: 'bearer' } })).toEqual([
+        ['apiKey.key', 'missing'],
+      ]);
+      expect(server({ ...http, apiKey: { source: 'user', authorization_type: 'bearer', key: 'k' } })).toEqual(
+        [['apiKey.key', 'api_key_source']],
+      );
+      for (const name of ['Transfer-Encoding', 'mcp-session-id', 'a b', 'Host', 'x\n']) {
+        expect(server({ ...http, apiKey: { ...admin, custom_header: name } })).toEqual([
+          ['apiKey.custom_header', 'header_name'],
+        ]);
+      }
+      expect(
+        server({
+          ...http,
+          apiKey: { source: 'user', authorization_type: 'bearer' },
+          headers: { 'X-Key': '{{MCP_API_KEY}}' },
+        }),
+      ).toEqual([]);
+    },
+  );
+
+  verifies('settings.headers', 'names that break requests, twins, and values with line breaks', () => {
+    for (const name of ['Connection', 'content-length', 'Mcp-Session-Id', 'a:b', ...reservedHeaders]) {
+      expect(server({ ...http, headers: { [name]: 'x' } }).map(([, code]) => code)).toEqual(['header_name']);
+      const custom = [{ name: 'm', baseURL: 'https://m.example', headers: { [name]: 'x' } }];
+      expect(codes({ endpoints: { custom } }).map(([, code]) => code)).toEqual(['header_name']);
+    }
+    expect(server({ ...http, headers: { 'X-A': '1', 'x-a': '2' } })).toEqual([
+      ['headers.x-a', 'header_twice'],
+    ]);
+    expect(server({ ...http, headers: { 'X-A': 'a\r\nX-Evil: 1' } })).toEqual([
+      ['headers.X-A', 'header_value'],
+    ]);
+    expect(server({ ...http, headers: { 'X-A': '${A}' } }, { A: 'a\nb' })).toEqual([
+      ['headers.X-A', 'header_value'],
+    ]);
+  });
+});

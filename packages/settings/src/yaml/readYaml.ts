@@ -1,0 +1,193 @@
+import { Composer, Lexer, LineCounter, Parser, type CST, type YAMLError } from 'yaml';
+import { formatPath, type Diagnostic, type Finding, type Path } from '@behalf/contracts';
+import { limits, toPlain, type Place } from './yamlNodes.ts';
+
+/** Turns a finding into a diagnostic with the line on which its key, or the nearest thing above it, stands. */
+export type Locate = (finding: Finding) => Diagnostic;
+
+export type YamlResult =
+  { ok: true; value: unknown; locate: Locate } | { ok: false; diagnostics: Diagnostic[] };
+
+/** Reads untrusted YAML: bounded in size, depth and expansion, and never with an exception. */
+export function readYaml(text: string): YamlResult {
+  if (Buffer.byteLength(text, 'utf8') > limits.bytes) {
+    return refuse(
+      'yaml_too_large',
+      `the file is larger than ${limits.bytes / 1024 / 1024} MiB`,
+      'keep large texts elsewhere',
+    );
+  }
+  if (hasMoreLines(text, limits.lines)) {
+    return refuse(
+      'yaml_too_large',
+      `the file has more than ${limits.lines} lines`,
+      'remove what is not used',
+    );
+  }
+  const lines = new LineCounter();
+  try {
+    return compose(text, lines);
+  } catch {
+    // Whatever the parser stumbles over, the file is what cannot be used; the boot must say so and not crash.
+    return refuse(
+      'yaml_syntax',
+      'the file cannot be read as YAML',
+      'check it with an editor that knows YAML',
+    );
+  }
+}
+
+function compose(text: string, lines: LineCounter): YamlResult {
+  const tokens = parse(text, lines);
+  if (!tokens) {
+    return refuse('yaml_too_large', 'the file has too many keys and values', 'remove what is not used');
+  }
+  const lineAt = (offset: number) => Math.max(1, lines.linePos(offset).line);
+  const deep = tooDeep(tokens);
+  if (deep !== undefined) {
+    return refuse(
+      'yaml_too_deep',
+      `is nested more than ${limits.depth} levels deep`,
+      'flatten it',
+      lineAt(deep),
+    );
+  }
+  // Duplicate keys are found while walking; the library's own check compares every pair of keys.
+  const composer = new Composer({
+    uniqueKeys: false,
+    merge: false,
+    strict: true,
+    version: '1.2',
+    prettyErrors: false,
+  });
+  // Not more than two of possibly thousands: the second is already one too many.
+  const documents = composer.compose(tokens, true, text.length);
+  const document = documents.next().value ?? undefined;
+  const second = documents.next().value ?? undefined;
+  if (!document) return refuse('yaml_empty', 'the file is empty', 'start from librechat.yaml.example');
+  const errors = [...document.errors, ...document.warnings];
+  if (errors.length > 0)
+    return { ok: false, diagnostics: errors.slice(0, 10).map((error) => syntax(error, lineAt)) };
+  if (second)
+    return refuse(
+      'yaml_documents',
+      'the file holds more than one document',
+      'remove the --- line',
+      lineAt(second.range[0]),
+    );
+
+  const plain = toPlain(document);
+  if ('problem' in plain) {
+    const line = plain.offset === undefined ? undefined : lineAt(plain.offset);
+    return { ok: false, diagnostics: [toDiagnostic(plain.problem, line)] };
+  }
+  if (plain.value === null)
+    return refuse('yaml_empty', 'the file is empty', 'start from librechat.yaml.example');
+  return {
+    ok: true,
+    value: plain.value,
+    locate: (finding) => {
+      const offset = offsetFor(finding.path, plain.place);
+      return toDiagnostic(finding, offset === undefined ? undefined : lineAt(offset));
+    },
+  };
+}
+
+/** Of the longest part of the path that is there: a missing key is told at its parent. */
+function offsetFor(path: Path, root: Place): number | undefined {
+  let place = root;
+  for (const step of path) {
+    const next = place.below.get(step);
+    if (!next) break;
+    place = next;
+  }
+  return place.offset;
+}
+
+function hasMoreLines(text: string, limit: number): boolean {
+  let lines = 1;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) {
+    lines += 1;
+    if (lines > limit) return true;
+  }
+  return false;
+}
+
+/** The library's own `parse`, but with a count: nothing when there are more lexemes than a file may have. */
+function parse(text: string, lines: LineCounter): CST.Token[] | undefined {
+  const parser = new Parser(lines.addNewLine);
+  const tokens: CST.Token[] = [];
+  let lexemes = 0;
+  lines.addNewLine(0);
+  for (const lexeme of new Lexer().lex(text)) {
+    lexemes += 1;
+    if (lexemes > limits.lexemes) return undefined;
+    tokens.push(...parser.next(lexeme));
+  }
+  tokens.push(...parser.end());
+  return tokens;
+}
+
+/** Composing recurses, parsing does not: the depth is known before a hostile file can exhaust the stack. */
+function tooDeep(tokens: readonly CST.Token[]): number | undefined {
+  const stack: { token: CST.Token; depth: number }[] = tokens.map((token) => ({ token, depth: 0 }));
+  for (let next = stack.pop(); next; next = stack.pop()) {
+    const { token, depth } = next;
+    if (depth > limits.depth * 2) return token.offset;
+    if (token.type === 'document' && token.value) stack.push({ token: token.value, depth });
+    if ('items' in token) {
+      for (const item of token.items) {
+        if (item.key) stack.push({ token: item.key, depth: depth + 1 });
+        if (item.value) stack.push({ token: item.value, depth: depth + 1 });
+      }
+    }
+  }
+  return undefined;
+}
+
+/** Our own words: those of the library may repeat text of the file, and that text may be a secret. */
+const syntaxMessages: Partial<Record<YAMLError['code'], [message: string, suggestion?: string]>> = {
+  ALIAS_PROPS: ['an alias cannot have an anchor or a tag of its own'],
+  BAD_ALIAS: ['the alias has no anchor before it'],
+  BAD_INDENT: ['the indentation does not fit', 'indent by two blanks per level'],
+  BLOCK_AS_IMPLICIT_KEY: [
+    'a nested mapping cannot begin here',
+    'put it on the next line, or quote the value',
+  ],
+  BLOCK_IN_FLOW: ['a block cannot stand inside [ ] or { }'],
+  DUPLICATE_KEY: ['the key is given twice', 'remove one of them'],
+  MISSING_CHAR: ['a character is missing here', 'look for an unclosed quote or bracket, or a missing colon'],
+  MULTILINE_IMPLICIT_KEY: ['a key must stand on one line', 'look for a missing colon'],
+  MULTIPLE_ANCHORS: ['a value can have one anchor'],
+  MULTIPLE_DOCS: ['the file holds more than one document', 'remove the --- line'],
+  TAB_AS_INDENT: ['a tab cannot be used for indentation', 'use blanks'],
+  TAG_RESOLVE_FAILED: ['tags such as !name are not supported', 'remove the tag'],
+  UNEXPECTED_TOKEN: ['something stands here that does not belong here', 'quote the value if it is text'],
+  KEY_OVER_1024_CHARS: ['the key is too long'],
+  BAD_SCALAR_START: ['a plain value cannot begin with this character', 'put it in quotes'],
+  BAD_DQ_ESCAPE: ['the escape is not valid inside double quotes', 'use single quotes'],
+};
+
+function syntax(error: YAMLError, lineAt: (offset: number) => number): Diagnostic {
+  const [message, suggestion] = syntaxMessages[error.code] ?? [
+    'the file cannot be read as YAML from here on',
+  ];
+  return toDiagnostic(
+    { path: [], code: 'yaml_syntax', message, ...(suggestion === undefined ? {} : { suggestion }) },
+    lineAt(error.pos[0]),
+  );
+}
+
+function refuse(code: string, message: string, suggestion: string, line = 1): YamlResult {
+  return { ok: false, diagnostics: [toDiagnostic({ path: [], code, message, suggestion }, line)] };
+}
+
+function toDiagnostic({ path, code, message, suggestion }: Finding, line: number | undefined): Diagnostic {
+  return {
+    path: formatPath(path),
+    code,
+    message,
+    ...(suggestion === undefined ? {} : { suggestion }),
+    ...(line === undefined ? {} : { line }),
+  };
+}
