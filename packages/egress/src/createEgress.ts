@@ -1,0 +1,90 @@
+import type { Duplex } from 'node:stream';
+import type { Clock, Dial, Fetch, Keyring, Resolve } from '@behalf/kernel';
+import { createConnect } from './connect.ts';
+import { createGuardedFetch } from './guardedFetch.ts';
+import { createHops, type Hops } from './hop.ts';
+import { createJudge, type Audience, type CheckedTarget } from './judge.ts';
+import { defaultLimits, defaultTimeouts, type Limits, type Timeouts } from './limits.ts';
+import type { OwnEndpoints } from './ownEndpoints.ts';
+import { compilePolicy, type EgressSettings } from './policy.ts';
+import { createPools, type PoolScope } from './pools.ts';
+import { readUrl } from './target.ts';
+import { compileProxyChoice, type ProxyEnvironment } from './proxyChoice.ts';
+
+export interface EgressParts {
+  resolve: Resolve;
+  dial: Dial;
+  clock: Clock;
+  /** Seals the hop count. */
+  keyring: Keyring;
+  settings: EgressSettings;
+  /** Asked at each new connection: the listening port is known only after the start. */
+  own: () => OwnEndpoints;
+  /** Proxy variables. */
+  env: ProxyEnvironment;
+}
+
+/** For whom, and with which patience, requests go out. */
+export interface FetchOptions {
+  audience: Audience;
+  /** `refuse` where a redirect is an attack: token endpoints. Default: follow 307 and 308. */
+  redirects?: 'follow' | 'refuse';
+  /** The server's own proxy. Never from user data. */
+  proxy?: string | undefined;
+  /**
+   * What `readHop` gave for the inbound request. On a connection that many requests share, pass the inbound
+   * `x-behalf-hop` header through with each call instead: it is read, counted up and replaced.
+   */
+  hop?: number;
+  timeouts?: Partial<Timeouts>;
+  limits?: Partial<Limits>;
+}
+
+export interface Egress {
+  /** A WHATWG-shaped fetch that cannot leave the policy. Throws EgressPolicyError on a malformed proxy. */
+  fetchFor(options: FetchOptions): Fetch;
+  /** The verdict alone, with the checked addresses. */
+  judge(url: string | URL, audience: Audience): Promise<CheckedTarget>;
+  /** A judged and connected socket for protocols that are not HTTP requests, such as a websocket's upgrade. */
+  connect(url: string | URL, options: FetchOptions, signal: AbortSignal): Promise<Duplex>;
+  readHop: Hops['read'];
+  /** Lets requests in the air finish for a moment (5 s unless told), then closes every socket. */
+  close(graceMs?: number): Promise<void>;
+}
+
+/** The only door out. Settings are compiled once; a reload makes a new egress and closes the old one. */
+export function createEgress(parts: EgressParts): Egress {
+  const { clock, dial, resolve } = parts;
+  const policy = compilePolicy(parts.settings);
+  const proxyChoice = compileProxyChoice(parts.env);
+  const judge = createJudge({ resolve, policy, own: parts.own });
+  const connect = createConnect({ judge, resolve, dial, clock });
+  const pools = createPools({ connect, clock });
+  const hops = createHops(parts.keyring);
+
+  function scopeOf({ audience, proxy, timeouts }: FetchOptions, exemptions: boolean): PoolScope {
+    const connectMs = timeouts?.connectMs ?? defaultTimeouts.connectMs;
+    const key = JSON.stringify([audience, exemptions, proxy ?? null, connectMs]);
+    return { key, audience, exemptions, connectMs, proxyFor: proxyChoice(proxy) };
+  }
+
+  return {
+    fetchFor(options) {
+      return createGuardedFetch(
+        { pools, hops, clock },
+        {
+          scope: scopeOf(options, true),
+          redirectScope: scopeOf(options, false),
+          redirects: options.redirects ?? 'follow',
+          hop: options.hop ?? 0,
+          timeouts: { ...defaultTimeouts, ...options.timeouts },
+          limits: { ...defaultLimits, ...options.limits },
+        },
+      );
+    },
+    judge: async (url, audience) => judge(readUrl(url), { audience }),
+    connect: async (url, options, signal) => connect(readUrl(url), scopeOf(options, true), signal),
+    readHop: (value) => hops.read(value),
+    close: (graceMs = 5_000) => pools.close(graceMs),
+  };
+}

@@ -1,0 +1,90 @@
+import { formatPath, type ErrorCode, type Path } from '@behalf/contracts';
+
+/** Why a request did not go out, or its answer did not come in: what happened, what to do, and the code it maps to. */
+const reasons = {
+  bad_url: ['is not an http(s) URL without credentials', 'MCP_DOMAIN_NOT_ALLOWED'],
+  bad_request: ['was asked with a header or body that HTTP does not allow', 'MCP_PROTOCOL_ERROR'],
+  domain_not_allowed: ['is not in mcpSettings.allowedDomains', 'MCP_DOMAIN_NOT_ALLOWED'],
+  blocked_name: ['is an internal name; mcpSettings.allowedAddresses can open it', 'MCP_DOMAIN_NOT_ALLOWED'],
+  private_address: [
+    'does not lead to a public address; mcpSettings.allowedAddresses can open it',
+    'MCP_DOMAIN_NOT_ALLOWED',
+  ],
+  own_address: ['is this gateway itself', 'MCP_DOMAIN_NOT_ALLOWED'],
+  hop_limit: [
+    'would be the third gateway hop in a row: servers point at each other in a loop',
+    'MCP_DOMAIN_NOT_ALLOWED',
+  ],
+  dns_failed: ['cannot be resolved', 'MCP_UNREACHABLE'],
+  connection_failed: ['cannot be reached, or closed the connection', 'MCP_UNREACHABLE'],
+  proxy_refused: ['cannot be reached through the configured proxy', 'MCP_UNREACHABLE'],
+  closed: ['was asked after the door out was closed', 'MCP_UNREACHABLE'],
+  redirect_refused: ['answered with a redirect where none is followed', 'MCP_PROTOCOL_ERROR'],
+  too_many_redirects: ['redirected more than 5 times', 'MCP_PROTOCOL_ERROR'],
+  encoded_response: ['sent a compressed answer although none was accepted', 'MCP_PROTOCOL_ERROR'],
+  connect_timeout: ['did not accept a connection in time', 'MCP_TIMEOUT'],
+  headers_timeout: ['did not begin to answer in time', 'MCP_TIMEOUT'],
+  total_timeout: ['did not finish its answer in time', 'MCP_TIMEOUT'],
+  idle_timeout: ['stopped in the middle of its answer', 'MCP_TIMEOUT'],
+  body_too_large: ['sent more than the body limit', 'MCP_RESPONSE_TOO_LARGE'],
+  sse_line_too_large: ['sent more than the event-stream line limit', 'MCP_RESPONSE_TOO_LARGE'],
+} as const satisfies Record<string, readonly [says: string, code: ErrorCode]>;
+
+export type EgressReason = keyof typeof reasons;
+export const egressReasons = Object.keys(reasons) as EgressReason[];
+
+export interface EgressErrorDetail {
+  /** A system error code such as ECONNREFUSED, or the limit that was reached. Never free text from outside. */
+  detail?: string;
+  /** True when the server may have seen the request: repeating it could repeat its effect. */
+  requestSent?: boolean;
+}
+
+/** Names the host and nothing else of the URL: a path or query may hold a secret. */
+export class EgressError extends Error {
+  override readonly name = 'EgressError';
+  readonly reason: EgressReason;
+  readonly host: string;
+  readonly detail: string | undefined;
+  readonly requestSent: boolean;
+  constructor(reason: EgressReason, host: string, { detail, requestSent = false }: EgressErrorDetail = {}) {
+    super(`${host} ${reasons[reason][0]}${detail === undefined ? '' : ` (${detail})`}`);
+    this.reason = reason;
+    this.host = host;
+    this.detail = detail;
+    this.requestSent = requestSent;
+  }
+}
+
+/** The one map from this package's reasons to the codes that callers see. */
+export function egressErrorCode(error: EgressError): ErrorCode {
+  return reasons[error.reason][1];
+}
+
+/**
+ * A setting that cannot be compiled into a policy: stops the boot, or refuses the reload. The value is not repeated: it
+ * may hold the password that it should not.
+ */
+export class EgressPolicyError extends Error {
+  override readonly name = 'EgressPolicyError';
+  /** The setting, as a key of EgressSettings and an index, or the variable: `['allowedAddresses', 0]`, `['PROXY']`. */
+  readonly path: Path;
+  /** What is wrong with it, in words that can follow its name. */
+  readonly reason: string;
+  constructor(path: Path, reason: string) {
+    super(`${formatPath(path)} ${reason}`);
+    this.path = path;
+    this.reason = reason;
+  }
+}
+
+const SYSTEM_CODE = /^[A-Z][A-Z0-9_]{1,48}$/;
+
+/** Turns whatever the socket or the HTTP client threw into one typed error, without its free text. */
+export function connectionError(error: unknown, host: string, requestSent: boolean): EgressError {
+  if (error instanceof EgressError) return error;
+  const code: unknown =
+    typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+  const detail = typeof code === 'string' && SYSTEM_CODE.test(code) ? { detail: code } : {};
+  return new EgressError('connection_failed', host, { ...detail, requestSent });
+}

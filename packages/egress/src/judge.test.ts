@@ -1,0 +1,182 @@
+import { inspect } from 'node:util';
+import { describe, expect } from '@jest/globals';
+import { verifies } from '@behalf/testkit';
+import { createRig, OTHER_PUBLIC, PUBLIC, reasonOf, type RigOptions } from '../test/rig.ts';
+import { type Audience } from './index.ts';
+
+/** What happens to one request; `dialled` when the guard let it through to the recording dialler. */
+async function verdict(
+  url: string,
+  options: RigOptions = {},
+  audience: Audience = 'user-server',
+): Promise<string> {
+  const { egress, dialled } = createRig(options);
+  const reason = await reasonOf(egress.fetchFor({ audience })(url));
+  const passed = reason === 'connection_failed' && dialled.length > 0;
+  if (!passed) expect(dialled).toEqual([]);
+  return passed ? 'dialled' : reason;
+}
+
+const everyName = (addresses: readonly string[]) =>
+  new Proxy<Record<string, readonly string[]>>({}, { get: () => addresses });
+
+describe('DNS', () => {
+  verifies(
+    'egress.dns.failure-blocks',
+    'a name that does not resolve, or to nothing, is refused',
+    async () => {
+      expect(await verdict('https://gone.example/')).toBe('dns_failed');
+      expect(await verdict('https://empty.example/', { dns: { 'empty.example': [] } })).toBe('dns_failed');
+      const opened = { settings: { allowedAddresses: ['gone.example:443'] } };
+      expect(await verdict('https://gone.example/', opened)).toBe('dns_failed');
+    },
+  );
+
+  verifies('egress.dns.every-address', 'one private address among public ones refuses the name', async () => {
+    for (const addresses of [
+      [PUBLIC, '10.0.0.1'],
+      ['10.0.0.1', PUBLIC],
+      [OTHER_PUBLIC, PUBLIC, '::1'],
+    ]) {
+      expect(await verdict('https://mixed.example/', { dns: { 'mixed.example': addresses } })).toBe(
+        'private_address',
+      );
+    }
+  });
+
+  verifies('egress.dns.pinned', 'the checked address is dialled, and DNS is asked once for it', async () => {
+    const answers = [[PUBLIC], ['127.0.0.1']];
+    const { egress, dialled, resolved } = createRig({
+      dns: { 'rebind.example': () => answers.shift() ?? ['127.0.0.1'] },
+    });
+    const fetch = egress.fetchFor({ audience: 'user-server' });
+    expect(await reasonOf(fetch('https://rebind.example/'))).toBe('connection_failed');
+    expect(dialled).toEqual([{ address: PUBLIC, port: 443, servername: 'rebind.example', tls: true }]);
+    expect(resolved).toEqual(['rebind.example']);
+    expect(await reasonOf(fetch('https://rebind.example/'))).toBe('private_address');
+    expect(dialled).toHaveLength(1);
+  });
+
+  verifies('egress.dns.pinned', 'judge and connect give the same verdict to other protocols', async () => {
+    const { egress, dialled } = createRig({ dns: { 'ws.example': [PUBLIC], 'evil.example': ['127.0.0.1'] } });
+    expect(await egress.judge('wss://ws.example/socket', 'user-server')).toMatchObject({
+      host: 'ws.example',
+      port: 443,
+      tls: true,
+      addresses: [PUBLIC],
+    });
+    const { signal } = new AbortController();
+    for (const settings of [{}, { allowedDomains: ['evil.example'] }]) {
+      const rig = createRig({ settings, dns: { 'evil.example': ['127.0.0.1'] } });
+      expect(await reasonOf(rig.egress.judge('ws://evil.example', 'user-server'))).toBe('private_address');
+      expect(
+        await reasonOf(rig.egress.connect('ws://evil.example', { audience: 'user-server' }, signal)),
+      ).toBe('private_address');
+      expect(rig.dialled).toEqual([]);
+    }
+    expect(await reasonOf(egress.connect('ws://ws.example', { audience: 'user-server' }, signal))).toBe(
+      'connection_failed',
+    );
+    expect(dialled).toEqual([{ address: PUBLIC, port: 80, servername: 'ws.example', tls: false }]);
+  });
+});
+
+describe('our own endpoints', () => {
+  const own = (address: string) => () => ({
+    origins: ['https://gw.example'],
+    listening: [{ address, port: 3080 }],
+    localAddresses: () => ['192.168.7.7', '2606:4700::77'],
+  });
+  const settings = {
+    allowedAddresses: [
+      '127.0.0.1:3080',
+      '192.168.7.7:3080',
+      '127.0.0.1:9000',
+      'me.example:3080',
+      '[::1]:3080',
+    ],
+  };
+  const dns = { 'gw.example': [PUBLIC], 'me.example': ['127.0.0.1'], 'v6.example': ['2606:4700::77'] };
+
+  verifies('egress.own.refused', "a user's server cannot be our public origin", async () => {
+    const options = { own: own('127.0.0.1'), settings, dns };
+    for (const url of [
+      'https://gw.example/mcp',
+      'https://gw.example.:443/',
+      'http://gw.example/',
+      'http://gw.example:3080',
+    ]) {
+      expect([url, await verdict(url, options)]).toEqual([url, 'own_address']);
+      expect([url, await verdict(url, options, 'yaml-server')]).toEqual([url, 'dialled']);
+    }
+    expect(await verdict('https://gw.example:9443/', options)).toBe('dialled');
+    for (const url of ['https://gw.example../', 'https://gw.example.../mcp', 'https://gw..example/'])
+      expect([url, await verdict(url, { ...options, dns: everyName([PUBLIC]) })]).toEqual([url, 'bad_url']);
+  });
+
+  verifies(
+    'egress.own.refused',
+    "a user's server cannot be our listening address, under any name",
+    async () => {
+      for (const url of [
+        'http://127.0.0.1:3080/',
+        'http://me.example:3080/',
+        'http://[::ffff:127.0.0.1]:3080/',
+      ]) {
+        expect([url, await verdict(url, { own: own('127.0.0.1'), settings, dns })]).toEqual([
+          url,
+          'own_address',
+        ]);
+      }
+      const free = { own: own('127.0.0.1'), settings, dns };
+      expect(await verdict('http://127.0.0.1:9000/', free)).toBe('dialled');
+      expect(await verdict('http://127.0.0.1:3080/', free, 'yaml-server')).toBe('dialled');
+    },
+  );
+
+  verifies('egress.own.refused', 'a wildcard listener owns every address of the machine', async () => {
+    for (const wildcard of ['0.0.0.0', '::', 'some-name']) {
+      for (const url of [
+        'http://127.0.0.1:3080',
+        'http://[::1]:3080',
+        'http://192.168.7.7:3080',
+        'http://v6.example:3080',
+      ]) {
+        const seen = await verdict(url, { own: own(wildcard), settings, dns });
+        expect([wildcard, url, seen]).toEqual([wildcard, url, 'own_address']);
+      }
+    }
+  });
+});
+
+describe('URLs', () => {
+  verifies('egress.url.form', 'only http and https without credentials are fetched', async () => {
+    const urls = [
+      'ftp://h.example/',
+      'file:///etc/passwd',
+      'data:,x',
+      'ws://h.example/',
+      'no url',
+      'http://',
+      'blob:x',
+    ];
+    for (const url of [...urls, 'https://user:secret@h.example/?q=secret', 'https://user@h.example/']) {
+      expect([url, await verdict(url, { dns: everyName([PUBLIC]) })]).toEqual([url, 'bad_url']);
+    }
+  });
+
+  verifies('egress.errors.no-secrets', 'an error names the host and nothing else of the URL', async () => {
+    const { egress } = createRig({ dns: everyName(['10.0.0.1']) });
+    const fetch = egress.fetchFor({ audience: 'user-server' });
+    const headers = { authorization: 'Bearer secret\nnot a header' };
+    for (const [url, init] of [
+      ['https://h.example/secret?token=secret#secret', {}],
+      ['https://u:secret@h.example/', {}],
+      ['https://h.example/', { headers }],
+    ] as const) {
+      const error = await fetch(url, init).catch((thrown: unknown) => thrown as Error);
+      expect(inspect(error)).not.toContain('secret');
+      expect(inspect(error)).toContain('h.example');
+    }
+  });
+});

@@ -1,0 +1,74 @@
+import type { Resolve } from '@behalf/kernel';
+import { formatAddress, parseAddress, type Address } from './address.ts';
+import { isBlockedName } from './blockedNames.ts';
+import { EgressError } from './errors.ts';
+import { isOwnAddress, isOwnName, type OwnEndpoints } from './ownEndpoints.ts';
+import type { Policy } from './policy.ts';
+import { rangeOf } from './ranges.ts';
+import { targetOf, type Target } from './target.ts';
+
+/** On whose word a request goes out: decides which exemptions count. */
+export type Audience = 'yaml-server' | 'user-server' | 'identity';
+
+/** A target that passed every check, with the very addresses that were checked. */
+export interface CheckedTarget extends Target {
+  /** Literals to dial, in the resolver's order. Empty only for an opened name that the proxy alone can resolve. */
+  readonly addresses: readonly string[];
+}
+
+export interface JudgeOptions {
+  audience: Audience;
+  /** False after a redirect to another origin: the entry was written for the first server, not for who it points at. */
+  exemptions?: boolean;
+  /** The proxy can resolve a name that we cannot; only a name that the operator opened may rely on it. */
+  proxied?: boolean;
+}
+
+export type Judge = (url: URL, options: JudgeOptions) => Promise<CheckedTarget>;
+
+/**
+ * The verdict on one URL. The domain list and the address check are independent: passing one never excuses the
+ * other. Every address of a name must pass: a mixed answer is what rebinding looks like, and a verdict must not
+ * depend on the order of a DNS answer.
+ */
+export function createJudge(parts: { resolve: Resolve; policy: Policy; own: () => OwnEndpoints }): Judge {
+  const { resolve, policy } = parts;
+
+  return async (url, { audience, exemptions = true, proxied = false }) => {
+    const target = targetOf(url);
+    const { protocol, host, port, literal } = target;
+    const own = audience === 'user-server' ? parts.own() : undefined;
+
+    const issuer = exemptions && audience === 'identity' && policy.isIssuer(target);
+    if (!issuer && !policy.domainAllowed(protocol, host, port))
+      throw new EgressError('domain_not_allowed', host);
+    if (own && isOwnName(own, target)) throw new EgressError('own_address', host);
+
+    const byHost = (exemptions && policy.opensHost(audience, host, port)) || issuer;
+    if (!literal && isBlockedName(host) && !byHost) throw new EgressError('blocked_name', host);
+
+    const addresses = literal ? [literal] : await lookUp(resolve, host);
+    if (addresses.length === 0 && !(proxied && byHost)) throw new EgressError('dns_failed', host);
+
+    for (const address of addresses) {
+      if (own && isOwnAddress(own, address, port)) throw new EgressError('own_address', host);
+      const range = rangeOf(address);
+      if (range === undefined) continue;
+      const opened = byHost || (exemptions && policy.opensAddress(audience, address, port));
+      if (!range.openable || !opened) throw new EgressError('private_address', host);
+    }
+    return { ...target, addresses: addresses.map(formatAddress) };
+  };
+}
+
+/** Empty when the resolver fails, finds nothing, or answers with something that is not an address. */
+async function lookUp(resolve: Resolve, host: string): Promise<readonly Address[]> {
+  let texts: readonly string[];
+  try {
+    texts = await resolve(host);
+  } catch {
+    return [];
+  }
+  const addresses = texts.map(parseAddress);
+  return addresses.every((address) => address !== undefined) ? addresses : [];
+}

@@ -1,0 +1,349 @@
+import { inspect } from 'node:util';
+import { describe, expect } from '@jest/globals';
+import { McpSettings } from '@behalf/contracts';
+import { verifies } from '@behalf/testkit';
+import fc from 'fast-check';
+import { createRig, OTHER_PUBLIC, PUBLIC, reasonOf, type RigOptions } from '../test/rig.ts';
+import { compilePolicy, EgressPolicyError, type Audience, type EgressSettings } from './index.ts';
+
+/** What happens to one request; `dialled` when the guard let it through to the recording dialler. */
+async function verdict(
+  url: string,
+  options: RigOptions = {},
+  audience: Audience = 'user-server',
+): Promise<string> {
+  const { egress, dialled } = createRig(options);
+  const reason = await reasonOf(egress.fetchFor({ audience })(url));
+  const passed = reason === 'connection_failed' && dialled.length > 0;
+  if (!passed) expect(dialled).toEqual([]);
+  return passed ? 'dialled' : reason;
+}
+
+const everyName = (addresses: readonly string[]) =>
+  new Proxy<Record<string, readonly string[]>>({}, { get: () => addresses });
+
+describe('the domain list', () => {
+  const allow = (...allowedDomains: string[]): RigOptions => ({
+    settings: { allowedDomains },
+    dns: everyName([PUBLIC]),
+  });
+
+  verifies('egress.domains.strict-list', 'a non-empty list allows its names and nothing else', async () => {
+    expect(await verdict('https://any.example/', allow())).toBe('dialled');
+    expect(await verdict('https://good.example/', allow('good.example'))).toBe('dialled');
+    for (const host of [
+      'evil.example',
+      'xgood.example',
+      'good.example.evil.example',
+      'sub.good.example',
+      PUBLIC,
+    ]) {
+      expect([host, await verdict(`https://${host}/`, allow('good.example'))]).toEqual([
+        host,
+        'domain_not_allowed',
+      ]);
+    }
+  });
+
+  verifies(
+    'egress.domains.strict-list',
+    'a wildcard takes the name and its subdomains, never a look-alike',
+    async () => {
+      const list = allow('*.good.example');
+      for (const host of [
+        'a.good.example',
+        'a.b.good.example',
+        'good.example',
+        'A.GOOD.EXAMPLE',
+        'a.good.example.',
+      ]) {
+        expect([host, await verdict(`https://${host}/`, list)]).toEqual([host, 'dialled']);
+      }
+      expect(await verdict('https://evilgood.example/', list)).toBe('domain_not_allowed');
+    },
+  );
+
+  verifies(
+    'egress.domains.strict-list',
+    'www. is ignored on both sides, and other scripts compare encoded',
+    async () => {
+      expect(await verdict('https://www.good.example/', allow('good.example'))).toBe('dialled');
+      expect(await verdict('https://good.example/', allow('www.good.example'))).toBe('dialled');
+      expect(await verdict('https://xn--bcher-kva.example/', allow('bücher.example'))).toBe('dialled');
+      expect(await verdict(`https://${PUBLIC}/`, allow(PUBLIC))).toBe('dialled');
+      expect(await verdict(`https://[${OTHER_PUBLIC}]/`, allow(`https://[${OTHER_PUBLIC}]`))).toBe('dialled');
+    },
+  );
+
+  verifies('egress.domains.strict-list', 'www. behind a wildcard is a zone of its own', async () => {
+    const list = allow('*.www.good.example');
+    for (const host of ['a.www.good.example', 'www.good.example', 'www.www.good.example'])
+      expect([host, await verdict(`https://${host}/`, list)]).toEqual([host, 'dialled']);
+    for (const host of ['good.example', 'a.good.example', 'api.good.example', 'xwww.good.example'])
+      expect([host, await verdict(`https://${host}/`, list)]).toEqual([host, 'domain_not_allowed']);
+    expect(await verdict('https://www.good.example/', allow('*.good.example'))).toBe('dialled');
+  });
+
+  verifies('egress.domains.effective-port', 'scheme, host and effective port are compared', async () => {
+    const cases: [entry: string, url: string, expected: string][] = [
+      ['https://h.example:443', 'https://h.example/', 'dialled'],
+      ['https://h.example', 'https://h.example:443/', 'dialled'],
+      ['http://h.example:80', 'http://h.example/', 'dialled'],
+      ['h.example:443', 'https://h.example/', 'dialled'],
+      ['h.example', 'https://h.example:8443/', 'dialled'],
+      ['https://h.example:8443', 'https://h.example:8443/', 'dialled'],
+      ['https://h.example', 'http://h.example/', 'domain_not_allowed'],
+      ['https://h.example', 'https://h.example:8443/', 'domain_not_allowed'],
+      ['https://h.example:8443', 'http://h.example:8443/', 'domain_not_allowed'],
+      ['https://h.example:8443', 'https://h.example/', 'domain_not_allowed'],
+      ['h.example:443', 'http://h.example/', 'domain_not_allowed'],
+    ];
+    for (const [entry, url, expected] of cases) {
+      expect([entry, url, await verdict(url, allow(entry))]).toEqual([entry, url, expected]);
+    }
+  });
+
+  verifies(
+    'egress.domains.independent',
+    'an allowed name that leads into private space is refused',
+    async () => {
+      const settings = { allowedDomains: ['good.example'] };
+      expect(
+        await verdict('https://good.example/', { settings, dns: { 'good.example': ['10.0.0.1'] } }),
+      ).toBe('private_address');
+      expect(await verdict('https://10.0.0.1/', { settings: { allowedDomains: ['10.0.0.1'] } })).toBe(
+        'private_address',
+      );
+    },
+  );
+
+  verifies('egress.domains.independent', 'an opened address that is not in the list is refused', async () => {
+    const settings = { allowedDomains: ['good.example'], allowedAddresses: ['10.0.0.1:443'] };
+    expect(await verdict('https://10.0.0.1/', { settings })).toBe('domain_not_allowed');
+  });
+
+  verifies('egress.policy.malformed', 'an entry that cannot be read stops the start and is named', () => {
+    for (const entry of [
+      '',
+      'a b',
+      'http://',
+      'ftp://h',
+      'https://h/path',
+      'h:0',
+      'h:70000',
+      '*',
+      'u@h',
+      '*.*.h',
+      'a..b',
+      'h..',
+    ]) {
+      expect(() => createRig({ settings: { allowedDomains: [entry] } })).toThrow(EgressPolicyError);
+    }
+    for (const entry of [
+      '10.0.0.1',
+      'h',
+      'h:',
+      'h:0',
+      '10.0.0.0/8:80',
+      'http://h:80',
+      'h:80/x',
+      '*.h:80',
+      '8.8.8.8:53',
+      'a..b:80',
+      'h..:80',
+    ]) {
+      for (const setting of ['allowedAddresses', 'operatorAddresses']) {
+        expect(() => createRig({ settings: { [setting]: [entry] } })).toThrow(`${setting}[0] is not`);
+      }
+    }
+    expect(() => createRig({ settings: { allowedAddresses: ['0.0.0.0:80'] } })).toThrow(EgressPolicyError);
+    expect(() => createRig({ settings: { identityOrigins: ['https://u:secret@i.example'] } })).toThrow(
+      /^(?!.*secret).*issuer/,
+    );
+  });
+
+  verifies(
+    'egress.policy.malformed',
+    'the error says which entry of which setting, and not what it holds',
+    () => {
+      const thrown = (settings: EgressSettings): unknown => {
+        try {
+          compilePolicy(settings);
+          return undefined;
+        } catch (error) {
+          return error;
+        }
+      };
+      const cases: [setting: keyof EgressSettings, good: string, bad: string][] = [
+        ['allowedAddresses', '10.0.0.1:80', '8.8.8.8:443'],
+        ['operatorAddresses', '10.0.0.1:80', 'u:hunter2@h'],
+        ['allowedDomains', 'h.example', 'https://u:hunter2@h.example'],
+        ['identityOrigins', 'https://i.example', 'https://u:hunter2@i.example'],
+      ];
+      for (const [setting, good, bad] of cases) {
+        const error = thrown({ [setting]: [good, bad] });
+        expect(error).toBeInstanceOf(EgressPolicyError);
+        expect(error).toMatchObject({ path: [setting, 1], reason: expect.stringMatching(/^is not /) });
+        expect(inspect(error)).not.toContain('hunter2');
+      }
+    },
+  );
+
+  verifies('egress.policy.malformed', 'what the schema of the file accepts, the policy takes', () => {
+    const word = fc.constantFrom(
+      ...['h', 'a.b', '.', '..', ':', ':80', ':0', ':70000', '*.', '*', 'http://', 'wss://', 'ftp://', '/'],
+      ...['[::1]', '[', ']', '@', '-', '_', 'www.', ' ', '0x1', '%41', 'xn--', 'ü'],
+    );
+    let accepted = 0;
+    fc.assert(
+      fc.property(fc.array(word, { maxLength: 5 }), (words) => {
+        const entry = words.join('');
+        for (const setting of ['allowedDomains', 'allowedAddresses'] as const) {
+          if (!McpSettings.safeParse({ [setting]: [entry] }).success) continue;
+          accepted += 1;
+          try {
+            compilePolicy({ [setting]: [entry] });
+          } catch (error) {
+            // Which literals are private is known here alone.
+            if (!/private range/.test((error as Error).message)) throw error;
+          }
+        }
+      }),
+      { numRuns: 5000 },
+    );
+    expect(accepted).toBeGreaterThan(100);
+  });
+});
+
+describe('names', () => {
+  verifies('egress.names.blocked', 'internal names are refused before anything is looked up', async () => {
+    const names = [
+      'localhost',
+      'localhost.',
+      'LOCALHOST',
+      'a.localhost',
+      'redis',
+      'vault',
+      'x.internal',
+      'printer.local',
+    ];
+    const refused = ['metadata.google.internal..', 'localhost..', 'x..internal', '.localhost', '127.0.0.1..'];
+    for (const name of refused) {
+      const { egress, dialled, resolved } = createRig({ dns: everyName([PUBLIC]) });
+      const reason = await reasonOf(egress.fetchFor({ audience: 'yaml-server' })(`http://${name}/`));
+      expect([name, reason, dialled, resolved]).toEqual([name, 'bad_url', [], []]);
+    }
+    for (const name of [...names, 'metadata.google.internal', 'mcp.ns.svc.cluster.local', 'nas.home.arpa']) {
+      const { egress, dialled, resolved } = createRig({ dns: everyName([PUBLIC]) });
+      const reason = await reasonOf(egress.fetchFor({ audience: 'yaml-server' })(`http://${name}/`));
+      expect([name, reason, dialled, resolved]).toEqual([name, 'blocked_name', [], []]);
+    }
+  });
+
+  verifies('egress.names.blocked', 'an opened host:port overrides the list, on that port alone', async () => {
+    const options = { settings: { allowedAddresses: ['redis:8080'] }, dns: { redis: ['172.18.0.3'] } };
+    expect(await verdict('http://redis:8080/', options)).toBe('dialled');
+    expect(await verdict('http://redis:8081/', options)).toBe('blocked_name');
+  });
+
+  verifies('egress.names.not-addresses', 'a name is never tested as an address', async () => {
+    for (const host of [
+      'fcbarcelona.com',
+      'fd-solutions.example',
+      'fe80.example',
+      '10.example',
+      'localhosts.example',
+    ]) {
+      expect([host, await verdict(`https://${host}/`, { dns: everyName([PUBLIC]) })]).toEqual([
+        host,
+        'dialled',
+      ]);
+    }
+  });
+});
+
+describe('exemptions', () => {
+  const at = (setting: string, ...list: string[]): RigOptions => ({
+    settings: { [setting]: list },
+    dns: { 'mcp.corp.example': ['10.0.0.5'], 'evil.example': ['10.0.0.6'], 'alias.example': ['10.0.0.5'] },
+  });
+
+  verifies(
+    'egress.open.allowed-addresses',
+    'host:port opens private space for everyone, on that port alone',
+    async () => {
+      const options = at('allowedAddresses', 'mcp.corp.example:8080', '10.0.0.7:80', '[fd00::7]:80');
+      for (const audience of ['user-server', 'yaml-server', 'identity'] as const) {
+        expect(await verdict('http://mcp.corp.example:8080/', options, audience)).toBe('dialled');
+        expect(await verdict('http://10.0.0.7/', options, audience)).toBe('dialled');
+        expect(await verdict('http://[fd00:0::7]/', options, audience)).toBe('dialled');
+        expect(await verdict('http://[::ffff:10.0.0.7]/', options, audience)).toBe('dialled');
+        expect(await verdict('http://mcp.corp.example/', options, audience)).toBe('private_address');
+        expect(await verdict('http://10.0.0.5:8080/', options, audience)).toBe('private_address');
+        expect(await verdict('http://evil.example:8080/', options, audience)).toBe('private_address');
+      }
+    },
+  );
+
+  verifies(
+    'egress.open.allowed-addresses',
+    'an opened literal may be reached by a name that leads there',
+    async () => {
+      expect(await verdict('http://alias.example/', at('allowedAddresses', '10.0.0.5:80'))).toBe('dialled');
+      expect(await verdict('http://evil.example/', at('allowedAddresses', '10.0.0.5:80'))).toBe(
+        'private_address',
+      );
+    },
+  );
+
+  verifies(
+    'egress.open.allowed-addresses',
+    'an opened name does not open what can never be a server',
+    async () => {
+      for (const address of ['0.0.0.0', '255.255.255.255', '224.0.0.1', '2002:a00:1::1', '168.63.129.16']) {
+        const options = { settings: { allowedAddresses: ['n.example:80'] }, dns: { 'n.example': [address] } };
+        expect([address, await verdict('http://n.example/', options)]).toEqual([address, 'private_address']);
+      }
+    },
+  );
+
+  verifies(
+    'egress.open.operator-yaml-only',
+    'operatorAddresses counts for servers of the YAML alone',
+    async () => {
+      const options = at('operatorAddresses', 'mcp.corp.example:80', '10.0.0.5:81', 'redis:82');
+      expect(await verdict('http://mcp.corp.example/', options, 'yaml-server')).toBe('dialled');
+      expect(await verdict('http://alias.example:81/', options, 'yaml-server')).toBe('dialled');
+      for (const audience of ['user-server', 'identity'] as const) {
+        expect(await verdict('http://mcp.corp.example/', options, audience)).toBe('private_address');
+        expect(await verdict('http://alias.example:81/', options, audience)).toBe('private_address');
+        expect(await verdict('http://10.0.0.5:81/', options, audience)).toBe('private_address');
+        expect(await verdict('http://redis:82/', options, audience)).toBe('blocked_name');
+      }
+    },
+  );
+
+  verifies(
+    'egress.open.identity-only',
+    "an issuer's origin is open to the identity client alone",
+    async () => {
+      const options: RigOptions = {
+        settings: {
+          identityOrigins: ['https://login.internal:8443/realm'],
+          allowedDomains: ['good.example'],
+        },
+        dns: { 'login.internal': ['10.0.0.9'] },
+      };
+      expect(await verdict('https://login.internal:8443/token', options, 'identity')).toBe('dialled');
+      expect(await verdict('https://login.internal/token', options, 'identity')).toBe('domain_not_allowed');
+      expect(await verdict('http://login.internal:8443/', options, 'identity')).toBe('domain_not_allowed');
+      for (const audience of ['user-server', 'yaml-server'] as const) {
+        expect(await verdict('https://login.internal:8443/token', options, audience)).toBe(
+          'domain_not_allowed',
+        );
+        const open = { ...options, settings: { identityOrigins: ['https://login.internal:8443'] } };
+        expect(await verdict('https://login.internal:8443/token', open, audience)).toBe('blocked_name');
+      }
+    },
+  );
+});

@@ -1,0 +1,48 @@
+import { EgressPolicyError } from './errors.ts';
+import { hostOf } from './target.ts';
+
+/** A proxy, read from its URL once. */
+export interface Proxy {
+  readonly kind: 'http' | 'https' | 'socks5';
+  readonly host: string;
+  readonly port: number;
+  readonly credentials: { readonly username: string; readonly password: string } | undefined;
+}
+
+const KINDS: Readonly<Record<string, readonly [kind: Proxy['kind'], port: number]>> = {
+  'http:': ['http', 80],
+  'https:': ['https', 443],
+  'socks:': ['socks5', 1080],
+  'socks5:': ['socks5', 1080],
+  'socks5h:': ['socks5', 1080],
+};
+
+/** `where` names the setting or the variable in the error. */
+export function parseProxy(where: string, text: string): Proxy {
+  // A bare host:port is common in proxy variables.
+  const full = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
+  const url = URL.canParse(full) ? new URL(full) : undefined;
+  const known = url && KINDS[url.protocol];
+  const host = url && hostOf(url.hostname);
+  if (!url || !known || host === undefined) {
+    throw new EgressPolicyError([where], 'is not a proxy URL: use http, https or socks5 with a host');
+  }
+  const [kind, standard] = known;
+  return {
+    kind,
+    host,
+    port: url.port === '' ? standard : Number(url.port),
+    credentials:
+      url.username === '' && url.password === ''
+        ? undefined
+        : { username: decoded(where, url.username), password: decoded(where, url.password) },
+  };
+}
+
+function decoded(where: string, text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new EgressPolicyError([where], 'holds credentials that are not percent-encoded correctly');
+  }
+}

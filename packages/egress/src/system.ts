@@ -1,0 +1,66 @@
+import { lookup } from 'node:dns/promises';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { connect as connectTls } from 'node:tls';
+import type { Dial, DialTarget, Resolve } from '@behalf/kernel';
+import { abortReason } from '@behalf/kernel';
+
+/** The machine's resolver, with /etc/hosts: what a plain connect would have used. */
+export const systemResolve: Resolve = async (hostname) =>
+  (await lookup(hostname, { all: true, verbatim: true })).map(({ address }) => address);
+
+/** Every address of this machine's interfaces. */
+export function systemLocalAddresses(): readonly string[] {
+  return Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address));
+}
+
+export interface SystemDialOptions {
+  /** PEM certificates to trust instead of the default ones. */
+  ca?: string | readonly string[];
+}
+
+/** Opens real sockets, to literals alone: a name here would be resolved a second time, behind the guard's back. */
+export function createSystemDial({ ca }: SystemDialOptions = {}): Dial {
+  const trust = ca === undefined ? {} : { ca: [...(typeof ca === 'string' ? [ca] : ca)] };
+  return (target, signal) =>
+    new Promise((resolve, reject) => {
+      if (isIP(target.address) === 0 && target.over === undefined) {
+        reject(new TypeError('Only an address that was checked can be dialled'));
+        return;
+      }
+      if (signal.aborted) {
+        reject(abortReason(signal));
+        return;
+      }
+      const socket = open(target, trust);
+      const onAbort = () => socket.destroy(abortReason(signal));
+      signal.addEventListener('abort', onAbort, { once: true });
+      socket.once('error', reject);
+      socket.once('close', () => {
+        signal.removeEventListener('abort', onAbort);
+        reject(new Error('The socket closed before it was connected'));
+      });
+      socket.once(target.tls ? 'secureConnect' : 'connect', () => {
+        signal.removeEventListener('abort', onAbort);
+        socket.off('error', reject);
+        resolve(socket);
+      });
+    });
+}
+
+export const systemDial: Dial = createSystemDial();
+
+function open({ address, port, servername, tls, over }: DialTarget, trust: { ca?: string[] }): Socket {
+  const socket = tls
+    ? connectTls({
+        ...trust,
+        ...(over === undefined ? { host: address, port } : { socket: over, host: servername }),
+        // RFC 6066 section 3: a literal is never sent as server name; the certificate is then checked against `host`.
+        ...(isIP(servername) === 0 ? { servername } : {}),
+        ALPNProtocols: ['http/1.1'],
+      })
+    : connectTcp({ host: address, port });
+  socket.setNoDelay(true);
+  socket.setKeepAlive(true, 60_000);
+  return socket;
+}
