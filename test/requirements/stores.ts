@@ -1,3 +1,196 @@
 import type { Requirement } from '../requirements.ts';
 
-export const stores = {} as const satisfies Record<string, Requirement>;
+export const stores = {
+  'stores.users.round-trip': ['done', 'A user is read back as it was written, by id and by identity.'],
+  'stores.users.unique': ['done', 'One account per (tenant, issuer, subject), decided by a unique index.'],
+  'stores.users.first-once': ['done', 'The first user is created once, whatever number of processes try.'],
+  'stores.users.role': ['done', 'A role change is durable and says when there is nobody to change.'],
+  'stores.sessions.expiry': ['done', 'A session ends at its expiry and is swept afterwards.'],
+  'stores.sessions.removal': ['done', 'Sessions end one by one or all of a user, and no others.'],
+  'stores.tickets.single-use': [
+    'done',
+    'A one-time ticket is consumed by exactly one caller in all processes.',
+  ],
+  'stores.tickets.expiry': ['done', 'A one-time ticket cannot be used after its expiry.'],
+  'stores.tickets.sweep': ['done', 'One-time tickets that expired are removed when the next one is issued.'],
+  'stores.tickets.revocation': ['done', 'Revoking a kind of ticket ends all that are open.'],
+  'stores.attempts.count': ['done', 'Attempts of all processes are counted together, none lost.'],
+  'stores.attempts.window': ['done', 'Attempts are counted in windows that end.'],
+  'stores.attempts.clear': ['done', 'A cleared counter starts anew.'],
+  'stores.leases.one-holder': ['done', 'A lease has at most one holder.'],
+  'stores.leases.release': ['done', 'A released lease is free at once.'],
+  'stores.leases.expiry': ['done', 'A lease that is not extended is free after its TTL.'],
+  'stores.leases.extend': ['done', 'A lease that is extended outlives its first TTL.'],
+  'stores.leases.owner-check': ['done', 'Only the holder extends or releases a lease.'],
+  'stores.leases.across-processes': ['done', 'Two processes never both hold a lease.'],
+  'stores.leases.killed-holder': ['done', 'The lease of a killed process is taken over after its TTL.'],
+  'stores.changes.local': [
+    'done',
+    'A change notice reaches the listeners of its own process, whatever one of them throws.',
+  ],
+  'stores.changes.peer': ['done', 'A change notice reaches the other processes on the store.'],
+  'stores.cache.round-trip': ['done', 'A cached value is read back byte for byte.'],
+  'stores.cache.expiry': ['done', 'A cached value is gone after its TTL.'],
+  'stores.cache.namespaces': ['done', 'Cache namespaces are separate.'],
+  'stores.system.key-check': ['done', 'A store has one key check, whoever comes first.'],
+  'stores.system.maintenance': [
+    'done',
+    'A store is moved only while no gateway writes, and none starts meanwhile.',
+  ],
+  'stores.system.lapse': [
+    'done',
+    'A hold on a store that lapsed is taken anew, never prolonged, and its owner is told.',
+  ],
+  'stores.system.half-copy': ['done', 'A store that holds half a copy takes no gateway.'],
+  'stores.system.identity': ['done', 'A store has one identity of its own, whoever comes first.'],
+  'stores.raw.pages': ['done', 'A bulk read sees every record once, in key order.'],
+  'stores.raw.put': ['done', 'A bulk write is what the ports read, and is repeatable.'],
+  'stores.raw.remove': ['done', 'A bulk removal takes what it names and nothing else, and is repeatable.'],
+  'stores.durability.kill': ['done', 'kill -9 loses no acknowledged write.'],
+  'stores.sqlite.private-file': ['done', 'The SQLite file is readable by its owner alone.'],
+  'stores.sqlite.restart': ['done', 'A restart keeps everything.'],
+  'stores.sqlite.newer-schema': ['done', 'A database of a newer version is refused untouched.'],
+  'stores.sqlite.busy': ['done', 'Another process’s lock never blocks the event loop for long.'],
+  'stores.sqlite.busy-start': [
+    'done',
+    'A start that finds the SQLite file locked waits for it, and does not end in silence.',
+  ],
+  'stores.sqlite.refused-closed': ['done', 'A SQLite file that is refused is not kept open.'],
+  'stores.sqlite.close': [
+    'done',
+    'Closing the SQLite store waits for a write that waits for a lock, and then refuses.',
+  ],
+  'stores.redis.prefix': ['done', 'Deployments with different prefixes share a Redis without meeting.'],
+  'stores.redis.outage': [
+    'done',
+    'A Redis outage is an error at once, never a silent miss, and ends by itself.',
+  ],
+  'stores.redis.frozen': [
+    'done',
+    'A Redis that holds the line and says nothing is an error in time, and does not hold up the closing.',
+  ],
+  'stores.redis.absent': ['done', 'A Redis that never answers does not keep the process from starting.'],
+  'stores.mongo.one-winner': [
+    'done',
+    'Clients of one MongoDB never both win: first user, lease, ticket, key check, gateway against copy.',
+  ],
+  'stores.mongo.first-beside-insert': [
+    'done',
+    'Nobody becomes the first user beside an account that was made meanwhile.',
+  ],
+  'stores.mongo.owner-check': [
+    'done',
+    'Who lost a lease on MongoDB can neither prolong nor end its successor.',
+  ],
+  'stores.mongo.store-clock': [
+    'done',
+    'On MongoDB, leases, tickets and maintenance end by the clock of the server, not of a replica.',
+  ],
+  'stores.mongo.exactly-once': [
+    'done',
+    'An acknowledged MongoDB write is neither lost nor doubled by an election or a lost answer.',
+  ],
+  'stores.mongo.majority': ['done', 'MongoDB writes are acknowledged by a majority and read back from one.'],
+  'stores.mongo.outage': [
+    'done',
+    'A MongoDB outage is an error in time, never a hang or a silent miss, and ends by itself.',
+  ],
+  'stores.mongo.literal': [
+    'done',
+    'A text that begins with $ is stored as a text, never read as an expression.',
+  ],
+  'stores.mongo.sweep': ['done', 'MongoDB itself removes dead leases, windows and cache entries.'],
+  'stores.mongo.close': ['done', 'Closing the MongoDB store waits for what is in flight and then refuses.'],
+  'stores.mongo.apart': ['done', 'Behalf keeps to collections of its own in a MongoDB it shares.'],
+  'stores.mongo.recreated': [
+    'done',
+    'A MongoDB that was emptied gets its unique indexes back before a gateway counts as announced.',
+  ],
+  'mongodouble.says-so': ['done', 'The MongoDB test double says what it is in every handshake.'],
+  'mongodouble.manifest-only': [
+    'done',
+    'The MongoDB test double answers whatever is outside its manifest with a server error.',
+  ],
+  'mongodouble.unique': [
+    'done',
+    'The double keeps unique indexes and reports duplicates in MongoDB’s shape.',
+  ],
+  'mongodouble.updates': [
+    'done',
+    'The double does operator updates, upserts and findAndModify as MongoDB does.',
+  ],
+  'mongodouble.pipeline': [
+    'done',
+    'The double does pipeline updates with $$NOW and MongoDB’s order of types.',
+  ],
+  'mongodouble.reads': ['done', 'The double filters, sorts, pages, projects and groups.'],
+  'mongodouble.ttl': ['done', 'The double removes expired documents when its monitor comes by, not before.'],
+  'mongodouble.mongoose': ['done', 'The double serves an unmodified mongoose.'],
+  'mongodouble.retries': ['done', 'The double recognises a retried write and does not do it twice.'],
+  'mongodouble.faults': [
+    'done',
+    'The double refuses writes, drops connections, holds commands and vanishes by switch.',
+  ],
+  'stores.keys.made-once': ['done', 'The sealing key is made at the first start and kept.'],
+  'stores.keys.configured': ['done', 'The operator’s sealing keys are used as they stand.'],
+  'stores.keys.private': ['done', 'The key file is readable by its owner alone.'],
+  'stores.keys.damaged': ['done', 'A damaged key file stops the start and is left as it is.'],
+  'stores.keys.race': ['done', 'Processes that make the key at once all have the same one.'],
+  'stores.open.default': [
+    'done',
+    'Without any setting the records are in SQLite, in a private data directory.',
+  ],
+  'stores.open.redis': ['done', 'With Redis it coordinates, and the primary store keeps the records.'],
+  'stores.open.merged-changes': [
+    'done',
+    'A change notice counts as published when the primary store has it, with or without Redis.',
+  ],
+  'stores.copy.whole': ['done', 'A copy from SQLite to MongoDB and back leaves every record as it was.'],
+  'stores.copy.resumable': ['done', 'A copy that was cut short is finished by running it again.'],
+  'stores.copy.live-gateway': ['done', 'A copy refuses while a gateway writes either store.'],
+  'stores.copy.wrong-key': ['done', 'A copy under the wrong key moves nothing.'],
+  'stores.copy.sealed-values': [
+    'done',
+    'A copy opens every sealed value and names the one that does not open.',
+  ],
+  'stores.copy.same-store': ['done', 'A store is never copied onto itself.'],
+  'stores.copy.held': [
+    'done',
+    'A copy holds both stores to its end, however long it takes, and stops when it did not.',
+  ],
+  'stores.copy.released': [
+    'done',
+    'A copy that ends frees each store, and tells of its first mistake, whatever the other store does.',
+  ],
+  'stores.command.same-store': [
+    'done',
+    'The copy command knows a store again under another spelling before it opens it.',
+  ],
+  'stores.command.env-target': [
+    'done',
+    'The copy command takes a store from a variable, so that no password stands among the arguments.',
+  ],
+  'stores.command.errors': [
+    'done',
+    'A command tells of an expected error in one line, and of no error with a password in it.',
+  ],
+  'stores.rotate.whole': [
+    'done',
+    'After a rotation the new key alone opens every sealed value and the key check.',
+  ],
+  'stores.rotate.resumable': [
+    'done',
+    'A rotation that was cut short is finished by running it again; until then both keys are asked for.',
+  ],
+  'stores.rotate.wrong-key': ['done', 'A rotation that cannot open every value changes none.'],
+  'stores.rotate.live-gateway': [
+    'done',
+    'A rotation refuses while a gateway writes, and writes back no record that may have changed.',
+  ],
+  'stores.rotate.command': ['done', 'The rotation command does the whole rotation and says what it did.'],
+  'testkit.programs.agreed': [
+    'done',
+    'Tests use the programs the test run found, so what it says did not run did not run.',
+  ],
+  'stores.copy.foreign-target': ['done', 'A copy never merges into a store that holds other records.'],
+} as const satisfies Record<string, Requirement>;

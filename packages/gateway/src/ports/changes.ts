@@ -1,5 +1,6 @@
 /** What may change under another process's feet. */
-export type ChangeTopic = 'users' | 'sessions' | 'settings';
+export const changeTopics = ['users', 'sessions', 'settings'] as const;
+export type ChangeTopic = (typeof changeTopics)[number];
 
 export interface ChangeNotice {
   topic: ChangeTopic;

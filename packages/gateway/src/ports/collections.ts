@@ -12,7 +12,9 @@ export interface Collections {
 }
 export type CollectionName = keyof Collections;
 
-export interface SealedField {
+export interface SealedField<R> {
+  /** The field of the record that holds it. */
+  field: keyof R & string;
   value: string;
   context: SealContext;
 }
@@ -21,7 +23,7 @@ interface CollectionShape<R> {
   /** The field that names a record within its collection. */
   key: keyof R & string;
   /** Every sealed value of a record, with what it must open under. */
-  sealed(record: R): SealedField[];
+  sealed(record: R): SealedField<R>[];
 }
 
 export const keyCheckContext: SealContext = {
@@ -34,7 +36,13 @@ export const keyCheckContext: SealContext = {
 
 /** Bound to the account: a hash moved into another row, or under another tenant, does not open. */
 export function passwordContext(user: Pick<UserRecord, 'id' | 'tenant'>): SealContext {
-  return { tenant: user.tenant, principal: `user:${user.id}`, server: '-', kind: 'account', field: 'password' };
+  return {
+    tenant: user.tenant,
+    principal: `user:${user.id}`,
+    server: '-',
+    kind: 'account',
+    field: 'password',
+  };
 }
 
 export const KEY_CHECK = 'key-check';
@@ -43,12 +51,15 @@ export const collectionShapes: { [N in CollectionName]: CollectionShape<Collecti
   // The key check first: a copy under the wrong key stops before anything is written.
   system: {
     key: 'name',
-    sealed: (row) => (row.name === KEY_CHECK ? [{ value: row.value, context: keyCheckContext }] : []),
+    sealed: (row) =>
+      row.name === KEY_CHECK ? [{ field: 'value', value: row.value, context: keyCheckContext }] : [],
   },
   users: {
     key: 'id',
     sealed: (user) =>
-      user.passwordSealed === null ? [] : [{ value: user.passwordSealed, context: passwordContext(user) }],
+      user.passwordSealed === null
+        ? []
+        : [{ field: 'passwordSealed', value: user.passwordSealed, context: passwordContext(user) }],
   },
   sessions: { key: 'hash', sealed: () => [] },
   tickets: { key: 'hash', sealed: () => [] },
@@ -63,4 +74,6 @@ export interface RawCollections {
   page<N extends CollectionName>(name: N, after: string | null, limit: number): Promise<Collections[N][]>;
   /** Inserts or replaces by key, durably. */
   put<N extends CollectionName>(name: N, records: readonly Collections[N][]): Promise<void>;
+  /** Durably; a key that is not there is no mistake. */
+  remove(name: CollectionName, keys: readonly string[]): Promise<void>;
 }

@@ -1,6 +1,6 @@
 export type { AttemptCounter, AttemptWindow } from './attempts.ts';
 export type { Cache, OpenCache } from './cache.ts';
-export type { ChangeFeed, ChangeNotice, ChangeTopic } from './changes.ts';
+export { changeTopics, type ChangeFeed, type ChangeNotice, type ChangeTopic } from './changes.ts';
 export {
   collectionNames,
   collectionShapes,
@@ -14,6 +14,6 @@ export {
 } from './collections.ts';
 export type { SessionRecord, SessionStore } from './sessions.ts';
 export type { CoordinationStore, PrimaryStore } from './store.ts';
-export type { SystemStore } from './system.ts';
+export { WRITER_TTL_MS, type SystemStore } from './system.ts';
 export type { TicketKind, TicketRecord, TicketStore } from './tickets.ts';
 export type { UserRecord, UserStore } from './users.ts';

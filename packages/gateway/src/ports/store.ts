@@ -17,7 +17,10 @@ export interface CoordinationStore {
   readonly cache: OpenCache;
   /** Resolves when the store answers; rejects when it does not. */
   ping(): Promise<void>;
-  /** Idempotent; what is in flight finishes first. */
+  /**
+   * Idempotent. What is in flight finishes first, or fails as it would have without the closing, within the store's own
+   * deadline; what is asked later is refused.
+   */
   close(): Promise<void>;
 }
 

@@ -9,6 +9,7 @@ export interface TicketRecord {
 }
 
 export interface TicketStore {
+  /** Removes what had expired by the time the new one was made: nothing else would. */
   issue(ticket: TicketRecord): Promise<void>;
   /** True while it can still be consumed: to show a form, never to decide. */
   isOpen(kind: TicketKind, hash: string, now: number): Promise<boolean>;

@@ -1,0 +1,318 @@
+import { mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { keyCheckContext, passwordContext, type PrimaryStore } from '@behalf/gateway/ports';
+import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
+import { createFakeClock, verifies, type FakeClock } from '@behalf/testkit';
+import { createMongoDouble } from '@behalf/testkit/mongodouble';
+import { aUser } from '@behalf/testkit/suites';
+import { afterEach, beforeEach, describe, expect } from '@jest/globals';
+import { openMemoryStore } from '../memory/index.ts';
+import { openMongoStore } from '../mongo/index.ts';
+import { openSqliteStore } from '../sqlite/index.ts';
+import { copyStore, CopyRefused } from './index.ts';
+
+const parts = { clock: systemClock, random: systemRandom };
+const keyring = createKeyring([Buffer.alloc(32, 1)], systemRandom);
+const otherKeyring = createKeyring([Buffer.alloc(32, 2)], systemRandom);
+
+describe('copying a store', () => {
+  let dir = '';
+  const open: { close(): Promise<void> }[] = [];
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'behalf-copy-'));
+  });
+  afterEach(async () => {
+    for (const store of open.splice(0).reverse()) await store.close();
+    await rm(dir, { recursive: true, force: true });
+  });
+  const sqlite = async (name: string) => {
+    const store = await openSqliteStore({ ...parts, file: join(dir, name) });
+    open.push(store);
+    return store;
+  };
+  const mongo = async () => {
+    const double = await createMongoDouble();
+    open.push(double);
+    const store = await openMongoStore({ ...parts, uri: double.uri });
+    open.push(store);
+    return store;
+  };
+
+  const session = { hash: 'h', userId: 'u0000', tenant: 'default', createdAt: 1, expiresAt: 9e12 };
+
+  async function fill(store: PrimaryStore, count: number): Promise<void> {
+    await store.system.keyCheck(keyring.seal('behalf', keyCheckContext));
+    await store.raw.put(
+      'users',
+      Array.from({ length: count }, (_, i) => {
+        const id = `u${String(i).padStart(4, '0')}`;
+        return aUser({
+          id,
+          subject: id,
+          passwordSealed: keyring.seal('hash', passwordContext({ id, tenant: 'default' })),
+        });
+      }),
+    );
+    await store.sessions.insert(session);
+    await store.tickets.issue({ hash: 't', kind: 'setup', createdAt: 1, expiresAt: 9e12 });
+  }
+
+  const everything = async (store: PrimaryStore) => ({
+    system: await store.raw.page('system', null, 10_000),
+    users: await store.raw.page('users', null, 10_000),
+    sessions: await store.raw.page('sessions', null, 10_000),
+    tickets: await store.raw.page('tickets', null, 10_000),
+  });
+
+  verifies('stores.copy.whole', 'SQLite to MongoDB and back leaves every record as it was', async () => {
+    const source = await sqlite('a.db');
+    const target = await mongo();
+    const back = await sqlite('b.db');
+    await fill(source, 450);
+    await copyStore({ from: source, to: target, keyring, random: systemRandom });
+    await copyStore({ from: target, to: back, keyring, random: systemRandom });
+    expect(await everything(back)).toEqual(await everything(source));
+    expect(await back.system.announce('gateway', 1_000)).toBe('announced');
+  });
+
+  /** Stops when so many pages were copied. */
+  async function cutShort(from: PrimaryStore, to: PrimaryStore, pages: number): Promise<void> {
+    let left = pages;
+    const onProgress = () => {
+      left -= 1;
+      if (left === 0) throw new Error('cut short');
+    };
+    const cut = copyStore({ from, to, keyring, random: systemRandom, onProgress });
+    await expect(cut).rejects.toThrow('cut short');
+  }
+
+  for (const [kind, other] of [
+    ['SQLite', () => sqlite('b.db')],
+    ['MongoDB', mongo],
+  ] as const) {
+    verifies(
+      'stores.copy.resumable',
+      `a copy to ${kind} that was cut short is finished by running it again`,
+      async () => {
+        const source = await sqlite('a.db');
+        const target = await other();
+        await fill(source, 450);
+        await cutShort(source, target, 3);
+        // Half a copy is nothing to start a gateway on, nor to copy from.
+        expect(await target.system.announce('gateway', 60_000)).toBe('in_maintenance');
+        const onwards = copyStore({ from: target, to: await sqlite('c.db'), keyring, random: systemRandom });
+        await expect(onwards).rejects.toThrow(/unfinished copy/);
+        await copyStore({ from: source, to: target, keyring, random: systemRandom });
+        expect(await everything(target)).toEqual(await everything(source));
+        expect(await target.system.announce('gateway', 60_000)).toBe('announced');
+        await target.system.retire('gateway');
+        // And once more, over a copy that is complete.
+        await copyStore({ from: source, to: target, keyring, random: systemRandom });
+      },
+    );
+
+    verifies(
+      'stores.copy.resumable',
+      `what the source lost or got between two runs to ${kind} is lost or got by the copy`,
+      async () => {
+        const source = await sqlite('a.db');
+        const target = await other();
+        await fill(source, 250);
+        // Everything but the last collection is there already.
+        await cutShort(source, target, 4);
+        expect(await target.raw.count('sessions')).toBe(1);
+        await source.system.announce('gateway', 60_000);
+        await source.sessions.remove('h');
+        await source.sessions.insert({ ...session, hash: 'h2' });
+        await source.users.setRole('u0001', 'ADMIN', 2);
+        // The same person again, under another id: the unique index of the target would refuse the two together.
+        const [gone] = await source.raw.page('users', 'u0001', 1);
+        await source.raw.remove('users', ['u0002']);
+        await source.raw.put('users', [{ ...gone!, id: 'again', passwordSealed: null }]);
+        await source.system.retire('gateway');
+        await copyStore({ from: source, to: target, keyring, random: systemRandom });
+        expect(await everything(target)).toEqual(await everything(source));
+      },
+    );
+  }
+
+  verifies('stores.copy.foreign-target', 'the unfinished copy of another store is left alone', async () => {
+    const source = await sqlite('a.db');
+    const other = await sqlite('other.db');
+    const target = await sqlite('b.db');
+    await fill(source, 250);
+    await fill(other, 3);
+    await cutShort(source, target, 2);
+    const before = await everything(target);
+    await expect(copyStore({ from: other, to: target, keyring, random: systemRandom })).rejects.toThrow(
+      /unfinished copy of another store/,
+    );
+    expect(await everything(target)).toEqual(before);
+  });
+
+  verifies('stores.copy.same-store', 'a store is not copied onto itself, whatever it is called', async () => {
+    const source = await sqlite('a.db');
+    await fill(source, 3);
+    const before = await everything(source);
+    await symlink(join(dir, 'a.db'), join(dir, 'b.db'));
+    const again = await sqlite('b.db');
+    await expect(copyStore({ from: source, to: again, keyring, random: systemRandom })).rejects.toThrow(
+      'Source and target are the same store.',
+    );
+    expect(await everything(source)).toEqual(before);
+    expect(await source.system.announce('gateway', 1_000)).toBe('announced');
+  });
+
+  describe('that takes its time', () => {
+    const memory = (clock: FakeClock) => openMemoryStore({ clock, random: systemRandom });
+    /** A store whose every page takes so long. */
+    const slow = (store: PrimaryStore, clock: FakeClock, ms: number): PrimaryStore => ({
+      ...store,
+      raw: {
+        ...store.raw,
+        async page(name, after, limit) {
+          await clock.advance(ms);
+          return store.raw.page(name, after, limit);
+        },
+      },
+    });
+
+    verifies('stores.copy.held', 'holds both stores from the first page to the last', async () => {
+      const clock = createFakeClock();
+      const [source, target] = [memory(clock), memory(clock)];
+      await fill(source, 1_250);
+      // Twice, because the second walks through what the target holds as well.
+      for (let i = 0; i < 2; i += 1) {
+        await copyStore({
+          from: slow(source, clock, 20_000),
+          to: slow(target, clock, 20_000),
+          keyring,
+          random: systemRandom,
+        });
+      }
+      expect(await everything(target)).toEqual(await everything(source));
+    });
+
+    verifies('stores.copy.held', 'stops when a hold lapsed, whoever came meanwhile', async () => {
+      const clock = createFakeClock();
+      for (const lapsing of ['source', 'target'] as const) {
+        const [source, target] = [memory(clock), memory(clock)];
+        await fill(source, 450);
+        const pages = (store: PrimaryStore, ms: number) => slow(store, clock, ms);
+        const copy = copyStore({
+          from: lapsing === 'source' ? pages(source, 31_000) : source,
+          to: lapsing === 'target' ? pages(target, 31_000) : target,
+          keyring,
+          random: systemRandom,
+        });
+        await expect(copy).rejects.toThrow(/The hold on the source store lapsed/);
+        expect(await source.system.announce('gateway', 1_000)).toBe('announced');
+      }
+    });
+
+    verifies('stores.copy.held', 'is refused when its last page came too late', async () => {
+      const clock = createFakeClock();
+      const [source, target] = [memory(clock), memory(clock)];
+      await fill(source, 3);
+      const late: PrimaryStore = {
+        ...target,
+        raw: {
+          ...target.raw,
+          async page(name, after, limit) {
+            const page = await target.raw.page(name, after, limit);
+            if (name === 'tickets' && page.length === 0) await clock.advance(31_000);
+            return page;
+          },
+        },
+      };
+      await expect(copyStore({ from: source, to: late, keyring, random: systemRandom })).rejects.toThrow(
+        /lapsed/,
+      );
+      expect(await target.system.copySource()).not.toBeNull();
+    });
+
+    verifies('stores.copy.released', 'frees each store even when the other cannot be told', async () => {
+      const clock = createFakeClock();
+      for (const away of ['source', 'target'] as const) {
+        const [source, target] = [memory(clock), memory(clock)];
+        await fill(source, 3);
+        const deaf = (store: PrimaryStore): PrimaryStore => ({
+          ...store,
+          system: { ...store.system, endMaintenance: () => Promise.reject(new Error('away')) },
+        });
+        const copy = copyStore({
+          from: away === 'source' ? deaf(source) : source,
+          to: away === 'target' ? deaf(target) : target,
+          keyring,
+          random: systemRandom,
+          onProgress: () => {
+            throw new Error('the first mistake');
+          },
+        });
+        await expect(copy).rejects.toThrow('the first mistake');
+        const other = away === 'source' ? target : source;
+        expect(await other.system.beginMaintenance('next', 1_000)).toBe('begun');
+      }
+    });
+  });
+
+  verifies(
+    'stores.copy.live-gateway',
+    'a store that a gateway writes is neither read nor written',
+    async () => {
+      const source = await sqlite('a.db');
+      const target = await sqlite('b.db');
+      await fill(source, 3);
+      for (const busy of [source, target]) {
+        await busy.system.announce('gateway', 60_000);
+        await expect(copyStore({ from: source, to: target, keyring, random: systemRandom })).rejects.toThrow(
+          CopyRefused,
+        );
+        await busy.system.retire('gateway');
+      }
+      expect(await target.users.count()).toBe(0);
+    },
+  );
+
+  verifies('stores.copy.wrong-key', 'under another key nothing is copied', async () => {
+    const source = await sqlite('a.db');
+    const target = await sqlite('b.db');
+    await fill(source, 3);
+    await expect(
+      copyStore({ from: source, to: target, keyring: otherKeyring, random: systemRandom }),
+    ).rejects.toThrow(/CREDS_KEY/);
+    expect(await target.users.count()).toBe(0);
+  });
+
+  verifies(
+    'stores.copy.sealed-values',
+    'a sealed value that does not open stops the copy and is named',
+    async () => {
+      const source = await sqlite('a.db');
+      const target = await sqlite('b.db');
+      await fill(source, 3);
+      const moved = (await source.users.findById('u0001'))!.passwordSealed;
+      await source.raw.put('users', [{ ...aUser({ id: 'u0002', subject: 'u0002' }), passwordSealed: moved }]);
+      await expect(copyStore({ from: source, to: target, keyring, random: systemRandom })).rejects.toThrow(
+        /users u0002: its sealed password does not open \(tampered\)/,
+      );
+    },
+  );
+
+  verifies(
+    'stores.copy.foreign-target',
+    'a target that holds other records is named, not merged into silently',
+    async () => {
+      const source = await sqlite('a.db');
+      const target = await sqlite('b.db');
+      await fill(source, 3);
+      await target.users.insert(aUser({ id: 'stranger', subject: 'stranger' }));
+      await expect(copyStore({ from: source, to: target, keyring, random: systemRandom })).rejects.toThrow(
+        /target holds users stranger/,
+      );
+      expect(await target.raw.count('system')).toBe(0);
+      expect(await target.users.count()).toBe(1);
+    },
+  );
+});

@@ -1,0 +1,213 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { keyFitsStore } from '@behalf/gateway';
+import { passwordContext, type PrimaryStore } from '@behalf/gateway/ports';
+import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
+import { createFakeClock, verifies } from '@behalf/testkit';
+import { createMongoDouble } from '@behalf/testkit/mongodouble';
+import { aUser } from '@behalf/testkit/suites';
+import { afterEach, beforeEach, describe, expect } from '@jest/globals';
+import { openMemoryStore } from '../memory/index.ts';
+import { openMongoStore } from '../mongo/index.ts';
+import { openSqliteStore } from '../sqlite/index.ts';
+import { rotateStore, RotationRefused } from './index.ts';
+
+const parts = { clock: systemClock, random: systemRandom };
+const random = systemRandom;
+const oldKey = Buffer.alloc(32, 1);
+const newKey = Buffer.alloc(32, 2);
+const ring = (...keys: Buffer[]) => createKeyring(keys, random);
+
+describe('rotating the key', () => {
+  let dir = '';
+  const open: { close(): Promise<void> }[] = [];
+  const opened = <S extends { close(): Promise<void> }>(store: S): S => {
+    open.push(store);
+    return store;
+  };
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'behalf-rotate-'));
+  });
+  afterEach(async () => {
+    for (const store of open.splice(0).reverse()) await store.close();
+    await rm(dir, { recursive: true, force: true });
+  });
+  const stores: Record<string, () => Promise<PrimaryStore>> = {
+    memory: async () => openMemoryStore(parts),
+    sqlite: async () => opened(await openSqliteStore({ ...parts, file: join(dir, 'a.db') })),
+    mongo: async () => {
+      const double = opened(await createMongoDouble());
+      return opened(await openMongoStore({ ...parts, uri: double.uri }));
+    },
+  };
+
+  /** As gateways with the old key left it. */
+  async function fill(store: PrimaryStore, count: number): Promise<void> {
+    const old = ring(oldKey);
+    expect(await keyFitsStore(store.system, old)).toBe(true);
+    await store.raw.put(
+      'users',
+      Array.from({ length: count }, (_, i) => {
+        const id = `u${String(i).padStart(4, '0')}`;
+        const passwordSealed = old.seal(`hash of ${id}`, passwordContext({ id, tenant: 'default' }));
+        return aUser({ id, subject: id, passwordSealed: i % 10 === 9 ? null : passwordSealed });
+      }),
+    );
+    await store.sessions.insert({
+      hash: 'h',
+      userId: 'u0000',
+      tenant: 'default',
+      createdAt: 1,
+      expiresAt: 9e12,
+    });
+  }
+
+  const everything = async (store: PrimaryStore) => ({
+    system: await store.raw.page('system', null, 10_000),
+    users: await store.raw.page('users', null, 10_000),
+    sessions: await store.raw.page('sessions', null, 10_000),
+  });
+
+  /** What the accounts hold once opened, under these keys alone. */
+  const passwordsUnder = async (store: PrimaryStore, ...keys: Buffer[]) =>
+    (await store.raw.page('users', null, 10_000))
+      .filter((user) => user.passwordSealed !== null)
+      .map((user) => ring(...keys).open(user.passwordSealed!, passwordContext(user)));
+
+  for (const [kind, openStore] of Object.entries(stores)) {
+    verifies('stores.rotate.whole', `on ${kind}, afterwards the new key alone opens everything`, async () => {
+      const store = await openStore();
+      await fill(store, 450);
+      const before = await everything(store);
+      const passwords = await passwordsUnder(store, oldKey);
+      expect(await keyFitsStore(store.system, ring(newKey))).toBe(false);
+      const done = await rotateStore({ store, keys: [newKey, oldKey], random });
+      expect(done.filter(({ sealed }) => sealed > 0)).toEqual([
+        { collection: 'users', sealed: 405, resealed: 405 },
+        { collection: 'system', sealed: 1, resealed: 1 },
+      ]);
+      expect(await passwordsUnder(store, newKey)).toEqual(passwords);
+      expect(await keyFitsStore(store.system, ring(newKey))).toBe(true);
+      expect(await keyFitsStore(store.system, ring(oldKey))).toBe(false);
+      const after = await everything(store);
+      const blank = <R extends object>(records: R[]) =>
+        records.map((record) => ({ ...record, passwordSealed: '', value: '' }));
+      expect(blank(after.users)).toEqual(blank(before.users));
+      expect(after.sessions).toEqual(before.sessions);
+      expect(await store.system.announce('gateway', 1_000)).toBe('announced');
+    });
+
+    verifies('stores.rotate.resumable', `on ${kind}, a rotation that was cut short is finished`, async () => {
+      const store = await openStore();
+      await fill(store, 450);
+      let puts = 0;
+      const cut: PrimaryStore = {
+        ...store,
+        raw: {
+          ...store.raw,
+          async put(name, records) {
+            puts += 1;
+            if (puts === 2) throw new Error('cut short');
+            await store.raw.put(name, records);
+          },
+        },
+      };
+      await expect(rotateStore({ store: cut, keys: [newKey, oldKey], random })).rejects.toThrow('cut short');
+      // Half way both keys are needed, and a gateway that lacks the old one is told so.
+      expect(await keyFitsStore(store.system, ring(newKey))).toBe(false);
+      expect(await keyFitsStore(store.system, ring(newKey, oldKey))).toBe(true);
+      expect(await passwordsUnder(store, newKey, oldKey)).toHaveLength(405);
+      const done = await rotateStore({ store, keys: [newKey, oldKey], random });
+      expect(done.find(({ collection }) => collection === 'users')).toEqual({
+        collection: 'users',
+        sealed: 405,
+        resealed: 225,
+      });
+      expect(await passwordsUnder(store, newKey)).toHaveLength(405);
+      const rotated = await everything(store);
+      // And a third time, with the old key gone: nothing is left to do.
+      const again = await rotateStore({ store, keys: [newKey], random });
+      expect(again.map(({ resealed }) => resealed)).toEqual(again.map(() => 0));
+      expect(await everything(store)).toEqual(rotated);
+    });
+  }
+
+  verifies('stores.rotate.wrong-key', 'without the key of the store nothing is changed', async () => {
+    const store = await stores['sqlite']!();
+    await fill(store, 3);
+    const before = await everything(store);
+    const wrong = Buffer.alloc(32, 3);
+    await expect(rotateStore({ store, keys: [newKey, wrong], random })).rejects.toThrow(/CREDS_KEY/);
+    expect(await everything(store)).toEqual(before);
+    expect(await keyFitsStore(store.system, ring(oldKey))).toBe(true);
+  });
+
+  verifies(
+    'stores.rotate.wrong-key',
+    'one value that does not open stops it before anything is changed, and is named',
+    async () => {
+      const store = await stores['sqlite']!();
+      await fill(store, 450);
+      const moved = (await store.users.findById('u0001'))!.passwordSealed;
+      await store.raw.put('users', [aUser({ id: 'u0448', subject: 'u0448', passwordSealed: moved })]);
+      const before = await everything(store);
+      await expect(rotateStore({ store, keys: [newKey, oldKey], random })).rejects.toThrow(
+        /users u0448: its sealed password does not open \(tampered\)/,
+      );
+      expect(await everything(store)).toEqual(before);
+    },
+  );
+
+  verifies(
+    'stores.rotate.live-gateway',
+    'not while a gateway writes the store, nor on half a copy',
+    async () => {
+      const store = await stores['sqlite']!();
+      await fill(store, 3);
+      const before = await everything(store);
+      const rotate = () => rotateStore({ store, keys: [newKey, oldKey], random });
+      await store.system.announce('gateway', 60_000);
+      await expect(rotate()).rejects.toThrow(/The store is in use/);
+      await store.system.retire('gateway');
+      await store.system.markCopy('elsewhere');
+      await expect(rotate()).rejects.toThrow(RotationRefused);
+      await store.system.markCopy(null);
+      expect(await everything(store)).toEqual(before);
+      await rotate();
+    },
+  );
+
+  verifies('stores.rotate.live-gateway', 'a record that may have changed is not written back', async () => {
+    const clock = createFakeClock();
+    const store = openMemoryStore({ clock, random });
+    await fill(store, 3);
+    let reads = 0;
+    const slow: PrimaryStore = {
+      ...store,
+      raw: {
+        ...store.raw,
+        async page(name, after, limit) {
+          const page = await store.raw.page(name, after, limit);
+          reads += name === 'users' && after === null ? 1 : 0;
+          // The second time is the read before the write. Meanwhile the hold lapses, and a gateway takes a role away.
+          if (name === 'users' && after === null && reads === 2) {
+            await clock.advance(31_000);
+            await store.system.announce('gateway', 1_000);
+            await store.users.setRole('u0001', 'DEMOTED', 2);
+            await store.system.retire('gateway');
+          }
+          return page;
+        },
+      },
+    };
+    await expect(rotateStore({ store: slow, keys: [newKey, oldKey], random })).rejects.toThrow(/lapsed/);
+    expect((await store.users.findById('u0001'))?.role).toBe('DEMOTED');
+  });
+
+  verifies('stores.rotate.whole', 'a store nobody has used is not given a key', async () => {
+    const store = await stores['sqlite']!();
+    await expect(rotateStore({ store, keys: [newKey, oldKey], random })).rejects.toThrow(/nothing to rotate/);
+    expect(await store.raw.count('system')).toBe(0);
+  });
+});

@@ -1,0 +1,5 @@
+import { systemClock, systemRandom } from '@behalf/kernel';
+import { primarySuites } from '@behalf/testkit/suites';
+import { openMemoryStore } from './index.ts';
+
+primarySuites('memory', async () => openMemoryStore({ clock: systemClock, random: systemRandom }));

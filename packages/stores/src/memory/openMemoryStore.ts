@@ -1,0 +1,35 @@
+import type { PrimaryStore } from '@behalf/gateway/ports';
+import type { Clock, Random } from '@behalf/kernel';
+import { createChangeListeners } from '../changeListeners.ts';
+import { openKeyvCache } from '../keyvCache.ts';
+import { createMemoryAttempts } from './attempts.ts';
+import { createMemoryLeases } from './leases.ts';
+import { createMemoryRaw } from './raw.ts';
+import { createMemorySessions } from './sessions.ts';
+import { createMemorySystem } from './system.ts';
+import { createTables } from './tables.ts';
+import { createMemoryTickets } from './tickets.ts';
+import { createMemoryUsers } from './users.ts';
+
+/** One process, nothing kept: for tests, and the shortest reading of what each port means. */
+export function openMemoryStore({ clock, random }: { clock: Clock; random: Random }): PrimaryStore {
+  const tables = createTables();
+  const listeners = createChangeListeners();
+  return {
+    kind: 'memory',
+    users: createMemoryUsers(tables),
+    sessions: createMemorySessions(tables),
+    tickets: createMemoryTickets(tables),
+    system: createMemorySystem(tables, clock),
+    raw: createMemoryRaw(tables),
+    attempts: createMemoryAttempts(clock),
+    leases: createMemoryLeases({ clock, random }),
+    changes: {
+      publish: async (notice) => listeners.emit(notice),
+      subscribe: (listener) => listeners.subscribe(listener),
+    },
+    cache: openKeyvCache('memory', () => new Map()),
+    ping: async () => undefined,
+    close: async () => undefined,
+  };
+}

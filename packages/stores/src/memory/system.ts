@@ -1,0 +1,44 @@
+import { KEY_CHECK, type SystemStore } from '@behalf/gateway/ports';
+import type { Clock } from '@behalf/kernel';
+import type { Tables } from './tables.ts';
+
+export function createMemorySystem({ system }: Tables, clock: Clock): SystemStore {
+  const writers = new Map<string, number>();
+  let maintenance: { owner: string; until: number } | null = null;
+  let identity: string | null = null;
+  let copySource: string | null = null;
+
+  return {
+    async keyCheck(candidate) {
+      const known = system.get(KEY_CHECK);
+      if (known) return known.value;
+      system.set(KEY_CHECK, { name: KEY_CHECK, value: candidate });
+      return candidate;
+    },
+    async announce(writer, ttlMs) {
+      const now = clock.now();
+      if (copySource !== null || (maintenance && maintenance.until > now)) return 'in_maintenance';
+      writers.set(writer, now + ttlMs);
+      return 'announced';
+    },
+    async retire(writer) {
+      writers.delete(writer);
+    },
+    async beginMaintenance(owner, ttlMs) {
+      const now = clock.now();
+      if ([...writers.values()].some((until) => until > now)) return 'refused';
+      const held = maintenance && maintenance.until > now ? maintenance.owner : null;
+      if (held !== null && held !== owner) return 'refused';
+      maintenance = { owner, until: now + ttlMs };
+      return held === owner ? 'prolonged' : 'begun';
+    },
+    async endMaintenance(owner) {
+      if (maintenance?.owner === owner) maintenance = null;
+    },
+    identity: async (candidate) => (identity ??= candidate),
+    copySource: async () => copySource,
+    async markCopy(source) {
+      copySource = source;
+    },
+  };
+}

@@ -1,0 +1,1 @@
+export { openMongoStore, type MongoParts } from './openMongoStore.ts';

@@ -1,0 +1,140 @@
+import { Schema, type Connection, type Model } from 'mongoose';
+import type { ChangeTopic, Collections } from '@behalf/gateway/ports';
+import type { LeasePurpose } from '@behalf/kernel';
+
+/** A record as MongoDB keeps it: the field that names it is `_id`. */
+export type Stored<R, K extends keyof R> = Omit<R, K> & { _id: string };
+
+/** `first` marks the one document that may begin an empty store; see users.ts. */
+export type UserDoc = Stored<Collections['users'], 'id'> & { first?: true };
+export type SessionDoc = Stored<Collections['sessions'], 'hash'>;
+export type TicketDoc = Stored<Collections['tickets'], 'hash'>;
+export type SystemDoc = Stored<Collections['system'], 'name'>;
+export interface StateDoc {
+  _id: string;
+  writers: { id: string; until: Date }[];
+  maintenance?: { owner: string; until: Date; prolonged: boolean };
+  identity?: string;
+  copySource?: string;
+}
+export interface LeaseDoc {
+  _id: string;
+  owner: string;
+  purpose: LeasePurpose;
+  until: Date;
+}
+export interface AttemptDoc {
+  _id: string;
+  count: number;
+  resetAt: Date;
+}
+export interface RevisionDoc {
+  _id: ChangeTopic;
+  revision: number;
+}
+export interface CacheDoc {
+  _id: string;
+  namespace: string;
+  value: string;
+  expiresAt: Date;
+}
+
+export interface Models {
+  users: Model<UserDoc>;
+  sessions: Model<SessionDoc>;
+  tickets: Model<TicketDoc>;
+  system: Model<SystemDoc>;
+  state: Model<StateDoc>;
+  leases: Model<LeaseDoc>;
+  attempts: Model<AttemptDoc>;
+  revisions: Model<RevisionDoc>;
+  cache: Model<CacheDoc>;
+}
+
+const text = { type: String, required: true } as const;
+/** Mongoose takes an empty string for a missing one; an empty name is a name. */
+const anyText = { type: String, default: '' } as const;
+const time = { type: Number, required: true } as const;
+const instant = { type: Date, required: true } as const;
+
+/** An unknown field is a mistake in our code: it throws instead of vanishing. */
+const options = { strict: 'throw', strictQuery: 'throw', versionKey: false, minimize: false } as const;
+
+const userSchema = new Schema<UserDoc>(
+  {
+    _id: text,
+    tenant: text,
+    issuer: text,
+    subject: text,
+    email: anyText,
+    name: anyText,
+    role: text,
+    passwordSealed: { type: String, default: null },
+    createdAt: time,
+    updatedAt: time,
+    first: { type: Boolean },
+  },
+  options,
+);
+userSchema.index({ tenant: 1, issuer: 1, subject: 1 }, { name: 'identity', unique: true });
+userSchema.index({ first: 1 }, { name: 'first', unique: true, partialFilterExpression: { first: true } });
+
+const sessionSchema = new Schema<SessionDoc>(
+  { _id: text, userId: text, tenant: text, createdAt: time, expiresAt: time },
+  options,
+);
+sessionSchema.index({ userId: 1 }, { name: 'user' });
+sessionSchema.index({ expiresAt: 1 }, { name: 'expiry' });
+
+const ticketSchema = new Schema<TicketDoc>(
+  { _id: text, kind: text, createdAt: time, expiresAt: time, consumedAt: { type: Number, default: null } },
+  options,
+);
+
+const systemSchema = new Schema<SystemDoc>({ _id: text, value: text }, options);
+
+const stateSchema = new Schema<StateDoc>(
+  {
+    _id: text,
+    writers: [new Schema({ id: text, until: instant }, { _id: false })],
+    maintenance: {
+      type: new Schema({ owner: text, until: instant, prolonged: { type: Boolean } }, { _id: false }),
+    },
+    identity: { type: String },
+    copySource: { type: String },
+  },
+  options,
+);
+
+// MongoDB sweeps what these indexes say is over; whether it is over, each query judges for itself.
+const leaseSchema = new Schema<LeaseDoc>({ _id: text, owner: text, purpose: text, until: instant }, options);
+leaseSchema.index({ until: 1 }, { name: 'sweep', expireAfterSeconds: 60 });
+
+const attemptSchema = new Schema<AttemptDoc>({ _id: text, count: time, resetAt: instant }, options);
+attemptSchema.index({ resetAt: 1 }, { name: 'sweep', expireAfterSeconds: 60 });
+
+const revisionSchema = new Schema<RevisionDoc>({ _id: text, revision: time }, options);
+
+const cacheSchema = new Schema<CacheDoc>(
+  { _id: text, namespace: text, value: anyText, expiresAt: instant },
+  options,
+);
+cacheSchema.index({ namespace: 1 }, { name: 'namespace' });
+cacheSchema.index({ expiresAt: 1 }, { name: 'sweep', expireAfterSeconds: 0 });
+
+/** The prefix keeps us apart from a chat platform that has its own `users` and `sessions` in the same database. */
+export function defineModels(connection: Connection): Models {
+  const define = <D>(name: string, schema: Schema<D>): Model<D> =>
+    connection.model<D>(name, schema, `behalf_${name}`);
+  return {
+    users: define('users', userSchema),
+    sessions: define('sessions', sessionSchema),
+    tickets: define('tickets', ticketSchema),
+    system: define('system', systemSchema),
+    state: define('state', stateSchema),
+    leases: define('leases', leaseSchema),
+    attempts: define('attempts', attemptSchema),
+    revisions: define('revisions', revisionSchema),
+    cache: define('cache', cacheSchema),
+  };
+}

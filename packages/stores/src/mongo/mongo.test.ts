@@ -1,0 +1,132 @@
+import type { PrimaryStore } from '@behalf/gateway/ports';
+import { systemClock, systemRandom } from '@behalf/kernel';
+import { verifies } from '@behalf/testkit';
+import { createMongoDouble, mongoDoubleBanner, type MongoDouble } from '@behalf/testkit/mongodouble';
+import { aUser, primarySuites, processesSuite } from '@behalf/testkit/suites';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from '@jest/globals';
+import { createConnection } from 'mongoose';
+import { openMongoStore } from './index.ts';
+
+const parts = { clock: systemClock, random: systemRandom, pollMs: 20 };
+const real = process.env['MONGO_URI'];
+const label = real === undefined ? 'mongo (test double)' : 'mongo (real server)';
+const used: string[] = [];
+let double: MongoDouble | null = null;
+
+beforeAll(async () => {
+  if (real === undefined) double = await createMongoDouble();
+  const which = double ? mongoDoubleBanner() : 'a real MongoDB, at MONGO_URI';
+  process.stdout.write(`The MongoDB store is tested against: ${which}\n`);
+});
+
+afterAll(async () => {
+  if (real !== undefined) await Promise.all(used.map(dropDatabase));
+  await double?.close();
+});
+
+/** A database nobody has used before. */
+function freshUri(): string {
+  const database = `behalf_test_${Buffer.from(systemRandom.bytes(8)).toString('hex')}`;
+  const uri = double ? double.uriFor(database) : withDatabase(real as string, database);
+  used.push(uri);
+  return uri;
+}
+
+/** Connection strings may list several hosts, which the URL class does not take. */
+function withDatabase(uri: string, database: string): string {
+  const [, server = '', path = '', query = ''] =
+    /^(mongodb(?:\+srv)?:\/\/[^/?]+)\/?([^?]*)\??(.*)$/.exec(uri) ?? [];
+  const options = new URLSearchParams(query);
+  // Without a source of its own, an account is looked up in the database of the path.
+  if (server.includes('@') && !options.has('authSource')) options.set('authSource', path || 'admin');
+  return `${server}/${database}?${options.toString()}`;
+}
+
+async function dropDatabase(uri: string): Promise<void> {
+  const connection = await createConnection(uri).asPromise();
+  await connection.dropDatabase();
+  await connection.close();
+}
+
+let last = '';
+const open = () => openMongoStore({ ...parts, uri: (last = freshUri()) });
+
+primarySuites(label, open, () => openMongoStore({ ...parts, uri: last }));
+processesSuite(label, async () => ({ kind: 'mongo', uri: freshUri() }), { primary: true });
+
+describe(`two clients on ${label}`, () => {
+  let stores: [PrimaryStore, PrimaryStore];
+  beforeEach(async () => {
+    const uri = freshUri();
+    stores = await Promise.all([openMongoStore({ ...parts, uri }), openMongoStore({ ...parts, uri })]);
+  });
+  afterEach(() => Promise.all(stores.map((store) => store.close())));
+
+  /** Fifty at once, from both clients in turn. */
+  const fifty = <T>(work: (store: PrimaryStore, i: number) => Promise<T>) =>
+    Promise.all(Array.from({ length: 50 }, (_, i) => work(stores[i % 2] as PrimaryStore, i)));
+
+  verifies('stores.mongo.one-winner', 'of fifty that try to be first, one is', async () => {
+    const outcomes = await fifty((store, i) =>
+      store.users.insertFirst(aUser({ id: `u${i}`, subject: `s${i}` })),
+    );
+    expect(outcomes.filter((outcome) => outcome === 'inserted')).toHaveLength(1);
+    expect(await stores[0].users.count()).toBe(1);
+  });
+
+  verifies('stores.mongo.one-winner', 'of fifty that take a lease, one holds it', async () => {
+    const taken = await fifty((store) => store.leases.acquire('k', 'refresh', 60_000));
+    const held = taken.filter((lease) => lease !== null);
+    expect(held).toHaveLength(1);
+    expect((await stores[1].leases.holder('k'))?.owner).toBe(held[0]?.owner);
+    expect(await held[0]?.release()).toBe(true);
+    expect(await stores[1].leases.acquire('k', 'login', 60_000)).not.toBeNull();
+  });
+
+  verifies('stores.mongo.one-winner', 'of fifty that consume a ticket, one does', async () => {
+    const now = Date.now();
+    await stores[0].tickets.issue({ hash: 't', kind: 'setup', createdAt: now, expiresAt: now + 60_000 });
+    const outcomes = await fifty((store) => store.tickets.consume('setup', 't', now));
+    expect(outcomes.filter(Boolean)).toHaveLength(1);
+  });
+
+  verifies('stores.mongo.one-winner', 'of fifty that bring a key check, one counts', async () => {
+    const answers = await fifty((store, i) => store.system.keyCheck(`candidate-${i}`));
+    expect(new Set(answers).size).toBe(1);
+  });
+
+  verifies(
+    'stores.mongo.one-winner',
+    'a gateway and a copy that start together never both go ahead',
+    async () => {
+      for (let round = 0; round < 10; round += 1) {
+        // Whoever is asked first tends to arrive first: each has its turn.
+        const asked = [
+          async () => (await stores[0].system.announce('gateway', 60_000)) === 'announced',
+          async () => (await stores[1].system.beginMaintenance('copy', 60_000)) === 'begun',
+        ];
+        const went = await Promise.all((round % 2 === 0 ? asked : asked.reverse()).map((ask) => ask()));
+        expect(went.filter(Boolean)).toHaveLength(1);
+        await stores[0].system.retire('gateway');
+        await stores[1].system.endMaintenance('copy');
+      }
+    },
+  );
+
+  verifies(
+    'stores.mongo.literal',
+    'a text that begins with $ is a text, wherever it is written',
+    async () => {
+      const cache = stores[0].cache('$namespace');
+      await cache.set('$$ROOT', '$value', 60_000);
+      expect(await stores[1].cache('$namespace').get('$$ROOT')).toBe('$value');
+      expect(await stores[0].system.announce('$$NOW', 60_000)).toBe('announced');
+      expect(await stores[1].system.beginMaintenance('$owner', 60_000)).toBe('refused');
+      await stores[0].system.retire('$$NOW');
+      expect(await stores[1].system.beginMaintenance('$owner', 60_000)).toBe('begun');
+      expect(await stores[0].system.beginMaintenance('$other', 60_000)).toBe('refused');
+      expect(await stores[0].leases.acquire('$key', 'refresh', 60_000)).not.toBeNull();
+      expect((await stores[0].attempts.hit('$key', 60_000)).count).toBe(1);
+    },
+  );
+});

@@ -1,0 +1,71 @@
+import type { PrimaryStore } from '@behalf/gateway/ports';
+import type { Clock, Random } from '@behalf/kernel';
+import type { Model } from 'mongoose';
+import { openKeyvCache } from '../keyvCache.ts';
+import { createMongoAttempts } from './attempts.ts';
+import { createMongoCacheAdapter } from './cacheAdapter.ts';
+import { createMongoChanges } from './changes.ts';
+import { openConnection } from './connection.ts';
+import { createGate } from './gate.ts';
+import { createMongoLeases } from './leases.ts';
+import { defineModels } from './models.ts';
+import { createMongoRaw } from './raw.ts';
+import { createMongoSessions } from './sessions.ts';
+import { createMongoSystem } from './system.ts';
+import { createMongoTickets } from './tickets.ts';
+import { createMongoUsers } from './users.ts';
+
+export interface MongoParts {
+  /** Names the database in its path; `behalf` when it does not. */
+  uri: string;
+  clock: Clock;
+  random: Random;
+  /** How often another process's changes are looked for. */
+  pollMs?: number;
+  /** How long a server may be out of reach before a call fails. */
+  timeoutMs?: number;
+}
+
+/** The store of a scaled-out gateway: any number of replicas on one MongoDB. */
+export async function openMongoStore(parts: MongoParts): Promise<PrimaryStore> {
+  const { uri, clock, random, pollMs = 1_000, timeoutMs = 5_000 } = parts;
+  const connection = await openConnection(uri, timeoutMs);
+  const gate = createGate();
+  const models = defineModels(connection);
+  try {
+    const ensureIndexes = async () => {
+      for (const model of Object.values(models) as Model<unknown>[])
+        await gate.run(() => model.createIndexes());
+    };
+    // The unique indexes decide who wins: nothing is served before they stand.
+    await ensureIndexes();
+    const system = await createMongoSystem(models, gate, ensureIndexes);
+    const changes = await createMongoChanges(models, gate, { clock, pollMs });
+    let closing: Promise<void> | null = null;
+    return {
+      kind: 'mongo',
+      users: createMongoUsers(models, gate),
+      sessions: createMongoSessions(models, gate),
+      tickets: createMongoTickets(models, gate),
+      system,
+      raw: createMongoRaw(models, gate),
+      attempts: createMongoAttempts(models, gate),
+      leases: createMongoLeases(models, gate, random),
+      changes,
+      cache: openKeyvCache('mongo', (namespace) => createMongoCacheAdapter(models, gate, namespace)),
+      // A member without a primary still answers `ping`; a read tells whether the store can serve.
+      ping: () =>
+        gate.run(async () => {
+          await models.revisions.exists({}).exec();
+        }),
+      close() {
+        changes.stop();
+        closing ??= gate.close().then(() => connection.close());
+        return closing;
+      },
+    };
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}

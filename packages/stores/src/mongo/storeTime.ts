@@ -1,0 +1,24 @@
+/**
+ * Expressions over the server's own clock. Replicas' clocks differ; what one of them believes to be over, another may
+ * still be using. `$$NOW` is one instant per command on the one primary, so all of them agree.
+ */
+export const NOW = '$$NOW';
+
+export function fromNow(ms: number): object {
+  return { $add: [NOW, ms] };
+}
+
+/** True while the date in `field` lies ahead. A missing one compares as less than any date: over. */
+export function isAhead(field: string): object {
+  return { $gt: [field, NOW] };
+}
+
+/** The same for a field that holds milliseconds since the epoch. */
+export function isAheadMs(field: string): object {
+  return { $gt: [{ $add: [new Date(0), field] }, NOW] };
+}
+
+/** A value from outside within a pipeline: without this, a text that begins with `$` would be read as a field. */
+export function literal(value: string): object {
+  return { $literal: value };
+}

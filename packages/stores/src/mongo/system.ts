@@ -1,0 +1,106 @@
+import { KEY_CHECK, type SystemStore } from '@behalf/gateway/ports';
+import type { Gate } from './gate.ts';
+import type { Models, StateDoc, SystemDoc } from './models.ts';
+import { fromNow, isAhead, literal } from './storeTime.ts';
+
+const STATE = 'state';
+
+/** Writers, maintenance and the mark of half a copy stand in one document: each excludes the other in one atomic change. */
+export async function createMongoSystem(
+  { system, state }: Models,
+  gate: Gate,
+  ensureIndexes: () => Promise<void>,
+): Promise<SystemStore> {
+  const alive = { $filter: { input: '$writers', as: 'writer', cond: isAhead('$$writer.until') } };
+  const inMaintenance = isAhead('$maintenance.until');
+  const halfACopy = { $gt: ['$copySource', null] };
+
+  const ensure = () => {
+    const begin = { $setOnInsert: { writers: [] } };
+    return gate.runUpsert(() => state.updateOne({ _id: STATE }, begin, { upsert: true }).exec());
+  };
+
+  /** Applies `change` if `allowed` holds, as one step, and gives what came of it; null when it did not hold. */
+  const changeIf = async (allowed: object, change: object): Promise<StateDoc | null> => {
+    const attempt = () =>
+      gate.run(() =>
+        state
+          .findOneAndUpdate({ _id: STATE, $expr: allowed }, [{ $set: change }], {
+            returnDocument: 'after',
+            updatePipeline: true,
+          })
+          .lean<StateDoc>()
+          .exec(),
+      );
+    const changed = await attempt();
+    if (changed !== null) return changed;
+    if ((await gate.run(() => state.exists({ _id: STATE }).exec())) !== null) return null;
+    // Somebody emptied the database under a running gateway, and with it went the indexes that decide who wins.
+    await ensureIndexes();
+    await ensure();
+    return attempt();
+  };
+
+  await ensure();
+  return {
+    async keyCheck(candidate) {
+      const options = { upsert: true, returnDocument: 'after' } as const;
+      const doc = await gate.runUpsert(() =>
+        system
+          .findOneAndUpdate({ _id: KEY_CHECK }, { $setOnInsert: { value: candidate } }, options)
+          .lean<SystemDoc>()
+          .orFail()
+          .exec(),
+      );
+      return doc.value;
+    },
+    async announce(writer, ttlMs) {
+      const others = {
+        $filter: { input: alive, as: 'writer', cond: { $ne: ['$$writer.id', literal(writer)] } },
+      };
+      const writers = { $concatArrays: [others, [{ id: literal(writer), until: fromNow(ttlMs) }]] };
+      const open = { $not: [{ $or: [inMaintenance, halfACopy] }] };
+      return (await changeIf(open, { writers })) !== null ? 'announced' : 'in_maintenance';
+    },
+    async retire(writer) {
+      await gate.run(() => state.updateOne({ _id: STATE }, { $pull: { writers: { id: writer } } }).exec());
+    },
+    async beginMaintenance(owner, ttlMs) {
+      const nobodyWrites = { $eq: [{ $size: alive }, 0] };
+      const nobodyElse = {
+        $or: [{ $not: [inMaintenance] }, { $eq: ['$maintenance.owner', literal(owner)] }],
+      };
+      // Whether it was held until now, only the server's clock can say.
+      const prolonged = { $and: [inMaintenance] };
+      const maintenance = { owner: literal(owner), until: fromNow(ttlMs), prolonged };
+      const after = await changeIf({ $and: [nobodyWrites, nobodyElse] }, { maintenance });
+      if (after === null) return 'refused';
+      return after.maintenance?.prolonged === true ? 'prolonged' : 'begun';
+    },
+    async endMaintenance(owner) {
+      const ours = { _id: STATE, 'maintenance.owner': owner };
+      await gate.run(() => state.updateOne(ours, { $unset: { maintenance: 1 } }).exec());
+    },
+    async identity(candidate) {
+      await ensure();
+      const named = [{ $set: { identity: { $ifNull: ['$identity', literal(candidate)] } } }];
+      const doc = await gate.run(() =>
+        state
+          .findOneAndUpdate({ _id: STATE }, named, { returnDocument: 'after', updatePipeline: true })
+          .lean<StateDoc>()
+          .orFail()
+          .exec(),
+      );
+      return doc.identity ?? candidate;
+    },
+    async copySource() {
+      const doc = await gate.run(() => state.findOne({ _id: STATE }).lean<StateDoc>().exec());
+      return doc?.copySource ?? null;
+    },
+    async markCopy(source) {
+      await ensure();
+      const change = source === null ? { $unset: { copySource: 1 } } : { $set: { copySource: source } };
+      await gate.run(() => state.updateOne({ _id: STATE }, change).exec());
+    },
+  };
+}

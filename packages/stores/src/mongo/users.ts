@@ -1,0 +1,71 @@
+import type { UserRecord, UserStore } from '@behalf/gateway/ports';
+import { isDuplicateKey, isDuplicateOf } from './failures.ts';
+import type { Gate } from './gate.ts';
+import type { Models, UserDoc } from './models.ts';
+
+/**
+ * "First" must be one step for all processes, and MongoDB changes one document atomically, not "a collection that is
+ * empty". So the first document of a store carries `first: true`, and a partial unique index allows that once. Whoever
+ * may be writing into an empty store - `insertFirst`, and `insert` until it has seen a marked document - tries with the
+ * mark, and the index picks one. There is no lock or sentinel beside the user, so a crash leaves nothing half done.
+ * A store filled by a copy has no mark, but it has users, and `insertFirst` looks for those before it tries.
+ */
+export function createMongoUsers({ users }: Models, gate: Gate): UserStore {
+  let someoneIsFirst = false;
+
+  const create = (user: UserRecord, first: boolean) =>
+    gate.run(() => users.create([{ ...toUserDoc(user), ...(first ? { first: true as const } : {}) }]));
+
+  async function insertMarked(user: UserRecord): Promise<'inserted' | 'taken' | 'not_first'> {
+    try {
+      await create(user, true);
+      return 'inserted';
+    } catch (error) {
+      if (isDuplicateOf(error, 'first')) return 'not_first';
+      if (isDuplicateKey(error)) return 'taken';
+      throw error;
+    }
+  }
+
+  return {
+    async insert(user) {
+      someoneIsFirst ||= (await gate.run(() => users.exists({ first: true }).exec())) !== null;
+      if (!someoneIsFirst) {
+        const outcome = await insertMarked(user);
+        if (outcome !== 'not_first') return outcome;
+        someoneIsFirst = true;
+      }
+      try {
+        await create(user, false);
+        return 'inserted';
+      } catch (error) {
+        if (isDuplicateKey(error)) return 'taken';
+        throw error;
+      }
+    },
+    async insertFirst(user) {
+      if ((await gate.run(() => users.exists({}).exec())) !== null) return 'not_first';
+      return (await insertMarked(user)) === 'inserted' ? 'inserted' : 'not_first';
+    },
+    findById: async (id) => fromUserDoc(await gate.run(() => users.findById(id).lean<UserDoc>().exec())),
+    findByIdentity: async (tenant, issuer, subject) =>
+      fromUserDoc(await gate.run(() => users.findOne({ tenant, issuer, subject }).lean<UserDoc>().exec())),
+    async setRole(id, role, at) {
+      const done = await gate.run(() =>
+        users.updateOne({ _id: id }, { $set: { role, updatedAt: at } }).exec(),
+      );
+      return done.matchedCount === 1;
+    },
+    count: () => gate.run(() => users.countDocuments({}).exec()),
+  };
+}
+
+function toUserDoc({ id, ...rest }: UserRecord): UserDoc {
+  return { _id: id, ...rest };
+}
+
+function fromUserDoc(doc: UserDoc | null): UserRecord | null {
+  if (!doc) return null;
+  const { _id, first: _first, ...rest } = doc;
+  return { id: _id, ...rest };
+}

@@ -1,0 +1,3 @@
+export { StoreUnavailableError } from '../errors.ts';
+export { loadKeys, type KeySource } from './loadKeys.ts';
+export { openCoordination, openPrimary, type StoreTargets } from './openStores.ts';

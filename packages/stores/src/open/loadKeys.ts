@@ -1,0 +1,65 @@
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import type { Random } from '@behalf/kernel';
+
+export interface KeySource {
+  /** What the operator set, if anything: 64 hex characters each. */
+  configured: readonly string[] | undefined;
+  dataDir: string;
+  random: Random;
+}
+
+/** The sealing keys: the operator's, or one made once beside the embedded store and readable by us alone. */
+export function loadKeys({ configured, dataDir, random }: KeySource): readonly Uint8Array[] {
+  if (configured && configured.length > 0) return configured.map((key) => Buffer.from(key, 'hex'));
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const file = join(dataDir, 'creds.key');
+  const existing = read(file);
+  if (existing) {
+    if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
+    return [existing];
+  }
+  // Written aside and linked into place, so of two starts at once both read the same whole key.
+  const draft = join(dataDir, `creds.key.${random.id()}`);
+  const text = Buffer.from(random.bytes(32)).toString('hex') + '\n';
+  writeFileSync(draft, text, { mode: 0o600, flag: 'wx', flush: true });
+  try {
+    linkSync(draft, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(draft);
+  }
+  // On the disk before anything is sealed with it: a power cut must not leave sealed records without their key.
+  const directory = openSync(dataDir, 'r');
+  fsyncSync(directory);
+  closeSync(directory);
+  const made = read(file);
+  if (!made) throw new Error(`The key file ${file} vanished while it was being made`);
+  return [made];
+}
+
+function read(file: string): Uint8Array | null {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+  if (!/^[0-9a-f]{64}$/i.test(text)) {
+    throw new Error(`The key file ${file} does not hold 64 hex characters. Restore it from a backup.`);
+  }
+  return Buffer.from(text, 'hex');
+}

@@ -1,0 +1,73 @@
+import { within, type Clock } from '@behalf/kernel';
+import { createClient, type RedisClientType } from 'redis';
+import { StoreUnavailableError } from '../errors.ts';
+
+export interface RedisConnection {
+  readonly client: RedisClientType;
+  /** Asks with a deadline; a server that is away is a StoreUnavailableError, at once. */
+  ask<T>(question: (client: RedisClientType) => Promise<T>): Promise<T>;
+  /** Resolves at the first connection. */
+  ready(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const ANSWER_MS = 2_000;
+/** How long closing waits for what was asked; then it hangs up, and that fails. */
+const GOODBYE_MS = 500;
+const LONGEST_WAIT_MS = 1_000;
+
+export interface RedisTarget {
+  uri: string;
+  clock: Clock;
+  ca?: string;
+  username?: string;
+  password?: string;
+}
+
+export function connectRedis({ clock, ...target }: RedisTarget): RedisConnection {
+  const client = createClient({
+    url: target.uri,
+    ...(target.username !== undefined && { username: target.username }),
+    ...(target.password !== undefined && { password: target.password }),
+    // Queuing while the server is away would turn an outage into a pile of late, stale commands.
+    disableOfflineQueue: true,
+    socket: {
+      connectTimeout: ANSWER_MS,
+      reconnectStrategy: (attempts) => Math.min(LONGEST_WAIT_MS, 25 * 2 ** Math.min(attempts, 6)),
+      ...(target.ca !== undefined && { tls: true as const, ca: target.ca }),
+    },
+  }) as RedisClientType;
+  // Without a listener an outage would end the process; `ask` and `/ready` tell of it.
+  client.on('error', () => undefined);
+  const first = new Promise<void>((resolve) => client.once('ready', () => resolve()));
+  client.connect().catch(() => undefined);
+  const asked = new Set<Promise<unknown>>();
+  let closed = false;
+
+  return {
+    client,
+    async ask(question) {
+      if (closed || !client.isReady) throw new StoreUnavailableError('redis');
+      // The client's own timeout counts only until a command is written, not until it is answered.
+      const answer = within(clock, ANSWER_MS, question(client), () => {
+        throw new Error(`No answer within ${ANSWER_MS} ms`);
+      });
+      asked.add(answer);
+      try {
+        return await answer;
+      } catch (cause) {
+        throw new StoreUnavailableError('redis', cause);
+      } finally {
+        asked.delete(answer);
+      }
+    },
+    ready: () => first,
+    async close() {
+      if (closed) return;
+      closed = true;
+      // Not `client.close()`: it waits for answers without an end, and from then on the client cannot be destroyed.
+      await within(clock, GOODBYE_MS, Promise.allSettled(asked), () => undefined);
+      if (client.isOpen) client.destroy();
+    },
+  };
+}

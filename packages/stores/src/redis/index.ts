@@ -1,0 +1,1 @@
+export { openRedisStore, type RedisParts } from './openRedisStore.ts';

@@ -1,0 +1,60 @@
+import type { CoordinationStore } from '@behalf/gateway/ports';
+import { within, type Clock, type Random } from '@behalf/kernel';
+import KeyvRedis from '@keyv/redis';
+import { openKeyvCache } from '../keyvCache.ts';
+import { createRedisAttempts } from './attempts.ts';
+import { createRedisChanges } from './changes.ts';
+import { connectRedis } from './connection.ts';
+import { createRedisLeases } from './leases.ts';
+
+export interface RedisParts {
+  uri: string;
+  /** Before every key and channel, so that several deployments can share a server. */
+  prefix: string;
+  clock: Clock;
+  random: Random;
+  /** PEM of the authority that signed the server's certificate, for `rediss:`. */
+  ca?: string;
+  username?: string;
+  password?: string;
+}
+
+/** How long opening waits for a server that does not answer; `/ready` names it afterwards. */
+const PATIENCE_MS = 2_000;
+
+/** Coordination and caches for many replicas. Its loss costs work, never a record. */
+export async function openRedisStore({
+  prefix,
+  clock,
+  random,
+  ...target
+}: RedisParts): Promise<CoordinationStore> {
+  const connection = connectRedis({ ...target, clock });
+  const changes = createRedisChanges(connection, `${prefix}:changes`);
+  await within(clock, PATIENCE_MS, Promise.all([connection.ready(), changes.ready()]), () => undefined);
+
+  return {
+    kind: 'redis',
+    leases: createRedisLeases(connection, { prefix: `${prefix}:lease`, random }),
+    attempts: createRedisAttempts(connection, `${prefix}:attempts`),
+    changes,
+    cache: openKeyvCache(
+      'redis',
+      () =>
+        new KeyvRedis(connection.client, {
+          throwOnErrors: true,
+          throwOnConnectError: true,
+        }),
+      {
+        namespaceFor: (namespace) => `${prefix}:cache:${namespace}`,
+        // Keyv has no deadline of its own.
+        ask: (work) => connection.ask(work),
+      },
+    ),
+    ping: async () => void (await connection.ask((client) => client.ping())),
+    async close() {
+      changes.stop();
+      await connection.close();
+    },
+  };
+}

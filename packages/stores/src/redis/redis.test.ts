@@ -1,0 +1,131 @@
+import { systemClock, systemRandom } from '@behalf/kernel';
+import { describeWith, eventually, startRedisServer, verifies, type RedisServer } from '@behalf/testkit';
+import { coordinationSuites, processesSuite } from '@behalf/testkit/suites';
+import { afterAll, beforeAll, expect } from '@jest/globals';
+import { StoreUnavailableError } from '../errors.ts';
+import { openRedisStore } from './index.ts';
+
+describeWith('redis-server', 'stores on a real Redis', () => {
+  const parts = { clock: systemClock, random: systemRandom };
+  let server: RedisServer;
+  let prefixes = 0;
+  let last = '';
+  const newPrefix = () => (last = `behalf-test-${(prefixes += 1)}`);
+
+  beforeAll(async () => {
+    server = await startRedisServer();
+  });
+  afterAll(() => server.stop());
+
+  const open = () => openRedisStore({ ...parts, uri: server.uri, prefix: newPrefix() });
+  coordinationSuites('redis', open, () => openRedisStore({ ...parts, uri: server.uri, prefix: last }));
+  processesSuite('redis', async () => ({ kind: 'redis', uri: server.uri, prefix: newPrefix() }), {
+    primary: false,
+  });
+
+  verifies('stores.redis.prefix', 'two prefixes on one server never meet', async () => {
+    const one = await open();
+    const two = await open();
+    expect(await one.leases.acquire('k', 'refresh', 60_000)).not.toBeNull();
+    expect(await two.leases.acquire('k', 'refresh', 60_000)).not.toBeNull();
+    await one.cache('c').set('k', '1', 60_000);
+    expect(await two.cache('c').get('k')).toBeUndefined();
+    await one.close();
+    await two.close();
+  });
+
+  verifies('stores.redis.outage', 'an outage is an error at once, and ends by itself', async () => {
+    const own = await startRedisServer();
+    const store = await openRedisStore({ ...parts, uri: own.uri, prefix: 'p' });
+    const heard: string[] = [];
+    store.changes.subscribe(({ topic, id }) => heard.push(`${topic} ${id}`));
+    await own.stop();
+    await eventually('the outage to be noticed', () =>
+      store.ping().then(
+        () => false,
+        () => true,
+      ),
+    );
+    await expect(store.leases.acquire('k', 'refresh', 1_000)).rejects.toBeInstanceOf(StoreUnavailableError);
+    await expect(store.cache('c').get('k')).rejects.toBeInstanceOf(StoreUnavailableError);
+    await expect(store.attempts.hit('k', 1_000)).rejects.toBeInstanceOf(StoreUnavailableError);
+    await own.start();
+    await eventually('the store to come back', () =>
+      store.ping().then(
+        () => true,
+        () => false,
+      ),
+    );
+    expect(await store.leases.acquire('k', 'refresh', 1_000)).not.toBeNull();
+    await eventually('listeners to be told that notices may be missing', () => heard.includes('users *'));
+    await store.close();
+    await store.close();
+    await own.stop();
+  });
+
+  verifies(
+    'stores.redis.frozen',
+    'a server that holds the line and says nothing is an error in time, and closing does not wait for it',
+    async () => {
+      const sockets = () => process.getActiveResourcesInfo().filter((name) => name.startsWith('TCP')).length;
+      await eventually('the connections of other tests to be gone', () => sockets() === 0);
+      const own = await startRedisServer();
+      const store = await openRedisStore({ ...parts, uri: own.uri, prefix: 'p' });
+      const leaving = await openRedisStore({ ...parts, uri: own.uri, prefix: 'p' });
+      const lease = (await store.leases.acquire('held', 'refresh', 60_000))!;
+      const askEverything = (): Promise<unknown>[] => [
+        store.ping(),
+        store.leases.acquire('k', 'refresh', 60_000),
+        store.leases.holder('held'),
+        lease.extend(60_000),
+        store.attempts.hit('k', 60_000),
+        store.attempts.clear('k'),
+        store.changes.publish({ topic: 'users', id: 'u1' }),
+        store.cache('c').get('k'),
+        store.cache('c').set('k', 'v', 60_000),
+        store.cache('c').delete('k'),
+        store.cache('c').clear(),
+      ];
+      own.pause();
+      try {
+        const asked = Date.now();
+        const pending = leaving.ping().catch((error: unknown) => error);
+        const closing = leaving.close().then(() => Date.now() - asked);
+        const outcomes = await Promise.all(
+          askEverything().map((answer) =>
+            answer.then(
+              () => 'answered',
+              (error: unknown) => error,
+            ),
+          ),
+        );
+        for (const outcome of outcomes) expect(outcome).toBeInstanceOf(StoreUnavailableError);
+        expect(Date.now() - asked).toBeLessThan(4_000);
+        expect(await closing).toBeLessThan(1_900);
+        expect(await pending).toBeInstanceOf(StoreUnavailableError);
+        await expect(leaving.ping()).rejects.toBeInstanceOf(StoreUnavailableError);
+        // The two connections of the other store.
+        await eventually('its connections to be hung up', () => sockets() === 2);
+        own.resume();
+        await Promise.all(askEverything());
+        await store.close();
+        await eventually('every connection to be hung up', () => sockets() === 0);
+      } finally {
+        await own.stop();
+        await store.close();
+      }
+    },
+  );
+
+  verifies(
+    'stores.redis.absent',
+    'a server that never answers does not keep the process from starting',
+    async () => {
+      const own = await startRedisServer();
+      await own.stop();
+      const store = await openRedisStore({ ...parts, uri: own.uri, prefix: 'p' });
+      await expect(store.ping()).rejects.toBeInstanceOf(StoreUnavailableError);
+      await store.close();
+    },
+  );
+});

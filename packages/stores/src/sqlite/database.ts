@@ -1,0 +1,155 @@
+import { chmodSync, closeSync, existsSync, openSync } from 'node:fs';
+import { sleep, type Clock, type Random } from '@behalf/kernel';
+import Libsql from 'libsql';
+import { StoreUnavailableError } from '../errors.ts';
+import { migrations } from './migrations.ts';
+
+export type Param = string | number | null;
+export type Row = Record<string, unknown>;
+
+/** What we use of the driver: its own types do not know statements without bound parameter types. */
+interface Driver {
+  exec(sql: string): void;
+  prepare(sql: string): {
+    // As an array: a single null beside no other would be taken for an object of named parameters.
+    get(params: Param[]): unknown;
+    all(params: Param[]): unknown[];
+    run(params: Param[]): { changes: number };
+  };
+  readonly inTransaction: boolean;
+  close(): void;
+}
+
+export interface Sqlite {
+  get(sql: string, ...params: Param[]): Row | undefined;
+  all(sql: string, ...params: Param[]): Row[];
+  /** Runs `work` alone among all processes, durable when it resolves; what it throws undoes it. */
+  write<T>(work: (tx: Transaction) => T): Promise<T>;
+  /** Writes that wait for another process's lock finish first, or fail at their deadline; later ones are refused. */
+  close(): Promise<void>;
+}
+
+export interface Transaction {
+  get(sql: string, ...params: Param[]): Row | undefined;
+  /** How many rows changed. */
+  run(sql: string, ...params: Param[]): number;
+}
+
+/** The driver is synchronous: every millisecond it waits for another process's lock stops every user of this one. */
+const BUSY_TIMEOUT_MS = 20;
+/** So a busy database is asked again from a timer, for this long. */
+const BUSY_DEADLINE_MS = 5_000;
+
+export async function openDatabase(file: string, parts: { clock: Clock; random: Random }): Promise<Sqlite> {
+  // Created by us with 0600, because SQLite would create it for everybody to read.
+  if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600));
+  else chmodSync(file, 0o600);
+  const db = new Libsql(file, { timeout: BUSY_TIMEOUT_MS }) as unknown as Driver;
+  const sqlite = createSqlite(db, parts);
+  try {
+    await patiently(parts, () => db.exec('PRAGMA journal_mode = WAL'));
+    // FULL: an acknowledged write survives a power cut, not only a killed process.
+    db.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
+    await migrate(sqlite);
+    return sqlite;
+  } catch (error) {
+    await sqlite.close();
+    throw error;
+  }
+}
+
+function createSqlite(db: Driver, parts: { clock: Clock; random: Random }): Sqlite {
+  const statements = new Map<string, ReturnType<Driver['prepare']>>();
+  const writing = new Set<Promise<unknown>>();
+  let closed = false;
+  let closing: Promise<void> | null = null;
+  const prepared = (sql: string) => {
+    if (closed) throw new StoreUnavailableError('sqlite', new Error('The store is closed'));
+    const known = statements.get(sql) ?? db.prepare(sql);
+    statements.set(sql, known);
+    return known;
+  };
+  const get = (sql: string, ...params: Param[]): Row | undefined => {
+    const row = prepared(sql).get(params) as Row | undefined;
+    // The driver adds its timing to single rows.
+    if (row) delete row['_metadata'];
+    return row;
+  };
+  const tx: Transaction = { get, run: (sql, ...params) => prepared(sql).run(params).changes };
+  const transact = <T>(work: (tx: Transaction) => T): T => {
+    db.exec('BEGIN IMMEDIATE');
+    try {
+      const result = work(tx);
+      db.exec('COMMIT');
+      return result;
+    } catch (error) {
+      if (db.inTransaction) db.exec('ROLLBACK');
+      throw error;
+    }
+  };
+
+  return {
+    get,
+    all: (sql, ...params) => prepared(sql).all(params) as Row[],
+    async write(work) {
+      if (closing) throw new StoreUnavailableError('sqlite', new Error('The store is closed'));
+      const written = patiently(parts, () => transact(work));
+      writing.add(written);
+      try {
+        return await written;
+      } finally {
+        writing.delete(written);
+      }
+    },
+    close() {
+      closing ??= Promise.allSettled(writing).then(() => {
+        closed = true;
+        statements.clear();
+        db.close();
+      });
+      return closing;
+    },
+  };
+}
+
+/** Repeats what met another process's lock, with jitter, without ever blocking the event loop for long. */
+async function patiently<T>(
+  { clock, random }: { clock: Clock; random: Random },
+  attempt: () => T,
+): Promise<T> {
+  const deadline = clock.now() + BUSY_DEADLINE_MS;
+  for (;;) {
+    try {
+      return attempt();
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      if (clock.now() >= deadline) throw new StoreUnavailableError('sqlite', error);
+      await sleep(clock, 2 + random.uniform() * 20);
+    }
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED');
+}
+
+/** True when a unique index refused the row. */
+export function isUniqueViolation(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY';
+}
+
+/** Each step once, in order, in one transaction with the note that it ran; two starts at once take turns. */
+async function migrate(sqlite: Sqlite): Promise<void> {
+  await sqlite.write((tx) => {
+    const { user_version: version } = tx.get('PRAGMA user_version') as { user_version: number };
+    if (version > migrations.length) {
+      throw new Error(
+        `The database was written by a newer Behalf (schema ${version}, this one knows ${migrations.length}). Start that version, or restore a backup.`,
+      );
+    }
+    for (const step of migrations.slice(version)) for (const statement of step) tx.run(statement);
+    if (version < migrations.length) tx.run(`PRAGMA user_version = ${migrations.length}`);
+  });
+}

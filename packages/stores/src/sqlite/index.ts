@@ -1,0 +1,1 @@
+export { openSqliteStore, type SqliteParts } from './openSqliteStore.ts';

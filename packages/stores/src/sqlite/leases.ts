@@ -1,0 +1,48 @@
+import type { Clock, LeasePurpose, Leases, Random } from '@behalf/kernel';
+import type { Sqlite } from './database.ts';
+
+export function createSqliteLeases(db: Sqlite, { clock, random }: { clock: Clock; random: Random }): Leases {
+  return {
+    async acquire(key, purpose, ttlMs) {
+      const owner = random.id();
+      const taken = await db.write((tx) => {
+        const now = clock.now();
+        return tx.run(
+          `INSERT INTO leases (key, owner, purpose, until) VALUES (?, ?, ?, ?)
+            ON CONFLICT (key) DO UPDATE SET owner = excluded.owner, purpose = excluded.purpose, until = excluded.until
+            WHERE until <= ?`,
+          key,
+          owner,
+          purpose,
+          now + ttlMs,
+          now,
+        );
+      });
+      if (taken === 0) return null;
+      return {
+        key,
+        owner,
+        purpose,
+        extend: async (ms) =>
+          (await db.write((tx) => {
+            const now = clock.now();
+            return tx.run(
+              'UPDATE leases SET until = ? WHERE key = ? AND owner = ? AND until > ?',
+              now + ms,
+              key,
+              owner,
+              now,
+            );
+          })) === 1,
+        release: async () =>
+          (await db.write((tx) =>
+            tx.run('DELETE FROM leases WHERE key = ? AND owner = ? AND until > ?', key, owner, clock.now()),
+          )) === 1,
+      };
+    },
+    async holder(key) {
+      const row = db.get('SELECT owner, purpose FROM leases WHERE key = ? AND until > ?', key, clock.now());
+      return row ? (row as { owner: string; purpose: LeasePurpose }) : null;
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import type { PrimaryStore } from '@behalf/gateway/ports';
+import type { Clock, Random } from '@behalf/kernel';
+import { openKeyvCache } from '../keyvCache.ts';
+import { createSqliteAttempts } from './attempts.ts';
+import { createSqliteCacheAdapter } from './cacheAdapter.ts';
+import { createSqliteChanges } from './changes.ts';
+import { openDatabase } from './database.ts';
+import { createSqliteLeases } from './leases.ts';
+import { createSqliteRaw } from './raw.ts';
+import { createSqliteSessions } from './sessions.ts';
+import { createSqliteSystem } from './system.ts';
+import { createSqliteTickets } from './tickets.ts';
+import { createSqliteUsers } from './users.ts';
+
+export interface SqliteParts {
+  file: string;
+  clock: Clock;
+  random: Random;
+  /** How often another process's changes are looked for. */
+  pollMs?: number;
+}
+
+/** The embedded default: one file, shared by any number of processes on this machine. */
+export async function openSqliteStore({
+  file,
+  clock,
+  random,
+  pollMs = 1_000,
+}: SqliteParts): Promise<PrimaryStore> {
+  const db = await openDatabase(file, { clock, random });
+  const changes = createSqliteChanges(db, { clock, pollMs });
+  return {
+    kind: 'sqlite',
+    users: createSqliteUsers(db),
+    sessions: createSqliteSessions(db),
+    tickets: createSqliteTickets(db),
+    system: createSqliteSystem(db, clock),
+    raw: createSqliteRaw(db),
+    attempts: createSqliteAttempts(db, clock),
+    leases: createSqliteLeases(db, { clock, random }),
+    changes,
+    cache: openKeyvCache('sqlite', (namespace) => createSqliteCacheAdapter(db, clock, namespace)),
+    ping: async () => void db.get('SELECT 1'),
+    async close() {
+      changes.stop();
+      await db.close();
+    },
+  };
+}

@@ -1,0 +1,163 @@
+import { existsSync, readdirSync, readlinkSync } from 'node:fs';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock, systemRandom } from '@behalf/kernel';
+import { eventually, verifies } from '@behalf/testkit';
+import { aUser, primarySuites, processesSuite, startOpening } from '@behalf/testkit/suites';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { StoreUnavailableError } from '../errors.ts';
+import { openDatabase } from './database.ts';
+import { openSqliteStore } from './index.ts';
+
+const parts = { clock: systemClock, random: systemRandom };
+let dir = '';
+let files = 0;
+const newFile = () => join(dir, `${(files += 1)}.db`);
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'behalf-sqlite-'));
+});
+afterAll(async () => {
+  await rm(dir, { recursive: true, force: true });
+});
+
+let last = '';
+const open = () => openSqliteStore({ ...parts, file: (last = newFile()), pollMs: 20 });
+
+primarySuites('sqlite', open, () => openSqliteStore({ ...parts, file: last, pollMs: 20 }));
+processesSuite('sqlite', async () => ({ kind: 'sqlite', file: newFile() }), { primary: true });
+
+describe('the SQLite file', () => {
+  verifies('stores.sqlite.private-file', 'is readable by its owner alone', async () => {
+    const file = newFile();
+    const store = await openSqliteStore({ ...parts, file });
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    await store.close();
+  });
+
+  verifies('stores.sqlite.restart', 'keeps everything over a restart', async () => {
+    const file = newFile();
+    const first = await openSqliteStore({ ...parts, file });
+    await first.users.insert(aUser());
+    await first.close();
+    await first.close();
+    const second = await openSqliteStore({ ...parts, file });
+    expect(await second.users.findById('u1')).toEqual(aUser());
+    await second.close();
+  });
+
+  verifies('stores.sqlite.newer-schema', 'of a newer version is refused, untouched', async () => {
+    const file = newFile();
+    const db = await openDatabase(file, parts);
+    await db.write((tx) => tx.run('PRAGMA user_version = 99'));
+    await db.close();
+    await expect(openSqliteStore({ ...parts, file })).rejects.toThrow(/newer Behalf/);
+  });
+
+  verifies('stores.sqlite.refused-closed', 'a file that is refused is not kept open', async () => {
+    const file = newFile();
+    await writeFile(file, 'no database '.repeat(500));
+    await expect(openSqliteStore({ ...parts, file })).rejects.toThrow();
+    expect(openFiles()).not.toContain(file);
+    const store = await open();
+    if (existsSync(DESCRIPTORS)) expect(openFiles()).toContain(last);
+    await store.close();
+  });
+
+  verifies(
+    'stores.sqlite.busy-start',
+    'a process that finds the file locked waits for it instead of ending',
+    async () => {
+      const file = newFile();
+      await (await openDatabase(file, parts)).close();
+      const blocker = await openBlocker(file);
+      const child = startOpening(file);
+      try {
+        await eventually('the process to start', () => child.said().includes('opening'));
+        const until = Date.now() + 400;
+        await eventually('the lock to be met', () => child.code() !== null || Date.now() > until);
+        expect({ said: child.said(), code: child.code() }).toEqual({ said: 'opening\n', code: null });
+        await blocker.release();
+        await eventually('the process to end', () => child.code() !== null);
+        expect({ said: child.said(), code: child.code() }).toEqual({ said: 'opening\nopened\n', code: 0 });
+      } finally {
+        await child.kill();
+      }
+    },
+  );
+
+  verifies(
+    'stores.sqlite.close',
+    'a write that waits for a lock finishes before the store closes',
+    async () => {
+      const file = newFile();
+      const store = await openSqliteStore({ ...parts, file });
+      const blocker = await openBlocker(file);
+      let closed = false;
+      const insert = store.users.insert(aUser());
+      const closing = store.close().then(() => (closed = true));
+      await expect(store.users.insert(aUser({ id: 'u2', subject: 'late' }))).rejects.toBeInstanceOf(
+        StoreUnavailableError,
+      );
+      expect(closed).toBe(false);
+      await blocker.release();
+      expect(await insert).toBe('inserted');
+      await closing;
+      await store.close();
+      await expect(store.users.findById('u1')).rejects.toBeInstanceOf(StoreUnavailableError);
+      const again = await openSqliteStore({ ...parts, file });
+      expect(await again.users.count()).toBe(1);
+      await again.close();
+    },
+  );
+
+  verifies(
+    'stores.sqlite.busy',
+    'a busy file is asked again from a timer and the event loop goes on',
+    async () => {
+      const file = newFile();
+      const holder = await openDatabase(file, parts);
+      const store = await openSqliteStore({ ...parts, file });
+      holder.get('SELECT 1');
+      // A transaction held open by another connection, as a slow process would.
+      const blocker = await openBlocker(file);
+      let ticks = 0;
+      const ticking = setInterval(() => (ticks += 1), 5);
+      const insert = store.users.insert(aUser());
+      await eventually('the loop to go on while the file is locked', () => ticks >= 10);
+      await blocker.release();
+      expect(await insert).toBe('inserted');
+      clearInterval(ticking);
+      await store.close();
+      await holder.close();
+    },
+  );
+});
+
+const DESCRIPTORS = '/proc/self/fd';
+
+/** What this process has open, where the system says so. */
+function openFiles(): string[] {
+  if (!existsSync(DESCRIPTORS)) return [];
+  return readdirSync(DESCRIPTORS).flatMap((name) => {
+    try {
+      return [readlinkSync(join(DESCRIPTORS, name))];
+    } catch {
+      // Of the listing itself, and gone with it.
+      return [];
+    }
+  });
+}
+
+async function openBlocker(file: string): Promise<{ release(): Promise<void> }> {
+  const { default: Libsql } = await import('libsql');
+  const db = new Libsql(file, { timeout: 20 });
+  db.exec('BEGIN IMMEDIATE');
+  return {
+    async release() {
+      db.exec('COMMIT');
+      db.close();
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import { KEY_CHECK, type SystemStore } from '@behalf/gateway/ports';
+import type { Clock } from '@behalf/kernel';
+import type { Sqlite } from './database.ts';
+
+export function createSqliteSystem(db: Sqlite, clock: Clock): SystemStore {
+  return {
+    keyCheck: (candidate) =>
+      db.write((tx) => {
+        tx.run(
+          'INSERT INTO system (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING',
+          KEY_CHECK,
+          candidate,
+        );
+        return String(tx.get('SELECT value FROM system WHERE name = ?', KEY_CHECK)?.['value']);
+      }),
+    announce: (writer, ttlMs) =>
+      db.write((tx) => {
+        const now = clock.now();
+        if (tx.get('SELECT 1 FROM maintenance WHERE until > ?', now)) return 'in_maintenance';
+        if (tx.get('SELECT 1 FROM origin WHERE copySource IS NOT NULL')) return 'in_maintenance';
+        tx.run('DELETE FROM writers WHERE until <= ?', now);
+        tx.run('INSERT OR REPLACE INTO writers (id, until) VALUES (?, ?)', writer, now + ttlMs);
+        return 'announced';
+      }),
+    retire: async (writer) =>
+      void (await db.write((tx) => tx.run('DELETE FROM writers WHERE id = ?', writer))),
+    beginMaintenance: (owner, ttlMs) =>
+      db.write((tx) => {
+        const now = clock.now();
+        if (tx.get('SELECT 1 FROM writers WHERE until > ?', now)) return 'refused';
+        if (tx.get('SELECT 1 FROM maintenance WHERE until > ? AND owner <> ?', now, owner)) return 'refused';
+        const held = tx.get('SELECT 1 FROM maintenance WHERE until > ?', now) !== undefined;
+        tx.run('INSERT OR REPLACE INTO maintenance (one, owner, until) VALUES (1, ?, ?)', owner, now + ttlMs);
+        return held ? 'prolonged' : 'begun';
+      }),
+    endMaintenance: async (owner) =>
+      void (await db.write((tx) => tx.run('DELETE FROM maintenance WHERE owner = ?', owner))),
+    identity: (candidate) =>
+      db.write((tx) => {
+        tx.run('UPDATE origin SET identity = ? WHERE identity IS NULL', candidate);
+        return String(tx.get('SELECT identity FROM origin')?.['identity']);
+      }),
+    async copySource() {
+      const source = db.get('SELECT copySource FROM origin')?.['copySource'];
+      return typeof source === 'string' ? source : null;
+    },
+    markCopy: async (source) =>
+      void (await db.write((tx) => tx.run('UPDATE origin SET copySource = ?', source))),
+  };
+}

@@ -1,0 +1,29 @@
+import type { TicketStore } from '@behalf/gateway/ports';
+import type { Sqlite } from './database.ts';
+
+const OPEN = 'hash = ? AND kind = ? AND consumedAt IS NULL AND expiresAt > ?';
+
+export function createSqliteTickets(db: Sqlite): TicketStore {
+  return {
+    async issue({ hash, kind, createdAt, expiresAt }) {
+      await db.write((tx) => {
+        tx.run('DELETE FROM tickets WHERE expiresAt <= ?', createdAt);
+        tx.run(
+          'INSERT INTO tickets (hash, kind, createdAt, expiresAt) VALUES (?, ?, ?, ?)',
+          hash,
+          kind,
+          createdAt,
+          expiresAt,
+        );
+      });
+    },
+    isOpen: async (kind, hash, now) =>
+      db.get(`SELECT 1 FROM tickets WHERE ${OPEN}`, hash, kind, now) !== undefined,
+    consume: async (kind, hash, now) =>
+      (await db.write((tx) =>
+        tx.run(`UPDATE tickets SET consumedAt = ? WHERE ${OPEN}`, now, hash, kind, now),
+      )) === 1,
+    revokeAll: async (kind) =>
+      void (await db.write((tx) => tx.run('DELETE FROM tickets WHERE kind = ?', kind))),
+  };
+}

@@ -1,0 +1,53 @@
+import { ObjectId } from 'bson';
+import { mongoDoubleBanner } from '../banner.ts';
+import type { Doc } from '../values.ts';
+
+/** The wire version of MongoDB 7.0, whose behaviour the manifest follows. */
+const WIRE_VERSION = 21;
+const VERSION = '7.0.0';
+export const SET_NAME = 'behalf-test-double';
+
+export interface Member {
+  readonly address: string;
+  readonly electionId: ObjectId;
+}
+
+export function createMember(address: string): Member {
+  return { address, electionId: new ObjectId() };
+}
+
+/** A replica set of one: only in a set do drivers number their writes, so that a retry is recognised. */
+export function helloReply(member: Member, steppedDown: boolean, now: Date): Doc {
+  return {
+    ok: 1,
+    helloOk: true,
+    isWritablePrimary: !steppedDown,
+    ismaster: !steppedDown,
+    secondary: steppedDown,
+    setName: SET_NAME,
+    setVersion: 1,
+    hosts: [member.address],
+    me: member.address,
+    ...(steppedDown ? {} : { primary: member.address, electionId: member.electionId }),
+    maxBsonObjectSize: 16_777_216,
+    maxMessageSizeBytes: 48_000_000,
+    maxWriteBatchSize: 100_000,
+    localTime: now,
+    logicalSessionTimeoutMinutes: 30,
+    minWireVersion: 0,
+    maxWireVersion: WIRE_VERSION,
+    readOnly: false,
+    testDouble: mongoDoubleBanner(),
+  };
+}
+
+export function buildInfoReply(): Doc {
+  return {
+    ok: 1,
+    version: VERSION,
+    versionArray: [7, 0, 0, 0],
+    modules: [],
+    maxBsonObjectSize: 16_777_216,
+    testDouble: mongoDoubleBanner(),
+  };
+}

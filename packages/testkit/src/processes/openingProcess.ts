@@ -1,0 +1,32 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+/** A real process that does nothing but open a SQLite store and close it again. */
+export interface OpeningProcess {
+  /** What it said so far: `opening`, then `opened` or an error. */
+  said(): string;
+  /** The exit code, null while it runs. */
+  code(): number | null;
+  kill(): Promise<void>;
+}
+
+const loader = fileURLToPath(new URL('../../../../tools/ts-loader.mjs', import.meta.url));
+const worker = fileURLToPath(new URL('./openOnce.ts', import.meta.url));
+
+export function startOpening(file: string): OpeningProcess {
+  const child = spawn(process.execPath, ['--no-warnings', '--import', loader, worker, file], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let said = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
+  const ended = once(child, 'close');
+  return {
+    said: () => said,
+    code: () => child.exitCode,
+    async kill() {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import type { PrimaryStore, UserRecord } from '@behalf/gateway/ports';
+import { describe, expect } from '@jest/globals';
+import { verifies } from '../verifies.ts';
+import { openedStore, type OpenStore } from './opened.ts';
+import { aUser } from './users.ts';
+
+export function rawSuite(label: string, open: OpenStore<PrimaryStore>): void {
+  describe(`RawCollections on ${label}`, () => {
+    const store = openedStore(open);
+
+    verifies('stores.raw.pages', 'every record is seen once, in key order, page by page', async () => {
+      const ids = Array.from({ length: 25 }, (_, i) => `u${String(i).padStart(2, '0')}`);
+      for (const id of [...ids].reverse()) await store().users.insert(aUser({ id, subject: id }));
+      const seen: string[] = [];
+      for (let after: string | null = null; ;) {
+        const page: UserRecord[] = await store().raw.page('users', after, 10);
+        if (page.length === 0) break;
+        seen.push(...page.map((user) => user.id));
+        after = page.at(-1)!.id;
+      }
+      expect(seen).toEqual(ids);
+      expect(await store().raw.count('users')).toBe(25);
+    });
+
+    verifies(
+      'stores.raw.put',
+      'what is put is what the ports then find, and putting twice changes nothing',
+      async () => {
+        const user = aUser({ passwordSealed: 'v1.x' });
+        const session = { hash: 'h', userId: 'u1', tenant: 'default', createdAt: 1, expiresAt: 9e12 };
+        const ticket = { hash: 't', kind: 'setup' as const, createdAt: 1, expiresAt: 9e12, consumedAt: 5 };
+        for (let i = 0; i < 2; i += 1) {
+          await store().raw.put('users', [user]);
+          await store().raw.put('sessions', [session]);
+          await store().raw.put('tickets', [ticket, { ...ticket, hash: 't2', consumedAt: null }]);
+          await store().raw.put('system', [{ name: 'key-check', value: 'v1.k' }]);
+        }
+        expect(await store().users.findById('u1')).toEqual(user);
+        expect(await store().sessions.find('h', 0)).toEqual(session);
+        expect(await store().tickets.isOpen('setup', 't', 0)).toBe(false);
+        expect(await store().tickets.isOpen('setup', 't2', 0)).toBe(true);
+        expect(await store().system.keyCheck('other')).toBe('v1.k');
+        expect(await store().raw.page('tickets', null, 10)).toEqual([
+          ticket,
+          { ...ticket, hash: 't2', consumedAt: null },
+        ]);
+        expect(await store().raw.page('system', null, 10)).toEqual([{ name: 'key-check', value: 'v1.k' }]);
+        expect(await store().raw.count('tickets')).toBe(2);
+      },
+    );
+
+    verifies('stores.raw.remove', 'what is removed is gone, and nothing else', async () => {
+      for (const id of ['u1', 'u2', 'u3']) await store().users.insert(aUser({ id, subject: id }));
+      await store().raw.put('system', [{ name: 'u1', value: 'v' }]);
+      for (let i = 0; i < 2; i += 1) await store().raw.remove('users', ['u1', 'u3', 'nobody']);
+      await store().raw.remove('users', []);
+      expect((await store().raw.page('users', null, 10)).map(({ id }) => id)).toEqual(['u2']);
+      expect(await store().raw.count('system')).toBe(1);
+    });
+  });
+}

@@ -1,0 +1,46 @@
+import type { PrimaryStore, SessionRecord } from '@behalf/gateway/ports';
+import { describe, expect } from '@jest/globals';
+import { verifies } from '../verifies.ts';
+import { openedStore, type OpenStore } from './opened.ts';
+
+function aSession(over: Partial<SessionRecord> = {}): SessionRecord {
+  // Far in the future of any real clock: what expires here expires by the `now` a test passes in.
+  return { hash: 'h1', userId: 'u1', tenant: 'default', createdAt: 1_000, expiresAt: 9e12, ...over };
+}
+
+export function sessionsSuite(label: string, open: OpenStore<PrimaryStore>): void {
+  describe(`SessionStore on ${label}`, () => {
+    const store = openedStore(open);
+
+    verifies('stores.sessions.expiry', 'a session is found until its end and not at it', async () => {
+      await store().sessions.insert(aSession());
+      expect(await store().sessions.find('h1', 9e12 - 1)).toEqual(aSession());
+      expect(await store().sessions.find('h1', 9e12)).toBeNull();
+      expect(await store().sessions.find('h2', 0)).toBeNull();
+    });
+
+    verifies('stores.sessions.removal', 'a removed session is gone, and only that one', async () => {
+      await store().sessions.insert(aSession());
+      await store().sessions.insert(aSession({ hash: 'h2' }));
+      expect(await store().sessions.remove('h1')).toBe(true);
+      expect(await store().sessions.remove('h1')).toBe(false);
+      expect(await store().sessions.find('h1', 0)).toBeNull();
+      expect(await store().sessions.find('h2', 0)).not.toBeNull();
+    });
+
+    verifies('stores.sessions.removal', 'all sessions of a user end together, nobody else’s', async () => {
+      await store().sessions.insert(aSession());
+      await store().sessions.insert(aSession({ hash: 'h2' }));
+      await store().sessions.insert(aSession({ hash: 'h3', userId: 'u2' }));
+      expect(await store().sessions.removeOfUser('u1')).toBe(2);
+      expect(await store().sessions.find('h3', 0)).not.toBeNull();
+    });
+
+    verifies('stores.sessions.expiry', 'expired sessions are swept, live ones stay', async () => {
+      await store().sessions.insert(aSession());
+      await store().sessions.insert(aSession({ hash: 'h2', expiresAt: 9.1e12 }));
+      expect(await store().sessions.removeExpired(9e12)).toBe(1);
+      expect(await store().sessions.find('h2', 9e12)).not.toBeNull();
+    });
+  });
+}

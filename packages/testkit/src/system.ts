@@ -1,0 +1,114 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { accessSync, constants, statSync } from 'node:fs';
+import { createConnection, createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { describe } from '@jest/globals';
+import { eventually } from './eventually.ts';
+
+/** A program the machine may or may not have. `npm test` names the suites that did not run for want of one. */
+export type SystemProgram = 'redis-server' | 'chromium';
+
+const programs: Record<SystemProgram, { found: string; chosen?: string }> = {
+  'redis-server': { found: 'BEHALF_TEST_REDIS' },
+  chromium: { found: 'BEHALF_TEST_CHROMIUM', chosen: 'CHROMIUM_PATH' },
+};
+
+export function findProgram(
+  program: SystemProgram,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): string | null {
+  const { found, chosen } = programs[program];
+  // `npm test` has looked already and says what it found, also that there is none: its last word and ours must agree.
+  const told = env[found];
+  if (told !== undefined) return isExecutable(told) ? told : null;
+  // A path somebody chose is used or missing: another program in its place would hide the typing error.
+  const choice = chosen === undefined ? undefined : env[chosen];
+  if (choice) return isExecutable(choice) ? choice : null;
+  const folders = (env['PATH'] ?? '').split(delimiter).filter(Boolean);
+  return folders.map((folder) => join(folder, program)).find(isExecutable) ?? null;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** A suite that runs where the program is found; elsewhere it is listed as skipped, and `npm test` says why. */
+export function describeWith(program: SystemProgram, name: string, body: () => void): void {
+  (findProgram(program) === null ? describe.skip : describe)(name, body);
+}
+
+export interface RedisServer {
+  readonly uri: string;
+  /** Starts it again on the same port, empty. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** Freezes it: connections stay open and nothing is answered. */
+  pause(): void;
+  resume(): void;
+}
+
+/** A real Redis on a loopback port of its own, without persistence. */
+export async function startRedisServer(): Promise<RedisServer> {
+  const program = findProgram('redis-server');
+  if (program === null) throw new Error('redis-server is not installed');
+  const port = await freePort();
+  let child: ChildProcess | null = null;
+
+  const server: RedisServer = {
+    uri: `redis://127.0.0.1:${port}`,
+    async start() {
+      const args = [
+        '--port',
+        String(port),
+        '--bind',
+        '127.0.0.1',
+        '--save',
+        '',
+        '--appendonly',
+        'no',
+        '--dir',
+        tmpdir(),
+      ];
+      child = spawn(program, args, { stdio: 'ignore' });
+      await eventually('redis-server to listen', () => listens(port));
+    },
+    async stop() {
+      if (!child) return;
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      child = null;
+      await ended;
+    },
+    pause: () => void child?.kill('SIGSTOP'),
+    resume: () => void child?.kill('SIGCONT'),
+  };
+  await server.start();
+  return server;
+}
+
+export async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}
+
+function listens(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection(port, '127.0.0.1');
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
