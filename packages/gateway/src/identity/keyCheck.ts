@@ -1,0 +1,15 @@
+import { SealError, type Keyring } from '@behalf/kernel';
+import { keyCheckContext, type SystemStore } from '../ports/index.ts';
+
+const WORD = 'behalf';
+
+/** Whether this process can read what the others wrote: a replica with another key must not start. */
+export async function keyFitsStore(system: SystemStore, keyring: Keyring): Promise<boolean> {
+  const stored = await system.keyCheck(keyring.seal(WORD, keyCheckContext));
+  try {
+    return keyring.open(stored, keyCheckContext) === WORD;
+  } catch (error) {
+    if (error instanceof SealError) return false;
+    throw error;
+  }
+}

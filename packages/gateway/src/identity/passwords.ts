@@ -1,0 +1,69 @@
+import { scrypt, timingSafeEqual, type ScryptOptions } from 'node:crypto';
+import type { Random } from '@behalf/kernel';
+import { createTurns } from './turns.ts';
+
+/** OWASP's second scrypt setting: 32 MiB, about 80 ms on a small machine. Kept in each hash, so it can be raised. */
+const COST = { N: 2 ** 15, r: 8, p: 3 };
+/** What a stored hash may ask for: room to raise the setting, none to stall the process with a planted one. */
+const MOST_WORK = 8 * COST.N * COST.r * COST.p;
+const MOST_MEMORY = 64 * 1024 * 1024;
+/** Hashing runs on the threads that names and files need too: two of four at most, and no endless queue of strangers. */
+const TURNS = { atOnce: 2, waiting: 64 };
+const KEY_BYTES = 32;
+const SALT_BYTES = 16;
+
+export interface Passwords {
+  hash(password: string): Promise<string>;
+  verify(password: string, hash: string): Promise<boolean>;
+  /** Takes as long as `verify`, for accounts that do not exist: time must not tell which do. */
+  pretend(password: string): Promise<void>;
+}
+
+export function createPasswords(random: Random): Passwords {
+  const decoySalt = random.bytes(SALT_BYTES);
+  const inTurn = createTurns(TURNS);
+  const derive = (password: string, salt: Uint8Array, cost: ScryptOptions) =>
+    inTurn(() => deriveKey(password, salt, cost));
+  return {
+    async hash(password) {
+      const salt = random.bytes(SALT_BYTES);
+      const key = await derive(password, salt, COST);
+      const { N, r, p } = COST;
+      return ['scrypt', N, r, p, encode(salt), encode(key)].join('$');
+    },
+    async verify(password, hash) {
+      const [scheme, N, r, p, salt, key, ...rest] = hash.split('$');
+      if (scheme !== 'scrypt' || !N || !r || !p || !salt || !key || rest.length > 0) return false;
+      const cost = readCost(N, r, p);
+      const expected = Buffer.from(key, 'base64url');
+      if (!cost || expected.length !== KEY_BYTES) return false;
+      const actual = await derive(password, Buffer.from(salt, 'base64url'), cost);
+      return timingSafeEqual(expected, actual);
+    },
+    async pretend(password) {
+      await derive(password, decoySalt, COST);
+    },
+  };
+}
+
+function readCost(...texts: [N: string, r: string, p: string]): typeof COST | null {
+  if (!texts.every((text) => /^[1-9]\d{0,9}$/.test(text))) return null;
+  const [N, r, p] = texts.map(Number) as [number, number, number];
+  // RFC 7914 section 6: N is a power of two above one.
+  if (N < 2 || !Number.isInteger(Math.log2(N))) return null;
+  return 128 * N * r <= MOST_MEMORY && N * r * p <= MOST_WORK ? { N, r, p } : null;
+}
+
+function deriveKey(password: string, salt: Uint8Array, cost: ScryptOptions): Promise<Buffer> {
+  // One spelling for what looks the same: keyboards differ in how they compose an accent (RFC 8265).
+  const text = password.normalize('NFC');
+  return new Promise((resolve, reject) => {
+    scrypt(text, salt, KEY_BYTES, { ...cost, maxmem: 2 * MOST_MEMORY }, (error, key) =>
+      error ? reject(error) : resolve(key),
+    );
+  });
+}
+
+function encode(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64url');
+}

@@ -1,0 +1,18 @@
+import type { UserRecord } from '../ports/index.ts';
+
+/** Who is calling: never a request, never a database row. */
+export interface UserPrincipal {
+  readonly kind: 'user';
+  readonly userId: string;
+  readonly tenant: string;
+  readonly role: string;
+  readonly email: string;
+  readonly name: string;
+}
+
+export type Principal = UserPrincipal;
+
+export function principalOf(user: UserRecord): UserPrincipal {
+  const { id: userId, tenant, role, email, name } = user;
+  return Object.freeze({ kind: 'user', userId, tenant, role, email, name });
+}

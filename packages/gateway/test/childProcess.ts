@@ -1,0 +1,63 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { systemClock } from '@behalf/kernel';
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import { createStdioTransport, type StdioCommand, type StdioParts } from '../src/upstream/stdioTransport.ts';
+
+/** A transport over `node -e script`, with everything it said written down. */
+export interface Child {
+  transport: Transport;
+  messages: JSONRPCMessage[];
+  errors: Error[];
+  stderr: string[];
+  /** How often it said that it is closed. */
+  closings: () => number;
+  /** Every signal that was sent to the group. */
+  signals: string[];
+}
+
+export function nodeChild(script: string, over: Partial<StdioCommand & StdioParts> = {}): Child {
+  const messages: JSONRPCMessage[] = [];
+  const errors: Error[] = [];
+  const stderr: string[] = [];
+  const signals: string[] = [];
+  let closings = 0;
+  const transport = createStdioTransport(
+    { command: process.execPath, args: ['-e', script], env: {}, ...over },
+    {
+      clock: systemClock,
+      onStderr: (line) => stderr.push(line),
+      kill(pid, signal) {
+        signals.push(signal);
+        process.kill(pid, signal);
+      },
+      ...over,
+    },
+  );
+  transport.onmessage = (message) => messages.push(message);
+  transport.onerror = (error) => errors.push(error);
+  transport.onclose = () => (closings += 1);
+  return { transport, messages, errors, stderr, closings: () => closings, signals };
+}
+
+/** JavaScript for a child that sends a notification with this expression as its parameters. */
+export function says(expression: string): string {
+  return `process.stdout.write(JSON.stringify({ jsonrpc: '2.0', method: 'said', params: ${expression} }) + '\\n');`;
+}
+
+/** JavaScript for a child that lives on whatever happens to its input. */
+export const staysAlive = 'setInterval(() => {}, 1_000);';
+
+/** A process that is dead and only waits to be reaped, which takes some containers forever, counts as dead. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+  try {
+    return !/^\d+ \(.*\) [ZX]/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    // No /proc here, or the process ended meanwhile.
+    return !existsSync('/proc/self');
+  }
+}

@@ -1,0 +1,81 @@
+import { createKeyring, systemRandom, type Keyring } from '@behalf/kernel';
+import { openMemoryStore } from '@behalf/stores/memory';
+import { createFakeClock, type FakeClock } from '@behalf/testkit';
+import {
+  createAccounts,
+  createSessions,
+  createSetup,
+  createSignIn,
+  type Accounts,
+  type Passwords,
+  type Sessions,
+  type Setup,
+  type SignIn,
+} from '../src/index.ts';
+import type { PrimaryStore } from '../src/ports/index.ts';
+
+/** Passwords without scrypt's 80 ms, which count how often they would have run it. */
+export interface CountedPasswords extends Passwords {
+  /** What was derived, in order. */
+  readonly derived: string[];
+}
+
+export function createCountedPasswords(): CountedPasswords {
+  const derived: string[] = [];
+  // A turn of the loop each, as scrypt gives others the time to overtake.
+  const derive = async (kind: string, password: string) => {
+    derived.push(`${kind} ${password}`);
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  return {
+    derived,
+    async hash(password) {
+      await derive('hash', password);
+      return `fake$${password}`;
+    },
+    async verify(password, hash) {
+      await derive('verify', password);
+      return hash === `fake$${password}`;
+    },
+    pretend: (password) => derive('pretend', password),
+  };
+}
+
+export interface IdentityRig {
+  store: PrimaryStore;
+  clock: FakeClock;
+  keyring: Keyring;
+  passwords: CountedPasswords;
+  accounts: Accounts;
+  sessions: Sessions;
+  setup: Setup;
+  signIn: SignIn;
+}
+
+/** Identity on a memory store and a fake clock. */
+export function createIdentityRig(): IdentityRig {
+  const clock = createFakeClock();
+  const random = systemRandom;
+  const store = openMemoryStore({ clock, random });
+  const keyring = createKeyring([new Uint8Array(32).fill(1)], random);
+  const passwords = createCountedPasswords();
+  const accounts = createAccounts({ ...store, passwords, keyring, clock, random });
+  return {
+    store,
+    clock,
+    keyring,
+    passwords,
+    accounts,
+    sessions: createSessions({ ...store, clock, random }),
+    setup: createSetup({ tickets: store.tickets, accounts, clock, random }),
+    signIn: createSignIn({ accounts, attempts: store.attempts, clock }),
+  };
+}
+
+/** Every record of a store as text: what a thief of the database would read. */
+export async function everythingStored({ raw }: PrimaryStore): Promise<string> {
+  const names = ['users', 'sessions', 'tickets', 'system'] as const;
+  return JSON.stringify(await Promise.all(names.map((name) => raw.page(name, null, 1_000))));
+}
+
+export const ada = { email: 'ada@example.com', name: 'Ada', password: 'correct horse', role: 'USER' };
