@@ -1,3 +1,139 @@
 import type { Mutant } from '../mutants.ts';
 
-export const foundation: readonly Mutant[] = [];
+export const foundation: readonly Mutant[] = [
+  {
+    id: 'http.csrf',
+    file: 'api/src/middleware/csrf.ts',
+    find: 'if (origin !== undefined && origins().isOwn(origin)) return;',
+    replace: 'if (origin !== undefined) return;',
+  },
+  {
+    id: 'http.csrf',
+    file: 'api/src/middleware/csrf.ts',
+    find: 'if (origin === undefined && cookie().read(req) === null) return;',
+    replace: 'if (origin === undefined) return;',
+  },
+  {
+    id: 'http.csrf',
+    file: 'api/src/middleware/csrf.ts',
+    find: "req.headers['x-behalf-csrf'] === '1'",
+    replace: "req.headers['x-behalf-csrf'] !== undefined",
+  },
+  {
+    id: 'http.deny-by-default',
+    file: 'api/src/app.ts',
+    find: "if (route.access === 'public') return route.handle(req, res);",
+    replace:
+      "if (route.access !== 'admin') return (route.handle as (...all: unknown[]) => void)(req, res, {});",
+  },
+  {
+    id: 'http.admin-only',
+    file: 'api/src/app.ts',
+    find: "caller.role !== 'ADMIN'",
+    replace: "caller.role === 'NOBODY'",
+  },
+  { id: 'http.session-cookie', file: 'api/src/cookies.ts', find: 'HttpOnly; ', replace: '' },
+  {
+    id: 'http.session-cookie',
+    file: 'api/src/cookies.ts',
+    find: "origins.secure ? '; Secure' : ''",
+    replace: "origins.secure ? '' : ''",
+  },
+  {
+    id: 'http.logout',
+    file: 'api/src/rest/auth/logout.ts',
+    find: 'if (secret !== null) await sessions.end(secret);',
+    replace: 'void sessions;',
+  },
+  {
+    id: 'http.pages.escape',
+    file: 'api/src/pages/html.ts',
+    find: 'String(value).replace(/[&<>"\']/g, (character) => `&#${character.charCodeAt(0)};`)',
+    replace: 'String(value)',
+  },
+  {
+    id: 'http.headers',
+    file: 'api/src/app.ts',
+    find: 'frameAncestors: ["\'none\'"],',
+    replace: 'frameAncestors: ["*"],',
+  },
+  {
+    id: 'start.foreign-key.exit-78',
+    file: 'api/src/compose.ts',
+    find: 'if (!(await storeStep(targets, () => keyFitsStore(primary.system, keyring)))) {',
+    replace:
+      'if (!(await storeStep(targets, () => keyFitsStore(primary.system, keyring))) && env.PORT < 0) {',
+  },
+  {
+    id: 'start.setup-link.not-with-openid',
+    file: 'api/src/compose.ts',
+    find: 'if (env.OPENID_ISSUER !== undefined) return null;',
+    replace: '',
+  },
+  {
+    id: 'start.sample-only-on-loopback',
+    file: 'api/src/configuration.ts',
+    find: 'if (isLoopbackHost(env.HOST)) {',
+    replace: 'if (isLoopbackHost(env.HOST) || env.PORT >= 0) {',
+  },
+  {
+    id: 'start.no-secret-in-log',
+    file: 'api/src/rest/auth/login.ts',
+    find: "logger.warn('Sign-in refused',",
+    replace: 'logger.warn(`Sign-in refused ${(req.body as { password: string }).password}`,',
+  },
+  {
+    id: 'start.invalid-config.exit-78',
+    file: 'api/src/startError.ts',
+    find: 'throw new StartError(error.message, EXIT_CONFIG);',
+    replace: 'throw new StartError(error.message, 1);',
+  },
+  {
+    id: 'start.reload.keeps-old',
+    file: 'api/src/configuration.ts',
+    find: 'if (!next.ok) return next;',
+    replace: 'if (!next.ok) { settings = { ...settings, servers: [] }; return next; }',
+  },
+  {
+    id: 'start.restrictions.fail-closed',
+    file: 'api/src/sharedServers.ts',
+    find: "if (server.access !== undefined) return 'access is not enforced yet';",
+    replace: '',
+  },
+  {
+    id: 'start.restrictions.fail-closed',
+    file: 'api/src/sharedServers.ts',
+    find: "return 'endpoints.agents.toolApproval is not enforced yet';",
+    replace: 'return null;',
+  },
+  {
+    id: 'stdio.environment.inherited',
+    file: 'api/src/sharedServers.ts',
+    find: "['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ']",
+    replace: "['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'CREDS_KEY']",
+  },
+  {
+    id: 'http.foreign-host',
+    file: 'api/src/origins.ts',
+    find: "acceptsHost: (host) => !loopback || isLoopbackHost((host ?? '').replace(/:\\d+$/, '')),",
+    replace: 'acceptsHost: () => !loopback || port > 0,',
+  },
+  {
+    id: 'start.evicted',
+    file: 'api/src/ops/presence.ts',
+    find: 'if (!ended) onEvicted();',
+    replace: '',
+  },
+  {
+    id: 'start.failures-are-words',
+    file: 'api/src/main.ts',
+    find: 'error instanceof StartError ? error.message :',
+    replace: 'error instanceof TypeError ? error.message :',
+  },
+  {
+    id: 'start.drain',
+    file: 'api/src/sharedServers.ts',
+    find: '        signal,\n      ),',
+    replace: '        new AbortController().signal,\n      ),',
+  },
+];

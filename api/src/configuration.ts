@@ -1,0 +1,136 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Diagnostic, Env, EnvRecord, Finding } from '@behalf/contracts';
+import { compilePolicy, EgressPolicyError } from '@behalf/egress';
+import { builtInSettings, explain, loadSettings, type Settings } from '@behalf/settings';
+import type { Logger } from './logger.ts';
+import { isLoopbackHost } from './origins.ts';
+
+interface Refusal {
+  ok: false;
+  diagnostics: Diagnostic[];
+  /** The whole explanation, for a terminal or a log. */
+  message: string;
+}
+export type Reload = { ok: true } | Refusal;
+
+/** What runs, and where it came from. */
+interface Snapshot {
+  settings: Settings;
+  source: 'file' | 'built-in';
+  /** Environment variables that the file names. */
+  variables: readonly string[];
+}
+
+/** The running configuration: one frozen snapshot, swapped whole or not at all. */
+export interface Configuration {
+  current(): Settings;
+  isBuiltIn(): boolean;
+  variables(): readonly string[];
+  /** Reads the file again. One that is invalid, unreadable or gone changes nothing. Never throws. */
+  reload(): Reload;
+  onChange(listener: (settings: Settings) => void): void;
+}
+
+export interface ConfigurationParts {
+  env: Env;
+  record: EnvRecord;
+  logger: Logger;
+}
+
+/** There is nothing valid to start with; the message explains all of it. */
+export class ConfigurationInvalid extends Error {
+  override readonly name = 'ConfigurationInvalid';
+}
+
+export function createConfiguration({ env, record, logger }: ConfigurationParts): Configuration {
+  const file = env.CONFIG_PATH;
+  // Who names a file means that file; without a name its absence means "nothing configured yet".
+  const named = (record['CONFIG_PATH'] ?? '').trim() !== '';
+  const listeners: ((settings: Settings) => void)[] = [];
+
+  function load(mayBeAbsent: boolean): { ok: true; snapshot: Snapshot } | Refusal {
+    const text = readText(file);
+    if (typeof text !== 'string') {
+      if (text.code === 'ENOENT' && mayBeAbsent) return { ok: true, snapshot: withoutFile() };
+      return unreadable(file, text.code);
+    }
+    const loaded = loadSettings(text, { env: record, check: policyProblems });
+    if (!loaded.ok) return { ...loaded, message: explain(loaded.diagnostics, file) };
+    if (loaded.warnings.length > 0) logger.warn(explain(loaded.warnings, file));
+    if (loaded.unused.length > 0)
+      logger.info('Known to LibreChat and without effect here', { keys: loaded.unused });
+    const { settings, variables } = loaded;
+    return { ok: true, snapshot: { settings, source: 'file', variables } };
+  }
+
+  function withoutFile(): Snapshot {
+    if (isLoopbackHost(env.HOST)) {
+      logger.info('No configuration file: running the built-in one with the sample server', { file });
+      return { settings: builtInSettings(sampleServer()), source: 'built-in', variables: [] };
+    }
+    // The sample server is for one person at this machine, not for a network.
+    logger.warn('No configuration file and not bound to loopback: running without any server', { file });
+    const empty = loadSettings('{}', { env: {} });
+    if (!empty.ok) throw new Error('The empty configuration must be valid');
+    return { settings: empty.settings, source: 'built-in', variables: [] };
+  }
+
+  const first = load(!named);
+  if (!first.ok) throw new ConfigurationInvalid(first.message);
+  let current = first.snapshot;
+
+  return {
+    current: () => current.settings,
+    isBuiltIn: () => current.source === 'built-in',
+    variables: () => current.variables,
+    reload() {
+      // A file that is gone for a moment must not put the sample server in place of the operator's own.
+      const next = load(!named && current.source === 'built-in');
+      if (!next.ok) return next;
+      current = next.snapshot;
+      for (const listener of listeners) listener(current.settings);
+      return { ok: true };
+    },
+    onChange: (listener) => void listeners.push(listener),
+  };
+}
+
+function readText(file: string): string | { code: string } {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    return { code: (error as NodeJS.ErrnoException).code ?? 'unknown reason' };
+  }
+}
+
+function unreadable(file: string, code: string): Refusal {
+  const reason = code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${code})`;
+  const suggestion = 'correct CONFIG_PATH, or unset it and remove the file to run the built-in configuration';
+  const message = `${file}: ${reason}; ${suggestion}`;
+  return {
+    ok: false,
+    diagnostics: [{ path: 'CONFIG_PATH', code: 'unreadable', message: reason, suggestion }],
+    message,
+  };
+}
+
+/** What the door out would refuse later is refused here, with its place. */
+function policyProblems({ mcpSettings }: Settings): Finding[] {
+  try {
+    const { allowedDomains = [], allowedAddresses = [], operatorAddresses = [] } = mcpSettings;
+    compilePolicy({ allowedDomains, allowedAddresses, operatorAddresses });
+    return [];
+  } catch (error) {
+    if (!(error instanceof EgressPolicyError)) throw error;
+    return [{ path: ['mcpSettings', ...error.path], code: 'wrong_value', message: error.reason }];
+  }
+}
+
+/** By absolute paths, because the child has no PATH. */
+function sampleServer(): { command: string; args: string[] } {
+  const script = createRequire(import.meta.url).resolve(
+    '@modelcontextprotocol/server-everything/dist/index.js',
+  );
+  return { command: process.execPath, args: [script, 'stdio'] };
+}

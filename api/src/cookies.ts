@@ -1,0 +1,33 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IssuedSession } from '@behalf/gateway';
+import type { Origins } from './origins.ts';
+
+/** The session cookie. `__Host-` binds it to this host and to https, against a neighbour subdomain planting one. */
+export interface SessionCookie {
+  read(req: IncomingMessage): string | null;
+  write(res: ServerResponse, session: IssuedSession): void;
+  erase(res: ServerResponse): void;
+}
+
+export function createSessionCookie(origins: Origins): SessionCookie {
+  const name = origins.secure ? '__Host-behalf_session' : 'behalf_session';
+  const attributes = `Path=/; HttpOnly; SameSite=Lax${origins.secure ? '; Secure' : ''}`;
+  return {
+    read(req) {
+      for (const pair of (req.headers.cookie ?? '').split(';')) {
+        const equals = pair.indexOf('=');
+        if (equals > 0 && pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim() || null;
+      }
+      return null;
+    },
+    write(res, { secret, expiresAt }) {
+      res.appendHeader(
+        'Set-Cookie',
+        `${name}=${secret}; ${attributes}; Expires=${new Date(expiresAt).toUTCString()}`,
+      );
+    },
+    erase(res) {
+      res.appendHeader('Set-Cookie', `${name}=; ${attributes}; Max-Age=0`);
+    },
+  };
+}

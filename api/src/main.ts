@@ -1,0 +1,111 @@
+import { parseEnv, secretVariableNames, type EnvRecord } from '@behalf/contracts';
+import { createRedactor, systemClock, systemRandom, type Redactor } from '@behalf/kernel';
+import { explain } from '@behalf/settings';
+import { compose } from './compose.ts';
+import { readRecord } from './env.ts';
+import { createLogger } from './logger.ts';
+import { serve, type Serving } from './serve.ts';
+import { EXIT_CONFIG, EXIT_TRY_LATER, StartError } from './startError.ts';
+import { version } from './version.ts';
+
+/** SIGTERM to exit takes at most 10 s: this much for answers under way, the rest for closing what is open. */
+const GRACE_MS = 5_000;
+const LAST_MOMENT_MS = 9_700;
+
+async function main(record: EnvRecord, { redactor, protect }: Secrets): Promise<void> {
+  const result = parseEnv(record);
+  if (!result.ok) throw new StartError(explain(result.diagnostics, 'environment'), EXIT_CONFIG);
+  const { env, ignored } = result;
+  const logger = createLogger({ level: env.LOG_LEVEL, pretty: process.stdout.isTTY, redactor });
+
+  let serving: Serving | null = null;
+  let stopping = false;
+  const stop = async (reason: string, exitCode: number, graceMs = GRACE_MS) => {
+    if (stopping) return;
+    stopping = true;
+    process.exitCode = exitCode;
+    // Armed first: whatever hangs below, the process ends.
+    systemClock.timer(LAST_MOMENT_MS, () => process.exit(exitCode), { hold: true });
+    logger.info(`Shutting down: ${reason}`);
+    try {
+      gateway.drain();
+      await serving?.stop(graceMs);
+      await gateway.close();
+      logger.info('Stopped');
+    } catch (error) {
+      logger.error('Not stopped in good order', { error });
+    }
+    // The log's last line is on its way; nothing else is waited for.
+    systemClock.timer(100, () => process.exit(exitCode), { hold: true });
+  };
+
+  const gateway = await compose({
+    env,
+    record,
+    ignored,
+    logger,
+    clock: systemClock,
+    random: systemRandom,
+    protect,
+    onEvicted: () => void stop('the store is in maintenance', EXIT_TRY_LATER, 0),
+  });
+  try {
+    serving = await serve(gateway.listener, { host: env.HOST, port: env.PORT, clock: systemClock });
+    const base = gateway.listening(serving.port);
+    process.on('SIGTERM', () => void stop('SIGTERM', 0));
+    process.on('SIGINT', () => void stop('SIGINT', 0));
+    process.on('SIGHUP', () => gateway.reload());
+
+    const link = await gateway.setupLink();
+    // Not through the log: its redaction would take the secret out, and a log is no place for it.
+    if (link !== null)
+      process.stdout.write(`\nCreate the first administrator within 15 minutes:\n  ${link}\n\n`);
+    logger.info(`Behalf ${version} is listening on ${base}`, { host: env.HOST, port: serving.port });
+  } catch (error) {
+    await serving?.stop(0);
+    await gateway.close();
+    throw portProblem(error, env.HOST, env.PORT) ?? error;
+  }
+}
+
+function portProblem(error: unknown, host: string, port: number): StartError | null {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'EADDRINUSE')
+    return new StartError(`Port ${port} on ${host} is taken. Set PORT to another one.`, 1);
+  if (code === 'EACCES')
+    return new StartError(
+      `Port ${port} needs rights this process does not have. Set PORT to one above 1023.`,
+      1,
+    );
+  if (code === 'EADDRNOTAVAIL')
+    return new StartError(`${host} is no address of this machine. Correct HOST.`, EXIT_CONFIG);
+  return null;
+}
+
+interface Secrets {
+  redactor: () => Redactor;
+  protect: (values: readonly string[]) => void;
+}
+
+/** What no log line and no last word may show: the values of secret variables, and later of those the YAML names. */
+function createSecrets(record: EnvRecord): Secrets {
+  // A list of keys is as secret in its parts.
+  const own = [...secretVariableNames]
+    .flatMap((name) => record[name] ?? [])
+    .flatMap((text) => [text, ...text.split(',')]);
+  let current = createRedactor(own);
+  return {
+    redactor: () => current,
+    protect: (values) => {
+      current = createRedactor([...own, ...values]);
+    },
+  };
+}
+
+const record = readRecord();
+const secrets = createSecrets(record);
+main(record, secrets).catch((error: unknown) => {
+  const words = error instanceof StartError ? error.message : String((error as Error).stack ?? error);
+  process.stderr.write(`${secrets.redactor().text(words)}\n`);
+  process.exit(error instanceof StartError ? error.exitCode : 1);
+});

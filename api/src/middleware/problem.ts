@@ -1,0 +1,73 @@
+import { errorKinds, httpStatus, type Problem } from '@behalf/contracts';
+import { GatewayError } from '@behalf/gateway';
+import type { Random } from '@behalf/kernel';
+import { StoreUnavailableError } from '@behalf/stores/open';
+import type { Logger } from '../logger.ts';
+
+export interface Answer {
+  problem: Problem;
+  headers: Record<string, string>;
+}
+
+/** An existing front end localises exactly these when it finds them in `error`; for others it prints a sentence. */
+const CODES_IN_ERROR = new Set<string>([
+  'MCP_INSPECTION_FAILED',
+  'MCP_DOMAIN_NOT_ALLOWED',
+  'MCP_OAUTH_SECRET_REENTRY_REQUIRED',
+]);
+
+/** The one map from an error to an HTTP answer (RFC 9457). What is not ours becomes INTERNAL with an incident id. */
+export function createProblemMap({
+  random,
+  logger,
+}: {
+  random: Random;
+  logger: Logger;
+}): (error: unknown) => Answer {
+  return (error) => {
+    const known = asGatewayError(error);
+    if (known) return answer(known);
+    const incident = random.id();
+    logger.error('Unexpected error', { incident, error });
+    return answer(
+      new GatewayError('INTERNAL', { detail: `Incident ${incident}. Give this id to the operator.` }),
+      incident,
+    );
+  };
+}
+
+function asGatewayError(error: unknown): GatewayError | null {
+  if (error instanceof GatewayError) return error;
+  if (error instanceof StoreUnavailableError) return new GatewayError('STORE_UNAVAILABLE', { cause: error });
+  // What the body parser throws carries a `type` and a status of its own.
+  if (error instanceof Error && 'type' in error && 'status' in error) {
+    if (error.status === 413) return new GatewayError('REQUEST_TOO_LARGE');
+    if (error.status === 400 || error.status === 415) {
+      return new GatewayError('REQUEST_INVALID', {
+        detail: 'The body cannot be read as what Content-Type says it is.',
+      });
+    }
+  }
+  // Express: a path that cannot be percent-decoded.
+  if (error instanceof URIError) return new GatewayError('NOT_FOUND');
+  return null;
+}
+
+function answer(error: GatewayError, incident?: string): Answer {
+  const { code, detail } = error;
+  const { title } = errorKinds[code];
+  const problem: Problem = {
+    type: `urn:behalf:error:${code}`,
+    title,
+    status: httpStatus(code),
+    detail,
+    code,
+    message: detail,
+    error: CODES_IN_ERROR.has(code) ? code : title,
+    ...(incident !== undefined && { instance: `urn:behalf:incident:${incident}` }),
+    ...(error.errors !== undefined && { errors: [...error.errors] }),
+  };
+  const headers: Record<string, string> = {};
+  if (error.retryAfterMs !== undefined) headers['Retry-After'] = String(Math.ceil(error.retryAfterMs / 1000));
+  return { problem, headers };
+}

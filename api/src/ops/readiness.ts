@@ -1,0 +1,46 @@
+import type { ReadyView } from '@behalf/contracts';
+import type { CoordinationStore, PrimaryStore } from '@behalf/gateway/ports';
+import { within, type Clock } from '@behalf/kernel';
+
+/** A store that has not answered by then does not answer. */
+const PATIENCE_MS = 2_000;
+
+export interface ReadinessParts {
+  version: string;
+  primary: PrimaryStore;
+  coordination: CoordinationStore;
+  clock: Clock;
+  isDraining: () => boolean;
+}
+
+/** What the gateway needs to serve, asked anew each time. */
+export function createReadiness(parts: ReadinessParts): () => Promise<ReadyView> {
+  const { version, primary, coordination, clock, isDraining } = parts;
+
+  async function silent(store: CoordinationStore): Promise<string | null> {
+    try {
+      const answered = store.ping().then(() => null);
+      return await within(clock, PATIENCE_MS, answered, () => 'does not answer');
+    } catch {
+      return 'does not answer';
+    }
+  }
+
+  return async () => {
+    const stores = new Set<CoordinationStore>([primary, coordination]);
+    const missing: ReadyView['missing'] = [];
+    await Promise.all(
+      [...stores].map(async (store) => {
+        const reason = await silent(store);
+        if (reason !== null) missing.push({ part: store.kind, reason });
+      }),
+    );
+    if (isDraining()) missing.push({ part: 'gateway', reason: 'is shutting down' });
+    return {
+      status: missing.length === 0 ? 'ready' : 'not_ready',
+      version,
+      stores: { primary: primary.kind, coordination: coordination.kind },
+      missing,
+    };
+  };
+}

@@ -1,0 +1,24 @@
+/** One small sheet for the few pages the gateway renders itself. */
+export const style = `:root{color-scheme:light dark;--ink:#1c2330;--soft:#596275;--line:#c9d0dc;--paper:#f5f7fa;--card:#fff;--accent:#2557d6;--on:#fff;--bad:#a3161b;--badbg:#fdecec}
+@media(prefers-color-scheme:dark){:root{--ink:#e8ebf1;--soft:#a2abbd;--line:#3a4354;--paper:#12161d;--card:#1b212b;--accent:#7fa5ff;--on:#0d1a38;--bad:#ffb3b3;--badbg:#3b1a1d}}
+*{box-sizing:border-box}
+body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.55 system-ui,-apple-system,"Segoe UI",sans-serif}
+header{max-width:30rem;margin:3rem auto 1rem;padding:0 1rem;font-weight:650;letter-spacing:.01em}
+.mark{color:var(--accent)}
+main{max-width:30rem;margin:0 auto 3rem;padding:1.5rem 1.75rem 1.75rem;background:var(--card);border:1px solid var(--line);border-radius:12px}
+h1{font-size:1.4rem;line-height:1.3;margin:0 0 .75rem}
+h2{font-size:1.05rem;margin:1.5rem 0 .5rem}
+p{margin:.5rem 0}
+label{display:block;font-weight:600;margin:1rem 0 .25rem}
+input{width:100%;padding:.6rem .7rem;font:inherit;color:inherit;background:var(--paper);border:1px solid var(--line);border-radius:8px}
+button{margin-top:1.4rem;padding:.65rem 1.2rem;font:inherit;font-weight:600;color:var(--on);background:var(--accent);border:0;border-radius:8px;cursor:pointer}
+button.quiet{color:var(--accent);background:transparent;border:1px solid var(--line)}
+a{color:var(--accent)}
+:focus-visible{outline:3px solid var(--accent);outline-offset:2px}
+.hint,.empty{color:var(--soft);font-size:.92rem}
+.error{margin:1rem 0;padding:.6rem .9rem;color:var(--bad);background:var(--badbg);border-radius:8px}
+.error ul{margin:.25rem 0;padding-left:1.2rem}
+.servers{list-style:none;padding:0}
+.servers li{padding:.6rem 0;border-top:1px solid var(--line)}
+code{font:.9em ui-monospace,monospace;overflow-wrap:anywhere}
+`;

@@ -1,0 +1,187 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createAccounts, createPasswords, keyFitsStore } from '@behalf/gateway';
+import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
+import { openSqliteStore } from '@behalf/stores/sqlite';
+import { freePort, verifies } from '@behalf/testkit';
+import { createMongoDouble } from '@behalf/testkit/mongodouble';
+import { afterEach, beforeEach, describe, expect } from '@jest/globals';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const OLD = 'a1'.repeat(32);
+const NEW = 'b2'.repeat(32);
+const SECRET = 'pl4nted-S3cret';
+let dir = '';
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'behalf-scripts-'));
+  await mkdir(join(dir, 'data'));
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+/** A command in a process of its own, with nothing of the test run's environment. */
+async function launch(args: readonly string[], env: Record<string, string> = {}) {
+  const loader = join(root, 'tools/ts-loader.mjs');
+  const child = spawn(process.execPath, ['--no-warnings', '--import', loader, ...args], {
+    cwd: dir,
+    env: { PATH: process.env['PATH'] ?? '', CREDS_KEY: OLD, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text));
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, output };
+}
+
+const run = (script: string, args: readonly string[], env?: Record<string, string>) =>
+  launch([join(root, 'config/scripts/src', `${script}.ts`), ...args], env);
+const copy = (from: string, to: string, env?: Record<string, string>) =>
+  run('store', ['copy', '--from', from, '--to', to], env);
+const ring = (...keys: string[]) =>
+  createKeyring(
+    keys.map((key) => Buffer.from(key, 'hex')),
+    systemRandom,
+  );
+const openFile = () =>
+  openSqliteStore({ clock: systemClock, random: systemRandom, file: join(dir, 'data/behalf.db') });
+
+/** The accounts of a store under these keys. */
+function accountsOf(store: Awaited<ReturnType<typeof openFile>>, ...keys: string[]) {
+  return createAccounts({
+    users: store.users,
+    changes: store.changes,
+    passwords: createPasswords(systemRandom),
+    keyring: ring(...keys),
+    clock: systemClock,
+    random: systemRandom,
+  });
+}
+
+const login = { email: 'a@b.c', password: 'correct horse battery' };
+
+async function fill(): Promise<void> {
+  const store = await openFile();
+  expect(await keyFitsStore(store.system, ring(OLD))).toBe(true);
+  await accountsOf(store, OLD).create({ ...login, name: 'Ada', role: 'USER' });
+  await store.close();
+}
+
+describe('npm run store -- copy', () => {
+  verifies('stores.command.same-store', 'knows a file again under another spelling', async () => {
+    await fill();
+    await symlink(join(dir, 'data'), join(dir, 'linked'));
+    // Nothing is opened to find out: an opened one would be refused for the gateway on it.
+    const store = await openFile();
+    await store.system.announce('gateway', 60_000);
+    await store.close();
+    const absolute = `sqlite:${join(dir, 'data/behalf.db')}`;
+    for (const other of ['sqlite:./data/../data/behalf.db', 'sqlite:linked/behalf.db', absolute]) {
+      const { code, output } = await copy('sqlite:data/behalf.db', other);
+      expect({ code, output }).toEqual({ code: 1, output: 'Source and target are the same store.\n' });
+    }
+  });
+
+  verifies('stores.command.same-store', 'knows a MongoDB again, without asking it', async () => {
+    const uri = 'mongodb://one.invalid:27017,two.invalid/behalf';
+    for (const other of [
+      'mongodb://two.invalid,One.invalid',
+      'mongodb://ada:secret-word@two.invalid:27017,one.invalid/behalf?w=majority',
+    ]) {
+      const { output } = await copy(uri, other);
+      expect(output).toBe('Source and target are the same store.\n');
+    }
+  });
+
+  verifies('stores.command.env-target', 'takes a store from a variable, or from .env', async () => {
+    await fill();
+    const double = await createMongoDouble();
+    try {
+      await writeFile(join(dir, '.env'), `SOURCE=sqlite:data/behalf.db\n`);
+      const { code, output } = await copy('env:SOURCE', 'env:TARGET', { TARGET: double.uri });
+      expect(output).toContain('Copied and verified: 1 system, 1 users');
+      expect(code).toBe(0);
+    } finally {
+      await double.close();
+    }
+  });
+
+  verifies('stores.command.env-target', 'never prints what a variable holds', async () => {
+    await fill();
+    const missing = await copy('sqlite:data/behalf.db', 'env:NOWHERE');
+    expect(missing).toEqual({ code: 1, output: 'env:NOWHERE: the variable NOWHERE is not set.\n' });
+    const mistyped = await copy('sqlite:data/behalf.db', 'env:TARGET', { TARGET: `mongo://u:${SECRET}@h` });
+    expect(mistyped.code).toBe(1);
+    expect(mistyped.output).toMatch(/^env:TARGET: it holds neither sqlite:FILE nor a MongoDB URI\.\n$/);
+  });
+
+  verifies('stores.command.errors', 'a store that is away is one line, without the password', async () => {
+    await fill();
+    const away = `mongodb://ada:${SECRET}@127.0.0.1:${await freePort()}/behalf?serverSelectionTimeoutMS=200`;
+    const { code, output } = await copy('sqlite:data/behalf.db', 'env:TARGET', { TARGET: away });
+    expect(code).toBe(1);
+    expect(output).toMatch(/^The mongo store does not answer \(.*\)\. Is it running, .*\n$/);
+    expect(output).not.toContain(SECRET);
+  });
+
+  verifies('stores.command.errors', 'what a driver may say about a URI does not show it', async () => {
+    const environment = JSON.stringify(join(root, 'config/scripts/src/environment.ts'));
+    const odd = `${SECRET}/with@odd`;
+    // Today's drivers keep URIs to themselves; the next version may not.
+    const code = `import { runCommand } from ${environment};
+      const said = process.env.MONGO_URI + ' ' + process.env.TARGET + ' ${odd} ' + process.env.CREDS_KEY;
+      await runCommand(async () => { throw Object.assign(new Error(said), { name: process.env.NAME }); });`;
+    for (const NAME of ['MongoServerError', 'CommandError']) {
+      const { code: exit, output } = await launch(['--input-type=module', '-e', code], {
+        NAME,
+        MONGO_URI: `mongodb://ada:${SECRET}@h/behalf`,
+        TARGET: `mongodb://ada:${odd}@h/behalf`,
+      });
+      expect(exit).toBe(1);
+      expect(output).toContain('[redacted]');
+      expect(output).not.toContain(SECRET);
+      expect(output).not.toContain(OLD);
+      expect(output.split('\n').some((line) => line.startsWith('    at '))).toBe(NAME !== 'CommandError');
+    }
+  });
+
+  verifies('stores.command.errors', 'a mistyped option is one line', async () => {
+    const { code, output } = await run('store', ['copy', '--form', 'x']);
+    expect(code).toBe(1);
+    expect(output).toMatch(/^Unknown option '--form'.*\n$/);
+  });
+});
+
+describe('npm run rotate-key', () => {
+  verifies('stores.rotate.command', 'leaves a store that the new key alone opens', async () => {
+    await fill();
+    const CREDS_KEY = `${NEW},${OLD}`;
+    const first = await run('rotateKey', [], { CREDS_KEY });
+    expect(first.output).toMatch(/^Sealed anew: users 1 of 1, system 1 of 1\. .* take the other keys out/);
+    expect(first.code).toBe(0);
+    const again = await run('rotateKey', [], { CREDS_KEY: NEW });
+    expect(again.output).toMatch(/^Sealed anew: users 0 of 1, system 0 of 1\./);
+    const refused = await run('rotateKey', [], { CREDS_KEY: OLD });
+    expect(refused.code).toBe(1);
+    expect(refused.output).toMatch(/^CREDS_KEY does not hold the key this store was sealed with\..*\n$/);
+    const store = await openFile();
+    expect(await keyFitsStore(store.system, ring(NEW))).toBe(true);
+    const user = await accountsOf(store, NEW).authenticate(login.email, login.password);
+    expect(user?.email).toBe(login.email);
+    await store.close();
+  });
+
+  verifies('stores.rotate.command', 'refuses while a gateway is alive', async () => {
+    await fill();
+    const store = await openFile();
+    await store.system.announce('gateway', 60_000);
+    const { code, output } = await run('rotateKey', [], { CREDS_KEY: `${NEW},${OLD}` });
+    expect(output).toMatch(/^The store is in use: stop every gateway .*\n$/);
+    expect(code).toBe(1);
+    await store.close();
+  });
+});

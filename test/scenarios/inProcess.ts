@@ -1,0 +1,53 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseEnv } from '@behalf/contracts';
+import { systemClock, systemRandom } from '@behalf/kernel';
+import { compose } from '../../api/src/compose.ts';
+import type { Route } from '../../api/src/http.ts';
+import type { Logger } from '../../api/src/logger.ts';
+import { serve } from '../../api/src/serve.ts';
+
+export interface InProcessGateway {
+  readonly url: string;
+  readonly setupLink: string;
+  readonly routes: readonly Route[];
+  readonly logged: { event: string; fields: object }[];
+  close(): Promise<void>;
+}
+
+/** The whole gateway without a process: for questions that are about HTTP alone. */
+export async function startInProcess(variables: Record<string, string> = {}): Promise<InProcessGateway> {
+  const dir = await mkdtemp(join(tmpdir(), 'behalf-http-'));
+  const record = { PORT: '0', BEHALF_DATA_DIR: join(dir, 'data'), ...variables };
+  const result = parseEnv(record);
+  if (!result.ok) throw new Error(JSON.stringify(result.diagnostics));
+  const logged: InProcessGateway['logged'] = [];
+  const log = (event: string, fields: object = {}) => void logged.push({ event, fields });
+  const logger: Logger = { error: log, warn: log, info: log, debug: log };
+  const gateway = await compose({
+    env: result.env,
+    record,
+    ignored: [],
+    logger,
+    clock: systemClock,
+    random: systemRandom,
+    protect: () => undefined,
+    onEvicted: () => {
+      throw new Error('The store went into maintenance');
+    },
+  });
+  const serving = await serve(gateway.listener, { host: '127.0.0.1', port: 0, clock: systemClock });
+  gateway.listening(serving.port);
+  return {
+    url: `http://127.0.0.1:${serving.port}`,
+    routes: gateway.routes,
+    setupLink: (await gateway.setupLink()) ?? '',
+    logged,
+    async close() {
+      await serving.stop(1_000);
+      await gateway.close();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
