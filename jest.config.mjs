@@ -1,7 +1,7 @@
 export default {
   testEnvironment: 'node',
   // Workspace packages resolve to their sources, so a test run needs no build.
-  testEnvironmentOptions: { customExportConditions: ['behalf-source', 'node', 'import', 'default'] },
+  testEnvironmentOptions: { customExportConditions: ['behalf-source', 'node', 'node-addons'] },
   roots: ['<rootDir>/packages', '<rootDir>/api', '<rootDir>/config', '<rootDir>/test', '<rootDir>/tools'],
   testMatch: ['**/*.test.ts'],
   modulePathIgnorePatterns: ['/dist/', '<rootDir>/.build/'],
@@ -9,7 +9,11 @@ export default {
   transform: {
     '\\.ts$': [
       '@swc/jest',
-      { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'es6' }, sourceMaps: 'inline' },
+      {
+        jsc: { target: 'es2022', parser: { syntax: 'typescript' } },
+        module: { type: 'es6' },
+        sourceMaps: 'inline',
+      },
     ],
   },
   testTimeout: 20_000,

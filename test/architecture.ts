@@ -1,0 +1,155 @@
+/** Which of our packages a package may import, by specifier. Anything not listed is refused, subpaths too. */
+export interface PackageRule {
+  folder: string;
+  ours: readonly string[];
+  /** npm packages; each must also be declared in the package's own package.json. */
+  npm: readonly string[];
+  /** `none` keeps a package fit for a browser. */
+  node: 'all' | 'none';
+}
+
+const stores = ['memory', 'sqlite', 'mongo', 'redis', 'copy', 'open'].map((name) => `@behalf/stores/${name}`);
+
+/** "Who may import whom". Binds every module that is not a test. */
+export const packageRules: readonly PackageRule[] = [
+  { folder: 'packages/contracts', ours: [], npm: ['zod'], node: 'none' },
+  { folder: 'packages/kernel', ours: [], npm: [], node: 'all' },
+  { folder: 'packages/settings', ours: ['@behalf/contracts', '@behalf/kernel'], npm: ['yaml'], node: 'all' },
+  { folder: 'packages/egress', ours: ['@behalf/contracts', '@behalf/kernel'], npm: ['undici'], node: 'all' },
+  {
+    folder: 'packages/gateway',
+    ours: ['@behalf/contracts', '@behalf/kernel'],
+    npm: ['@modelcontextprotocol/client'],
+    node: 'all',
+  },
+  {
+    folder: 'packages/stores',
+    ours: ['@behalf/contracts', '@behalf/kernel', '@behalf/gateway/ports'],
+    npm: ['libsql', 'mongoose', 'redis', 'keyv', '@keyv/redis'],
+    node: 'all',
+  },
+  {
+    folder: 'packages/testkit',
+    ours: [
+      '@behalf/contracts',
+      '@behalf/kernel',
+      '@behalf/egress',
+      '@behalf/gateway',
+      '@behalf/gateway/ports',
+      ...stores,
+    ],
+    npm: ['@jest/globals', 'bson', 'mingo'],
+    node: 'all',
+  },
+  {
+    folder: 'packages/cli',
+    ours: ['@behalf/contracts', '@behalf/kernel', '@behalf/settings'],
+    npm: [],
+    node: 'all',
+  },
+  { folder: 'packages/web', ours: ['@behalf/contracts'], npm: ['react', 'react-dom'], node: 'none' },
+  {
+    folder: 'packages/devidp',
+    ours: ['@behalf/contracts', '@behalf/kernel'],
+    npm: ['oidc-provider'],
+    node: 'all',
+  },
+  {
+    folder: 'api',
+    ours: [
+      '@behalf/contracts',
+      '@behalf/kernel',
+      '@behalf/settings',
+      '@behalf/egress',
+      '@behalf/gateway',
+      '@behalf/gateway/ports',
+      ...stores,
+    ],
+    npm: ['express', 'helmet', 'winston'],
+    node: 'all',
+  },
+  {
+    folder: 'config/scripts',
+    // The gateway's own account code, so that a command hashes and seals exactly as a sign-in expects (ADR 8).
+    ours: [
+      '@behalf/contracts',
+      '@behalf/kernel',
+      '@behalf/settings',
+      '@behalf/gateway',
+      '@behalf/gateway/ports',
+      ...stores,
+    ],
+    npm: [],
+    node: 'all',
+  },
+  {
+    folder: 'bench',
+    ours: [
+      '@behalf/contracts',
+      '@behalf/kernel',
+      '@behalf/settings',
+      '@behalf/egress',
+      '@behalf/gateway',
+      '@behalf/gateway/ports',
+      ...stores,
+      '@behalf/api/compose',
+      '@behalf/api/app',
+      '@behalf/devidp',
+      '@behalf/testkit',
+    ],
+    npm: [],
+    node: 'all',
+  },
+];
+
+/** A module that only these folders or files may import, whatever their package rule says. Prefixes. */
+export interface Confinement {
+  modules: readonly string[];
+  to: readonly string[];
+  why: string;
+}
+
+export const confinements: readonly Confinement[] = [
+  {
+    modules: ['@modelcontextprotocol/'],
+    to: ['packages/gateway/src/upstream/', 'api/src/mcp/', 'packages/testkit/', 'packages/devidp/', 'bench/'],
+    why: 'SDK types stop at the border',
+  },
+  { modules: ['mongoose'], to: ['packages/stores/src/mongo/'], why: 'one folder per technology' },
+  { modules: ['libsql'], to: ['packages/stores/src/sqlite/'], why: 'one folder per technology' },
+  { modules: ['redis', '@keyv/redis'], to: ['packages/stores/src/redis/'], why: 'one folder per technology' },
+  {
+    modules: ['node:child_process'],
+    to: ['packages/gateway/src/upstream/', 'packages/testkit/', 'bench/'],
+    why: 'stdio servers are spawned in one place, with an allow-list for their environment',
+  },
+  {
+    modules: ['node:http', 'node:https', 'node:http2', 'node:net', 'node:tls', 'node:dns', 'node:dgram'],
+    to: ['packages/egress/', 'packages/testkit/', 'packages/devidp/', 'api/', 'bench/'],
+    why: 'egress is the only door out; api is the only one that listens',
+  },
+  { modules: ['node:process'], to: [], why: 'it would hide a read of the environment' },
+];
+
+/** The entry points: the only modules that read the environment. testkit runs inside tests and is never deployed. */
+export const environmentReaders: readonly string[] = [
+  'api/src/env.ts',
+  'config/scripts/src/',
+  'packages/cli/src/main.ts',
+  'packages/devidp/src/main.ts',
+  'packages/testkit/src/',
+  'bench/main.ts',
+];
+
+/**
+ * Inside gateway: a connection does not know where its token came from, a token does not know which socket carries it.
+ * These two folders meet nowhere else than in `introducers`; the public surface only names what it exports.
+ */
+export const strangers = {
+  root: 'packages/gateway/src/',
+  folders: ['credentials', 'connections'],
+  introducers: ['toolcall', 'reinit', 'index.ts'],
+} as const;
+
+/** A scan that sees fewer modules than this looked in the wrong place. Raise it as the tree grows. */
+export const fewestModules = 180;

@@ -1,0 +1,189 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { verifies } from '@behalf/testkit';
+import { describe, expect, it } from '@jest/globals';
+import ts from 'typescript';
+import { isTestFile, readSources, repositoryRoot, type SourceFile } from '../tools/sources.ts';
+import { startInProcess } from './scenarios/inProcess.ts';
+
+const pages = readPages();
+
+describe('documentation', () => {
+  verifies('docs.links', 'every relative link leads to a file, and to a heading where it names one', () => {
+    expect(pages.length).toBeGreaterThanOrEqual(20);
+    expect(pages.flatMap(brokenLinks)).toEqual([]);
+  });
+
+  verifies('docs.links', 'every path the architecture page names exists', () => {
+    const page = pageAt('ARCHITECTURE.md');
+    const named = [...page.text.matchAll(/`((?:api|bench|config|docs|packages|test|tools)\/[\w./-]+)`/g)];
+    expect(named.length).toBeGreaterThan(20);
+    expect(named.map(([, path = '']) => path).filter((path) => !isThere(path))).toEqual([]);
+  });
+
+  verifies('docs.links', 'the tree of the architecture page has a line for every folder of code', () => {
+    const tree = new Set(
+      [...pageAt('ARCHITECTURE.md').text.matchAll(/^ *(\S+)\/ /gm)].map(([, path]) => path),
+    );
+    const folders = ['packages', 'config'].flatMap((folder) => foldersOf(folder));
+    const sources = ['api/src', 'packages/gateway/src'].flatMap((folder) =>
+      foldersOf(folder).map((name) => `src/${name}`),
+    );
+    expect(folders.length + sources.length).toBeGreaterThan(15);
+    expect([...folders, ...sources].filter((name) => !tree.has(name))).toEqual([]);
+  });
+
+  it('reports a link to a file or a heading that does not exist, and leaves code and the web alone', () => {
+    const text =
+      '# One `two` (three)\n[a](b.md) [c](#nowhere) [d](#one-two-three) [e](https://x.y/z)\n' +
+      '`[f](g.md)`\n```\n[h](i.md)\n```\n[j]: k.md\n[up](../../etc)\n';
+    expect(brokenLinks({ path: 'docs/x.md', text })).toEqual([
+      'docs/x.md: b.md does not exist',
+      'docs/x.md: #nowhere is no heading of docs/x.md',
+      'docs/x.md: ../../etc leaves the repository',
+      'docs/x.md: k.md does not exist',
+    ]);
+  });
+
+  verifies('docs.routes', 'the REST reference lists every route of the code with who may enter', async () => {
+    const routes = readSources()
+      .filter(({ path }) => path.startsWith('api/src/') && !isTestFile(path))
+      .flatMap(routesOf);
+    expect(routes.length).toBeGreaterThanOrEqual(12);
+    const documented = documentedRoutes(pageAt('docs/reference/rest.md').text);
+    expect([...documented].sort()).toEqual(routes.sort());
+
+    // A route could stand in a file and not in the table: the running gateway has the last word.
+    const gateway = await startInProcess();
+    try {
+      for (const route of documented) {
+        const [method = '', path = ''] = route.split(' ');
+        const answer = await fetch(gateway.url + path, { method: 'OPTIONS' });
+        expect({ route, offered: answer.headers.get('allow')?.split(', ').includes(method) }).toEqual({
+          route,
+          offered: true,
+        });
+      }
+    } finally {
+      await gateway.close();
+    }
+  });
+
+  verifies('docs.commands', 'every npm command a page names is a script of package.json', () => {
+    const { scripts } = JSON.parse(readFileSync(join(repositoryRoot, 'package.json'), 'utf8')) as {
+      scripts: Record<string, string>;
+    };
+    const named = pages.flatMap(({ path, text }) =>
+      [...text.matchAll(/\bnpm (?:run (?:-\S+ )*([a-z][\w:-]*)|(start|test)\b)/g)].map((found) => ({
+        path,
+        script: found[1] ?? found[2] ?? '',
+      })),
+    );
+    expect(named.length).toBeGreaterThan(20);
+    expect(named.filter(({ script }) => !Object.hasOwn(scripts, script))).toEqual([]);
+  });
+});
+
+function readPages(): SourceFile[] {
+  const skipped = new Set(['node_modules', 'dist', 'data', 'fixtures', 'coverage']);
+  const found: SourceFile[] = [];
+  const walk = (folder: string): void => {
+    for (const entry of readdirSync(join(repositoryRoot, folder), { withFileTypes: true })) {
+      const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
+      if (entry.isDirectory() && !skipped.has(entry.name) && !entry.name.startsWith('.')) walk(path);
+      else if (entry.isFile() && entry.name.endsWith('.md'))
+        found.push({ path, text: readFileSync(join(repositoryRoot, path), 'utf8') });
+    }
+  };
+  walk('');
+  return found;
+}
+
+function pageAt(path: string): SourceFile {
+  const page = pages.find((candidate) => candidate.path === path);
+  if (!page) throw new Error(`${path} does not exist`);
+  return page;
+}
+
+function foldersOf(folder: string): string[] {
+  return readdirSync(join(repositoryRoot, folder), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && entry.name !== 'node_modules')
+    .map(({ name }) => name);
+}
+
+function isThere(path: string): boolean {
+  return existsSync(join(repositoryRoot, path));
+}
+
+function brokenLinks({ path, text }: SourceFile): string[] {
+  const prose = text.replace(/^( *)```[\s\S]*?^ *```/gm, '').replace(/`[^`\n]*`/g, '');
+  const targets = [
+    ...[...prose.matchAll(/\]\(\s*<?([^)\s>]+)>?[^)]*\)/g)].map((found) => found[1] ?? ''),
+    ...[...prose.matchAll(/^ {0,3}\[[^\]]+\]:\s*<?([^\s>]+)/gm)].map((found) => found[1] ?? ''),
+  ];
+  return targets
+    .filter((target) => !/^[a-z][a-z0-9+.-]*:/i.test(target))
+    .flatMap((target) => {
+      const problem = problemWith(target, path, text);
+      return problem === undefined ? [] : [`${path}: ${problem}`];
+    });
+}
+
+function problemWith(target: string, from: string, text: string): string | undefined {
+  const [file = '', heading] = target.split('#');
+  const absolute = file === '' ? from : join(dirname(from), decodeURIComponent(file));
+  const inside = relative(repositoryRoot, resolve(repositoryRoot, absolute));
+  if (inside.startsWith('..')) return `${target} leaves the repository`;
+  if (file !== '' && !isThere(inside)) return `${target} does not exist`;
+  if (heading === undefined || !inside.endsWith('.md')) return undefined;
+  const goal = file === '' ? text : readFileSync(join(repositoryRoot, inside), 'utf8');
+  return headingsOf(goal).includes(heading) ? undefined : `#${heading} is no heading of ${inside}`;
+}
+
+/** As GitHub names them: lower case, punctuation gone, blanks as hyphens. */
+function headingsOf(text: string): string[] {
+  return [...text.matchAll(/^#{1,6} +(.+)$/gm)].map(([, title = '']) =>
+    title
+      .trim()
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replace(/ /g, '-'),
+  );
+}
+
+/** Every object that is a route, as `GET /path access`. Parsed, so that a comment does not count. */
+function routesOf({ path, text }: SourceFile): string[] {
+  const routes: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isObjectLiteralExpression(node)) {
+      const texts = new Map(
+        node.properties.flatMap((property) =>
+          ts.isPropertyAssignment(property) &&
+          ts.isIdentifier(property.name) &&
+          ts.isStringLiteralLike(property.initializer)
+            ? [[property.name.text, property.initializer.text] as const]
+            : [],
+        ),
+      );
+      const method = texts.get('method');
+      if (method !== undefined && texts.get('path')?.startsWith('/') === true)
+        routes.push(`${method.toUpperCase()} ${texts.get('path') ?? ''} ${texts.get('access') ?? ''}`);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(path, text, ts.ScriptTarget.Latest, false));
+  return routes;
+}
+
+const access = new Map([
+  ['Public', 'public'],
+  ['Signed in', 'signed-in'],
+  ['Administrator', 'admin'],
+]);
+
+/** A heading names the route; the first words beneath it say who may enter. */
+function documentedRoutes(text: string): string[] {
+  return [...text.matchAll(/^### `([A-Z]+ \/\S*)`\n\n(Public|Signed in|Administrator)?/gm)].map(
+    ([, route = '', who = '']) => `${route} ${access.get(who) ?? 'nobody said who'}`,
+  );
+}

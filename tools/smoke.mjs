@@ -1,0 +1,74 @@
+// Starts the gateway as a newcomer does, with an empty data directory, waits for /ready, ends it with SIGTERM and checks
+// the exit. MONGO_URI, REDIS_URI and CREDS_KEY of the caller choose the stores; /ready says which were used.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
+const readyWithinMs = 30_000;
+const exitWithinMs = 10_000;
+
+const port = await freePort();
+const dataDir = mkdtempSync(join(tmpdir(), 'behalf-smoke-'));
+const start = performance.now();
+// Through npm, because a signal must find its way there too: the shell between them swallows it unless the script of
+// package.json says `exec`. A group of its own, so that nothing is left behind if it did not.
+const gateway = spawn('npm', ['start', '--silent'], {
+  cwd: root,
+  detached: true,
+  env: { ...process.env, HOST: '127.0.0.1', PORT: String(port), BEHALF_DATA_DIR: join(dataDir, 'data') },
+  stdio: ['ignore', 'pipe', 'pipe'],
+});
+let output = '';
+for (const stream of [gateway.stdout, gateway.stderr]) stream.on('data', (chunk) => (output += chunk));
+const exited = new Promise((done) => gateway.once('exit', (code, signal) => done(code ?? signal)));
+
+try {
+  const body = await becomesReady();
+  process.stdout.write(`Ready after ${Math.round(performance.now() - start)} ms: ${body}\n`);
+  const stop = performance.now();
+  gateway.kill('SIGTERM');
+  const code = await Promise.race([exited, delay(exitWithinMs, 'still running', { ref: false })]);
+  if (code !== 0) throw new Error(`After SIGTERM: ${code}, not exit code 0 within ${exitWithinMs} ms.`);
+  process.stdout.write(`Exited 0 after ${Math.round(performance.now() - stop)} ms\n`);
+} catch (error) {
+  // The output holds the one-time link of the first sign-in; it dies with this gateway.
+  process.stderr.write(`${error.message}\n--- output of the gateway\n${output}`);
+  process.exitCode = 1;
+} finally {
+  try {
+    process.kill(-gateway.pid, 'SIGKILL');
+  } catch {
+    // The whole group has ended, as it should.
+  }
+  rmSync(dataDir, { recursive: true, force: true });
+}
+
+async function becomesReady() {
+  let last = 'no answer';
+  while (performance.now() - start < readyWithinMs) {
+    if (gateway.exitCode !== null) throw new Error(`The gateway ended with exit code ${gateway.exitCode}.`);
+    try {
+      const response = await fetch(`http://127.0.0.1:${port}/ready`);
+      last = `${response.status} ${await response.text()}`;
+      if (response.status === 200) return last;
+    } catch {
+      // Not listening yet.
+    }
+    await delay(20);
+  }
+  throw new Error(`Not ready within ${readyWithinMs} ms: ${last}`);
+}
+
+function freePort() {
+  return new Promise((done) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const { port: free } = probe.address();
+      probe.close(() => done(free));
+    });
+  });
+}

@@ -1,0 +1,38 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const repositoryRoot = resolve(dirname(fileURLToPath(import.meta.url)), '..');
+
+export interface SourceFile {
+  /** Relative to the repository, with forward slashes. */
+  path: string;
+  text: string;
+}
+
+const roots = ['packages', 'api', 'config', 'bench', 'test', 'tools'];
+const skipped = new Set(['node_modules', 'dist', '.build', 'fixtures']);
+
+/** Every TypeScript file of the repository, tests included. Read from disk, so files not yet added to git count. */
+export function readSources(root = repositoryRoot): SourceFile[] {
+  const found: SourceFile[] = [];
+  const walk = (folder: string): void => {
+    for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
+      const path = `${folder}/${entry.name}`;
+      if (entry.isDirectory() && !skipped.has(entry.name)) walk(path);
+      else if (entry.isFile() && /\.tsx?$/.test(entry.name) && !entry.name.endsWith('.d.ts'))
+        found.push({ path, text: readFileSync(join(root, path), 'utf8') });
+    }
+  };
+  for (const folder of roots) if (existsSync(join(root, folder))) walk(folder);
+  return found.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+export function isTestFile(path: string): boolean {
+  return path.endsWith('.test.ts') || path.endsWith('.test.tsx');
+}
+
+/** Contract suites carry promises too; the test files of the implementations run them. */
+export function isSuiteFile(path: string): boolean {
+  return path.startsWith('packages/testkit/src/suites/') && !isTestFile(path);
+}
