@@ -133,15 +133,18 @@ interface Baseline {
 }
 
 async function runBaseline(copy: string, id: string, files: readonly string[]): Promise<Baseline> {
-  const start = performance.now();
-  const outcome =
-    files.length === 0
-      ? { passed: 0, failed: 0, broken: undefined }
-      : await runTests({ copy, id, files, limitMs: baselineLimitMs, env });
-  return {
-    problem: baselineProblem(outcome),
-    limitMs: Math.max(shortestLimitMs, 4 * (performance.now() - start)),
+  const attempt = async (): Promise<Baseline> => {
+    const start = performance.now();
+    const outcome =
+      files.length === 0
+        ? { passed: 0, failed: 0, broken: undefined }
+        : await runTests({ copy, id, files, limitMs: baselineLimitMs, env });
+    const limitMs = Math.max(shortestLimitMs, 4 * (performance.now() - start));
+    return { problem: baselineProblem(outcome), limitMs };
   };
+  const first = await attempt();
+  // Asked twice, because what is on trial is the mutant: that the tests pass is `npm test`'s to say.
+  return first.problem === undefined ? first : attempt();
 }
 
 function groupById(list: readonly Mutant[]): Map<string, Mutant[]> {
