@@ -76,7 +76,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['**/*.test.ts', 'test/**/*.ts', 'packages/testkit/**/*.ts'],
+    files: ['**/*.test.ts', 'test/**/*.ts', 'packages/*/test/**/*.ts', 'packages/testkit/**/*.ts'],
     rules: {
       '@typescript-eslint/no-non-null-assertion': 'off',
       '@typescript-eslint/no-unnecessary-condition': 'off',

@@ -36,13 +36,13 @@ export function createOrigins({ PUBLIC_URL, HOST }: Pick<Env, 'PUBLIC_URL' | 'HO
     };
   }
   const loopback = isLoopbackHost(HOST);
-  const any = ANY_ADDRESS.has(HOST);
-  const names = loopback || any ? ['localhost', '127.0.0.1', '[::1]'] : [bracketed(HOST)];
+  const everywhere = ANY_ADDRESS.has(HOST);
+  const names = loopback || everywhere ? ['localhost', '127.0.0.1', '[::1]'] : [bracketed(HOST)];
   const own = new Set(names.map((name) => `http://${name}:${port}`));
   return {
     base: `http://${names[0] ?? 'localhost'}:${port}`,
     secure: false,
-    onlyLoopbackCanSignIn: any,
+    onlyLoopbackCanSignIn: everywhere,
     isOwn: (other) => own.has(other),
     acceptsHost: (host) => !loopback || isLoopbackHost((host ?? '').replace(/:\d+$/, '')),
   };

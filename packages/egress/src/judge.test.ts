@@ -1,24 +1,8 @@
 import { inspect } from 'node:util';
 import { describe, expect } from '@jest/globals';
 import { verifies } from '@behalf/testkit';
-import { createRig, OTHER_PUBLIC, PUBLIC, reasonOf, type RigOptions } from '../test/rig.ts';
-import { type Audience } from './index.ts';
-
-/** What happens to one request; `dialled` when the guard let it through to the recording dialler. */
-async function verdict(
-  url: string,
-  options: RigOptions = {},
-  audience: Audience = 'user-server',
-): Promise<string> {
-  const { egress, dialled } = createRig(options);
-  const reason = await reasonOf(egress.fetchFor({ audience })(url));
-  const passed = reason === 'connection_failed' && dialled.length > 0;
-  if (!passed) expect(dialled).toEqual([]);
-  return passed ? 'dialled' : reason;
-}
-
-const everyName = (addresses: readonly string[]) =>
-  new Proxy<Record<string, readonly string[]>>({}, { get: () => addresses });
+import { createRig, OTHER_PUBLIC, PUBLIC, reasonOf } from '../test/rig.ts';
+import { everyName, verdict } from '../test/verdict.ts';
 
 describe('DNS', () => {
   verifies(

@@ -4,23 +4,8 @@ import { McpSettings } from '@behalf/contracts';
 import { verifies } from '@behalf/testkit';
 import fc from 'fast-check';
 import { createRig, OTHER_PUBLIC, PUBLIC, reasonOf, type RigOptions } from '../test/rig.ts';
-import { compilePolicy, EgressPolicyError, type Audience, type EgressSettings } from './index.ts';
-
-/** What happens to one request; `dialled` when the guard let it through to the recording dialler. */
-async function verdict(
-  url: string,
-  options: RigOptions = {},
-  audience: Audience = 'user-server',
-): Promise<string> {
-  const { egress, dialled } = createRig(options);
-  const reason = await reasonOf(egress.fetchFor({ audience })(url));
-  const passed = reason === 'connection_failed' && dialled.length > 0;
-  if (!passed) expect(dialled).toEqual([]);
-  return passed ? 'dialled' : reason;
-}
-
-const everyName = (addresses: readonly string[]) =>
-  new Proxy<Record<string, readonly string[]>>({}, { get: () => addresses });
+import { everyName, verdict } from '../test/verdict.ts';
+import { compilePolicy, EgressPolicyError, type EgressSettings } from './index.ts';
 
 describe('the domain list', () => {
   const allow = (...allowedDomains: string[]): RigOptions => ({

@@ -1,30 +1,8 @@
 import { describe, expect } from '@jest/globals';
 import { verifies } from '@behalf/testkit';
 import { placeholdersOf } from './compile/serverSettings.ts';
+import { codes, http, loaded, server } from '../test/oneServer.ts';
 import { loadSettings } from './loadSettings.ts';
-
-type Found = [path: string, code: string][];
-
-function codes(value: unknown, env: Record<string, string> = {}): Found {
-  const result = loadSettings(JSON.stringify(value), { env });
-  return result.ok ? [] : result.diagnostics.map(({ path, code }) => [path, code]);
-}
-
-/** What is wrong with one definition, paths below `mcpServers.s`. */
-function server(definition: Record<string, unknown>, env: Record<string, string> = {}): Found {
-  return codes({ mcpServers: { s: definition } }, env).map(([path, code]) => [
-    path.replace(/^mcpServers\.s\.?/, ''),
-    code,
-  ]);
-}
-
-function loaded(definition: Record<string, unknown>, env: Record<string, string> = {}) {
-  const result = loadSettings(JSON.stringify({ mcpServers: { s: definition } }), { env });
-  if (!result.ok) throw new Error(JSON.stringify(result.diagnostics));
-  return { server: result.settings.servers[0]!, warnings: result.warnings };
-}
-
-const http = { type: 'streamable-http', url: 'https://s.example/mcp' };
 
 describe('texts', () => {
   verifies(
