@@ -1,4 +1,4 @@
-// `npm run mutants [-- --changed] [-- --id ID] [-- --base COMMIT]`: proves that the tests of the security and race
+// `npm run mutants [-- --changed] [-- --id ID] [-- --base COMMIT] [-- --minutes N]`: proves that the tests of the security and race
 // promises can fail. Each mutant is applied to a copy of the repository and its id's tests must go red.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -22,8 +22,15 @@ const baselineLimitMs = 120_000;
 const shortestLimitMs = 30_000;
 
 const { values: options } = parseArgs({
-  options: { changed: { type: 'boolean' }, id: { type: 'string', multiple: true }, base: { type: 'string' } },
+  options: {
+    changed: { type: 'boolean' },
+    id: { type: 'string', multiple: true },
+    base: { type: 'string' },
+    minutes: { type: 'string' },
+  },
 });
+/** No mutant is begun after this: what did not get its turn is counted out loud. */
+const lastStart = performance.now() + Number(options.minutes ?? Infinity) * 60_000;
 const testFiles = testFilesById(readSources(root));
 const env = { ...process.env, ...toolVariables(findTools()) };
 
@@ -46,13 +53,16 @@ async function main(): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
 
   let bad = 0;
+  let tried = 0;
   const files = trackedFiles();
-  const queue = [...groupById(chosen)];
+  const queue = inTurn([...groupById(chosen)]);
+  const take = () => (performance.now() < lastStart ? queue.shift() : undefined);
   const work = async (name: string): Promise<void> => {
     const copy = join(scratch, name);
     await copyRepository(root, files, copy);
-    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+    for (let next = take(); next !== undefined; next = take()) {
       for await (const [mutant, verdict] of tryMutants(copy, ...next)) {
+        tried += 1;
         if (verdict.result !== 'killed') bad += 1;
         print(mutant, verdict);
       }
@@ -60,7 +70,12 @@ async function main(): Promise<number> {
   };
   const names = Array.from({ length: Math.min(workers, queue.length) }, (_, i) => `copy-${i}`);
   await Promise.all(names.map(work));
-  process.stdout.write(`${chosen.length} mutants, ${chosen.length - bad} killed, ${bad} not\n`);
+  process.stdout.write(`${tried} mutants, ${tried - bad} killed, ${bad} not\n`);
+  if (tried < chosen.length) {
+    process.stdout.write(
+      `${chosen.length - tried} more did not get their turn in ${options.minutes} minutes\n`,
+    );
+  }
   return bad === 0 ? 0 : 1;
 }
 
@@ -145,6 +160,14 @@ async function runBaseline(copy: string, id: string, files: readonly string[]): 
   const first = await attempt();
   // Asked twice, because what is on trial is the mutant: that the tests pass is `npm test`'s to say.
   return first.problem === undefined ? first : attempt();
+}
+
+/** Under a time limit the same ids must not come first every time: the commit decides where the round begins. */
+function inTurn<T>(groups: T[]): T[] {
+  if (options.minutes === undefined || groups.length === 0) return groups;
+  const commit = gitIn(root)('rev-parse', '--short=8', 'HEAD')?.trim() ?? '0';
+  const first = Number.parseInt(commit, 16) % groups.length;
+  return [...groups.slice(first), ...groups.slice(0, first)];
 }
 
 function groupById(list: readonly Mutant[]): Map<string, Mutant[]> {

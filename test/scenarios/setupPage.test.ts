@@ -44,6 +44,8 @@ describeWith('chromium', 'the setup page in a real browser', () => {
     async () => {
       await page.goto(gateway.setupLink);
       await look('setup');
+      // The page gives the first field the focus after it has loaded; a key pressed before that goes nowhere.
+      await page.waitForSelector('input:focus');
       await page.keyboard.type(ada.name);
       await page.keyboard.press('Tab');
       await page.keyboard.type(ada.email);
