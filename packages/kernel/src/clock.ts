@@ -50,7 +50,7 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
 }
 
 /** An abort reason may be any value; callers want an Error to throw. */
-export function abortReason(signal: AbortSignal): Error {
+export function abortReason(signal: Pick<AbortSignal, 'reason'>): Error {
   const reason: unknown = signal.reason;
   return reason instanceof Error ? reason : new DOMException('This operation was aborted', 'AbortError');
 }

@@ -1,7 +1,9 @@
+export { ByteQueue } from './byteQueue.ts';
 export { abortReason, sleep, systemClock, within, type Cancel, type Clock } from './clock.ts';
+export { LightCancellation, toAbortSignal, type Cancellation } from './cancellation.ts';
 export { equalSecrets } from './equal.ts';
 export type { HeldLease, LeasePurpose, Leases } from './lease.ts';
-export type { Dial, DialTarget, Fetch, Resolve } from './network.ts';
+export type { Dial, DialTarget, Fetch, Resolve, Send, SendReply, SendRequest } from './network.ts';
 export { randomFrom, systemRandom, type Random } from './random.ts';
 export { createRedactor, type Redactor } from './redact.ts';
 export { createKeyring, keyId, SealError, type Keyring, type OpenFailure, type SealContext } from './seal.ts';

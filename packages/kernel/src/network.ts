@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import type { Cancellation } from './cancellation.ts';
 
 /** The shape of WHATWG fetch that Behalf's parts need; egress supplies the guarded one. */
 export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
@@ -20,3 +21,34 @@ export type Dial = (target: DialTarget, signal: AbortSignal) => Promise<Duplex>;
 
 /** Resolves a name to addresses. A part, so that tests decide what DNS says. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
+
+/** One HTTP request on the hot path. Header names are lower case. */
+export interface SendRequest {
+  readonly method: 'POST' | 'GET' | 'DELETE';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Aborting it ends the exchange, body included. */
+  readonly signal: Cancellation;
+}
+
+/** Its answer. Exactly one of `text`, `chunks` and `discard` is used. */
+export interface SendReply {
+  readonly status: number;
+  /** By lower-case name; several values joined with a comma. */
+  header(name: string): string | undefined;
+  readonly isEventStream: boolean;
+  text(): Promise<string>;
+  chunks(): AsyncIterable<Uint8Array>;
+  /**
+   * Nobody reads the rest; a short one is drained so that its socket lives on. Resolves when the exchange is over, which
+   * takes a moment at most; never rejects.
+   */
+  discard(): Promise<void>;
+}
+
+/**
+ * The same door as `Fetch` without the platform's machinery, which costs more than the rest of a tool call. Guards,
+ * limits and errors are the same.
+ */
+export type Send = (request: SendRequest) => Promise<SendReply>;
