@@ -58,4 +58,25 @@ export {
 } from './permissions/permissions.ts';
 export { Email, LoginRequest, Password, SetupRequest, UserView } from './rest/auth.ts';
 export { ReadyView } from './rest/ops.ts';
-export { ToolCallRequest, ToolsView } from './rest/tools.ts';
+export {
+  AnthropicImageType,
+  AnthropicResult,
+  Attachment,
+  OpenAiResult,
+  RawResult,
+  ResultFormat,
+  type AnthropicContent,
+} from './rest/shaping.ts';
+export {
+  AuthValuesView,
+  ConnectionStatusesView,
+  ConnectionStatusView,
+  PluginsRequest,
+  PromptRequest,
+  ReinitializeRequest,
+  ReinitializeView,
+  ResourceRequest,
+  ToolCallRequest,
+  ToolsView,
+  type ServerStatus,
+} from './rest/tools.ts';

@@ -1,4 +1,5 @@
 export { builtInSettings } from './builtInSettings.ts';
+export { compileDefinition, type CompiledDefinition } from './compileDefinition.ts';
 export type { EndpointSettings } from './compile/compileEndpoints.ts';
 export type { ProviderSettings } from './compile/compileProviders.ts';
 export {

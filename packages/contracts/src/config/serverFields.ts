@@ -79,6 +79,18 @@ export const serverFields = {
     'Who sees this server. Absent: everyone who may use servers. Own key of Behalf.',
   ),
   tools: ToolFilter.optional().describe('Which of its tools are offered. Own key of Behalf.'),
+  trustAnnotations: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Believe the server when it calls a tool read-only or idempotent: such a call is repeated once when its outcome is unknown. Own key of Behalf.',
+    ),
+  idempotentTools: z
+    .array(z.string().min(1))
+    .default([])
+    .describe(
+      'Tools that may run twice without harm: a call is repeated once when its outcome is unknown. Own key of Behalf.',
+    ),
   era: z
     .enum(['auto', 'modern', 'legacy'])
     .default('auto')

@@ -79,3 +79,8 @@ export const file = z
 export const hostName = z
   .string()
   .regex(/^[^\s/]+$/, 'must be a host name or an IP address, without scheme and path');
+
+/** Short ones are guessed; others cannot stand in a header. */
+export const token = z
+  .string()
+  .regex(/^[A-Za-z0-9._~+/=-]{16,}$/, 'must be at least 16 characters that a bearer token may have');

@@ -38,6 +38,12 @@ export const variableGroups = {
       { default: './data' },
     ),
     LOG_LEVEL: oneOf(['error', 'warn', 'info', 'debug'], 'How much is logged.', { default: 'info' }),
+    METRICS_TOKEN: custom(
+      'text',
+      texts.token,
+      'Bearer token with which a collector reads /metrics. Absent: administrators alone.',
+      { secret },
+    ),
     NODE_ENV: oneOf(
       ['development', 'production', 'test'],
       'Kind of deployment; development parts refuse to start in production.',

@@ -82,6 +82,16 @@ export const errorKinds = {
     title: 'No such tool',
     action: 'List the tools and use one of their names.',
   },
+  MCP_RESOURCE_NOT_FOUND: {
+    status: 404,
+    title: 'No such resource',
+    action: 'List the resources and use one of their addresses.',
+  },
+  MCP_PROMPT_NOT_FOUND: {
+    status: 404,
+    title: 'No such prompt',
+    action: 'List the prompts and use one of their names.',
+  },
   MCP_FLOW_NOT_FOUND: { status: 404, title: 'No such sign-in attempt', action: 'Start it again.' },
   MCP_FLOW_FORBIDDEN: { status: 403, title: 'This sign-in attempt is not yours', action: 'Start your own.' },
   MCP_FLOW_INVALID: { status: 400, title: 'This sign-in attempt cannot go on', action: 'Start it again.' },

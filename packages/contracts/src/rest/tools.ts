@@ -1,6 +1,13 @@
 import { z } from 'zod';
 
-/** `GET /api/mcp/tools`, in the shape an existing front end reads; `state` and `code` are additions. */
+const authField = z.object({
+  authField: z.string(),
+  label: z.string(),
+  description: z.string(),
+  sensitive: z.boolean(),
+});
+
+/** `GET /api/mcp/tools`, in the shape an existing front end reads; `state`, `code` and `incomplete` are additions. */
 export const ToolsView = z.object({
   servers: z.record(
     z.string(),
@@ -8,14 +15,118 @@ export const ToolsView = z.object({
       name: z.string(),
       icon: z.string(),
       authenticated: z.boolean(),
-      authConfig: z.array(z.unknown()),
-      tools: z.array(z.object({ name: z.string(), pluginKey: z.string(), description: z.string() })),
-      state: z.enum(['connected', 'unreachable']),
+      authConfig: z.array(authField),
+      tools: z.array(
+        z.object({
+          name: z.string(),
+          pluginKey: z.string(),
+          description: z.string(),
+          serverToolName: z.string().optional(),
+        }),
+      ),
+      state: z.enum(['connected', 'unreachable', 'needs_authorization', 'needs_configuration']),
       code: z.string().optional(),
+      incomplete: z.boolean().optional(),
     }),
   ),
 });
 export type ToolsView = z.infer<typeof ToolsView>;
 
-export const ToolCallRequest = z.strictObject({ arguments: z.record(z.string(), z.unknown()).default({}) });
+const field = z.string().min(1).max(256);
+
+/** What a definition may name as `{{LIBRECHAT_BODY_...}}`. */
+const request = z
+  .strictObject({
+    conversationId: field.optional(),
+    parentMessageId: field.optional(),
+    messageId: field.optional(),
+  })
+  .optional();
+
+export const ToolCallRequest = z.strictObject({
+  arguments: z.record(z.string(), z.unknown()).default({}),
+  request,
+});
 export type ToolCallRequest = z.infer<typeof ToolCallRequest>;
+
+export const ResourceRequest = z.strictObject({ uri: z.string().min(1).max(8192), request });
+export const PromptRequest = z.strictObject({
+  arguments: z.record(z.string(), z.string()).default({}),
+  request,
+});
+
+/** A timer set for longer fires at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+export const ReinitializeRequest = z.strictObject({
+  /** False keeps a connection that works. */
+  forceNew: z.boolean().default(true),
+  /** Milliseconds that this caller waits; the server's own limits hold as well. */
+  connectionTimeout: z.int().min(100).max(LONGEST_TIMER_MS).optional(),
+});
+
+/** `POST /api/mcp/:serverName/reinitialize`. 200 for every attempt that ran; `success` says how it went. */
+export const ReinitializeView = z.object({
+  success: z.boolean(),
+  message: z.string(),
+  serverName: z.string(),
+  oauthRequired: z.boolean(),
+  oauthUrl: z.string().nullable(),
+  availableTools: z.record(z.string(), z.unknown()).nullable(),
+  tools: z.array(z.unknown()).nullable(),
+  failureReason: z
+    .enum(['unreachable', 'missing_custom_user_vars', 'oauth_required', 'initialization_failed'])
+    .optional(),
+  missingUserVars: z.array(z.string()).optional(),
+  connectionDeferred: z.boolean().optional(),
+  code: z.string().optional(),
+  retryable: z.boolean().optional(),
+  retryAt: z.number().optional(),
+});
+export type ReinitializeView = z.infer<typeof ReinitializeView>;
+
+const serverStatus = {
+  requiresOAuth: z.boolean(),
+  requestScoped: z.boolean().optional(),
+  configurationState: z.enum(['configured', 'needs_configuration']).optional(),
+  connectionState: z.enum(['connected', 'connecting', 'disconnected', 'error']),
+  authorizationState: z.enum(['not_required', 'needs_authorization', 'authorizing', 'authorized', 'error']),
+  error: z.string().optional(),
+  code: z.string().optional(),
+  retryAt: z.number().optional(),
+};
+const ServerStatus = z.object(serverStatus);
+export type ServerStatus = z.infer<typeof ServerStatus>;
+
+export const ConnectionStatusesView = z.object({
+  success: z.boolean(),
+  connectionStatus: z.record(z.string(), ServerStatus),
+  oauthTimeout: z.number(),
+});
+export type ConnectionStatusesView = z.infer<typeof ConnectionStatusesView>;
+
+const { connectionState, ...others } = serverStatus;
+export const ConnectionStatusView = z.object({
+  success: z.boolean(),
+  serverName: z.string(),
+  /** The same as `connectionState` of the map; an existing front end reads it under this name. */
+  connectionStatus: connectionState,
+  ...others,
+});
+export type ConnectionStatusView = z.infer<typeof ConnectionStatusView>;
+
+export const AuthValuesView = z.object({
+  success: z.boolean(),
+  serverName: z.string(),
+  authValueFlags: z.record(z.string(), z.boolean()),
+});
+export type AuthValuesView = z.infer<typeof AuthValuesView>;
+
+/** `POST /api/user/plugins`: how an existing front end stores a user's variables of a server. */
+export const PluginsRequest = z.strictObject({
+  pluginKey: z.string().regex(/^mcp_./, 'must be mcp_ and the name of a server'),
+  action: z.enum(['install', 'uninstall']),
+  auth: z.record(z.string(), z.string().max(16_384)).default({}),
+  isEntityTool: z.boolean().optional(),
+});
+export type PluginsRequest = z.infer<typeof PluginsRequest>;

@@ -17,7 +17,7 @@ export type Rendered =
   | { ok: true; text: string }
   | {
       ok: false;
-      /** `url_value`: a value that no URL can hold, or that would walk to another path. */
+      /** `host_value`, `url_value`: a value that no URL can hold there, or that would walk to another path. */
       code: 'placeholder_unresolved' | 'header_value' | 'host_value' | 'url_value';
       placeholders: string[];
     };
@@ -66,12 +66,14 @@ export function renderHeader(template: Template, values: TemplateValues): Render
 export function renderUrl(template: Template, values: TemplateValues): Rendered {
   const unsafe: string[] = [];
   const unencodable: string[] = [];
+  const hosts: string[] = [];
   const rendered = renderTemplate(template, values, (value, part, index) => {
     const before = template
       .slice(0, index)
       .map((piece) => (piece.kind === 'literal' ? piece.text : 'x'))
       .join('');
     const inHost = !/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*[/?#]/i.test(before);
+    if (inHost) hosts.push(placeholderText(part));
     if (inHost && !/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(value)) unsafe.push(placeholderText(part));
     // Half a surrogate pair has no UTF-8 form, and encoding it would throw.
     if (/\p{Surrogate}/u.test(value)) {
@@ -87,6 +89,12 @@ export function renderUrl(template: Template, values: TemplateValues): Rendered 
   // A segment of dots that the operator wrote is the operator's; a value may not add one.
   if (dotSegments(rendered.text) > dotSegments(asWritten))
     return { ok: false, code: 'url_value', placeholders: placeholdersIn(template).map(placeholderText) };
+  // A label such as `xn--` and what is no punycode has a plain form, and still no URL can hold it.
+  if (!URL.canParse(rendered.text)) {
+    return hosts.length > 0
+      ? { ok: false, code: 'host_value', placeholders: hosts }
+      : { ok: false, code: 'url_value', placeholders: placeholdersIn(template).map(placeholderText) };
+  }
   return rendered;
 }
 

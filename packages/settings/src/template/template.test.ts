@@ -266,6 +266,32 @@ describe('rendering', () => {
     }
   });
 
+  verifies('settings.template.url-parsable', 'a value that makes it no URL is a typed failure', () => {
+    const render = (text: string, value: string) => renderUrl(compile(text), { userVar: { T: value } });
+    // Plain letters, and still no name: what stands after `xn--` is no punycode.
+    for (const value of ['xn--a', 'xn--999999999', 'XN--0']) {
+      expect(render('https://{{T}}.example.com/mcp', value)).toEqual({
+        ok: false,
+        code: 'host_value',
+        placeholders: ['{{T}}'],
+      });
+    }
+    // A name that ends in a number is an address, and this is none (URL standard, "ends in a number").
+    expect(render('https://api.example.{{T}}/', '999')).toMatchObject({ ok: false, code: 'host_value' });
+    expect(render('https://{{T}}.example.com/mcp', 'xn--80ak6aa92e')).toMatchObject({ ok: true });
+    expect(render('https://api.example.com:port/{{T}}', 'a')).toEqual({
+      ok: false,
+      code: 'url_value',
+      placeholders: ['{{T}}'],
+    });
+    fc.assert(
+      fc.property(fc.stringMatching(/^[a-z0-9-]{0,12}$/), fc.boolean(), (value, punycode) => {
+        const rendered = render('https://{{T}}.example.com/mcp', punycode ? `xn--${value}` : value);
+        return !rendered.ok || new URL(rendered.text).hostname.endsWith('.example.com');
+      }),
+    );
+  });
+
   verifies('settings.template.url-segments', 'a value cannot walk out of its path segment', () => {
     const refused = { ok: false, code: 'url_value' };
     const render = (text: string, values: Record<string, string>) =>

@@ -1,0 +1,33 @@
+import { checkServer, finding, serverNameProblem, type Finding } from '@behalf/contracts';
+import { compileServer } from './compile/compileServer.ts';
+import type { ServerSettings } from './compile/serverSettings.ts';
+import { createProbe, createTexts } from './compile/texts.ts';
+import { deepFreeze } from './deepFreeze.ts';
+import type { EnvRecord } from './template/resolveEnv.ts';
+
+export type CompiledDefinition = { ok: true; server: ServerSettings } | { ok: false; errors: Finding[] };
+
+/**
+ * One definition that does not stand in the file: from its plain value to what the file's own become. A key it should
+ * not have is an error; what only deserves a warning in a file is not told.
+ */
+export function compileDefinition(
+  name: string,
+  value: unknown,
+  { env }: { env: EnvRecord },
+): CompiledDefinition {
+  const path = ['mcpServers', name];
+  const problem = serverNameProblem(name);
+  const check = checkServer(value, path, createProbe(env));
+  const errors = [
+    ...(problem === undefined ? [] : [finding(path, 'name', problem, 'choose another name')]),
+    ...check.errors,
+    ...check.unknown,
+  ];
+  if (!check.server || errors.length > 0) return { ok: false, errors };
+  const texts = createTexts(env);
+  const server = compileServer(name, check.server, texts);
+  return texts.findings.length > 0
+    ? { ok: false, errors: texts.findings }
+    : { ok: true, server: deepFreeze(server) };
+}
