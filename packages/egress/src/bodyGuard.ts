@@ -14,11 +14,18 @@ export function isEventStream(contentType: string): boolean {
   return essence.trim().toLowerCase() === 'text/event-stream';
 }
 
+/** A body may come in pieces this small on the whole; each one costs us time, whatever is in it. */
+const LEAST_PIECE = 16;
+const FEW_PIECES = 1_024;
+
 export function createBodyGuard(host: string, { bodyBytes }: Limits): BodyGuard {
+  const mostPieces = Math.max(FEW_PIECES, bodyBytes / LEAST_PIECE);
   let total = 0;
+  let pieces = 0;
   return (chunk) => {
     total += chunk.length;
-    return total > bodyBytes ? tooLarge(host, bodyBytes) : undefined;
+    pieces += 1;
+    return total > bodyBytes || pieces > mostPieces ? tooLarge(host, bodyBytes) : undefined;
   };
 }
 

@@ -1,7 +1,10 @@
 import type { Duplex } from 'node:stream';
-import type { Clock, Dial, Fetch, Keyring, Resolve } from '@behalf/kernel';
+import type { Clock, Dial, Fetch, Keyring, Resolve, Send } from '@behalf/kernel';
 import { createConnect } from './connect.ts';
+import { createDestinations } from './destination.ts';
 import { createGuardedFetch } from './guardedFetch.ts';
+import { createGuardedRequest, type GuardedRequest } from './guardedRequest.ts';
+import { createGuardedSend } from './guardedSend.ts';
 import { createHops, type Hops } from './hop.ts';
 import { createJudge, type Audience, type CheckedTarget } from './judge.ts';
 import { defaultLimits, defaultTimeouts, type Limits, type Timeouts } from './limits.ts';
@@ -43,6 +46,8 @@ export interface FetchOptions {
 export interface Egress {
   /** A WHATWG-shaped fetch that cannot leave the policy. Throws EgressPolicyError on a malformed proxy. */
   fetchFor(options: FetchOptions): Fetch;
+  /** The same without WHATWG objects, for the hot path: the same guards, limits and errors. */
+  sendFor(options: FetchOptions): Send;
   /** The verdict alone, with the checked addresses. */
   judge(url: string | URL, audience: Audience): Promise<CheckedTarget>;
   /** A judged and connected socket for protocols that are not HTTP requests, such as a websocket's upgrade. */
@@ -61,6 +66,7 @@ export function createEgress(parts: EgressParts): Egress {
   const connect = createConnect({ judge, resolve, dial, clock });
   const pools = createPools({ connect, clock });
   const hops = createHops(parts.keyring);
+  const destinations = createDestinations();
 
   function scopeOf({ audience, proxy, timeouts }: FetchOptions, exemptions: boolean): PoolScope {
     const connectMs = timeouts?.connectMs ?? defaultTimeouts.connectMs;
@@ -68,20 +74,23 @@ export function createEgress(parts: EgressParts): Egress {
     return { key, audience, exemptions, connectMs, proxyFor: proxyChoice(proxy) };
   }
 
+  function requestFor(options: FetchOptions): GuardedRequest {
+    return createGuardedRequest(
+      { pools, hops, clock },
+      {
+        scope: scopeOf(options, true),
+        redirectScope: scopeOf(options, false),
+        redirects: options.redirects ?? 'follow',
+        hop: options.hop ?? 0,
+        timeouts: { ...defaultTimeouts, ...options.timeouts },
+        limits: { ...defaultLimits, ...options.limits },
+      },
+    );
+  }
+
   return {
-    fetchFor(options) {
-      return createGuardedFetch(
-        { pools, hops, clock },
-        {
-          scope: scopeOf(options, true),
-          redirectScope: scopeOf(options, false),
-          redirects: options.redirects ?? 'follow',
-          hop: options.hop ?? 0,
-          timeouts: { ...defaultTimeouts, ...options.timeouts },
-          limits: { ...defaultLimits, ...options.limits },
-        },
-      );
-    },
+    fetchFor: (options) => createGuardedFetch(requestFor(options)),
+    sendFor: (options) => createGuardedSend(requestFor(options), destinations),
     judge: async (url, audience) => judge(readUrl(url), { audience }),
     connect: async (url, options, signal) => connect(readUrl(url), scopeOf(options, true), signal),
     readHop: (value) => hops.read(value),

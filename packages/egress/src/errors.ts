@@ -85,6 +85,8 @@ export function connectionError(error: unknown, host: string, requestSent: boole
   if (error instanceof EgressError) return error;
   const code: unknown =
     typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+  // The HTTP client's own check of names and values; its text names the header.
+  if (code === 'UND_ERR_INVALID_ARG') return new EgressError('bad_request', host);
   const detail = typeof code === 'string' && SYSTEM_CODE.test(code) ? { detail: code } : {};
   return new EgressError('connection_failed', host, { ...detail, requestSent });
 }

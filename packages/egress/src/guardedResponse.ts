@@ -1,4 +1,6 @@
-import type { GuardedBody } from './guardedBody.ts';
+import type { Answer } from './answer.ts';
+
+type Body = Pick<Answer, 'bytes' | 'next' | 'cancel'>;
 
 interface ResponseHead {
   readonly status: number;
@@ -19,11 +21,11 @@ export class GuardedResponse implements Response {
   readonly url: string;
   readonly redirected: boolean;
   readonly type = 'default';
-  #source: GuardedBody | null;
+  #source: Body | null;
   #stream: ReadableStream<Uint8Array> | null = null;
   #used = false;
 
-  constructor(head: ResponseHead, body: GuardedBody | null) {
+  constructor(head: ResponseHead, body: Body | null) {
     this.status = head.status;
     this.statusText = head.statusText;
     this.headers = head.headers;
@@ -42,7 +44,7 @@ export class GuardedResponse implements Response {
 
   get body(): ReadableStream<Uint8Array> | null {
     if (this.#stream === null && this.#source !== null) {
-      this.#stream = this.#source.stream();
+      this.#stream = streamOf(this.#source);
       this.#source = null;
     }
     return this.#stream;
@@ -99,4 +101,16 @@ export class GuardedResponse implements Response {
     }
     return new Uint8Array(await new Response(stream).arrayBuffer());
   }
+}
+
+/** Pulls one piece at a time, so that a slow reader slows the server and not the heap. */
+function streamOf(body: Body): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const chunk = await body.next();
+      if (chunk === undefined) controller.close();
+      else controller.enqueue(chunk);
+    },
+    cancel: () => body.cancel(),
+  });
 }

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { Cancel, Clock } from '@behalf/kernel';
 import { Pool } from 'undici';
 import type { Connect, ConnectOptions } from './connect.ts';
+import type { Destination } from './destination.ts';
 import { EgressError } from './errors.ts';
 
 /** The kept connections to one origin under one policy. */
@@ -18,7 +19,7 @@ export interface PoolScope extends ConnectOptions {
 
 export interface Pools {
   /** The pool of a scope and origin, for one request; hand it back with `release`. */
-  borrow(scope: PoolScope, url: URL): PoolEntry;
+  borrow(scope: PoolScope, to: Destination): PoolEntry;
   release(entry: PoolEntry): void;
   readonly size: number;
   /** Lets requests in the air finish for at most `graceMs`, then closes every socket. */
@@ -51,16 +52,16 @@ export function createPools(parts: { connect: Connect; clock: Clock }): Pools {
   let sweep: Cancel | undefined;
   let closed = false;
 
-  function open(scope: PoolScope, url: URL, key: string): Kept {
-    const origin = new URL(url.origin);
-    const pool = new Pool(url.origin, {
+  function open(scope: PoolScope, { origin }: Destination, key: string): Kept {
+    const url = new URL(origin);
+    const pool = new Pool(origin, {
       pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE_MS,
       // Our own clock measures these, for every phase and with an error of ours.
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: (_options, callback) => {
-        connect(origin, scope, dials.signal).then(
+        connect(url, scope, dials.signal).then(
           (socket) => {
             entry.sockets += 1;
             socket.once('close', () => (entry.sockets -= 1));
@@ -71,7 +72,7 @@ export function createPools(parts: { connect: Connect; clock: Clock }): Pools {
         );
       },
     });
-    const entry: Kept = { pool, origin: url.origin, key, borrowed: 0, sockets: 0, idleSince: clock.now() };
+    const entry: Kept = { pool, origin, key, borrowed: 0, sockets: 0, idleSince: clock.now() };
     return entry;
   }
 
@@ -94,13 +95,13 @@ export function createPools(parts: { connect: Connect; clock: Clock }): Pools {
   }
 
   return {
-    borrow(scope, url) {
-      if (closed) throw new EgressError('closed', url.hostname);
-      const key = JSON.stringify([scope.key, url.origin]);
+    borrow(scope, to) {
+      if (closed) throw new EgressError('closed', to.host);
+      const key = to.poolKey(scope);
       let entry = kept.get(key);
       if (entry) kept.delete(key);
       else {
-        entry = open(scope, url, key);
+        entry = open(scope, to, key);
         const [leastRecent] = kept.values();
         // Closing is graceful: what the evicted pool still carries may finish.
         if (kept.size >= MAX_POOLS && leastRecent) drop(leastRecent);

@@ -17,7 +17,7 @@ const SAFE_ACROSS_ORIGINS = new Set([
 
 export interface RequestHeaders {
   /** Name, value, name, value: the form the HTTP client takes without another copy. */
-  readonly flat: readonly string[];
+  readonly flat: string[];
   /** The inbound hop header, when the caller passed it through. */
   readonly hop: string | undefined;
   readonly hasContentType: boolean;

@@ -1,0 +1,57 @@
+import { EgressError } from './errors.ts';
+import type { PoolScope } from './pools.ts';
+import { readUrl, targetOf } from './target.ts';
+
+/** A URL that may be requested, read once. */
+export class Destination {
+  readonly url: URL;
+  readonly host: string;
+  readonly origin: string;
+  readonly path: string;
+  #scopeKey: string | undefined;
+  #poolKey = '';
+
+  constructor(url: URL) {
+    this.url = url;
+    this.host = url.hostname;
+    this.origin = url.origin;
+    this.path = url.pathname + url.search;
+  }
+
+  /** Under which name its kept connections lie. Almost every request repeats the one before. */
+  poolKey(scope: PoolScope): string {
+    if (this.#scopeKey !== scope.key) {
+      this.#poolKey = JSON.stringify([scope.key, this.origin]);
+      this.#scopeKey = scope.key;
+    }
+    return this.#poolKey;
+  }
+}
+
+/** An HTTP request is for http(s) alone; the other schemes that a target may have are for sockets. */
+export function readDestination(input: string | URL): Destination {
+  const url = readUrl(input);
+  const { host, protocol } = targetOf(url);
+  if (protocol !== 'https:' && protocol !== 'http:') throw new EgressError('bad_url', host);
+  return new Destination(url);
+}
+
+export type Destinations = (url: string) => Destination;
+
+const KEPT = 256;
+
+/** Remembers the URLs that were asked for lately: reading one costs as much as the rest of a request's preparation. */
+export function createDestinations(): Destinations {
+  const kept = new Map<string, Destination>();
+  return (url) => {
+    let destination = kept.get(url);
+    if (destination) kept.delete(url);
+    else {
+      destination = readDestination(url);
+      const [oldest] = kept.keys();
+      if (kept.size >= KEPT && oldest !== undefined) kept.delete(oldest);
+    }
+    kept.set(url, destination);
+    return destination;
+  };
+}
