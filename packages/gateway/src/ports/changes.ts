@@ -1,5 +1,5 @@
 /** What may change under another process's feet. */
-export const changeTopics = ['users', 'sessions', 'settings'] as const;
+export const changeTopics = ['users', 'sessions', 'settings', 'variables', 'servers'] as const;
 export type ChangeTopic = (typeof changeTopics)[number];
 
 export interface ChangeNotice {
@@ -10,9 +10,27 @@ export interface ChangeNotice {
 
 /**
  * Tells all processes, this one included, that something changed. A notice says "read again", never what the new value
- * is. It may be late, doubled or widened to `*`, so every cache it ends has a time bound of its own.
+ * is. It may be late, doubled or widened to `*`; how late is what `checkedAt` says.
  */
 export interface ChangeFeed {
   publish(notice: ChangeNotice): Promise<void>;
   subscribe(listener: (notice: ChangeNotice) => void): () => void;
+  /**
+   * Every notice published before this time has been heard here. What was read and not ended by a notice was therefore
+   * true at this time at the latest. It stands still while the store cannot be asked.
+   */
+  checkedAt(): number;
+}
+
+/** What was read counts everywhere as changed after this time at the latest: roles, sign-outs, values of users. */
+export const STALENESS_MS = 2_000;
+/** What nobody publishes, such as the day a session is over, counts after this time. */
+const LONGEST_MS = 30_000;
+
+/**
+ * Whether what was read at `readAt` may still be used. Unless a notice has ended it, it was true when the feed was last
+ * sure to have heard everything: that is as good as having read it then.
+ */
+export function isCurrent(changes: ChangeFeed, now: number, readAt: number): boolean {
+  return now - Math.max(readAt, changes.checkedAt()) < STALENESS_MS && now - readAt < LONGEST_MS;
 }

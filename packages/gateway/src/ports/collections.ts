@@ -1,7 +1,9 @@
 import type { SealContext } from '@behalf/kernel';
+import { serverContext, type StoredServerRecord } from './servers.ts';
 import type { SessionRecord } from './sessions.ts';
 import type { TicketRecord } from './tickets.ts';
 import type { UserRecord } from './users.ts';
+import { variableContext, type UserVariableRecord } from './variables.ts';
 
 /** The records that outlive a move from one store to another. Leases, counters and caches do not. */
 export interface Collections {
@@ -9,6 +11,8 @@ export interface Collections {
   sessions: SessionRecord;
   tickets: TicketRecord & { consumedAt: number | null };
   system: { name: string; value: string };
+  variables: UserVariableRecord;
+  servers: StoredServerRecord;
 }
 export type CollectionName = keyof Collections;
 
@@ -63,6 +67,18 @@ export const collectionShapes: { [N in CollectionName]: CollectionShape<Collecti
   },
   sessions: { key: 'hash', sealed: () => [] },
   tickets: { key: 'hash', sealed: () => [] },
+  variables: {
+    key: 'id',
+    sealed: (variable) => [
+      { field: 'valueSealed', value: variable.valueSealed, context: variableContext(variable) },
+    ],
+  },
+  servers: {
+    key: 'id',
+    sealed: (server) => [
+      { field: 'configSealed', value: server.configSealed, context: serverContext(server) },
+    ],
+  },
 };
 
 export const collectionNames = Object.keys(collectionShapes) as CollectionName[];

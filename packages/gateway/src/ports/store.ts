@@ -3,10 +3,12 @@ import type { AttemptCounter } from './attempts.ts';
 import type { OpenCache } from './cache.ts';
 import type { ChangeFeed } from './changes.ts';
 import type { RawCollections } from './collections.ts';
+import type { ServerStore } from './servers.ts';
 import type { SessionStore } from './sessions.ts';
 import type { SystemStore } from './system.ts';
 import type { TicketStore } from './tickets.ts';
 import type { UserStore } from './users.ts';
+import type { UserVariableStore } from './variables.ts';
 
 /** What all processes share for as long as it lives: Redis, or the primary store itself. */
 export interface CoordinationStore {
@@ -30,6 +32,8 @@ export interface PrimaryStore extends CoordinationStore {
   readonly users: UserStore;
   readonly sessions: SessionStore;
   readonly tickets: TicketStore;
+  readonly variables: UserVariableStore;
+  readonly servers: ServerStore;
   readonly system: SystemStore;
   readonly raw: RawCollections;
 }

@@ -1,11 +1,17 @@
 import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { keyCheckContext, passwordContext, type PrimaryStore } from '@behalf/gateway/ports';
+import {
+  keyCheckContext,
+  passwordContext,
+  serverContext,
+  variableContext,
+  type PrimaryStore,
+} from '@behalf/gateway/ports';
 import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
 import { createFakeClock, verifies, type FakeClock } from '@behalf/testkit';
 import { createMongoDouble } from '@behalf/testkit/mongodouble';
-import { aUser } from '@behalf/testkit/suites';
+import { aStoredServer, aUser, aVariable } from '@behalf/testkit/suites';
 import { afterEach, beforeEach, describe, expect } from '@jest/globals';
 import { openMemoryStore } from '../memory/index.ts';
 import { openMongoStore } from '../mongo/index.ts';
@@ -56,6 +62,12 @@ describe('copying a store', () => {
     );
     await store.sessions.insert(session);
     await store.tickets.issue({ hash: 't', kind: 'setup', createdAt: 1, expiresAt: 9e12 });
+    const variable = aVariable();
+    await store.variables.put([
+      { ...variable, valueSealed: keyring.seal('a value', variableContext(variable)) },
+    ]);
+    const server = aStoredServer();
+    await store.servers.insert({ ...server, configSealed: keyring.seal('{}', serverContext(server)) });
   }
 
   const everything = async (store: PrimaryStore) => ({
@@ -63,6 +75,8 @@ describe('copying a store', () => {
     users: await store.raw.page('users', null, 10_000),
     sessions: await store.raw.page('sessions', null, 10_000),
     tickets: await store.raw.page('tickets', null, 10_000),
+    variables: await store.raw.page('variables', null, 10_000),
+    servers: await store.raw.page('servers', null, 10_000),
   });
 
   verifies('stores.copy.whole', 'SQLite to MongoDB and back leaves every record as it was', async () => {

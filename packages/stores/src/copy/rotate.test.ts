@@ -2,11 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { keyFitsStore } from '@behalf/gateway';
-import { passwordContext, type PrimaryStore } from '@behalf/gateway/ports';
+import { passwordContext, serverContext, variableContext, type PrimaryStore } from '@behalf/gateway/ports';
 import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
 import { createFakeClock, verifies } from '@behalf/testkit';
 import { createMongoDouble } from '@behalf/testkit/mongodouble';
-import { aUser } from '@behalf/testkit/suites';
+import { aStoredServer, aUser, aVariable } from '@behalf/testkit/suites';
 import { afterEach, beforeEach, describe, expect } from '@jest/globals';
 import { openMemoryStore } from '../memory/index.ts';
 import { openMongoStore } from '../mongo/index.ts';
@@ -97,6 +97,33 @@ describe('rotating the key', () => {
       expect(after.sessions).toEqual(before.sessions);
       expect(await store.system.announce('gateway', 1_000)).toBe('announced');
     });
+
+    verifies(
+      'stores.rotate.whole',
+      `on ${kind}, values and definitions of users are sealed anew too`,
+      async () => {
+        const store = await openStore();
+        await fill(store, 1);
+        const variable = aVariable();
+        const server = aStoredServer();
+        const old = ring(oldKey);
+        await store.variables.put([
+          { ...variable, valueSealed: old.seal('a value', variableContext(variable)) },
+        ]);
+        await store.servers.insert({ ...server, configSealed: old.seal('{}', serverContext(server)) });
+        const done = await rotateStore({ store, keys: [newKey, oldKey], random });
+        expect(done.filter(({ resealed }) => resealed > 0).map(({ collection }) => collection)).toEqual([
+          'users',
+          'variables',
+          'servers',
+          'system',
+        ]);
+        const [row] = await store.variables.list('default', 'u1', 's1');
+        expect(ring(newKey).open(row!.valueSealed, variableContext(variable))).toBe('a value');
+        const found = await store.servers.find('default', 's1');
+        expect(ring(newKey).open(found!.configSealed, serverContext(server))).toBe('{}');
+      },
+    );
 
     verifies('stores.rotate.resumable', `on ${kind}, a rotation that was cut short is finished`, async () => {
       const store = await openStore();

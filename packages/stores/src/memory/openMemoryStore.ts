@@ -5,11 +5,13 @@ import { openKeyvCache } from '../keyvCache.ts';
 import { createMemoryAttempts } from './attempts.ts';
 import { createMemoryLeases } from './leases.ts';
 import { createMemoryRaw } from './raw.ts';
+import { createMemoryServers } from './servers.ts';
 import { createMemorySessions } from './sessions.ts';
 import { createMemorySystem } from './system.ts';
 import { createTables } from './tables.ts';
 import { createMemoryTickets } from './tickets.ts';
 import { createMemoryUsers } from './users.ts';
+import { createMemoryVariables } from './variables.ts';
 
 /** One process, nothing kept: for tests, and the shortest reading of what each port means. */
 export function openMemoryStore({ clock, random }: { clock: Clock; random: Random }): PrimaryStore {
@@ -20,6 +22,8 @@ export function openMemoryStore({ clock, random }: { clock: Clock; random: Rando
     users: createMemoryUsers(tables),
     sessions: createMemorySessions(tables),
     tickets: createMemoryTickets(tables),
+    variables: createMemoryVariables(tables),
+    servers: createMemoryServers(tables),
     system: createMemorySystem(tables, clock),
     raw: createMemoryRaw(tables),
     attempts: createMemoryAttempts(clock),
@@ -27,6 +31,8 @@ export function openMemoryStore({ clock, random }: { clock: Clock; random: Rando
     changes: {
       publish: async (notice) => listeners.emit(notice),
       subscribe: (listener) => listeners.subscribe(listener),
+      // There is no other process to hear from.
+      checkedAt: () => clock.now(),
     },
     cache: openKeyvCache('memory', () => new Map()),
     ping: async () => undefined,

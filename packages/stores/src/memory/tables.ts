@@ -3,5 +3,12 @@ import type { CollectionName, Collections } from '@behalf/gateway/ports';
 export type Tables = { [N in CollectionName]: Map<string, Collections[N]> };
 
 export function createTables(): Tables {
-  return { users: new Map(), sessions: new Map(), tickets: new Map(), system: new Map() };
+  return {
+    users: new Map(),
+    sessions: new Map(),
+    tickets: new Map(),
+    system: new Map(),
+    variables: new Map(),
+    servers: new Map(),
+  };
 }

@@ -22,11 +22,13 @@ export async function createMongoChanges(
     const docs = await gate.run(() => revisions.find({}).lean<RevisionDoc[]>().exec());
     return new Map(docs.map((doc) => [doc._id, doc.revision]));
   };
+  let checkedAt = clock.now();
   const seen = await read();
   let stopped = false;
 
   const poll = async () => {
     try {
+      const begun = clock.now();
       for (const [topic, revision] of await read()) {
         const before = seen.get(topic) ?? 0;
         // Our own publication may have been counted while this was being read.
@@ -34,6 +36,7 @@ export async function createMongoChanges(
         seen.set(topic, revision);
         listeners.emit({ topic, id: '*' });
       }
+      checkedAt = begun;
     } catch {
       // A store that cannot be read now is read at the next poll; `/ready` tells the operator meanwhile.
     }
@@ -61,6 +64,7 @@ export async function createMongoChanges(
       listeners.emit(notice);
     },
     subscribe: (listener) => listeners.subscribe(listener),
+    checkedAt: () => checkedAt,
     stop() {
       stopped = true;
       cancel();

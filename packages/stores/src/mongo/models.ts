@@ -10,6 +10,8 @@ export type UserDoc = Stored<Collections['users'], 'id'> & { first?: true };
 export type SessionDoc = Stored<Collections['sessions'], 'hash'>;
 export type TicketDoc = Stored<Collections['tickets'], 'hash'>;
 export type SystemDoc = Stored<Collections['system'], 'name'>;
+export type VariableDoc = Stored<Collections['variables'], 'id'>;
+export type ServerDoc = Stored<Collections['servers'], 'id'>;
 export interface StateDoc {
   _id: string;
   writers: { id: string; until: Date }[];
@@ -44,6 +46,8 @@ export interface Models {
   sessions: Model<SessionDoc>;
   tickets: Model<TicketDoc>;
   system: Model<SystemDoc>;
+  variables: Model<VariableDoc>;
+  servers: Model<ServerDoc>;
   state: Model<StateDoc>;
   leases: Model<LeaseDoc>;
   attempts: Model<AttemptDoc>;
@@ -93,6 +97,39 @@ const ticketSchema = new Schema<TicketDoc>(
 
 const systemSchema = new Schema<SystemDoc>({ _id: text, value: text }, options);
 
+const variableSchema = new Schema<VariableDoc>(
+  {
+    _id: text,
+    tenant: text,
+    userId: text,
+    serverId: text,
+    name: text,
+    valueSealed: text,
+    updatedAt: time,
+  },
+  options,
+);
+variableSchema.index({ tenant: 1, userId: 1, serverId: 1, name: 1 }, { name: 'key', unique: true });
+variableSchema.index({ tenant: 1, serverId: 1 }, { name: 'server' });
+
+const serverSchema = new Schema<ServerDoc>(
+  {
+    _id: text,
+    tenant: text,
+    name: text,
+    normalizedName: text,
+    author: text,
+    version: time,
+    configSealed: text,
+    createdAt: time,
+    updatedAt: time,
+    updatedBy: text,
+  },
+  options,
+);
+serverSchema.index({ tenant: 1, name: 1 }, { name: 'name', unique: true });
+serverSchema.index({ tenant: 1, normalizedName: 1 }, { name: 'normalized', unique: true });
+
 const stateSchema = new Schema<StateDoc>(
   {
     _id: text,
@@ -131,6 +168,8 @@ export function defineModels(connection: Connection): Models {
     sessions: define('sessions', sessionSchema),
     tickets: define('tickets', ticketSchema),
     system: define('system', systemSchema),
+    variables: define('variables', variableSchema),
+    servers: define('servers', serverSchema),
     state: define('state', stateSchema),
     leases: define('leases', leaseSchema),
     attempts: define('attempts', attemptSchema),

@@ -10,10 +10,12 @@ import { createGate } from './gate.ts';
 import { createMongoLeases } from './leases.ts';
 import { defineModels } from './models.ts';
 import { createMongoRaw } from './raw.ts';
+import { createMongoServers } from './servers.ts';
 import { createMongoSessions } from './sessions.ts';
 import { createMongoSystem } from './system.ts';
 import { createMongoTickets } from './tickets.ts';
 import { createMongoUsers } from './users.ts';
+import { createMongoVariables } from './variables.ts';
 
 export interface MongoParts {
   /** Names the database in its path; `behalf` when it does not. */
@@ -47,6 +49,8 @@ export async function openMongoStore(parts: MongoParts): Promise<PrimaryStore> {
       users: createMongoUsers(models, gate),
       sessions: createMongoSessions(models, gate),
       tickets: createMongoTickets(models, gate),
+      variables: createMongoVariables(models, gate),
+      servers: createMongoServers(models, gate),
       system,
       raw: createMongoRaw(models, gate),
       attempts: createMongoAttempts(models, gate),

@@ -76,6 +76,7 @@ function fakeFeed() {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
+    checkedAt: () => 0,
   };
   return feed;
 }

@@ -33,6 +33,8 @@ export function createRedisChanges(
       await redis.ask((client) => client.publish(channel, JSON.stringify(notice)));
     },
     subscribe: (listener) => listeners.subscribe(listener),
+    // Pub/sub forgets: it never knows that it has heard everything.
+    checkedAt: () => 0,
     ready: () => subscribed,
     stop() {
       // Nothing it was asked is worth waiting for.

@@ -18,10 +18,12 @@ export function createSqliteChanges(
   let seenData = dataVersion();
   let seen = revisions();
   let stopped = false;
+  let checkedAt = clock.now();
 
   const poll = () => {
     if (stopped) return;
     try {
+      const begun = clock.now();
       const version = dataVersion();
       if (version !== seenData) {
         const current = revisions();
@@ -31,6 +33,7 @@ export function createSqliteChanges(
         seen = current;
         seenData = version;
       }
+      checkedAt = begun;
     } catch {
       // A database that cannot be read now is read at the next poll; `/ready` tells the operator meanwhile.
     }
@@ -51,6 +54,7 @@ export function createSqliteChanges(
       listeners.emit(notice);
     },
     subscribe: (listener) => listeners.subscribe(listener),
+    checkedAt: () => checkedAt,
     stop() {
       stopped = true;
       cancel();

@@ -56,4 +56,31 @@ export const migrations: readonly (readonly string[])[] = [
     `CREATE TABLE origin (one INTEGER PRIMARY KEY CHECK (one = 1), identity TEXT, copySource TEXT) STRICT`,
     `INSERT INTO origin (one) VALUES (1)`,
   ],
+  [
+    `CREATE TABLE variables (
+      id TEXT PRIMARY KEY,
+      tenant TEXT NOT NULL,
+      userId TEXT NOT NULL,
+      serverId TEXT NOT NULL,
+      name TEXT NOT NULL,
+      valueSealed TEXT NOT NULL,
+      updatedAt INTEGER NOT NULL
+    ) STRICT`,
+    `CREATE UNIQUE INDEX variables_key ON variables (tenant, userId, serverId, name)`,
+    `CREATE INDEX variables_server ON variables (tenant, serverId)`,
+    `CREATE TABLE servers (
+      id TEXT PRIMARY KEY,
+      tenant TEXT NOT NULL,
+      name TEXT NOT NULL,
+      normalizedName TEXT NOT NULL,
+      author TEXT NOT NULL,
+      version INTEGER NOT NULL,
+      configSealed TEXT NOT NULL,
+      createdAt INTEGER NOT NULL,
+      updatedAt INTEGER NOT NULL,
+      updatedBy TEXT NOT NULL
+    ) STRICT`,
+    `CREATE UNIQUE INDEX servers_name ON servers (tenant, name)`,
+    `CREATE UNIQUE INDEX servers_normalized ON servers (tenant, normalizedName)`,
+  ],
 ];

@@ -7,10 +7,12 @@ import { createSqliteChanges } from './changes.ts';
 import { openDatabase } from './database.ts';
 import { createSqliteLeases } from './leases.ts';
 import { createSqliteRaw } from './raw.ts';
+import { createSqliteServers } from './servers.ts';
 import { createSqliteSessions } from './sessions.ts';
 import { createSqliteSystem } from './system.ts';
 import { createSqliteTickets } from './tickets.ts';
 import { createSqliteUsers } from './users.ts';
+import { createSqliteVariables } from './variables.ts';
 
 export interface SqliteParts {
   file: string;
@@ -34,6 +36,8 @@ export async function openSqliteStore({
     users: createSqliteUsers(db),
     sessions: createSqliteSessions(db),
     tickets: createSqliteTickets(db),
+    variables: createSqliteVariables(db),
+    servers: createSqliteServers(db),
     system: createSqliteSystem(db, clock),
     raw: createSqliteRaw(db),
     attempts: createSqliteAttempts(db, clock),

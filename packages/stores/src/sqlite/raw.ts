@@ -23,6 +23,19 @@ const columns: { [N in CollectionName]: readonly (keyof Collections[N] & string)
   sessions: ['hash', 'userId', 'tenant', 'createdAt', 'expiresAt'],
   tickets: ['hash', 'kind', 'createdAt', 'expiresAt', 'consumedAt'],
   system: ['name', 'value'],
+  variables: ['id', 'tenant', 'userId', 'serverId', 'name', 'valueSealed', 'updatedAt'],
+  servers: [
+    'id',
+    'tenant',
+    'name',
+    'normalizedName',
+    'author',
+    'version',
+    'configSealed',
+    'createdAt',
+    'updatedAt',
+    'updatedBy',
+  ],
 };
 
 export function createSqliteRaw(db: Sqlite): RawCollections {

@@ -43,6 +43,12 @@ export function changesSuite(
           await other.changes.publish({ topic: 'users', id: 'u9' });
           await eventually('this one to hear', () => about(heardHere, 'users', 'u9'));
           expect(about(heardThere, 'settings', '*')).toBe(false);
+          if (store().kind === 'redis') return;
+          // What this one says to have heard, it has heard.
+          await other.changes.publish({ topic: 'servers', id: 'x' });
+          const published = Date.now();
+          await eventually('this one to be sure', () => store().changes.checkedAt() > published);
+          expect(about(heardHere, 'servers', 'x')).toBe(true);
         } finally {
           await other.close();
         }

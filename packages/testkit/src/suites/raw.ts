@@ -2,7 +2,9 @@ import type { PrimaryStore, UserRecord } from '@behalf/gateway/ports';
 import { describe, expect } from '@jest/globals';
 import { verifies } from '../verifies.ts';
 import { openedStore, type OpenStore } from './opened.ts';
+import { aStoredServer } from './servers.ts';
 import { aUser } from './users.ts';
+import { aVariable } from './variables.ts';
 
 export function rawSuite(label: string, open: OpenStore<PrimaryStore>): void {
   describe(`RawCollections on ${label}`, () => {
@@ -34,6 +36,8 @@ export function rawSuite(label: string, open: OpenStore<PrimaryStore>): void {
           await store().raw.put('sessions', [session]);
           await store().raw.put('tickets', [ticket, { ...ticket, hash: 't2', consumedAt: null }]);
           await store().raw.put('system', [{ name: 'key-check', value: 'v1.k' }]);
+          await store().raw.put('variables', [aVariable()]);
+          await store().raw.put('servers', [aStoredServer()]);
         }
         expect(await store().users.findById('u1')).toEqual(user);
         expect(await store().sessions.find('h', 0)).toEqual(session);
@@ -46,6 +50,10 @@ export function rawSuite(label: string, open: OpenStore<PrimaryStore>): void {
         ]);
         expect(await store().raw.page('system', null, 10)).toEqual([{ name: 'key-check', value: 'v1.k' }]);
         expect(await store().raw.count('tickets')).toBe(2);
+        expect(await store().variables.list('default', 'u1', 's1')).toEqual([aVariable()]);
+        expect(await store().raw.page('variables', null, 10)).toEqual([aVariable()]);
+        expect(await store().servers.find('default', 's1')).toEqual(aStoredServer());
+        expect(await store().raw.page('servers', null, 10)).toEqual([aStoredServer()]);
       },
     );
 

@@ -1,0 +1,42 @@
+import type { SealContext } from '@behalf/kernel';
+
+/** A server that a user defined. Unique by (tenant, name) and by (tenant, normalizedName). */
+export interface StoredServerRecord {
+  id: string;
+  tenant: string;
+  name: string;
+  /** The form that appears in tool names. */
+  normalizedName: string;
+  /** The user who created it. */
+  author: string;
+  /** Counts changes: who changes it says which one they saw. */
+  version: number;
+  /** The whole definition as JSON. Sealed as one: headers, keys and client secrets may stand anywhere in it. */
+  configSealed: string;
+  createdAt: number;
+  updatedAt: number;
+  updatedBy: string;
+}
+
+export interface ServerStore {
+  /** `taken` when the name or its normalised form exists in the tenant; the unique indexes decide. */
+  insert(server: StoredServerRecord): Promise<'inserted' | 'taken'>;
+  /** Replaces the record of this id and tenant if it still has version `seen`, as one step for all processes. */
+  replace(
+    server: StoredServerRecord,
+    seen: number,
+  ): Promise<'replaced' | 'taken' | 'version_conflict' | 'missing'>;
+  /** False when there was none. */
+  remove(tenant: string, id: string): Promise<boolean>;
+  find(tenant: string, id: string): Promise<StoredServerRecord | null>;
+  findByName(tenant: string, name: string): Promise<StoredServerRecord | null>;
+  /** Of all tenants, in the order of their ids. */
+  list(): Promise<StoredServerRecord[]>;
+  /** The same without what they hold: cheap enough to be asked every other second. */
+  versions(): Promise<Pick<StoredServerRecord, 'id' | 'version'>[]>;
+}
+
+/** Bound to the server: a definition moved into another row, or under another tenant, does not open. */
+export function serverContext({ tenant, id }: Pick<StoredServerRecord, 'tenant' | 'id'>): SealContext {
+  return { tenant, principal: '-', server: id, kind: 'server', field: 'config' };
+}

@@ -1,0 +1,45 @@
+import type { ServerStore, StoredServerRecord } from '@behalf/gateway/ports';
+import type { Tables } from './tables.ts';
+
+export function createMemoryServers({ servers }: Tables): ServerStore {
+  const isTaken = ({ id, tenant, name, normalizedName }: StoredServerRecord) =>
+    [...servers.values()].some(
+      (other) =>
+        other.id !== id &&
+        other.tenant === tenant &&
+        (other.name === name || other.normalizedName === normalizedName),
+    );
+  const find = (tenant: string, id: string) => {
+    const server = servers.get(id);
+    return server?.tenant === tenant ? server : undefined;
+  };
+  const inOrder = () => [...servers.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+
+  return {
+    async insert(server) {
+      if (servers.has(server.id) || isTaken(server)) return 'taken';
+      servers.set(server.id, { ...server });
+      return 'inserted';
+    },
+    async replace(server, seen) {
+      const current = find(server.tenant, server.id);
+      if (!current) return 'missing';
+      if (current.version !== seen) return 'version_conflict';
+      if (isTaken(server)) return 'taken';
+      servers.set(server.id, { ...server });
+      return 'replaced';
+    },
+    async remove(tenant, id) {
+      return find(tenant, id) !== undefined && servers.delete(id);
+    },
+    find: async (tenant, id) => copy(find(tenant, id)),
+    findByName: async (tenant, name) =>
+      copy([...servers.values()].find((server) => server.tenant === tenant && server.name === name)),
+    list: async () => inOrder().map((server) => ({ ...server })),
+    versions: async () => inOrder().map(({ id, version }) => ({ id, version })),
+  };
+}
+
+function copy(server: StoredServerRecord | undefined): StoredServerRecord | null {
+  return server ? { ...server } : null;
+}
