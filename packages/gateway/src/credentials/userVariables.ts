@@ -1,0 +1,104 @@
+import type { Clock, Keyring } from '@behalf/kernel';
+import type { Diagnostic } from '@behalf/contracts';
+import { GatewayError } from '../errors/gatewayError.ts';
+import {
+  variableContext,
+  variableId,
+  type ChangeFeed,
+  type UserVariableRecord,
+  type UserVariableStore,
+} from '../ports/index.ts';
+import type { UserPrincipal } from '../principal/principal.ts';
+import { declaredVariables } from '../registry/scope.ts';
+import type { ServerSnapshot } from '../registry/server.ts';
+import { variablesKey } from './variableCache.ts';
+
+export interface UserVariableParts {
+  readonly store: UserVariableStore;
+  readonly keyring: Keyring;
+  readonly changes: ChangeFeed;
+  readonly clock: Clock;
+}
+
+/** The values that users enter for servers. They go in and are used; nobody reads them back. */
+export interface UserVariables {
+  /** Of each declared name, whether this user has set it. Blanks alone are not a value. */
+  flags(server: ServerSnapshot, principal: UserPrincipal): Promise<Record<string, boolean>>;
+  /** All or none; an empty value removes. Only names that the server declares. */
+  set(
+    server: ServerSnapshot,
+    principal: UserPrincipal,
+    values: Readonly<Record<string, string>>,
+  ): Promise<void>;
+  removeAll(server: ServerSnapshot, principal: UserPrincipal): Promise<void>;
+}
+
+/** Longer than any key or certificate; short enough that a thousand users do not fill the memory. */
+const LONGEST_VALUE = 16_384;
+
+export function createUserVariables({ store, keyring, changes, clock }: UserVariableParts): UserVariables {
+  const ownerOf = ({ id }: ServerSnapshot, { tenant, userId }: UserPrincipal) => ({
+    tenant,
+    userId,
+    serverId: id,
+  });
+  const tell = (server: ServerSnapshot, principal: UserPrincipal) =>
+    changes.publish({ topic: 'variables', id: variablesKey(ownerOf(server, principal)) });
+
+  return {
+    async flags(server, principal) {
+      const records = await store.list(principal.tenant, principal.userId, server.id);
+      const set = new Set(
+        records
+          .filter((record) => !isBlank(keyring.open(record.valueSealed, variableContext(record))))
+          .map(({ name }) => name),
+      );
+      return Object.fromEntries(declaredVariables(server.settings).map((name) => [name, set.has(name)]));
+    },
+    async set(server, principal, values) {
+      const errors = problemsOf(values, declaredVariables(server.settings));
+      if (errors.length > 0) throw new GatewayError('REQUEST_INVALID', { errors });
+      const owner = ownerOf(server, principal);
+      const kept: UserVariableRecord[] = [];
+      const emptied: string[] = [];
+      for (const [name, value] of Object.entries(values)) {
+        const key = { ...owner, name };
+        if (isBlank(value)) emptied.push(name);
+        else {
+          const valueSealed = keyring.seal(value, variableContext(key));
+          kept.push({ id: variableId(key), ...key, valueSealed, updatedAt: clock.now() });
+        }
+      }
+      await store.put(kept);
+      for (const name of emptied) await store.remove(owner.tenant, owner.userId, owner.serverId, name);
+      await tell(server, principal);
+    },
+    async removeAll(server, principal) {
+      await store.removeAll(principal.tenant, principal.userId, server.id);
+      await tell(server, principal);
+    },
+  };
+}
+
+export function isBlank(value: string): boolean {
+  return value.trim() === '';
+}
+
+function problemsOf(values: Readonly<Record<string, string>>, declared: readonly string[]): Diagnostic[] {
+  return Object.entries(values).flatMap(([name, value]): Diagnostic[] => {
+    // Reserved whatever a definition says: such a name would stand in for the identity of the user.
+    if (name.toUpperCase().startsWith('LIBRECHAT_')) {
+      return [{ path: name, code: 'variable_reserved', message: 'is a reserved name' }];
+    }
+    if (!declared.includes(name)) {
+      const suggestion = declared.length > 0 ? `use ${declared.join(', ')}` : 'this server takes no values';
+      return [
+        { path: name, code: 'variable_undeclared', message: 'is not declared by the server', suggestion },
+      ];
+    }
+    if (value.length > LONGEST_VALUE) {
+      return [{ path: name, code: 'too_long', message: `is longer than ${LONGEST_VALUE} characters` }];
+    }
+    return [];
+  });
+}

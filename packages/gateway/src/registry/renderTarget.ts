@@ -1,0 +1,165 @@
+import { apiKeyVariable, hasControlCharacter } from '@behalf/contracts';
+import {
+  placeholdersIn,
+  placeholderText,
+  renderHeader,
+  renderTemplate,
+  renderUrl,
+  type ApiKeySettings,
+  type Rendered,
+  type ServerSettings,
+  type StdioSettings,
+  type Template,
+  type TemplateValues,
+} from '@behalf/settings';
+import type { RemoteTarget, StdioTarget, UpstreamTarget } from '../upstream/target.ts';
+
+/** What a child process gets of our environment unless its definition says otherwise: enough to find and run programs. */
+const INHERITED = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ'];
+
+export interface RenderContext {
+  readonly audience: RemoteTarget['audience'];
+  /** Our own environment. Of it a child process gets a handful of names, whatever else is in there. */
+  readonly inheritedEnv: Readonly<Record<string, string | undefined>>;
+}
+
+/** Why a target cannot be rendered: which field, and which placeholders in it. Never a value. */
+export interface RenderFailure {
+  readonly ok: false;
+  readonly field: string;
+  readonly code: RenderCode;
+  readonly placeholders: readonly string[];
+}
+
+/** `arg_value`: would be read as an option of the program. `nul_value`: no process can be given it. */
+export type RenderCode = Extract<Rendered, { ok: false }>['code'] | 'arg_value' | 'nul_value';
+
+export type RenderedTarget = { readonly ok: true; readonly target: UpstreamTarget } | RenderFailure;
+
+/** Fills the placeholders of a definition in: all of them, or there is no target and nothing can be sent. */
+export function renderTarget(
+  settings: ServerSettings,
+  values: TemplateValues,
+  context: RenderContext,
+): RenderedTarget {
+  try {
+    const target =
+      settings.type === 'stdio'
+        ? stdioTarget(settings, values, context)
+        : remoteTarget(settings, values, context);
+    return { ok: true, target };
+  } catch (error) {
+    if (error instanceof Unrenderable) return error.failure;
+    throw error;
+  }
+}
+
+/** Ends rendering from wherever it stands; never leaves this file. */
+class Unrenderable extends Error {
+  readonly failure: RenderFailure;
+  constructor(failure: RenderFailure) {
+    super(failure.code);
+    this.failure = failure;
+  }
+}
+
+function take(field: string, rendered: Rendered): string {
+  if (rendered.ok) return rendered.text;
+  throw new Unrenderable({ ok: false, field, code: rendered.code, placeholders: rendered.placeholders });
+}
+
+function refuse(field: string, code: RenderCode, template: Template): never {
+  const placeholders = placeholdersIn(template).map(placeholderText);
+  throw new Unrenderable({ ok: false, field, code, placeholders });
+}
+
+type RemoteSettings = Exclude<ServerSettings, StdioSettings>;
+
+function remoteTarget(
+  settings: RemoteSettings,
+  values: TemplateValues,
+  { audience }: RenderContext,
+): RemoteTarget {
+  const headers = Object.entries(settings.headers).map(
+    ([name, template]) => [name.toLowerCase(), headerText(`headers.${name}`, template, values)] as const,
+  );
+  // Last, so that it replaces a header of the same name.
+  if (settings.apiKey) headers.push(apiKeyHeader(settings.apiKey, values));
+  return Object.freeze({
+    type: settings.type,
+    url: take('url', renderUrl(settings.url, values)),
+    headers: Object.freeze(Object.fromEntries(headers)),
+    audience,
+    proxy: 'proxy' in settings ? settings.proxy : undefined,
+    sseReadTimeoutMs: settings.sseReadTimeout,
+  });
+}
+
+/** Also what came from the file or the environment: a line break there smuggles as well as a user's. */
+function headerText(field: string, template: Template, values: TemplateValues): string {
+  const text = take(field, renderHeader(template, values));
+  if (hasControlCharacter(text) || /[^\u0000-\u00ff]/.test(text)) refuse(field, 'header_value', template);
+  return text;
+}
+
+const userKey: Template = [{ kind: 'userVar', name: apiKeyVariable }];
+
+function apiKeyHeader(
+  apiKey: ApiKeySettings,
+  values: TemplateValues,
+): readonly [name: string, value: string] {
+  const template = apiKey.source === 'user' ? userKey : (apiKey.key ?? userKey);
+  const field = apiKey.source === 'user' ? apiKeyVariable : 'apiKey.key';
+  if (apiKey.authorization_type === 'custom') {
+    return [apiKey.custom_header.toLowerCase(), headerText(field, template, values)];
+  }
+  if (apiKey.authorization_type === 'bearer') {
+    return ['authorization', `Bearer ${headerText(field, template, values)}`];
+  }
+  const pair = take(field, renderTemplate(template, values));
+  // RFC 7617 section 2: neither part holds control characters. A key without a colon is encoded already.
+  if (hasControlCharacter(pair)) refuse(field, 'header_value', template);
+  const key = pair.includes(':')
+    ? Buffer.from(pair, 'utf8').toString('base64')
+    : headerText(field, template, values);
+  return ['authorization', `Basic ${key}`];
+}
+
+function stdioTarget(
+  settings: StdioSettings,
+  values: TemplateValues,
+  { inheritedEnv }: RenderContext,
+): StdioTarget {
+  const inherited = INHERITED.flatMap((name) => {
+    const value = inheritedEnv[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  const own = Object.entries(settings.env).map(
+    ([name, template]) => [name, processText(`env.${name}`, template, values)] as const,
+  );
+  return Object.freeze({
+    type: 'stdio',
+    command: settings.command,
+    args: Object.freeze(settings.args.map((template, index) => argument(`args[${index}]`, template, values))),
+    env: Object.freeze(Object.fromEntries([...inherited, ...own])),
+    cwd: settings.cwd,
+    stderr: settings.stderr,
+  });
+}
+
+/**
+ * One template is one argument, whatever blanks or quotes a value holds: no shell reads it. But the program itself
+ * reads what begins with a dash as an option, so a value may stand there only behind text of the operator.
+ */
+function argument(field: string, template: Template, values: TemplateValues): string {
+  const text = processText(field, template, values);
+  const isOwnText = template[0]?.kind === 'literal' && template[0].text !== '';
+  if (!isOwnText && text.startsWith('-')) refuse(field, 'arg_value', template);
+  return text;
+}
+
+function processText(field: string, template: Template, values: TemplateValues): string {
+  const text = take(field, renderTemplate(template, values));
+  if (text.includes('\u0000')) refuse(field, 'nul_value', template);
+  return text;
+}

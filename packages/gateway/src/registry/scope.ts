@@ -1,0 +1,53 @@
+import { apiKeyVariable } from '@behalf/contracts';
+import { placeholdersOf, type ServerSettings } from '@behalf/settings';
+import type { ServerSource, UserAuth } from './server.ts';
+
+export type Scope =
+  | { readonly scope: 'app' }
+  | { readonly scope: 'user'; readonly auth: UserAuth; readonly requestScoped: boolean };
+
+/**
+ * Whether everybody may share a connection to this server. The one place that decides it: a second opinion elsewhere
+ * would sooner or later send one user's credential over another's connection.
+ */
+export function scopeOf(settings: ServerSettings, source: ServerSource): Scope {
+  const placeholders = placeholdersOf(settings);
+  const shared =
+    source !== 'user' &&
+    settings.startup &&
+    !needsOAuth(settings) &&
+    !usesObo(settings) &&
+    declaredVariables(settings).length === 0 &&
+    placeholders.length === 0;
+  if (shared) return { scope: 'app' };
+  return {
+    scope: 'user',
+    auth: authOf(settings, placeholders.length > 0),
+    requestScoped: placeholders.some(({ kind }) => kind === 'body'),
+  };
+}
+
+/** `requiresOAuth: false` switches off what `oauth` would switch on. */
+export function needsOAuth({ requiresOAuth, oauth }: ServerSettings): boolean {
+  return requiresOAuth ?? oauth !== undefined;
+}
+
+export function usesObo(settings: ServerSettings): boolean {
+  return 'obo' in settings && settings.obo !== undefined;
+}
+
+/** The names whose values a user may enter for this server. No other name is ever stored or used. */
+export function declaredVariables({ customUserVars, apiKey }: ServerSettings): string[] {
+  const names = Object.keys(customUserVars ?? {});
+  return apiKey?.source === 'user' && !names.includes(apiKeyVariable) ? [...names, apiKeyVariable] : names;
+}
+
+function authOf(settings: ServerSettings, hasPlaceholders: boolean): UserAuth {
+  if (usesObo(settings)) return 'obo';
+  // A process has no requests that could carry a token: it gets its values when it starts.
+  if (needsOAuth(settings) && settings.type !== 'stdio') return 'oauth';
+  if (declaredVariables(settings).length > 0) return 'userVars';
+  const configured = settings.type === 'stdio' ? settings.env : settings.headers;
+  const isStatic = hasPlaceholders || settings.apiKey !== undefined || Object.keys(configured).length > 0;
+  return isStatic ? 'static' : 'none';
+}

@@ -1,0 +1,107 @@
+import { finding, type Finding, type Path } from '@behalf/contracts';
+import { compileDefinition, parseTemplate, type CompiledDefinition } from '@behalf/settings';
+
+/**
+ * What a user may say of a server. Everything else is the operator's: what runs on this machine and which files of it
+ * are read, through which proxy traffic goes, how long it may take, what other users must enter.
+ */
+const allowedKeys = new Set([
+  'type',
+  'url',
+  'headers',
+  'title',
+  'description',
+  'iconPath',
+  'oauth',
+  'apiKey',
+  'obo',
+]);
+
+/** Parts of `oauth` and `obo` that would let a user choose whom a token is for. */
+const operatorKeys: Readonly<Record<string, readonly string[]>> = {
+  oauth: ['audience', 'forward_audience_on_refresh', 'resource', 'legacyAuthDiscovery'],
+  obo: ['provider', 'grant', 'audience', 'resource'],
+};
+
+/** Endpoints whose query would be another way to say the same. */
+const endpointKeys = ['authorization_url', 'token_url', 'revocation_endpoint'] as const;
+
+/** Never rendered, so nothing in them is a placeholder. */
+const plainTexts = new Set(['title', 'description', 'iconPath']);
+
+/**
+ * A definition that a user stored, under the stricter tier: no process, no `${...}`, no placeholder of the identity,
+ * the login or the request; only variables that it declares itself. Refused as a whole, never trimmed: a definition
+ * without its forbidden parts is not the one its author meant.
+ */
+export function compileStored(name: string, value: unknown): CompiledDefinition {
+  const errors = tierProblems(value, ['mcpServers', name]);
+  if (errors.length > 0) return { ok: false, errors };
+  // No environment: even a text that was overlooked above has nothing to expand to.
+  return compileDefinition(name, value, { env: {} });
+}
+
+function tierProblems(value: unknown, path: Path): Finding[] {
+  if (!isMapping(value)) return [finding(path, 'wrong_type', 'must be a mapping')];
+  const errors: Finding[] = [];
+  for (const [key, item] of Object.entries(value)) {
+    const at = [...path, key];
+    if (!allowedKeys.has(key) || (key === 'type' && item === 'stdio')) {
+      errors.push(finding(at, 'operator_only', 'can be set by the operator only', 'remove it'));
+    } else if (!plainTexts.has(key)) errors.push(...textProblems(item, at));
+    const reserved = operatorKeys[key];
+    if (reserved && isMapping(item)) errors.push(...reservedProblems(item, reserved, at));
+  }
+  if (isMapping(value['oauth'])) errors.push(...endpointProblems(value['oauth'], [...path, 'oauth']));
+  return errors;
+}
+
+function reservedProblems(
+  section: Record<string, unknown>,
+  reserved: readonly string[],
+  path: Path,
+): Finding[] {
+  return reserved
+    .filter((key) => Object.hasOwn(section, key))
+    .map((key) => finding([...path, key], 'operator_only', 'can be set by the operator only', 'remove it'));
+}
+
+function endpointProblems(oauth: Record<string, unknown>, path: Path): Finding[] {
+  return endpointKeys.flatMap((key) => {
+    const text = oauth[key];
+    const query = typeof text === 'string' && URL.canParse(text) ? new URL(text).searchParams : null;
+    return query && (query.has('audience') || query.has('resource'))
+      ? [finding([...path, key], 'operator_only', 'may not name an audience or a resource', 'remove it')]
+      : [];
+  });
+}
+
+/** Of every text below: whether it asks for something that is not a user's to ask for. */
+function textProblems(value: unknown, path: Path): Finding[] {
+  if (typeof value === 'string') return trustProblem(value, path);
+  if (Array.isArray(value)) return value.flatMap((item, index) => textProblems(item, [...path, index]));
+  if (!isMapping(value)) return [];
+  return Object.entries(value).flatMap(([key, item]) => textProblems(item, [...path, key]));
+}
+
+function trustProblem(text: string, path: Path): Finding[] {
+  const parsed = parseTemplate(text);
+  // A text that is no template is told by whoever compiles it; but never with a `${` in it.
+  const asks = parsed.ok
+    ? parsed.template.some(({ kind }) => kind !== 'literal' && kind !== 'userVar')
+    : text.includes('${') || text.includes('LIBRECHAT_');
+  return asks
+    ? [
+        finding(
+          path,
+          'placeholder_forbidden',
+          'may hold variables of its own users and nothing of the environment, the identity or the request',
+          'remove the placeholder',
+        ),
+      ]
+    : [];
+}
+
+function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

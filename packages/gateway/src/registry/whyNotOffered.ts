@@ -1,0 +1,40 @@
+import type { ServerSettings, Settings } from '@behalf/settings';
+import type { ServerSource } from './server.ts';
+
+/**
+ * Restrictions that this gateway may or may not carry out. `sharing`: who besides its author sees a server that a user
+ * stored.
+ */
+export type Restriction = 'access' | 'tools' | 'auth' | 'caFile' | 'toolApproval' | 'sharing';
+
+/**
+ * Why a server is left out, or null. One that asks for something not enforced yet is not offered at all: a restriction
+ * that is written down and ignored would be worse than a server that is missing.
+ */
+export function whyNotOffered(
+  server: ServerSettings,
+  source: ServerSource,
+  toolApproval: Settings['endpoints']['toolApproval'],
+  enforced: ReadonlySet<Restriction>,
+): string | null {
+  const { deny = [], ask = [], mode, enabled } = toolApproval ?? {};
+  const asked: Record<Restriction, boolean> = {
+    access: server.access !== undefined,
+    tools: server.tools !== undefined,
+    auth: server.auth !== undefined && server.auth !== 'none',
+    caFile: server.type !== 'stdio' && server.caFile !== undefined,
+    toolApproval: deny.length + ask.length > 0 || mode !== undefined || enabled !== undefined,
+    sharing: source === 'user',
+  };
+  const ignored = (Object.keys(asked) as Restriction[]).find((name) => asked[name] && !enforced.has(name));
+  return ignored === undefined ? null : reasons[ignored];
+}
+
+const reasons: Record<Restriction, string> = {
+  access: 'access is not enforced yet',
+  tools: 'tools is not enforced yet',
+  auth: 'auth is not supported yet',
+  caFile: 'caFile is not supported yet',
+  toolApproval: 'endpoints.agents.toolApproval is not enforced yet',
+  sharing: 'who may see a stored server is not enforced yet',
+};
