@@ -3,8 +3,14 @@ import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { verifies } from '@behalf/testkit';
 import { afterEach, beforeEach, describe, expect } from '@jest/globals';
-import { openSample, sampleCommand } from '../../test/sampleServer.ts';
-import type { Upstream, UpstreamTool } from './upstream.ts';
+import { ask, call } from '../../test/channelRig.ts';
+import { openSample, sampleTarget } from '../../test/sampleServer.ts';
+import type { Json, Upstream } from './upstream.ts';
+
+interface Tool {
+  readonly name: string;
+  readonly inputSchema: Json;
+}
 
 /** What a tool that waits for somebody (elicitation, sampling) may take before its caller gives up. */
 const PATIENCE_MS = 3_000;
@@ -67,7 +73,7 @@ describe('the built-in sample server', () => {
   ];
 
   /** Calls a tool with the URL in every place that takes a text, and waits no longer than a person would. */
-  async function callWith(upstream: Upstream, tool: UpstreamTool, url: string): Promise<void> {
+  async function callWith(upstream: Upstream, tool: Tool, url: string): Promise<void> {
     const properties = (tool.inputSchema['properties'] ?? {}) as Record<
       string,
       { type?: string; enum?: unknown[] }
@@ -82,15 +88,17 @@ describe('the built-in sample server', () => {
     );
     const signal = AbortSignal.timeout(PATIENCE_MS);
     // What it answers, or whether it refuses, is its own business here.
-    await upstream.callTool(tool.name, { ...args, data: url }, signal).catch(() => undefined);
+    await call(upstream, tool.name, { ...args, data: url }, { signal }).catch(() => undefined);
   }
+
+  const toolsOf = async (upstream: Upstream) => (await ask(upstream, 'tools/list'))['tools'] as Tool[];
 
   verifies(
     'sample.no-loopback',
     'none of its tools reaches a loopback listener, however the address is written',
     async () => {
       const upstream = await openSample();
-      const tools = await upstream.listTools();
+      const tools = await toolsOf(upstream);
       expect(tools.length).toBeGreaterThanOrEqual(10);
       await Promise.all(tools.flatMap((tool) => spellings().map((url) => callWith(upstream, tool, url))));
       expect(connections).toBe(0);
@@ -105,9 +113,9 @@ describe('the built-in sample server', () => {
     'sample.no-loopback',
     'the same calls do reach it when the setting is taken away, so that this test could fail',
     async () => {
-      const { GZIP_ALLOWED_DOMAINS: _, ...env } = sampleCommand().env;
+      const { GZIP_ALLOWED_DOMAINS: _, ...env } = sampleTarget().env;
       const upstream = await openSample({ env });
-      const tools = await upstream.listTools();
+      const tools = await toolsOf(upstream);
       const gzip = tools.find(({ name }) => name === 'gzip-file-as-resource')!;
       const reached: string[] = [];
       for (const url of spellings()) {
@@ -135,7 +143,7 @@ describe('the built-in sample server', () => {
 
   verifies('sample.empty-environment', 'sees one variable and nothing of ours', async () => {
     const upstream = await openSample();
-    const { content } = (await upstream.callTool('get-env', {})) as { content: { text: string }[] };
+    const { content } = (await call(upstream, 'get-env')) as { content: { text: string }[] };
     await upstream.close();
     expect(JSON.parse(content[0]!.text)).toEqual({ GZIP_ALLOWED_DOMAINS: 'invalid' });
   });

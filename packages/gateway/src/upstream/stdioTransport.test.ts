@@ -1,6 +1,7 @@
 import { createFakeClock, eventually, verifies } from '@behalf/testkit';
 import { describe, expect } from '@jest/globals';
 import { isAlive, nodeChild, says, staysAlive, type Child } from '../../test/childProcess.ts';
+import { UpstreamError } from './upstreamError.ts';
 
 const paramsOf = (child: Child) => child.messages.map((message) => (message as { params?: unknown }).params);
 const firstParams = (child: Child) =>
@@ -63,7 +64,7 @@ describe('what a stdio server writes', () => {
     const child = nodeChild(script, { clock });
     await child.transport.start();
     await eventually('the refusal', () =>
-      child.errors.some(({ message }) => message.includes('maximum size')),
+      child.errors.some((error) => error instanceof UpstreamError && error.reason === 'too_large'),
     );
     await eventually('the server to end', async () => {
       await clock.advance(1_000);
@@ -106,7 +107,7 @@ describe('sending to a stdio server', () => {
       // More than a pipe holds, so it cannot be written while nobody reads.
       await expect(child.transport.send(message('x'.repeat(10_000_000)))).rejects.toThrow();
       await eventually('the closing', () => child.closings() === 1);
-      await expect(child.transport.send(message('late'))).rejects.toThrow('The server process has ended');
+      await expect(child.transport.send(message('late'))).rejects.toMatchObject({ reason: 'ended' });
     },
   );
 
@@ -117,7 +118,7 @@ describe('sending to a stdio server', () => {
       const child = nodeChild('', { command: '/no/such/command', clock: createFakeClock() });
       await expect(child.transport.start()).rejects.toMatchObject({ code: 'ENOENT' });
       await child.transport.close();
-      await expect(child.transport.send(message('x'))).rejects.toThrow('The server process has ended');
+      await expect(child.transport.send(message('x'))).rejects.toMatchObject({ reason: 'ended' });
       expect(child.signals).toEqual([]);
       const noDirectory = nodeChild('', { cwd: '/no/such/directory' });
       await expect(noDirectory.transport.start()).rejects.toMatchObject({ code: 'ENOENT' });

@@ -1,19 +1,69 @@
-/** A tool as its server describes it. */
-export interface UpstreamTool {
-  name: string;
-  title?: string | undefined;
-  description?: string | undefined;
-  inputSchema: Record<string, unknown>;
+import type { Cancellation } from '@behalf/kernel';
+
+/** `modern`: 2026-07-28, stateless. `legacy`: up to 2025-11-25, with a session. */
+export type Era = 'legacy' | 'modern';
+
+/** A JSON object of the protocol. What is inside was chosen by the server: read it with care. */
+export type Json = Readonly<Record<string, unknown>>;
+
+/** Header names in lower case. */
+export type HeaderValues = Readonly<Record<string, string>>;
+
+/** What a server says of itself when a conversation opens. Not to be trusted: it may claim anything. */
+export interface ServerClaims {
+  readonly era: Era;
+  readonly protocolVersion: string;
+  readonly name: string;
+  readonly version: string;
+  readonly instructions: string | undefined;
+  readonly capabilities: Json;
 }
 
-/** What a tool answered, whole: content of every kind, structured content, `isError`, `_meta`. */
-export type UpstreamResult = Record<string, unknown>;
+export interface RequestOptions {
+  /** Aborts when nobody waits any more. The server is told, and the caller gets the signal's reason. */
+  readonly signal: Cancellation;
+  /** This caller's credential on this server. Over HTTP alone: a child process got its values when it started. */
+  readonly headers?: HeaderValues;
+  /** The longest silence: progress starts it anew. */
+  readonly timeoutMs: number;
+  /** The longest time altogether, whatever progress says. */
+  readonly totalMs: number;
+  readonly onProgress?: (params: Json) => void;
+  /** A log message of the server that belongs to this very request. */
+  readonly onLog?: (params: Json) => void;
+  /** W3C trace context and whatever else the caller adds to `_meta`. */
+  readonly meta?: Json;
+  /** Headers of this request alone: `traceparent`, our hop count, `mcp-param-*`. Never a credential. */
+  readonly extraHeaders?: HeaderValues;
+}
 
-/** A live conversation with one MCP server. */
+/** What the server answered, as it came. */
+export interface Answer {
+  readonly result: Json;
+  /** The text of `result`, when it can be passed on without writing it anew. */
+  readonly json: string | undefined;
+}
+
+export interface Notice {
+  readonly method: string;
+  readonly params: Json;
+}
+
+/**
+ * A conversation with one MCP server. Failures are `UpstreamError`, or the reason of the caller's own signal. A modern
+ * one holds nothing of any user: every request brings its credential.
+ */
 export interface Upstream {
-  listTools(signal?: AbortSignal): Promise<UpstreamTool[]>;
-  callTool(name: string, args: Record<string, unknown>, signal?: AbortSignal): Promise<UpstreamResult>;
-  /** Runs once, when the conversation ends for whatever reason. */
+  readonly claims: ServerClaims;
+  /** Every method goes this one way: tools, resources, prompts, ping. */
+  request(method: string, params: Json, options: RequestOptions): Promise<Answer>;
+  /**
+   * Notices that belong to nobody's request (`list_changed`). A stream is kept open only while somebody listens; a
+   * server that offers none is no error. Returns how to stop.
+   */
+  listen(listener: (notice: Notice) => void, options: { readonly headers?: HeaderValues }): () => void;
+  /** Runs once, when the conversation ends for whatever reason; at once when it has ended. */
   onClose(listener: () => void): void;
+  /** Idempotent. Ends the session at the server (DELETE, at most 5 s) or the child process. */
   close(): Promise<void>;
 }

@@ -1,0 +1,78 @@
+import { verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import * as fc from 'fast-check';
+import { createLineReader } from './lineReader.ts';
+import { readLongMessage } from './longMessage.ts';
+
+/** What a reader tells of these bytes, cut into pieces of these sizes. */
+function read(bytes: Buffer, sizes: readonly number[], maxBytes: number): string[] {
+  const told: string[] = [];
+  const reader = createLineReader({
+    maxBytes,
+    onLine: (line) => told.push(line),
+    onLongLine: (head, tail) => {
+      if (tail !== undefined) told.push(`${head} ... ${tail}`);
+    },
+  });
+  let at = 0;
+  for (const size of sizes) {
+    reader.push(bytes.subarray(at, at + size));
+    at += size;
+  }
+  if (at < bytes.length) reader.push(bytes.subarray(at));
+  return told;
+}
+
+describe('lines', () => {
+  verifies('stdio.output.lines', 'are the same however they are cut; a long one costs no other', () => {
+    const line = fc.oneof(
+      fc.stringMatching(/^[a-zäöü ]{0,30}$/),
+      fc.integer({ min: 301, max: 900 }).map((length) => 'L'.repeat(length)),
+    );
+    fc.assert(
+      fc.property(fc.array(line), fc.array(fc.integer({ min: 0, max: 200 })), (lines, sizes) => {
+        const bytes = Buffer.from(lines.map((text) => `${text}\n`).join(''));
+        const expected = lines.map((text) =>
+          text.length > 300 ? `${text.slice(0, 256)} ... ${text.slice(-256)}` : text,
+        );
+        expect(read(bytes, sizes, 300)).toEqual(expected);
+        expect(
+          read(
+            bytes,
+            Array.from({ length: bytes.length }, () => 1),
+            300,
+          ),
+        ).toEqual(expected);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  verifies('stdio.output.lines', 'one that does not end is not read for ever', () => {
+    expect(() => read(Buffer.alloc(1_201, 'x'), [100, 300, 500], 300)).toThrow(RangeError);
+    expect(read(Buffer.alloc(1_200, 'x'), [100, 300, 500], 300)).toEqual([]);
+  });
+});
+
+describe('a message that is too long to be read', () => {
+  const cases: [head: string, tail: string, expected: ReturnType<typeof readLongMessage>][] = [
+    ['{"jsonrpc":"2.0","id":7,"result":{"a":"', 'x"}}', { kind: 'answer', id: 7 }],
+    [' { "id" : 7 , "jsonrpc" : "2.0" , "error" : {', '}}', { kind: 'answer', id: 7 }],
+    ['{"result":{"id":1,"x":"', 'x"},"jsonrpc":"2.0","id":7}', { kind: 'answer', id: 7 }],
+    ['{"jsonrpc":"2.0","result":{"x":"', 'x"},"id":7,"jsonrpc":"2.0"}\r', { kind: 'answer', id: 7 }],
+    ['{"result":{"x":{"y":"', 'x","id":7}},"jsonrpc":"2.0"}', { kind: 'answer', id: undefined }],
+    ['{"result":{"x":"', 'x,\\"id\\":7}"},"jsonrpc":"2.0"}', { kind: 'answer', id: undefined }],
+    ['{"jsonrpc":"2.0","id":7,"method":"sampling/createMessage","params":{', '}}', { kind: 'unasked' }],
+    ['{"method":"notifications/message","params":{"data":"', '","id":7}', { kind: 'unasked' }],
+    ['{"jsonrpc":"2.0","id":"7","result":{', '}}', { kind: 'answer', id: undefined }],
+    ['{"params":{"x":"', '"},"id":7}', { kind: 'unknown' }],
+    ['xxxx', 'xxxx', { kind: 'unknown' }],
+    ['[{"jsonrpc":"2.0","id":7,"result":{', '}}]', { kind: 'unknown' }],
+  ];
+
+  verifies('stdio.output.oversized', 'names its request at its beginning or at its end', () => {
+    for (const [head, tail, expected] of cases)
+      expect([head, readLongMessage(head, tail)]).toEqual([head, expected]);
+    expect(readLongMessage('{"result":{"id":1,"x":"', undefined)).toEqual({ kind: 'answer', id: undefined });
+  });
+});

@@ -1,0 +1,137 @@
+import { createFakeClock, verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { ask } from '../../../test/channelRig.ts';
+import { asking, createFakeChannel } from '../../../test/fakeChannel.ts';
+import type { Json, Upstream } from '../upstream.ts';
+import { openChannelUpstream } from './openChannelUpstream.ts';
+
+describe('the modern era over a channel', () => {
+  async function openedModern(discovered: Json = {}) {
+    const clock = createFakeClock();
+    const channel = createFakeChannel();
+    const opening = openChannelUpstream(
+      channel.transport,
+      {
+        server: 'fake',
+        owner: 'user-1',
+        era: 'modern',
+        initTimeoutMs: 1_000,
+        signal: new AbortController().signal,
+      },
+      { clock, version: '1.2.3', log: () => undefined },
+    );
+    await clock.advance(0);
+    const { id } = channel.sent[0] as { id: number };
+    channel.say({ id, result: { supportedVersions: ['2026-07-28'], capabilities: {}, ...discovered } });
+    const upstream: Upstream = await opening;
+    return { clock, channel, upstream };
+  }
+  const envelope = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'behalf', version: '1.2.3' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+
+  verifies(
+    'channel.modern.envelope',
+    'every request says who sends it, and nothing is initialised',
+    async () => {
+      const rig = await openedModern({ instructions: 'be kind' });
+      expect(rig.upstream.claims).toMatchObject({
+        era: 'modern',
+        protocolVersion: '2026-07-28',
+        instructions: 'be kind',
+      });
+      const { outcome, message, id } = asking(rig, {
+        meta: { 'io.modelcontextprotocol/protocolVersion': 'forged', traceparent: '00-1' },
+      });
+      expect(message.params._meta).toEqual({ ...envelope, traceparent: '00-1', progressToken: id });
+      rig.channel.say({ id, result: { resultType: 'complete', content: [] } });
+      expect(await outcome).toEqual({ result: { resultType: 'complete', content: [] } });
+      expect(rig.channel.of('initialize')).toEqual([]);
+      expect(rig.channel.of('notifications/initialized')).toEqual([]);
+    },
+  );
+
+  verifies(
+    'channel.modern.results',
+    'input that is required is a refusal, an unknown kind is garbage',
+    async () => {
+      const rig = await openedModern();
+      const wanted = { resultType: 'input_required', inputRequests: {}, requestState: 's' };
+      const first = asking(rig);
+      rig.channel.say({ id: first.id, result: wanted });
+      expect(await first.outcome).toMatchObject({
+        error: { reason: 'input_required', outcome: 'refused', detail: { result: wanted } },
+      });
+      const second = asking(rig);
+      rig.channel.say({ id: second.id, result: { resultType: 'riddle' } });
+      expect(await second.outcome).toMatchObject({ error: { reason: 'garbage' } });
+    },
+  );
+
+  verifies(
+    'channel.modern.listen',
+    'a subscription is open while somebody listens, and only then',
+    async () => {
+      const { channel, upstream } = await openedModern();
+      expect(channel.of('subscriptions/listen')).toEqual([]);
+      const heard: unknown[] = [];
+      const stop = upstream.listen(({ method }) => heard.push(method), {});
+      const stopOther = upstream.listen(() => undefined, {});
+      expect(channel.of('subscriptions/listen')).toHaveLength(1);
+      const { id, params } = channel.of('subscriptions/listen')[0] as { id: number; params: Json };
+      expect(params['notifications']).toEqual({
+        toolsListChanged: true,
+        promptsListChanged: true,
+        resourcesListChanged: true,
+      });
+      channel.say({ method: 'notifications/tools/list_changed' });
+      expect(heard).toEqual(['notifications/tools/list_changed']);
+      // It waits beside the requests of the owner and is none of them.
+      const logs: unknown[] = [];
+      const answer = ask(upstream, 'tools/list', {}, { onLog: (message) => logs.push(message) });
+      channel.say({ method: 'notifications/message', params: { level: 'info', data: 1 } });
+      expect(logs).toHaveLength(1);
+      channel.say({ id: (channel.sent.at(-1) as { id: number }).id, result: { tools: [] } });
+      await answer;
+      stop();
+      expect(channel.of('notifications/cancelled')).toEqual([]);
+      stopOther();
+      expect(channel.of('notifications/cancelled')).toMatchObject([{ params: { requestId: id } }]);
+      upstream.listen(() => undefined, {});
+      expect(channel.of('subscriptions/listen')).toHaveLength(2);
+    },
+  );
+
+  verifies(
+    'channel.modern.fallback',
+    'a server that is legacy after all is initialised, unless that is pinned',
+    async () => {
+      for (const pinned of [false, true]) {
+        const clock = createFakeClock();
+        const channel = createFakeChannel();
+        channel.answerInitialize();
+        const opening = openChannelUpstream(
+          channel.transport,
+          {
+            server: 'x',
+            owner: undefined,
+            era: 'modern',
+            pinned,
+            initTimeoutMs: 1_000,
+            signal: new AbortController().signal,
+          },
+          { clock, version: '1', log: () => undefined },
+        );
+        const settled = opening.then(
+          ({ claims }) => claims.era,
+          (error: unknown) => (error as { reason: string }).reason,
+        );
+        await clock.advance(0);
+        channel.say({ id: (channel.sent[0] as { id: number }).id, error: { code: -32601, message: '' } });
+        expect(await settled).toBe(pinned ? 'bad_request' : 'legacy');
+      }
+    },
+  );
+});

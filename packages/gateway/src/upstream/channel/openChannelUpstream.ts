@@ -1,0 +1,127 @@
+import { abortReason } from '@behalf/kernel';
+import type { UpstreamParts } from '../parts.ts';
+import type { OpenOptions } from '../target.ts';
+import type { Era, Json, ServerClaims, Upstream } from '../upstream.ts';
+import { UpstreamError } from '../upstreamError.ts';
+import type { Channel } from './channel.ts';
+import { discover, initialize, modernMeta, type HandshakeOptions } from './handshake.ts';
+import { createListeners } from './listeners.ts';
+import { createPeer, type Peer } from './peer.ts';
+import { createServerLog } from './serverLog.ts';
+import { serveOverChannel } from './serverRequests.ts';
+
+export interface ChannelOptions extends Pick<OpenOptions, 'server' | 'owner' | 'initTimeoutMs' | 'signal'> {
+  /** `modern` is tried first and is no more than a guess unless `pinned`. */
+  readonly era: Era;
+  readonly pinned?: boolean;
+  /** Ends a channel that could not be opened. Its `close` unless told otherwise. */
+  readonly abandon?: () => Promise<void>;
+}
+
+/** What changes for everybody. An updated resource is somebody's subscription: only for the owner of a channel. */
+const LIST_CHANGED = /^notifications\/(?:tools|prompts|resources)\/list_changed$/;
+const everyList = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true };
+
+/** A conversation over one channel: a child process, an event stream with its POSTs, a websocket. */
+export async function openChannelUpstream(
+  channel: Channel,
+  options: ChannelOptions,
+  { clock, log, version }: Pick<UpstreamParts, 'clock' | 'log' | 'version'>,
+): Promise<Upstream> {
+  const { server, owner, signal } = options;
+  let claims: ServerClaims | undefined;
+  const serverLog = createServerLog({ clock, log, server, owner });
+  const era = () => claims?.era ?? 'legacy';
+  const peer = createPeer(channel, { clock, era, serve: serveOverChannel, notice: hear });
+  const listeners = createListeners((used) => subscription?.(used));
+  /** Modern servers send changes only to who asks for them. */
+  let subscription: ((used: boolean) => void) | undefined;
+
+  function hear(method: string, params: Json): void {
+    if (method === 'notifications/message') serverLog.receive(params, peer.underway);
+    else if (LIST_CHANGED.test(method)) listeners.tell({ method, params });
+    else if (method === 'notifications/resources/updated' && owner !== undefined)
+      listeners.tell({ method, params });
+  }
+
+  try {
+    signal.throwIfAborted();
+    await unlessAborted(signal, channel.start());
+    claims = await greet(peer, options, {
+      version,
+      timeoutMs: options.initTimeoutMs,
+      signal,
+      onAgreed: (agreed) => channel.setProtocolVersion?.(agreed),
+    });
+  } catch (error) {
+    await (options.abandon ?? (() => channel.close()))();
+    if (signal.aborted) throw abortReason(signal);
+    throw openingFailure(error);
+  }
+  peer.onClose(() => {
+    listeners.clear();
+    serverLog.end();
+  });
+
+  const modern = claims.era === 'modern';
+  const envelope = modern ? modernMeta(version) : {};
+  if (modern) subscription = createSubscription(peer, envelope);
+
+  return {
+    claims,
+    request: (method, params, caller) =>
+      peer.request(method, params, { ...caller, meta: { ...caller.meta, ...envelope } }),
+    listen: (listener) => listeners.add(listener),
+    onClose: (listener) => peer.onClose(listener),
+    close: () => channel.close(),
+  };
+}
+
+async function greet(
+  peer: Peer,
+  { era, pinned }: ChannelOptions,
+  handshake: HandshakeOptions,
+): Promise<ServerClaims> {
+  if (era === 'modern') {
+    const claims = await discover(peer, handshake);
+    if (claims) return claims;
+    if (pinned) throw new UpstreamError('bad_request');
+  }
+  return initialize(peer, handshake);
+}
+
+/** Nothing of a caller was sent yet, so whatever happened, the server was not reached. */
+function openingFailure(error: unknown): UpstreamError {
+  if (!(error instanceof UpstreamError)) return new UpstreamError('connect_failed', { cause: error });
+  if (error.reason === 'timeout') return new UpstreamError('connect_timeout', { cause: error });
+  if (error.reason === 'reset' || error.reason === 'ended')
+    return new UpstreamError('connect_failed', { cause: error });
+  return error;
+}
+
+/** Keeps `subscriptions/listen` open while somebody listens. A server that refuses it offers none. */
+function createSubscription(peer: Peer, meta: Json): (used: boolean) => void {
+  let stop = new AbortController();
+  return (used) => {
+    stop.abort(new DOMException('Nobody listens any more', 'AbortError'));
+    if (!used) return;
+    stop = new AbortController();
+    const forever = { timeoutMs: Infinity, totalMs: Infinity, standing: true };
+    peer
+      .request(
+        'subscriptions/listen',
+        { notifications: everyList },
+        { ...forever, signal: stop.signal, meta },
+      )
+      .catch(() => undefined);
+  };
+}
+
+/** Starting a transport of the SDK knows no signal. */
+function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(abortReason(signal));
+    signal.addEventListener('abort', onAbort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}

@@ -1,0 +1,186 @@
+import { abortReason, type Cancel, type Clock } from '@behalf/kernel';
+import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import { readAnswer } from '../http/readAnswer.ts';
+import type { Answer, Era, Json, RequestOptions } from '../upstream.ts';
+import { UpstreamError } from '../upstreamError.ts';
+import type { Channel } from './channel.ts';
+import { objectOrEmpty } from './message.ts';
+
+/** What we say to a request of the server. */
+export type Reply = { readonly result: Json } | { readonly error: { code: number; message: string } };
+
+export interface PeerParts {
+  readonly clock: Clock;
+  /** As far as it is known yet: it decides how an answer is read. */
+  readonly era: () => Era;
+  /** Answers what the server asks of us. */
+  readonly serve: (method: string, params: Json) => Reply;
+  /** A notification that no request of ours claims. */
+  readonly notice: (method: string, params: Json) => void;
+}
+
+export interface PeerRequest extends Omit<RequestOptions, 'headers' | 'extraHeaders'> {
+  /** A subscription: nobody's call, however long it waits. */
+  readonly standing?: boolean;
+}
+
+export interface Peer {
+  /** Resolves with what the server answered, as it came. */
+  request(method: string, params: Json, options: PeerRequest): Promise<Answer>;
+  /** Resolves when it was sent, or could not be: nobody waits for an answer. */
+  notify(method: string, params?: Json): Promise<void>;
+  /** The calls that wait for an answer now. */
+  readonly underway: readonly PeerRequest[];
+  onClose(listener: () => void): void;
+}
+
+interface Waiting {
+  readonly options: PeerRequest;
+  heard(params: Json): void;
+  answered(message: Json): void;
+  failed(error: Error): void;
+}
+
+/** A server that asks faster than it reads our answers gets none: they would pile up in our memory. */
+const ANSWERS_AT_ONCE = 64;
+
+/**
+ * JSON-RPC over one channel, for both sides. The SDK's client would check and copy every result, and its timers know
+ * no clock of ours. Progress reaches the request that it names and no other: several users may share the channel.
+ */
+export function createPeer(channel: Channel, { clock, era, serve, notice }: PeerParts): Peer {
+  const waiting = new Map<unknown, Waiting>();
+  const closeListeners = new Set<() => void>();
+  let nextId = 1;
+  let answering = 0;
+  let closed = false;
+  /** Why the channel is about to close, when it knows. */
+  let cause: UpstreamError | undefined;
+
+  const post = (message: object) => channel.send({ jsonrpc: '2.0', ...message } as JSONRPCMessage);
+
+  channel.onmessage = (message) => receive(message);
+  channel.onerror = (error) => {
+    if (error instanceof UpstreamError) cause = error;
+  };
+  channel.onfailure = (id, error) => waiting.get(id)?.failed(error);
+  channel.onclose = () => {
+    closed = true;
+    const calls = [...waiting.values()];
+    const alone = calls.filter(({ options }) => !options.standing).length === 1;
+    // They were sent, and nobody knows what became of them. Of several, nobody knows whose answer was too large either.
+    const why =
+      cause && (cause.reason !== 'too_large' || alone) ? cause : new UpstreamError('reset', { cause });
+    for (const request of calls) request.failed(why);
+    for (const listener of closeListeners) quietly(listener);
+    closeListeners.clear();
+  };
+
+  function receive(message: Json): void {
+    const { id, method } = message;
+    if (typeof method === 'string') {
+      const params = objectOrEmpty(message['params']);
+      if (id === undefined) hear(method, params);
+      else if (typeof id === 'string' || typeof id === 'number') answer(id, method, params);
+      return;
+    }
+    // Unknown ids are late answers to what was given up.
+    waiting.get(id)?.answered(message);
+  }
+
+  function hear(method: string, params: Json): void {
+    if (method === 'notifications/progress') waiting.get(params['progressToken'])?.heard(params);
+    else quietly(() => notice(method, params));
+  }
+
+  function answer(id: string | number, method: string, params: Json): void {
+    if (answering >= ANSWERS_AT_ONCE) return;
+    answering += 1;
+    post({ id, ...serve(method, params) })
+      .catch(() => undefined)
+      .finally(() => (answering -= 1));
+  }
+
+  async function notify(method: string, params: Json = {}): Promise<void> {
+    if (!closed) await post({ method, params }).catch(() => undefined);
+  }
+
+  return {
+    get underway() {
+      return [...waiting.values()].map(({ options }) => options).filter(({ standing }) => !standing);
+    },
+    notify,
+    onClose(listener) {
+      // It may have ended before anybody could listen.
+      if (closed) listener();
+      else closeListeners.add(listener);
+    },
+    request: (method, params, options) =>
+      new Promise((resolve, reject) => {
+        const { signal } = options;
+        if (signal.aborted) return reject(abortReason(signal));
+        if (closed) return reject(new UpstreamError('ended', { cause }));
+        const id = nextId;
+        nextId += 1;
+        const deadline = clock.now() + options.totalMs;
+        let heardAt = clock.now();
+        let stopTimer: Cancel = () => undefined;
+
+        const settle = () => {
+          waiting.delete(id);
+          stopTimer();
+          signal.removeEventListener('abort', onAbort);
+        };
+        const failed = (error: Error) => {
+          settle();
+          reject(error);
+        };
+        const giveUp = (error: Error, reason: string) => {
+          failed(error);
+          // The protocol forbids cancelling the handshake.
+          if (method !== 'initialize') void notify('notifications/cancelled', { requestId: id, reason });
+        };
+        const onAbort = () => giveUp(abortReason(signal), 'The caller gave up');
+        // Progress only notes the time: a server that reports a thousand times a second starts no thousand timers.
+        const watch = () => {
+          const left = Math.min(heardAt + options.timeoutMs, deadline) - clock.now();
+          if (left <= 0) giveUp(new UpstreamError('timeout'), 'Time is up');
+          // A subscription has no end, and must not keep the process alive.
+          else if (left < Infinity) stopTimer = clock.timer(left, watch, { hold: true });
+        };
+
+        waiting.set(id, {
+          options,
+          failed,
+          heard(progress) {
+            heardAt = clock.now();
+            quietly(() => options.onProgress?.(progress));
+          },
+          answered(message) {
+            settle();
+            try {
+              resolve(readAnswer(message, id, era()));
+            } catch (error) {
+              reject(error instanceof UpstreamError ? error : new UpstreamError('garbage'));
+            }
+          },
+        });
+        signal.addEventListener('abort', onAbort);
+        watch();
+        const _meta = { ...objectOrEmpty(params['_meta']), ...options.meta, progressToken: id };
+        post({ id, method, params: { ...params, _meta } }).catch((error: unknown) => {
+          if (!waiting.has(id)) return;
+          failed(error instanceof UpstreamError ? error : new UpstreamError('reset', { cause: error }));
+        });
+      }),
+  };
+}
+
+/** A listener that throws must not break the reading of the channel. */
+function quietly(work: () => void): void {
+  try {
+    work();
+  } catch {
+    // Its own affair.
+  }
+}

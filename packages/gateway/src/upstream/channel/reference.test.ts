@@ -1,0 +1,151 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eventually, verifies } from '@behalf/testkit';
+import { afterAll, afterEach, beforeAll, describe, expect } from '@jest/globals';
+import { ask, call, createChannelRig, remote, type ChannelRig } from '../../../test/channelRig.ts';
+import {
+  everythingTarget,
+  filesystemTarget,
+  memoryTarget,
+  startEverythingSse,
+  startV1Sse,
+  v1Target,
+  type ListeningServer,
+} from '../../../test/referenceServers.ts';
+import type { UpstreamTarget } from '../target.ts';
+import type { Json, Upstream } from '../upstream.ts';
+
+const rigs: ChannelRig[] = [];
+afterEach(async () => {
+  await Promise.all(rigs.splice(0).map((rig) => rig.closeAll()));
+});
+function open(target: UpstreamTarget, ports: readonly number[] = []): Promise<Upstream> {
+  const rig = createChannelRig({ ports });
+  rigs.push(rig);
+  return rig.open(target, { era: 'auto' });
+}
+const namesOf = (list: unknown) => (list as { name: string }[]).map(({ name }) => name);
+
+/** Calls a tool that takes long, gives up after its first progress, and gives what the progress said. */
+async function interrupted(upstream: Upstream, tool: string, args: Json): Promise<Json> {
+  const controller = new AbortController();
+  const reason = new Error('gave up');
+  let first: Json | undefined;
+  const onProgress = (params: Json) => {
+    first ??= params;
+    controller.abort(reason);
+  };
+  await expect(call(upstream, tool, args, { onProgress, signal: controller.signal })).rejects.toBe(reason);
+  return first!;
+}
+
+async function exerciseEverything(upstream: Upstream): Promise<void> {
+  const { tools } = await ask(upstream, 'tools/list');
+  expect(namesOf(tools)).toEqual(expect.arrayContaining(['echo', 'get-sum', 'get-structured-content']));
+  expect(await call(upstream, 'get-sum', { a: 2, b: 3 })).toMatchObject({ content: [{ type: 'text' }] });
+  expect(await call(upstream, 'get-structured-content', { location: 'Chicago' })).toMatchObject({
+    structuredContent: { conditions: expect.any(String) as unknown },
+  });
+  expect(await call(upstream, 'get-tiny-image')).toMatchObject({
+    content: expect.arrayContaining([expect.objectContaining({ type: 'image' })]) as unknown,
+  });
+  // A tool that does not exist, or gets what it cannot take, is an error of the server in either form.
+  expect(await call(upstream, 'get-sum', { a: 'x' })).toMatchObject({ isError: true });
+  const { resources } = (await ask(upstream, 'resources/list')) as { resources: { uri: string }[] };
+  const [{ uri }] = resources as [{ uri: string }];
+  expect(await ask(upstream, 'resources/read', { uri })).toMatchObject({ contents: [{ uri }] });
+  const { prompts } = await ask(upstream, 'prompts/list');
+  expect(namesOf(prompts)).toContain('simple-prompt');
+  expect(await ask(upstream, 'prompts/get', { name: 'simple-prompt' })).toMatchObject({
+    messages: [{ role: 'user' }],
+  });
+  const progress: unknown[] = [];
+  await call(
+    upstream,
+    'trigger-long-running-operation',
+    { duration: 0.2, steps: 2 },
+    { onProgress: (params) => progress.push(params['progress']) },
+  );
+  expect(progress).toEqual([1, 2]);
+  await interrupted(upstream, 'trigger-long-running-operation', { duration: 2, steps: 20 });
+  expect(await call(upstream, 'echo', { message: 'still here' })).toMatchObject({
+    content: [{ text: 'Echo: still here' }],
+  });
+}
+
+async function exerciseFirst(upstream: Upstream): Promise<void> {
+  expect(upstream.claims).toMatchObject({ era: 'legacy', name: 'first', instructions: 'Add, then rest.' });
+  expect(namesOf((await ask(upstream, 'tools/list'))['tools'])).toContain('add');
+  expect(await call(upstream, 'add', { a: 2, b: 3 })).toEqual({
+    content: [{ type: 'text', text: '5' }],
+    structuredContent: { sum: 5 },
+  });
+  expect(await call(upstream, 'fail')).toMatchObject({ isError: true, content: [{ text: 'it failed' }] });
+  expect(await ask(upstream, 'resources/read', { uri: 'note://one' })).toEqual({
+    contents: [{ uri: 'note://one', text: 'a note' }],
+  });
+  expect(await ask(upstream, 'prompts/get', { name: 'greet', arguments: { name: 'Ada' } })).toMatchObject({
+    messages: [{ content: { text: 'Hello Ada' } }],
+  });
+  await expect(ask(upstream, 'resources/read', { uri: 'note://two' })).rejects.toMatchObject({
+    reason: 'rpc_error',
+    outcome: 'failed',
+  });
+  expect(await interrupted(upstream, 'wait', {})).toMatchObject({ progress: 1, total: 2 });
+  await eventually('the server to hear of it', async () => {
+    const { content } = (await call(upstream, 'cancelled')) as { content: { text: string }[] };
+    return content[0]!.text === '1';
+  });
+}
+
+describe('reference servers over stdio', () => {
+  verifies('stdio.reference.everything', 'everything it offers works', async () => {
+    await exerciseEverything(await open(everythingTarget()));
+  });
+
+  verifies('stdio.reference.first', 'a server of the first SDK works', async () => {
+    await exerciseFirst(await open(v1Target()));
+  });
+
+  verifies('stdio.reference.files', 'the file system and the memory server work', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'behalf-reference-'));
+    try {
+      await writeFile(join(folder, 'a.txt'), 'written here');
+      const files = await open(filesystemTarget(folder));
+      expect(namesOf((await ask(files, 'tools/list'))['tools'])).toContain('read_text_file');
+      expect(await call(files, 'read_text_file', { path: join(folder, 'a.txt') })).toMatchObject({
+        content: [{ text: 'written here' }],
+      });
+      expect(await call(files, 'read_text_file', { path: '/etc/hostname' })).toMatchObject({ isError: true });
+
+      const memory = await open(memoryTarget(join(folder, 'memory.jsonl')));
+      const entity = { name: 'Ada', entityType: 'person', observations: ['wrote programs'] };
+      await call(memory, 'create_entities', { entities: [entity] });
+      expect(await call(memory, 'search_nodes', { query: 'Ada' })).toMatchObject({
+        structuredContent: { entities: [{ name: 'Ada' }] },
+      });
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
+describe('reference servers over HTTP+SSE', () => {
+  let everything: ListeningServer;
+  let first: ListeningServer;
+  beforeAll(async () => {
+    [everything, first] = await Promise.all([startEverythingSse(), startV1Sse()]);
+  }, 30_000);
+  afterAll(async () => {
+    await Promise.all([everything.close(), first.close()]);
+  });
+
+  verifies('sse.reference.everything', 'everything it offers works', async () => {
+    await exerciseEverything(await open(remote('sse', everything.url), [everything.port]));
+  });
+
+  verifies('sse.reference.first', 'a server of the first SDK works', async () => {
+    await exerciseFirst(await open(remote('sse', first.url), [first.port]));
+  });
+});

@@ -1,0 +1,43 @@
+import type { Clock } from '@behalf/kernel';
+import type { Log } from '../parts.ts';
+import type { Json } from '../upstream.ts';
+import { createLineBudget } from './lineBudget.ts';
+import type { PeerRequest } from './peer.ts';
+
+const LEVELS = new Set(['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']);
+const LONGEST_NAME = 64;
+/** What moves the cursor of a terminal, ends a line or turns its direction: the name is the server's choice. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
+
+export interface ServerLogParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly server: string;
+  readonly owner: string | undefined;
+}
+
+/**
+ * Where a log message of the server goes. It names no request, so on a shared channel it may be about anybody's call:
+ * the operator learns that there was one, without its content, and no user learns anything. On a channel of one user
+ * it belongs to the only request under way, if there is only one.
+ */
+export function createServerLog({ clock, log, server, owner }: ServerLogParts) {
+  const budget = createLineBudget(clock, (count) => log('upstream.server_log_dropped', { server, count }));
+
+  return {
+    receive(params: Json, underway: readonly PeerRequest[]): void {
+      const [only, another] = underway;
+      if (owner !== undefined && only?.onLog && !another) return only.onLog(params);
+      if (!budget.spend()) return;
+      const { level, logger } = params;
+      log('upstream.server_log', {
+        server,
+        level: typeof level === 'string' && LEVELS.has(level) ? level : 'unknown',
+        ...(typeof logger === 'string' && {
+          logger: logger.slice(0, LONGEST_NAME).replaceAll(UNPRINTABLE, ' '),
+        }),
+      });
+    },
+    end: () => budget.end(),
+  };
+}

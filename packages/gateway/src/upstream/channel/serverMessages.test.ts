@@ -1,0 +1,161 @@
+import { verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { asking, opened } from '../../../test/fakeChannel.ts';
+import type { Json } from '../upstream.ts';
+
+describe('what a server sends by itself', () => {
+  const two = async (owner: string | undefined) => {
+    const rig = await opened({ owner });
+    const heard: string[] = [];
+    const hearing = (who: string) => ({
+      onLog: () => heard.push(`${who} log`),
+      onProgress: () => heard.push(`${who} progress`),
+    });
+    return { ...rig, heard, a: asking(rig, hearing('a')), hearing };
+  };
+  const logMessage = (over: Json = {}) => ({
+    method: 'notifications/message',
+    params: { level: 'error', logger: 'l'.repeat(500), data: 'planted-secret', ...over },
+  });
+
+  verifies('channel.isolation.progress', 'progress reaches the request it names and no other', async () => {
+    const rig = await two(undefined);
+    const b = asking(rig, rig.hearing('b'));
+    const say = (progressToken: unknown) =>
+      rig.channel.say({ method: 'notifications/progress', params: { progressToken, progress: 1 } });
+    say(rig.a.id);
+    expect(rig.heard).toEqual(['a progress']);
+    for (const token of ['a', undefined, String(b.id), b.id + 50]) say(token);
+    expect(rig.heard).toEqual(['a progress']);
+  });
+
+  verifies(
+    'channel.isolation.log',
+    'a log message on a shared channel reaches the operator and no user',
+    async () => {
+      const rig = await two(undefined);
+      rig.channel.say(logMessage());
+      rig.channel.say(logMessage({ level: { hostile: 1 }, logger: 7 }));
+      expect(rig.heard).toEqual([]);
+      expect(rig.logged).toEqual([
+        { event: 'upstream.server_log', fields: { server: 'fake', level: 'error', logger: 'l'.repeat(64) } },
+        { event: 'upstream.server_log', fields: { server: 'fake', level: 'unknown' } },
+      ]);
+    },
+  );
+
+  verifies(
+    'channel.isolation.log',
+    'on a channel of one user it reaches the only request under way, and none of two',
+    async () => {
+      const rig = await two('user-1');
+      rig.channel.say(logMessage());
+      expect(rig.heard).toEqual(['a log']);
+      expect(rig.logged).toEqual([]);
+      const b = asking(rig, rig.hearing('b'));
+      rig.channel.say(logMessage());
+      expect(rig.heard).toEqual(['a log']);
+      expect(rig.logged).toHaveLength(1);
+      rig.channel.say({ id: rig.a.id, result: {} });
+      await rig.a.outcome;
+      rig.channel.say(logMessage());
+      expect(rig.heard).toEqual(['a log', 'b log']);
+      rig.channel.say({ id: b.id, result: {} });
+      await b.outcome;
+      rig.channel.say(logMessage());
+      expect(rig.logged).toHaveLength(2);
+    },
+  );
+
+  verifies('channel.log.bounded', 'the name of a logger writes no lines of its own', async () => {
+    const rig = await opened();
+    rig.channel.say(logMessage({ logger: 'db\r\n{"level":"error"}\u001b[2J\u202e\u2028x' }));
+    expect(rig.logged.map(({ fields }) => fields['logger'])).toEqual(['db {"level":"error"} [2J x']);
+  });
+
+  verifies('channel.log.bounded', 'a server that logs without end fills no log', async () => {
+    const rig = await opened();
+    for (let n = 0; n < 10_000; n += 1) rig.channel.say(logMessage());
+    expect(rig.logged).toHaveLength(100);
+    await rig.clock.advance(1_000);
+    expect(rig.logged[100]).toEqual({
+      event: 'upstream.server_log_dropped',
+      fields: { server: 'fake', count: 9_900 },
+    });
+    for (let n = 0; n < 100; n += 1) rig.channel.say(logMessage());
+    expect(rig.logged).toHaveLength(121);
+  });
+
+  verifies(
+    'channel.server-requests.answered',
+    'a ping is answered, an elicitation cancelled, the rest refused',
+    async () => {
+      const rig = await two('user-1');
+      const answerTo = (method: string, id: string | number) => {
+        rig.channel.say({ id, method, params: { message: 'What is your password?' } });
+        return rig.channel.sent.at(-1);
+      };
+      expect(answerTo('ping', 'p-1')).toEqual({ jsonrpc: '2.0', id: 'p-1', result: {} });
+      expect(answerTo('elicitation/create', 0)).toEqual({
+        jsonrpc: '2.0',
+        id: 0,
+        result: { action: 'cancel' },
+      });
+      for (const method of ['sampling/createMessage', 'roots/list', 'tools/call', 'toString'])
+        expect(answerTo(method, 7)).toMatchObject({ id: 7, error: { code: -32601 } });
+      expect(rig.heard).toEqual([]);
+    },
+  );
+
+  verifies(
+    'channel.server-requests.bounded',
+    'a server that asks and does not read our answers gets no more of them',
+    async () => {
+      const { channel, clock } = await opened();
+      const before = channel.sent.length;
+      channel.hold = true;
+      for (let id = 0; id < 1_000; id += 1) channel.say({ id, method: 'ping' });
+      expect(channel.sent.length - before).toBe(64);
+      await clock.advance(0);
+    },
+  );
+
+  verifies(
+    'channel.listen.notices',
+    'a changed list reaches all listeners; a resource only an owner',
+    async () => {
+      const changed = { method: 'notifications/tools/list_changed', params: { x: 1 } };
+      const updated = { method: 'notifications/resources/updated', params: { uri: 'a:b' } };
+      for (const owner of [undefined, 'user-1']) {
+        const { channel, upstream } = await opened({ owner });
+        const heard: unknown[] = [];
+        upstream.listen(() => {
+          throw new Error('a listener of ours fails');
+        }, {});
+        const stop = upstream.listen((notice) => heard.push(notice), {});
+        const all = owner === undefined ? [changed] : [changed, updated];
+        for (const message of [changed, updated, { method: 'notifications/unheard-of', params: {} }])
+          channel.say(message);
+        expect(heard).toEqual(all);
+        stop();
+        stop();
+        channel.say(changed);
+        expect(heard).toEqual(all);
+      }
+    },
+  );
+
+  verifies('channel.closed.told', 'the end is told once, also to who asks late', async () => {
+    const { channel, upstream } = await opened();
+    const heard: string[] = [];
+    upstream.onClose(() => {
+      throw new Error('a listener of ours fails');
+    });
+    upstream.onClose(() => heard.push('early'));
+    await upstream.close();
+    await upstream.close();
+    upstream.onClose(() => heard.push('late'));
+    expect(heard).toEqual(['early', 'late']);
+    expect(channel.closings).toBe(2);
+  });
+});

@@ -1,0 +1,121 @@
+import { closeSync, openSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createFakeClock, eventually, verifies } from '@behalf/testkit';
+import { afterEach, describe, expect } from '@jest/globals';
+import { createChannelRig, pidOf, scripted, type ChannelRig } from '../../../test/channelRig.ts';
+import { createStdioLimits } from './stdioLimits.ts';
+
+const rigs: ChannelRig[] = [];
+afterEach(async () => {
+  await Promise.all(rigs.splice(0).map((rig) => rig.closeAll()));
+});
+function createRig(...args: Parameters<typeof createChannelRig>): ChannelRig {
+  const rig = createChannelRig(...args);
+  rigs.push(rig);
+  return rig;
+}
+
+describe('how many child processes may run', () => {
+  verifies(
+    'stdio.limits.owner',
+    'four of one user, and a place is free again when a process is gone',
+    async () => {
+      const rig = createRig();
+      const owner = 'user-1';
+      const open = await Promise.all([1, 2, 3, 4].map(() => rig.open(scripted(), { owner })));
+      await expect(rig.open(scripted(), { owner })).rejects.toMatchObject({
+        reason: 'too_many',
+        outcome: 'unreachable',
+        code: 'MCP_RATE_LIMITED',
+      });
+      // The probe's sibling counts too.
+      await expect(rig.open(scripted(), { owner, era: 'auto' })).rejects.toMatchObject({
+        reason: 'too_many',
+      });
+      await rig.open(scripted(), { owner: 'user-2' });
+      await Promise.all([1, 2, 3, 4].map(() => rig.open(scripted())));
+      await expect(rig.open(scripted())).rejects.toMatchObject({ reason: 'too_many' });
+      process.kill(await pidOf(open[0]!), 'SIGKILL');
+      await eventually('a free place', () => rig.open(scripted(), { owner }).catch(() => undefined));
+      await open[1]!.close();
+      await rig.open(scripted(), { owner });
+    },
+  );
+
+  verifies('stdio.limits.process', 'so many in all; what could not start takes no place', async () => {
+    const limits = createStdioLimits({ inAll: 2 });
+    const rig = createRig({ limits });
+    for (const command of ['/no/such/command', 'a\0b'])
+      for (let n = 0; n < 4; n += 1)
+        await expect(rig.open({ ...scripted(), command }, { owner: 'user-1' })).rejects.toMatchObject({
+          reason: 'connect_failed',
+        });
+    await rig.open(scripted());
+    const second = await rig.open(scripted(), { owner: 'user-1' });
+    await expect(rig.open(scripted())).rejects.toMatchObject({ reason: 'too_many' });
+    await second.close();
+    await second.close();
+    await rig.open(scripted());
+    await expect(rig.open(scripted())).rejects.toMatchObject({ reason: 'too_many' });
+  });
+
+  verifies('connections.shared.children', 'four of one server that everybody shares', () => {
+    const limits = createStdioLimits();
+    const [release] = [1, 2, 3, 4].map(() => limits.take(undefined, 'shared'));
+    expect(() => limits.take(undefined, 'shared')).toThrow(expect.objectContaining({ reason: 'too_many' }));
+    // Other servers, and users’ own children of the same one, have places of their own.
+    limits.take(undefined, 'other');
+    limits.take('shared', 'shared');
+    release!();
+    limits.take(undefined, 'shared');
+    expect(() => limits.take(undefined, 'shared')).toThrow();
+  });
+
+  verifies('stdio.limits.process', 'sixty-four unless told', () => {
+    const limits = createStdioLimits();
+    const release = Array.from({ length: 64 }, (_, n) => limits.take(undefined, `server ${n}`))[0]!;
+    expect(() => limits.take(undefined, 'x')).toThrow(expect.objectContaining({ reason: 'too_many' }));
+    release();
+    release();
+    limits.take('user-1', 'x');
+    expect(() => limits.take(undefined, 'x')).toThrow();
+  });
+});
+
+describe('the stderr of a stdio server', () => {
+  verifies('stdio.stderr.bounded', 'is cut when it floods, and says how much was left out', async () => {
+    const clock = createFakeClock();
+    const rig = createRig({ clock });
+    const script = `for (let n = 0; n < 5_000; n += 1) process.stderr.write('line ' + n + '\\n');`;
+    await expect(rig.open({ ...scripted(), args: ['-e', script] })).rejects.toMatchObject({
+      reason: 'connect_failed',
+    });
+    expect(rig.stderr).toHaveLength(101);
+    expect(rig.stderr.slice(98)).toEqual([
+      'test: line 98',
+      'test: line 99',
+      'test: (4900 lines were left out)',
+    ]);
+  });
+
+  verifies('stdio.stderr.honoured', 'goes where the definition says', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'behalf-stderr-'));
+    const file = openSync(join(folder, 'log'), 'w');
+    try {
+      const rig = createRig();
+      const toFile = await rig.open({ ...scripted(), stderr: file });
+      const nowhere = await rig.open({ ...scripted(), stderr: 'ignore' });
+      expect(rig.stderr).toEqual([]);
+      await toFile.close();
+      await nowhere.close();
+      expect(await readFile(join(folder, 'log'), 'utf8')).toBe('started\n');
+      await rig.open({ ...scripted(), stderr: 'pipe' });
+      await eventually('the line', () => rig.stderr.includes('test: started'));
+    } finally {
+      closeSync(file);
+      await rm(folder, { recursive: true });
+    }
+  });
+});

@@ -1,0 +1,130 @@
+import { Client, ProtocolError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { abortReason, type Fetch } from '@behalf/kernel';
+import type { HeaderValues, ServerClaims } from '../upstream.ts';
+import type { UpstreamParts } from '../parts.ts';
+import type { RemoteTarget } from '../target.ts';
+import { UpstreamError } from '../upstreamError.ts';
+import { readClaims } from './claims.ts';
+import { classifyStatus } from './classifyStatus.ts';
+import { networkFailure } from './networkFailure.ts';
+import { sendQuietly } from './quietly.ts';
+import { answeredError } from './readAnswer.ts';
+
+export const DELETE_MS = 5_000;
+/** Ours is the limit that counts; the SDK's own only must not come first. */
+const SDK_SLACK_MS = 60_000;
+/** The first request of an SDK client. */
+const INITIALIZE_ID = 0;
+
+/** What is left of a legacy hand-shake. */
+export interface Handshake {
+  readonly sessionId: string | undefined;
+  readonly claims: ServerClaims;
+}
+
+/** The SDK would check results against the server's own schemas, whose patterns run on our event loop. */
+const believing = {
+  getValidator: () => (data: unknown) => ({
+    valid: true as const,
+    data: data as never,
+    errorMessage: undefined,
+  }),
+};
+
+/**
+ * `initialize` and `notifications/initialized`, with the SDK's client. It is let go afterwards without ending the
+ * session: an idle client costs more than everything else that a connection keeps.
+ */
+export async function legacyHandshake(
+  target: RemoteTarget,
+  headers: HeaderValues,
+  parts: UpstreamParts,
+  { signal, timeoutMs }: { readonly signal: AbortSignal; readonly timeoutMs: number },
+): Promise<Handshake> {
+  let failure: UpstreamError | undefined;
+  const fetch = parts.network.fetchTo(target);
+  /** Sees what the SDK's errors leave out: the head of a refusal, and the door's own error. */
+  const watched: Fetch = async (url, init) => {
+    // A stream is opened when somebody listens, not after each hand-shake.
+    if (init?.method === 'GET') return new Response(null, { status: 405 });
+    try {
+      // Nothing goes out for somebody who has left, not even a cancellation: `initialize` is never cancelled.
+      const either = init?.signal ? AbortSignal.any([init.signal, signal]) : signal;
+      const response = await fetch(url, { ...init, signal: either });
+      if (response.ok) return response;
+      const text = await response.text();
+      failure = refusal(response, text, target.url, parts);
+      return new Response(text === '' ? null : text, { status: response.status, headers: response.headers });
+    } catch (error) {
+      failure = networkFailure(error, parts.network.readError);
+      throw error;
+    }
+  };
+  const transport = new StreamableHTTPClientTransport(new URL(target.url), {
+    fetch: watched,
+    requestInit: { headers },
+    redirectPolicy: 'follow',
+  });
+  const client = new Client(
+    { name: 'behalf', version: parts.version },
+    { capabilities: {}, jsonSchemaValidator: believing, versionNegotiation: { mode: 'legacy' } },
+  );
+  try {
+    await client.connect(transport, { signal, timeout: timeoutMs + SDK_SLACK_MS });
+    // Nobody would end the session of somebody who left meanwhile.
+    signal.throwIfAborted();
+    const claims = readClaims('legacy', transport.protocolVersion ?? '', {
+      serverInfo: client.getServerVersion(),
+      capabilities: client.getServerCapabilities(),
+      instructions: client.getInstructions(),
+    });
+    return { sessionId: transport.sessionId, claims };
+  } catch (error) {
+    if (transport.sessionId !== undefined) void endSession(target, headers, transport.sessionId, parts);
+    if (signal.aborted) throw abortReason(signal);
+    throw asOpening(failure ?? answered(error));
+  } finally {
+    await client.close();
+  }
+}
+
+/** DELETE, best effort: 405 says that sessions end by themselves. */
+export function endSession(
+  target: RemoteTarget,
+  headers: HeaderValues,
+  sessionId: string,
+  { network, clock }: Pick<UpstreamParts, 'network' | 'clock'>,
+): Promise<void> {
+  return sendQuietly(
+    { send: network.sendTo(target), clock },
+    { method: 'DELETE', url: target.url, headers: { ...headers, 'mcp-session-id': sessionId } },
+    DELETE_MS,
+  );
+}
+
+function refusal(
+  { status, headers }: Response,
+  text: string,
+  url: string,
+  { clock }: UpstreamParts,
+): UpstreamError {
+  const header = (name: string) => headers.get(name) ?? undefined;
+  return classifyStatus(
+    { status, header, text },
+    { url, era: 'legacy', id: INITIALIZE_ID, session: false, clock },
+  );
+}
+
+function answered(error: unknown): UpstreamError {
+  if (error instanceof UpstreamError) return error;
+  if (error instanceof ProtocolError) return answeredError(error, 'legacy');
+  return new UpstreamError('garbage', { cause: error });
+}
+
+/** Nothing of the caller's was sent yet, so nothing can have run. */
+export function asOpening(error: unknown): unknown {
+  if (!(error instanceof UpstreamError) || error.outcome !== 'unknown') return error;
+  if (error.reason === 'timeout') return new UpstreamError('connect_timeout', error.detail);
+  const lost = error.code === 'MCP_OUTCOME_UNCERTAIN';
+  return lost ? new UpstreamError('connect_failed', { ...error.detail, cause: error }) : error;
+}

@@ -1,0 +1,83 @@
+import type { SendReply } from '@behalf/kernel';
+import type { UpstreamParts } from '../parts.ts';
+import type { RemoteTarget } from '../target.ts';
+import type { HeaderValues, Notice } from '../upstream.ts';
+import { isObject } from './readAnswer.ts';
+import { asNotice, type Answerer } from './serverMessages.ts';
+import type { Session } from './session.ts';
+import { keepStream } from './stream.ts';
+
+export interface LegacyStream {
+  readonly session: Session;
+  /** What is presented at the server, as it stands now. */
+  readonly credential: () => HeaderValues | undefined;
+  readonly onNotice: (notice: Notice) => void;
+  readonly answerer: Answerer;
+  /** For the log. */
+  readonly server: string;
+  /** The server believes that another stream of ours holds the session: makes a new one in its place. */
+  readonly onConflict: () => void;
+}
+
+/** The GET stream of a session. What comes here belongs to nobody's request, so that no user ever sees it. */
+export function keepLegacyStream(
+  target: RemoteTarget,
+  parts: UpstreamParts,
+  { session, credential, onNotice, answerer, server, onConflict }: LegacyStream,
+): () => void {
+  const send = parts.network.sendTo(target);
+  const headers = () => ({ ...target.headers, ...credential(), ...session.own });
+
+  async function open(signal: AbortSignal, lastEventId: string): Promise<SendReply | null> {
+    if (!session.offersStream) return null;
+    const resume = lastEventId === '' ? {} : { 'last-event-id': lastEventId };
+    const reply = await send({
+      method: 'GET',
+      url: target.url,
+      headers: { ...headers(), accept: 'text/event-stream', ...resume },
+      signal,
+    });
+    const { status } = reply;
+    if (status === 200 && reply.isEventStream) return reply;
+    void reply.discard();
+    if (status === 429 || status >= 500) throw new Error('Later');
+    session.offersStream = false;
+    if (status === 409) onConflict();
+    else if (status !== 404 && status !== 405 && status !== 406) {
+      parts.log('upstream.stream_refused', { server, status });
+    }
+    return null;
+  }
+
+  return keepStream(parts, {
+    idleMs: target.sseReadTimeoutMs,
+    open,
+    onMessage(message) {
+      if (message.method === undefined) return true;
+      if (message.id !== undefined) answerer.answer(message, { ...headers(), ...POST });
+      else if (message.method === 'notifications/message') {
+        const level = isObject(message.params) ? message.params['level'] : undefined;
+        // A closed set: the server's own words stay out of the log.
+        const known = typeof level === 'string' && LEVELS.has(level) ? level : 'unknown';
+        parts.log('upstream.server_log', { server, level: known });
+      } else {
+        const notice = asNotice(message);
+        if (notice) onNotice(notice);
+      }
+      return true;
+    },
+  });
+}
+
+const POST = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+
+const LEVELS: ReadonlySet<string> = new Set([
+  'debug',
+  'info',
+  'notice',
+  'warning',
+  'error',
+  'critical',
+  'alert',
+  'emergency',
+]);

@@ -1,0 +1,162 @@
+import { toAbortSignal } from '@behalf/kernel';
+import type { UpstreamParts } from '../parts.ts';
+import type { OpenOptions, RemoteTarget } from '../target.ts';
+import type { HeaderValues, Notice, Upstream } from '../upstream.ts';
+import { UpstreamError } from '../upstreamError.ts';
+import { askOnSession, type AskParts } from './askOnSession.ts';
+import { converse, type ConverseParts } from './converse.ts';
+import { createEnding, interrupt } from './ending.ts';
+import { asOpening, endSession, legacyHandshake, type Handshake } from './handshake.ts';
+import { keepLegacyStream } from './legacyStream.ts';
+import { waitFor } from './patience.ts';
+import { sendQuietly } from './quietly.ts';
+import { createAnswerer, createListeners } from './serverMessages.ts';
+import { createSessions, toSession, type Session } from './session.ts';
+import { writeRequest } from './writeRequest.ts';
+
+const NOTICE_MS = 10_000;
+
+/** A conversation of the legacy era: a session at the server, found again when the server has lost it. */
+export function createLegacyUpstream(
+  target: RemoteTarget,
+  first: Handshake,
+  { server, initTimeoutMs: timeoutMs }: Pick<OpenOptions, 'server' | 'initTimeoutMs'>,
+  parts: UpstreamParts,
+): Upstream {
+  const { clock, network } = parts;
+  const ending = createEnding();
+  const closing = new AbortController();
+  const listeners = createListeners();
+  const sessions = createSessions(toSession(first, target.headers), { open: reopen, retire });
+  /** The last one that was presented: what a stream and the end of the session present too. */
+  let credential: HeaderValues | undefined;
+  let stopStream: (() => void) | undefined;
+  let replaced = false;
+  let lastId = 0;
+  const send = network.sendTo(target);
+  const post = (body: string, headers: HeaderValues) =>
+    sendQuietly({ send, clock }, { method: 'POST', url: target.url, headers, body }, NOTICE_MS);
+  const wire: ConverseParts = {
+    send,
+    clock,
+    readError: network.readError,
+    answerer: createAnswerer(post),
+    onNotice: (notice) => listeners.tell(notice),
+  };
+
+  async function reopen(presented: HeaderValues | undefined): Promise<Session> {
+    const limits = { signal: closing.signal, timeoutMs, totalMs: timeoutMs };
+    const headers = { ...target.headers, ...presented };
+    try {
+      const handshake = await waitFor({ clock, inFlight: new Set() }, limits, nothing, ({ signal }) =>
+        legacyHandshake(target, headers, parts, { signal: toAbortSignal(signal), timeoutMs }),
+      );
+      const session = toSession(handshake, target.headers);
+      if (stopStream) restartStream(session);
+      return session;
+    } catch (error) {
+      throw asOpening(error);
+    }
+  }
+
+  const asking: AskParts = {
+    sessions,
+    nextId: () => (lastId += 1),
+    sendOn(session, { id, body, given, waiting }) {
+      const { onProgress, onLog } = given;
+      const headers = session.headersFor(given);
+      const known = session.id !== undefined;
+      const out = {
+        url: target.url,
+        era: 'legacy' as const,
+        id,
+        headers,
+        body,
+        session: known,
+        onProgress,
+        onLog,
+      };
+      return converse(wire, out, waiting);
+    },
+  };
+
+  /** Best effort: nobody waits for it. */
+  function retire(session: Session): void {
+    if (session.id !== undefined) void endSession(target, headersNow(session), session.id, parts);
+  }
+
+  /** Once: a server that always finds a conflict would get session after session. */
+  async function replace(session: Session): Promise<void> {
+    if (replaced) return;
+    replaced = true;
+    if (session.id !== undefined) await endSession(target, headersNow(session), session.id, parts);
+    await sessions.renew(session, credential, { retire: false }).catch(nothing);
+  }
+
+  const headersNow = ({ own }: Session) => ({ ...target.headers, ...credential, ...own });
+
+  function restartStream(session: Session): void {
+    stopStream?.();
+    stopStream = keepLegacyStream(target, parts, {
+      session,
+      credential: () => credential,
+      onNotice: wire.onNotice,
+      answerer: wire.answerer,
+      server,
+      onConflict: () => void replace(session),
+    });
+  }
+
+  return {
+    get claims() {
+      return sessions.current.claims;
+    },
+    request(method, params, given) {
+      if (ending.over) return Promise.reject(new UpstreamError('ended'));
+      const id = asking.nextId();
+      if (given.headers !== undefined) credential = given.headers;
+      const body = writeRequest({
+        id,
+        method,
+        params,
+        meta: given.meta,
+        envelope: undefined,
+        wantsLog: false,
+      });
+      const tell = (reason: string) => {
+        const params = { requestId: id, reason };
+        const notice = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
+        void post(notice, sessions.current.headersFor(given));
+      };
+      return waitFor({ clock, inFlight: ending.inFlight }, given, tell, (waiting) =>
+        askOnSession(asking, { id, body, given, waiting }),
+      );
+    },
+    listen(listener, { headers }) {
+      // The same function may listen twice.
+      const heard = (notice: Notice) => listener(notice);
+      listeners.add(heard);
+      if (headers !== undefined) credential = headers;
+      if (!stopStream && !ending.over) restartStream(sessions.current);
+      return () => {
+        listeners.delete(heard);
+        if (listeners.size > 0) return;
+        stopStream?.();
+        stopStream = undefined;
+      };
+    },
+    onClose: (listener) => ending.onClose(listener),
+    async close() {
+      if (!ending.end()) return;
+      stopStream?.();
+      closing.abort();
+      interrupt(ending);
+      const session = sessions.current;
+      if (session.id !== undefined) await endSession(target, headersNow(session), session.id, parts);
+    },
+  };
+}
+
+function nothing(): void {
+  // Nobody waits for this.
+}

@@ -1,0 +1,32 @@
+import type { HeaderValues, Json } from '../upstream.ts';
+
+export const MODERN_VERSION = '2026-07-28';
+
+/** Which field of a request `Mcp-Name` repeats (SEP-2243). */
+const named: ReadonlyMap<string, string> = new Map([
+  ['tools/call', 'name'],
+  ['prompts/get', 'name'],
+  ['resources/read', 'uri'],
+]);
+
+/** What a modern request repeats of its body, so that a proxy can route it without reading the body. */
+export function modernHeaders(method: string, params: Json): HeaderValues {
+  const field = named.get(method);
+  const name = field === undefined ? undefined : params[field];
+  return {
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    'mcp-protocol-version': MODERN_VERSION,
+    'mcp-method': encodeHeaderValue(method),
+    ...(typeof name === 'string' && { 'mcp-name': encodeHeaderValue(name) }),
+  };
+}
+
+const PLAIN = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/;
+
+/** A value that a header cannot carry, or that looks like an encoded one, goes as base64 of its UTF-8. */
+export function encodeHeaderValue(value: string): string {
+  const ambiguous = value.startsWith('=?base64?') && value.endsWith('?=');
+  if (PLAIN.test(value) && !ambiguous) return value;
+  return `=?base64?${Buffer.from(value, 'utf8').toString('base64')}?=`;
+}

@@ -1,0 +1,159 @@
+import type { UpstreamParts } from '../parts.ts';
+import type { RemoteTarget } from '../target.ts';
+import type { HeaderValues, Json, Notice, ServerClaims, Upstream } from '../upstream.ts';
+import { UpstreamError } from '../upstreamError.ts';
+import { isSessionCode } from './classifyStatus.ts';
+import { converse, type ConverseParts } from './converse.ts';
+import { createEnding, interrupt } from './ending.ts';
+import { modernHeaders } from './modernHeaders.ts';
+import { waitFor } from './patience.ts';
+import { isObject } from './readAnswer.ts';
+import { requestHeaders } from './requestHeaders.ts';
+import { asNotice, createListeners } from './serverMessages.ts';
+import { keepStream } from './stream.ts';
+import { modernEnvelope, writeRequest } from './writeRequest.ts';
+
+/**
+ * A modern server keeps nothing of us and we keep nothing of any user: each request brings its credential, and a
+ * million idle users cost nothing.
+ */
+export function createModernUpstream(
+  target: RemoteTarget,
+  claims: ServerClaims,
+  parts: UpstreamParts,
+  /** The server does not answer as a modern one any more. */
+  onDoubt: () => void,
+): Upstream {
+  const { clock, network } = parts;
+  const ending = createEnding();
+  const listeners = createListeners();
+  const streams = new Set<() => void>();
+  const envelope = modernEnvelope(parts.version);
+  const send = network.sendTo(target);
+  let lastId = 0;
+  const wire: ConverseParts = {
+    send,
+    clock,
+    readError: network.readError,
+    answerer: { answer: () => undefined },
+    onNotice: (notice) => listeners.tell(notice),
+  };
+
+  function outgoing(
+    method: string,
+    params: Json,
+    given: { headers?: HeaderValues; extraHeaders?: HeaderValues },
+  ) {
+    lastId += 1;
+    const headers = requestHeaders(target.headers, given, modernHeaders(method, params));
+    return { id: lastId, headers };
+  }
+
+  /** Once it answers like a legacy server, this conversation leads nowhere: the next one asks anew what it speaks. */
+  function doubt(error: unknown): void {
+    if (!(error instanceof UpstreamError)) return;
+    if (!isForeign(error)) return;
+    onDoubt();
+    ending.end();
+    stopStreams();
+  }
+
+  function stopStreams(): void {
+    for (const stop of streams) stop();
+    streams.clear();
+  }
+
+  return {
+    claims,
+    async request(method, params, options) {
+      if (ending.over) throw new UpstreamError('ended');
+      const { id, headers } = outgoing(method, params, options);
+      const { meta, onLog, onProgress } = options;
+      const wantsLog = onLog !== undefined;
+      const out = {
+        url: target.url,
+        era: 'modern' as const,
+        id,
+        headers,
+        body: writeRequest({ id, method, params, meta, envelope, wantsLog }),
+        session: false,
+        onProgress,
+        onLog,
+      };
+      try {
+        // Closing the exchange is the cancellation of this era.
+        return await waitFor({ clock, inFlight: ending.inFlight }, options, nothing, (waiting) =>
+          converse(wire, out, waiting),
+        );
+      } catch (error) {
+        doubt(error);
+        throw error;
+      }
+    },
+    /** Each listener has a stream of its own: what it may hear depends on its credential. */
+    listen(listener, { headers: credential }) {
+      const notifications = wanted(claims.capabilities);
+      const heard = (notice: Notice) => listener(notice);
+      listeners.add(heard);
+      let stop = nothing;
+      if (Object.keys(notifications).length > 0 && !ending.over) {
+        stop = keepStream(parts, {
+          idleMs: target.sseReadTimeoutMs,
+          async open(signal) {
+            const method = 'subscriptions/listen';
+            const params = { notifications };
+            const { id, headers } = outgoing(method, params, credential ? { headers: credential } : {});
+            const body = writeRequest({ id, method, params, meta: undefined, envelope, wantsLog: false });
+            const reply = await send({ method: 'POST', url: target.url, headers, body, signal });
+            if (reply.status === 200 && reply.isEventStream) return reply;
+            void reply.discard();
+            if (reply.status === 429 || reply.status >= 500) throw new Error('Later');
+            return null;
+          },
+          onMessage(message) {
+            const notice = asNotice(message);
+            if (notice) listener(notice);
+            // An error ends the subscription for good; a result only says goodbye for now.
+            return message.error === undefined;
+          },
+        });
+        streams.add(stop);
+      }
+      return () => {
+        listeners.delete(heard);
+        streams.delete(stop);
+        stop();
+      };
+    },
+    onClose: (listener) => ending.onClose(listener),
+    async close() {
+      if (!ending.end()) return;
+      stopStreams();
+      interrupt(ending);
+    },
+  };
+}
+
+/** How a legacy server answers a request that it does not understand. */
+function isForeign({ reason, detail: { status, rpc } }: UpstreamError): boolean {
+  if (reason === 'header_mismatch') return rpc?.code === -32022;
+  const unread = reason === 'wrong_url' || reason === 'bad_request' || isSessionCode(rpc);
+  return unread && (status === 400 || status === 404 || status === 405);
+}
+
+function nothing(): void {
+  // No one needs to be told.
+}
+
+/** The changes that this server says it announces. */
+function wanted(capabilities: Json): Json {
+  const announces = (name: string) => {
+    const capability = capabilities[name];
+    return isObject(capability) && capability['listChanged'] === true;
+  };
+  return {
+    ...(announces('tools') && { toolsListChanged: true }),
+    ...(announces('prompts') && { promptsListChanged: true }),
+    ...(announces('resources') && { resourcesListChanged: true }),
+  };
+}

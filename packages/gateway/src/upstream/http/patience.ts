@@ -1,0 +1,90 @@
+import { abortReason, LightCancellation, type Cancel, type Cancellation, type Clock } from '@behalf/kernel';
+import type { RequestOptions } from '../upstream.ts';
+import { UpstreamError } from '../upstreamError.ts';
+
+/** Requests in the air; each is ended by calling it. */
+export type InFlight = Set<(error: UpstreamError) => void>;
+
+/** What the work behind a request may know of the one who waits for it. */
+export interface Waiting {
+  /** Aborts when nobody waits any more. */
+  readonly signal: Cancellation;
+  /** The server gave a sign: the silence begins anew. */
+  progressed(): void;
+  /** Ends what is left of the exchange after the answer came. */
+  drop(): void;
+}
+
+type Limits = Pick<RequestOptions, 'signal' | 'timeoutMs' | 'totalMs'>;
+
+/**
+ * Runs the work of one request. The caller gets the answer, or at once the reason why the wait is over: the own signal,
+ * the silence, the total, the end of the conversation. `giveUp` tells the server. One timer serves both limits: progress
+ * only moves the moment at which it looks again.
+ */
+export function waitFor<T>(
+  parts: { readonly clock: Clock; readonly inFlight: InFlight },
+  { signal, timeoutMs, totalMs }: Limits,
+  giveUp: (why: string) => void,
+  work: (waiting: Waiting) => Promise<T>,
+): Promise<T> {
+  if (signal.aborted) return Promise.reject(abortReason(signal));
+  const { clock, inFlight } = parts;
+  return new Promise<T>((resolve, reject) => {
+    const exchange = new LightCancellation();
+    const end = clock.now() + totalMs;
+    let silentUntil = clock.now() + timeoutMs;
+    let cancelTimer: Cancel;
+    let over = false;
+
+    function finish(): void {
+      over = true;
+      cancelTimer();
+      inFlight.delete(stop);
+      signal.removeEventListener('abort', onAbort);
+    }
+    function stop(error: Error, why?: string): void {
+      if (over) return;
+      finish();
+      reject(error);
+      if (why !== undefined) giveUp(why);
+      exchange.abort(error);
+    }
+    function onAbort(): void {
+      stop(abortReason(signal), 'The caller gave up');
+    }
+    function look(): void {
+      const left = Math.min(silentUntil, end) - clock.now();
+      if (left > 0) cancelTimer = clock.timer(left, look);
+      else stop(new UpstreamError('timeout'), 'It took too long');
+    }
+
+    cancelTimer = clock.timer(Math.min(timeoutMs, totalMs), look);
+    inFlight.add(stop);
+    signal.addEventListener('abort', onAbort);
+    const waiting: Waiting = {
+      signal: exchange,
+      progressed: () => void (silentUntil = clock.now() + timeoutMs),
+      drop: () => exchange.abort(abandoned()),
+    };
+    work(waiting).then(
+      (value) => {
+        if (over) return;
+        finish();
+        resolve(value);
+      },
+      (error: unknown) => {
+        if (over) return;
+        finish();
+        // The work throws UpstreamError alone; what else comes is passed on as it is.
+        // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+        reject(error);
+        exchange.abort(abandoned());
+      },
+    );
+  });
+}
+
+function abandoned(): Error {
+  return new DOMException('Nobody reads the rest', 'AbortError');
+}

@@ -1,0 +1,86 @@
+import { describe, expect } from '@jest/globals';
+import { verifies } from '@behalf/testkit';
+import type { UpstreamError } from '../upstreamError.ts';
+import { readAnswer, readAtOnce, readMessages } from './readAnswer.ts';
+
+const reasonOf = (work: () => unknown) => {
+  try {
+    work();
+    return 'no error';
+  } catch (error) {
+    return (error as UpstreamError).reason;
+  }
+};
+const whole = (text: string) => readAnswer(readMessages(text)[0]!, 7, 'legacy');
+
+describe('the text of an answer', () => {
+  for (const text of [
+    '{"jsonrpc":"2.0","id":7,"result":{"a":"}"}}',
+    '{"result":{"a":"}"},"jsonrpc":"2.0","id":7}',
+    '{"jsonrpc":"2.0","result":{"a":"}"},"id":7}',
+  ]) {
+    verifies('http.answer.text', `is passed on as it came: ${text}`, () => {
+      expect(readAtOnce(text, 7, 'legacy')).toEqual({ result: { a: '}' }, json: '{"a":"}"}' });
+    });
+  }
+
+  for (const [what, text] of [
+    ['another order', '{"id":7,"jsonrpc":"2.0","result":{"a":1}}'],
+    ['blanks', '{ "jsonrpc": "2.0", "id": 7, "result": {"a":1} }'],
+    ['a line behind it', '{"jsonrpc":"2.0","id":7,"result":{"a":1}}\n'],
+  ] as const) {
+    verifies('http.answer.text', `is read as a whole with ${what}`, () => {
+      expect(readAtOnce(text, 7, 'legacy')).toBeUndefined();
+      expect(whole(text)).toEqual({ result: { a: 1 }, json: undefined });
+    });
+  }
+
+  for (const text of [
+    // Looks like a result with something hidden behind it.
+    '{"jsonrpc":"2.0","id":7,"result":{},"error":{"code":1,"message":"x"}}',
+    '{"jsonrpc":"2.0","id":7,"result":{}},{"a":1}}',
+    '{"result":{},"id":8,"jsonrpc":"2.0","id":7}',
+    '{"jsonrpc":"2.0","id":70,"result":{}}',
+    '{"jsonrpc":"2.0","id":"7","result":{}}',
+    '{"jsonrpc":"2.0","id":7}',
+    '{"jsonrpc":"2.0","id":7,"result":null}',
+    '{"jsonrpc":"2.0","id":7,"result":[]}',
+    '{"jsonrpc":"2.0","id":7,"result":"x"}',
+    '{"jsonrpc":"2.0","id":7,"error":"x"}',
+    '{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}',
+    '{"jsonrpc":"2.0","id":7,"result":{"a":1}',
+    '[]',
+    '[1]',
+    '"x"',
+    'null',
+    '',
+    '<html>',
+  ]) {
+    verifies('http.answer.garbage', `is refused: ${text}`, () => {
+      expect(readAtOnce(text, 7, 'legacy')?.json ?? 'none').not.toContain('error');
+      if (text !== '{"result":{},"id":8,"jsonrpc":"2.0","id":7}') {
+        expect(readAtOnce(text, 7, 'legacy')).toBeUndefined();
+        expect(reasonOf(() => whole(text))).toBe('garbage');
+      }
+    });
+  }
+
+  verifies('http.answer.garbage', 'keys between the result and the end are not part of it', () => {
+    expect(readAtOnce('{"result":{},"id":8,"jsonrpc":"2.0","id":7}', 7, 'legacy')).toBeUndefined();
+  });
+
+  verifies('http.answer.result-type', 'a modern result is whole, wants input, or is not understood', () => {
+    const read = (result: object) =>
+      readAtOnce(`{"jsonrpc":"2.0","id":7,"result":${JSON.stringify(result)}}`, 7, 'modern');
+    expect(read({ resultType: 'complete', a: 1 })?.result).toEqual({ resultType: 'complete', a: 1 });
+    expect(read({ a: 1 })?.result).toEqual({ a: 1 });
+    expect(reasonOf(() => read({ resultType: 'input_required', requestState: 's' }))).toBe('input_required');
+    expect(reasonOf(() => read({ resultType: 'task' }))).toBe('garbage');
+    expect(reasonOf(() => read({ resultType: 3 }))).toBe('garbage');
+    try {
+      read({ resultType: 'input_required', requestState: 's' });
+    } catch (error) {
+      expect((error as UpstreamError).detail.result).toMatchObject({ requestState: 's' });
+    }
+  });
+});

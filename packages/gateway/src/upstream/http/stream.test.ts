@@ -1,0 +1,271 @@
+import { afterEach, describe, expect } from '@jest/globals';
+import { createFakeClock, eventually, verifies } from '@behalf/testkit';
+import { openHttpUpstream } from './openHttpUpstream.ts';
+import { callTool, createHttpRig, patiently, stopHttpRigs } from '../../../test/httpRig.ts';
+
+afterEach(stopHttpRigs);
+
+const CHANGED = 'notifications/tools/list_changed';
+const capabilities = { tools: { listChanged: true } };
+const gets = ({ requests }: { requests: readonly { verb: string }[] }) =>
+  requests.filter(({ verb }) => verb === 'GET').length;
+
+describe('the stream of a session', () => {
+  verifies('http.stream.while-heard', 'is open only while somebody listens', async () => {
+    const { server, open } = await createHttpRig({ era: 'legacy', getStream: true });
+    const upstream = await open({}, { headers: { 'x-team': 'blue' } });
+    const heard: string[] = [];
+    const hear = ({ method }: { method: string }) => void heard.push(method);
+    const stops = [
+      upstream.listen(hear, { headers: { authorization: 'Bearer l' } }),
+      upstream.listen(hear, {}),
+    ];
+    await eventually('it opens', () => server.openStreams === 1);
+    server.push(CHANGED);
+    await eventually('both hear it', () => heard.length === 2);
+    const [get] = server.requests.filter(({ verb }) => verb === 'GET');
+    expect(get!.headers).toMatchObject({
+      accept: 'text/event-stream',
+      'mcp-session-id': [...server.sessions][0],
+      'mcp-protocol-version': '2025-11-25',
+      'x-team': 'blue',
+      authorization: 'Bearer l',
+    });
+    stops[0]!();
+    server.push(CHANGED);
+    await eventually('one hears it', () => heard.length === 3);
+    stops[1]!();
+    stops[1]!();
+    await eventually('it closes', () => server.openStreams === 0);
+    const again = upstream.listen(hear, {});
+    await eventually('it opens again', () => server.openStreams === 1);
+    again();
+    expect(gets(server)).toBe(2);
+  });
+
+  verifies(
+    'http.stream.nobody',
+    'only changes of lists leave it; a log goes to the operator without its words',
+    async () => {
+      const { server, open, logs } = await createHttpRig({
+        era: 'legacy',
+        getStream: true,
+        tools: [{ name: 'echo' }],
+      });
+      const upstream = await open();
+      const heard: string[] = [];
+      const own: unknown[] = [];
+      upstream.listen(({ method }) => void heard.push(method), {});
+      await eventually('it opens', () => server.openStreams === 1);
+      server.push('notifications/message', { level: 'error', data: 'the secret of a user' });
+      server.push('notifications/message', { level: 'the secret of a user' });
+      server.push('notifications/progress', { progressToken: 1, progress: 1 });
+      server.push('notifications/resources/updated', { uri: 'secret://a' });
+      server.writeOnStreams('data: <html>\n\n');
+      server.push(CHANGED);
+      await callTool(
+        upstream,
+        'echo',
+        {},
+        { onLog: (p) => void own.push(p), onProgress: (p) => void own.push(p) },
+      );
+      await eventually('the change', () => heard.length > 0);
+      expect(heard).toEqual([CHANGED]);
+      expect(own).toEqual([]);
+      expect(logs).toEqual([
+        ['upstream.server_log', { server: 'scripted', level: 'error' }],
+        ['upstream.server_log', { server: 'scripted', level: 'unknown' }],
+      ]);
+    },
+  );
+
+  verifies('http.stream.questions', 'a ping is answered, a form dismissed, a model refused', async () => {
+    const { server, open } = await createHttpRig({ era: 'legacy', getStream: true });
+    const upstream = await open();
+    upstream.listen(() => undefined, {});
+    await eventually('it opens', () => server.openStreams === 1);
+    expect((await server.askOnStream('ping', {})).result).toEqual({});
+    expect((await server.askOnStream('ping', {})).result).toEqual({});
+    expect((await server.askOnStream('elicitation/create', {})).result).toEqual({ action: 'cancel' });
+    expect((await server.askOnStream('sampling/createMessage', {})).error?.code).toBe(-32601);
+  });
+
+  for (const status of [404, 405, 406, 400, 401]) {
+    verifies('http.stream.not-offered', `${status} is remembered`, async () => {
+      const { server, open, logs } = await createHttpRig({
+        era: 'legacy',
+        respond: ({ verb }) => (verb === 'GET' ? { status } : undefined),
+      });
+      const upstream = await open();
+      const stop = upstream.listen(() => undefined, {});
+      await eventually('it was asked for', () => gets(server) === 1);
+      await upstream.request('ping', {}, patiently());
+      stop();
+      upstream.listen(() => undefined, {});
+      await upstream.request('ping', {}, patiently());
+      expect(gets(server)).toBe(1);
+      expect(logs).toHaveLength(status === 400 || status === 401 ? 1 : 0);
+    });
+  }
+
+  verifies(
+    'http.stream.reconnect',
+    'comes back with the last id after the time that the server asks for',
+    async () => {
+      const clock = createFakeClock();
+      const { server, open } = await createHttpRig({ era: 'legacy', getStream: true }, { clock });
+      const upstream = await open();
+      const heard: string[] = [];
+      upstream.listen(({ method }) => void heard.push(method), {});
+      await eventually('it opens', () => server.openStreams === 1);
+      server.writeOnStreams(`retry: 5000\nid: e-7\ndata: {"jsonrpc":"2.0","method":"${CHANGED}"}\n\n`);
+      await eventually('it is heard', () => heard.length === 1);
+      server.endStreams();
+      await eventually('it is closed', () => server.openStreams === 0);
+      await clock.advance(4_900);
+      expect(gets(server)).toBe(1);
+      await clock.advance(100);
+      await eventually('it opens again', () => server.openStreams === 1);
+      const last = server.requests.filter(({ verb }) => verb === 'GET').at(-1)!;
+      expect(last.headers['last-event-id']).toBe('e-7');
+    },
+  );
+
+  verifies('http.stream.backoff', 'waits longer after each failure, but never more than 30 s', async () => {
+    const clock = createFakeClock();
+    const { server, parts, target, eras } = await createHttpRig(
+      { era: 'legacy', respond: ({ verb }) => (verb === 'GET' ? { status: 503 } : undefined) },
+      { clock },
+    );
+    const upstream = await openHttpUpstream(
+      target,
+      {
+        server: 's',
+        owner: undefined,
+        era: 'auto',
+        initTimeoutMs: 5_000,
+        signal: new AbortController().signal,
+      },
+      { ...parts, random: { ...parts.random, uniform: () => 0.999 } },
+      eras,
+    );
+    upstream.listen(() => undefined, {});
+    for (const [n, wait] of [2_000, 4_000, 8_000, 16_000, 30_000, 30_000].entries()) {
+      await eventually('it is asked for', () => gets(server) === n + 1);
+      await clock.advance(wait * 0.99);
+      expect(gets(server)).toBe(n + 1);
+      await clock.advance(wait * 0.01);
+    }
+    await eventually('it is asked for', () => gets(server) === 7);
+    const closing = upstream.close();
+    await closing;
+    await clock.advance(120_000);
+    expect(gets(server)).toBe(7);
+  });
+
+  verifies('http.stream.idle', 'a stream that is silent for too long is opened anew', async () => {
+    const clock = createFakeClock();
+    const { server, open } = await createHttpRig({ era: 'legacy', getStream: true }, { clock });
+    const upstream = await open({}, { sseReadTimeoutMs: 60_000 });
+    let heard = 0;
+    upstream.listen(() => (heard += 1), {});
+    await eventually('it opens', () => server.openStreams === 1);
+    await clock.advance(50_000);
+    server.push(CHANGED);
+    await eventually('it is heard', () => heard === 1);
+    await clock.advance(50_000);
+    expect(server.openStreams).toBe(1);
+    expect(gets(server)).toBe(1);
+    await clock.advance(10_000);
+    await eventually('it is closed', () => server.openStreams === 0);
+    await clock.advance(30_000);
+    await eventually('it opens again', () => gets(server) === 2);
+  });
+
+  verifies('http.stream.conflict', '409 makes one new session, and not another', async () => {
+    const { server, open } = await createHttpRig({
+      era: 'legacy',
+      respond: ({ verb }) => (verb === 'GET' ? { status: 409 } : undefined),
+    });
+    const upstream = await open();
+    const [first] = server.sessions;
+    upstream.listen(() => undefined, {});
+    await eventually('a new session', () => server.received('notifications/initialized').length === 2);
+    await eventually('it is asked for again', () => gets(server) === 2);
+    await upstream.request('ping', {}, patiently());
+    expect(server.sessions.has(first!)).toBe(false);
+    expect(server.sessions.size).toBe(1);
+    expect(server.received('initialize')).toHaveLength(2);
+    expect(server.requests.filter(({ verb }) => verb === 'DELETE')).toHaveLength(1);
+  });
+
+  verifies('http.stream.renewed', 'follows the session when a call makes a new one', async () => {
+    const { server, open } = await createHttpRig({ era: 'legacy', getStream: true });
+    const upstream = await open();
+    const heard: string[] = [];
+    upstream.listen(({ method }) => void heard.push(method), {});
+    await eventually('it opens', () => server.openStreams === 1);
+    server.forgetSessions();
+    server.endStreams();
+    await upstream.request('ping', {}, patiently());
+    await eventually('it opens again', () => server.openStreams === 1);
+    const last = server.requests.filter(({ verb }) => verb === 'GET').at(-1)!;
+    expect(last.headers['mcp-session-id']).toBe([...server.sessions][0]);
+    server.push(CHANGED);
+    await eventually('it is heard', () => heard.length === 1);
+  });
+});
+
+describe('a modern subscription', () => {
+  verifies('http.listen.modern', 'each listener has a stream with its own credential', async () => {
+    const { server, open } = await createHttpRig({ era: 'modern', capabilities });
+    const upstream = await open();
+    const heard: string[] = [];
+    const stops = ['a', 'b'].map((who) =>
+      upstream.listen(({ method }) => void heard.push(`${who} ${method}`), {
+        headers: { authorization: who },
+      }),
+    );
+    await eventually('both open', () => server.openStreams === 2);
+    expect(server.received('subscriptions/listen').map(({ headers }) => headers.authorization)).toEqual([
+      'a',
+      'b',
+    ]);
+    expect(server.received('subscriptions/listen')[0]!.message!.params).toMatchObject({
+      notifications: { toolsListChanged: true },
+      _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' },
+    });
+    server.push(CHANGED);
+    await eventually('both hear it', () => heard.length === 2);
+    expect(heard.sort()).toEqual([`a ${CHANGED}`, `b ${CHANGED}`]);
+    stops[0]!();
+    await eventually('one closes', () => server.openStreams === 1);
+    await upstream.close();
+    await eventually('the other closes', () => server.openStreams === 0);
+  });
+
+  verifies('http.listen.modern', 'a server that announces nothing is not asked', async () => {
+    const { server, open } = await createHttpRig({ era: 'modern', tools: [{ name: 'echo' }] });
+    const upstream = await open();
+    upstream.listen(() => undefined, {});
+    await callTool(upstream, 'echo');
+    expect(server.received('subscriptions/listen')).toEqual([]);
+  });
+
+  verifies('http.listen.modern', 'a server that refuses is not asked again', async () => {
+    const clock = createFakeClock();
+    const { server, open } = await createHttpRig(
+      {
+        era: 'modern',
+        capabilities,
+        respond: ({ message }) => (message?.method === 'subscriptions/listen' ? { status: 404 } : undefined),
+      },
+      { clock },
+    );
+    const upstream = await open();
+    upstream.listen(() => undefined, {});
+    await eventually('it is asked', () => server.received('subscriptions/listen').length === 1);
+    await clock.advance(120_000);
+    expect(server.received('subscriptions/listen')).toHaveLength(1);
+  });
+});

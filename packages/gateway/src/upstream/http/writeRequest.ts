@@ -1,0 +1,56 @@
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  LOG_LEVEL_META_KEY,
+  PROTOCOL_VERSION_META_KEY,
+} from '@modelcontextprotocol/client';
+import type { Json } from '../upstream.ts';
+import { MODERN_VERSION } from './modernHeaders.ts';
+import { isObject } from './readAnswer.ts';
+
+/** What every modern request says of us. Nothing can be bridged to a user yet, so no capability is claimed. */
+export function modernEnvelope(version: string): Json {
+  return {
+    [PROTOCOL_VERSION_META_KEY]: MODERN_VERSION,
+    [CLIENT_CAPABILITIES_META_KEY]: {},
+    [CLIENT_INFO_META_KEY]: { name: 'behalf', version },
+  };
+}
+
+export interface RequestText {
+  readonly id: number;
+  readonly method: string;
+  readonly params: Json;
+  /** What the caller adds to `_meta`. */
+  readonly meta: Json | undefined;
+  /** What we say there ourselves; it wins. */
+  readonly envelope: Json | undefined;
+  /** A modern server sends log messages only to who asks for them. */
+  readonly wantsLog: boolean;
+}
+
+/**
+ * The body of a request. The id is also the progress token: it belongs to this request alone. `_meta` is put in front
+ * of the parameters as text, so that they are written once and never copied.
+ */
+export function writeRequest({ id, method, params, meta, envelope, wantsLog }: RequestText): string {
+  const head = `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":`;
+  const own = params['_meta'];
+  if (own === undefined && meta === undefined && envelope === undefined) {
+    return `${head}${inFront(`{"progressToken":${id}}`, params)}}`;
+  }
+  const merged = {
+    ...(wantsLog && envelope && { [LOG_LEVEL_META_KEY]: 'info' }),
+    ...(isObject(own) && own),
+    ...meta,
+    ...envelope,
+    progressToken: id,
+  };
+  if (own === undefined) return `${head}${inFront(JSON.stringify(merged), params)}}`;
+  return `${head}${JSON.stringify({ ...params, _meta: merged })}}`;
+}
+
+function inFront(meta: string, params: Json): string {
+  const text = JSON.stringify(params);
+  return text === '{}' ? `{"_meta":${meta}}` : `{"_meta":${meta},${text.slice(1)}`;
+}

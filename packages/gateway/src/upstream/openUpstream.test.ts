@@ -1,0 +1,84 @@
+import { createFakeClock, eventually, scriptedHttpServer, verifies } from '@behalf/testkit';
+import { afterEach, describe, expect } from '@jest/globals';
+import { ask, createChannelRig, remote, scripted, type ChannelRig } from '../../test/channelRig.ts';
+import { startSseServer } from '../../test/sseServer.ts';
+import { startSocketServer } from '../../test/webSocketServer.ts';
+
+const ends: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+});
+function createRig(...args: Parameters<typeof createChannelRig>): ChannelRig {
+  const rig = createChannelRig(...args);
+  ends.unshift(() => rig.closeAll());
+  return rig;
+}
+
+async function startAll() {
+  const servers = await Promise.all([
+    scriptedHttpServer({ era: 'legacy', tools: [] }),
+    startSseServer(),
+    startSocketServer(),
+  ]);
+  ends.push(...servers.map((server) => () => server.close()));
+  const [http, sse, socket] = servers;
+  const ports = servers.map(({ url }) => Number(new URL(url).port));
+  const targets = [
+    scripted(),
+    remote('streamable-http', http.url),
+    remote('sse', sse.url),
+    remote('websocket', socket.url),
+  ];
+  return { ports, targets, http, sse, socket };
+}
+
+describe('opening an upstream', () => {
+  verifies('upstream.open.by-type', 'speaks over what the target says, and answers alike', async () => {
+    const { ports, targets } = await startAll();
+    const rig = createRig({ ports });
+    for (const target of targets) {
+      const upstream = await rig.open(target, { era: 'auto' });
+      expect(upstream.claims).toMatchObject({ era: 'legacy', protocolVersion: '2025-11-25' });
+      expect(await ask(upstream, 'tools/list')).toEqual(expect.any(Object));
+      let ended = 0;
+      upstream.onClose(() => (ended += 1));
+      await upstream.close();
+      await eventually('the end', () => ended === 1);
+      await expect(ask(upstream, 'tools/list')).rejects.toMatchObject({
+        reason: 'ended',
+        outcome: 'unreachable',
+      });
+    }
+  });
+
+  verifies('upstream.open.bounded', 'one that was given up before it began asks nobody', async () => {
+    const { ports, targets, http, sse, socket } = await startAll();
+    const rig = createRig({ ports });
+    const reason = new Error('gave up');
+    for (const target of targets)
+      await expect(rig.open(target, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    expect([http.requests, sse.requests, socket.upgrades, rig.stderr]).toEqual([[], [], [], []]);
+  });
+
+  verifies(
+    'upstream.open.bounded',
+    'a server that never answers is given up when the time is over',
+    async () => {
+      const http = await scriptedHttpServer({ era: 'legacy', respond: () => 'hang' });
+      ends.push(() => http.close());
+      const clock = createFakeClock();
+      const rig = createRig({ clock, ports: [Number(new URL(http.url).port)] });
+      const opening = rig.open(remote('streamable-http', http.url), { initTimeoutMs: 1_000, era: 'auto' });
+      let ended = false;
+      const refused = opening.then(
+        () => undefined,
+        (error: unknown) => ((ended = true), error),
+      );
+      await eventually('the first request', () => http.requests.length === 1);
+      await clock.advance(999);
+      expect(ended).toBe(false);
+      await clock.advance(1);
+      expect(await refused).toMatchObject({ reason: 'connect_timeout', outcome: 'unreachable' });
+    },
+  );
+});

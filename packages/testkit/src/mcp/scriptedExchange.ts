@@ -1,0 +1,120 @@
+import type { ServerResponse } from 'node:http';
+import {
+  ScriptedError,
+  type ScriptedCall,
+  type ScriptedMessage,
+  type ScriptedRequest,
+} from './scriptedTypes.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Requests of the server to the client, waiting for their answers, whatever stream they went out on. */
+export interface Questions {
+  ask(method: string, params: Json, write: (text: string) => void): Promise<ScriptedMessage>;
+  answered(message: ScriptedMessage): void;
+}
+
+export function createQuestions(): Questions {
+  const waiting = new Map<unknown, (message: ScriptedMessage) => void>();
+  let last = 0;
+  return {
+    ask(method, params, write) {
+      last += 1;
+      const id = `server-${last}`;
+      const answer = new Promise<ScriptedMessage>((resolve) => waiting.set(id, resolve));
+      write(event({ jsonrpc: '2.0', id, method, params }));
+      return answer;
+    },
+    answered(message) {
+      waiting.get(message.id)?.(message);
+      waiting.delete(message.id);
+    },
+  };
+}
+
+export function event(message: unknown): string {
+  return `event: message\ndata: ${JSON.stringify(message)}\n\n`;
+}
+
+/** One JSON-RPC request being answered: as JSON, or as an event stream once anything was streamed. */
+export interface Exchange {
+  readonly call: ScriptedCall;
+  cancel(): void;
+  answer(work: () => unknown, decorate: (result: Json) => Json): Promise<void>;
+}
+
+export function createExchange(
+  request: ScriptedRequest,
+  response: ServerResponse,
+  options: { sse: boolean; headers: Record<string, string>; questions: Questions },
+): Exchange {
+  const message = request.message ?? {};
+  const params = message.params ?? {};
+  const cancelled = new AbortController();
+  response.on('close', () => {
+    if (!response.writableFinished) cancelled.abort();
+  });
+
+  function stream(text: string): void {
+    if (response.writableEnded || response.destroyed) return;
+    if (!response.headersSent) {
+      response.writeHead(200, { ...options.headers, 'content-type': 'text/event-stream' });
+    }
+    response.write(text);
+  }
+
+  function finish(status: number, body: Json): void {
+    if (response.writableEnded || response.destroyed) return;
+    if (response.headersSent || (options.sse && status === 200)) {
+      stream(event(body));
+      response.end();
+      return;
+    }
+    response.writeHead(status, { ...options.headers, 'content-type': 'application/json' });
+    response.end(JSON.stringify(body));
+  }
+
+  const notify = (method: string, fields: Json) => stream(event({ jsonrpc: '2.0', method, params: fields }));
+  const call: ScriptedCall = {
+    request,
+    params,
+    signal: cancelled.signal,
+    notify,
+    progress(progress, total, token) {
+      const own = (params['_meta'] as Json | undefined)?.['progressToken'];
+      const progressToken = token ?? own;
+      notify('notifications/progress', {
+        progressToken,
+        progress,
+        ...(total !== undefined && { total }),
+      });
+    },
+    log: (level, data) => notify('notifications/message', { level, data }),
+    ask: (method, fields) => options.questions.ask(method, fields, stream),
+    write: stream,
+  };
+
+  return {
+    call,
+    cancel: () => cancelled.abort(),
+    async answer(work, decorate) {
+      const { id } = message;
+      try {
+        const result = (await work()) as Json;
+        finish(200, { jsonrpc: '2.0', id, result: decorate(result) });
+      } catch (error) {
+        const { code, data, status } = error instanceof ScriptedError ? error : scriptFault(error);
+        const text = (error as Error).message;
+        finish(status, {
+          jsonrpc: '2.0',
+          id,
+          error: { code, message: text, ...(data !== undefined && { data }) },
+        });
+      }
+    },
+  };
+}
+
+function scriptFault(error: unknown): { code: number; data: unknown; status: number } {
+  return { code: -32603, data: error instanceof Error ? error.stack : undefined, status: 200 };
+}

@@ -1,0 +1,234 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createExchange, createQuestions, event, type Exchange } from './scriptedExchange.ts';
+import { headerMismatch, methodOf, MODERN_VERSION, modernResult, VERSION_KEY } from './scriptedMethods.ts';
+import {
+  scriptedError,
+  type ScriptedHttpServer,
+  type ScriptedMessage,
+  type ScriptedOptions,
+  type ScriptedReply,
+  type ScriptedRequest,
+} from './scriptedTypes.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+/**
+ * An MCP server over HTTP on a free port of 127.0.0.1 that does what a test tells it, right or wrong. Written without
+ * the SDK, so that it can be wrong.
+ */
+export async function scriptedHttpServer(initial: ScriptedOptions): Promise<ScriptedHttpServer> {
+  let options = initial;
+  const requests: ScriptedRequest[] = [];
+  const sessions = new Set<string>();
+  const running = new Map<string, Exchange>();
+  const streams = new Map<ServerResponse, { subscription?: unknown }>();
+  const questions = createQuestions();
+
+  async function arrive(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    let text = '';
+    for await (const chunk of incoming.setEncoding('utf8')) text += String(chunk);
+    const request: Writable<ScriptedRequest> = {
+      verb: incoming.method ?? '',
+      path: incoming.url ?? '',
+      headers: incoming.headers,
+      text,
+      message: parsed(text),
+      aborted: false,
+    };
+    response.on('close', () => (request.aborted = !response.writableFinished));
+    requests.push(request);
+    const scripted = await options.respond?.(request);
+    if (scripted !== undefined) replay(scripted, response);
+    else if (request.verb === 'POST') await post(request, response);
+    else if (request.verb === 'GET') get(request, response);
+    else remove(request, response);
+  }
+
+  async function post(request: ScriptedRequest, response: ServerResponse): Promise<void> {
+    const { id, method = '', params = {} } = request.message ?? {};
+    const claimed = (params['_meta'] as Json | undefined)?.[VERSION_KEY];
+    const modern = claimed !== undefined && options.era !== 'legacy';
+    const refusal = modern ? modernRefusal(request) : legacyRefusal(request);
+    if (refusal) {
+      refuse(response, { ...refusal, id });
+      return;
+    }
+    if (id === undefined || method === '') {
+      if (request.message && method === '') questions.answered(request.message);
+      if (method === 'notifications/cancelled') running.get(String(params['requestId']))?.cancel();
+      response.writeHead(202).end();
+      return;
+    }
+    if (modern && method === 'subscriptions/listen') {
+      listen({ id, params }, response);
+      return;
+    }
+    const headers: Record<string, string> = {};
+    if (method === 'initialize' && options.sessions !== false) {
+      const session = randomUUID();
+      sessions.add(session);
+      headers['mcp-session-id'] = session;
+    }
+    const exchange = createExchange(request, response, {
+      sse: options.answers === 'sse',
+      headers,
+      questions,
+    });
+    running.set(String(id), exchange);
+    await exchange.answer(
+      () => {
+        const handler = methodOf(options, method, modern);
+        if (!handler) throw scriptedError(-32601, 'Method not found', undefined, modern ? 404 : 200);
+        return handler(params, exchange.call);
+      },
+      (result) => (modern ? modernResult(method, result) : result),
+    );
+    running.delete(String(id));
+  }
+
+  function modernRefusal({ message, headers }: ScriptedRequest): Refusal | undefined {
+    const { method = '', params = {} } = message ?? {};
+    const requested = (params['_meta'] as Json)[VERSION_KEY];
+    if (requested !== MODERN_VERSION) return unsupported(requested);
+    const wrong = headerMismatch(options, method, params, headers);
+    return wrong === undefined ? undefined : { status: 400, code: -32020, text: `Header mismatch: ${wrong}` };
+  }
+
+  /** A legacy request brings its session, as the reference server wants it. */
+  function legacyRefusal(request: ScriptedRequest): Refusal | undefined {
+    if (options.era === 'modern') return unsupported(undefined);
+    if (request.verb === 'POST' && !request.message)
+      return { status: 400, code: -32700, text: 'Parse error' };
+    if (options.sessions === false || request.message?.method === 'initialize') return undefined;
+    const session = request.headers['mcp-session-id'];
+    if (session === undefined) {
+      return { status: 400, code: -32000, text: 'Bad Request: Mcp-Session-Id header is required' };
+    }
+    return sessions.has(String(session))
+      ? undefined
+      : { status: 404, code: -32001, text: 'Session not found' };
+  }
+
+  function get(request: ScriptedRequest, response: ServerResponse): void {
+    if (options.getStream !== true) {
+      response.writeHead(405, { allow: 'POST' }).end();
+      return;
+    }
+    const refusal = legacyRefusal(request);
+    if (refusal) refuse(response, refusal);
+    else open(response, {});
+  }
+
+  function listen({ id, params = {} }: ScriptedMessage, response: ServerResponse): void {
+    open(response, { subscription: id });
+    response.write(
+      event({
+        jsonrpc: '2.0',
+        method: 'notifications/subscriptions/acknowledged',
+        params: { notifications: params['notifications'], _meta: { [SUBSCRIPTION]: id } },
+      }),
+    );
+  }
+
+  function open(response: ServerResponse, kind: { subscription?: unknown }): void {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+    streams.set(response, kind);
+    response.on('close', () => streams.delete(response));
+  }
+
+  function remove(request: ScriptedRequest, response: ServerResponse): void {
+    const refusal = legacyRefusal(request);
+    if (refusal) {
+      refuse(response, refusal);
+      return;
+    }
+    sessions.delete(String(request.headers['mcp-session-id']));
+    response.writeHead(204).end();
+  }
+
+  const http = createServer((incoming, response) => {
+    // A client that hangs up in the middle of its own request is no fault of the script.
+    arrive(incoming, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  const { port } = http.address() as AddressInfo;
+  const everyStream = (write: (response: ServerResponse, kind: { subscription?: unknown }) => void) =>
+    streams.forEach((kind, response) => write(response, kind));
+
+  return {
+    url: `http://127.0.0.1:${port}/mcp`,
+    port,
+    requests,
+    received: (method) => requests.filter(({ message }) => message?.method === method),
+    sessions,
+    forgetSessions: () => sessions.clear(),
+    get openStreams() {
+      return streams.size;
+    },
+    push: (method, params = {}) =>
+      everyStream((response, { subscription }) => {
+        const tagged =
+          subscription === undefined ? params : { ...params, _meta: { [SUBSCRIPTION]: subscription } };
+        response.write(event({ jsonrpc: '2.0', method, params: tagged }));
+      }),
+    askOnStream: (method, params) =>
+      questions.ask(method, params, (text) => everyStream((response) => response.write(text))),
+    writeOnStreams: (text) => everyStream((response) => response.write(text)),
+    endStreams: () => everyStream((response) => response.end()),
+    change: (changes) => void (options = { ...options, ...changes }),
+    async close() {
+      if (!http.listening) return;
+      http.closeAllConnections();
+      await new Promise((resolve) => http.close(resolve));
+    },
+  };
+}
+
+const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
+
+function parsed(text: string): ScriptedMessage | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+interface Refusal {
+  readonly status: number;
+  readonly code: number;
+  readonly text: string;
+  readonly data?: Json;
+  readonly id?: unknown;
+}
+
+function unsupported(requested: unknown): Refusal {
+  const data = { supported: [MODERN_VERSION], requested };
+  return { status: 400, code: -32022, text: 'Unsupported protocol version', data };
+}
+
+function refuse(response: ServerResponse, { status, code, text, data, id = null }: Refusal): void {
+  const error = { code, message: text, ...(data && { data }) };
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ jsonrpc: '2.0', id, error }));
+}
+
+function replay(reply: ScriptedReply, response: ServerResponse): void {
+  if (reply === 'hang') return;
+  if (reply === 'reset') {
+    response.socket?.resetAndDestroy();
+    return;
+  }
+  if (typeof reply === 'function') {
+    reply(response);
+    return;
+  }
+  const { status, headers = {}, body } = reply;
+  const json = typeof body === 'object';
+  response.writeHead(status, { ...(json && { 'content-type': 'application/json' }), ...headers });
+  response.end(json ? JSON.stringify(body) : body);
+}
