@@ -1,0 +1,38 @@
+import type { Cancellation } from '@behalf/kernel';
+import type { AppServer, UserServer } from '../registry/server.ts';
+import type { Upstream } from '../upstream/upstream.ts';
+import type { UpstreamError } from '../upstream/upstreamError.ts';
+import type { Holder } from './holder.ts';
+
+/** The right to use a connection. It is not closed before the last lease of it is released. */
+export interface Lease {
+  /**
+   * Where a server keeps no session all users have the same one. Then its `claims` are what the server said to whoever
+   * came first: no answer to anybody else, so nobody may be refused or told anything because of them.
+   */
+  readonly upstream: Upstream;
+  /**
+   * How the use ended; without a failure it ended well, unless the signal of the lease has aborted: then nothing was
+   * learned. Feeds the breakers and decides whether the connection lives on. Idempotent.
+   */
+  release(failure?: UpstreamError): void;
+}
+
+export interface LeaseOptions {
+  /** Ends this caller's waiting and nothing else: the opening goes on within the server's own `initTimeout`. */
+  readonly signal: Cancellation;
+  /** A connection opened for this caller, in place of the one that is there. */
+  readonly forceNew?: boolean | undefined;
+  /** The user asked for this very attempt: it passes an open breaker. */
+  readonly explicit?: boolean | undefined;
+}
+
+/** Connections that everybody shares. There is no parameter for a user, so nothing of a user can reach one. */
+export interface SharedPool {
+  lease(server: AppServer, options: LeaseOptions): Promise<Lease>;
+}
+
+/** Connections that belong to one user each. */
+export interface UserPool {
+  lease(server: UserServer, holder: Holder, options: LeaseOptions): Promise<Lease>;
+}
