@@ -1,0 +1,127 @@
+import type { ServerSnapshot } from '../registry/server.ts';
+import type { Log } from '../upstream/parts.ts';
+import type { Json } from '../upstream/upstream.ts';
+import type { IncompleteReason, Listed } from './listAll.ts';
+import { oneLine } from '../shaping/contentBlock.ts';
+import { readMirror, type Mirror } from './mirrorHeaders.ts';
+import { toolNames, type NamedIdentity } from './toolNames.ts';
+
+/** One tool as its server describes it. The server chose every word: nothing here is to be trusted. */
+export interface CatalogTool {
+  readonly name: string;
+  /** The name towards models; the identity is the server and `name`. */
+  readonly publicName: string;
+  readonly title: string | undefined;
+  readonly description: string | undefined;
+  readonly inputSchema: Json;
+  readonly outputSchema: Json | undefined;
+  readonly annotations: Json | undefined;
+  readonly _meta: Json | undefined;
+  /** The whole as it came, for doors that pass it on. */
+  readonly definition: Json;
+  /** The headers that repeat arguments, when the tool asks for any. */
+  readonly mirror: Mirror | undefined;
+}
+
+/** The tools of one server as one holder sees them. Frozen, and the same object for all who see the same. */
+export interface ToolList {
+  readonly tools: readonly CatalogTool[];
+  readonly complete: boolean;
+  readonly incomplete: IncompleteReason | undefined;
+  find(name: string): CatalogTool | undefined;
+  findPublic(publicName: string): CatalogTool | undefined;
+}
+
+/** A tool that says more than this is broken or means harm; it would be sent to a model with every message. */
+const LARGEST_TOOL = 256 * 1024;
+const LONGEST_TOOL_NAME = 256;
+/** A list may hold a thousand of them, and is asked for again and again. */
+const MOST_DROPPED_TOLD = 20;
+
+export function buildToolList(
+  { id: serverId, settings: { normalizedName } }: Pick<ServerSnapshot, 'id' | 'settings'>,
+  { items, complete, incomplete, era }: Listed,
+  log: Log,
+): ToolList {
+  const kept = new Map<string, { definition: Json; mirror: Mirror | undefined }>();
+  let dropped = 0;
+  for (const definition of items) {
+    const { name } = definition;
+    const reason = faultOf(definition, kept);
+    const mirror = era === 'modern' && reason === undefined ? readMirror(schemaOf(definition)) : noMirror;
+    if (reason === undefined && mirror.ok) kept.set(name as string, { definition, mirror: mirror.mirror });
+    else {
+      dropped += 1;
+      if (dropped > MOST_DROPPED_TOLD) continue;
+      const why = reason ?? (mirror.ok ? '' : `x-mcp-header, ${mirror.reason}`);
+      const tool = typeof name === 'string' ? oneLine(name, LONGEST_TOOL_NAME) : '';
+      log('tool_dropped', { server: serverId, tool, reason: oneLine(why, LONGEST_TOOL_NAME) });
+    }
+  }
+  if (dropped > MOST_DROPPED_TOLD) log('tools_dropped', { server: serverId, count: dropped });
+  const identities = [...kept.keys()].map((toolName): NamedIdentity => ({
+    serverId,
+    serverName: normalizedName,
+    toolName,
+  }));
+  const byPublicName = new Map<string, CatalogTool>();
+  const byName = new Map<string, CatalogTool>();
+  for (const [publicName, { toolName }] of toolNames(identities)) {
+    const { definition, mirror } = kept.get(toolName) as { definition: Json; mirror: Mirror | undefined };
+    const tool = toolOf(definition, toolName, publicName, mirror);
+    byPublicName.set(publicName, tool);
+    byName.set(toolName, tool);
+  }
+  return Object.freeze({
+    tools: Object.freeze([...kept.keys()].flatMap((name) => byName.get(name) ?? [])),
+    complete,
+    incomplete,
+    find: (name: string) => byName.get(name),
+    findPublic: (publicName: string) => byPublicName.get(publicName),
+  });
+}
+
+const noMirror = { ok: true, mirror: undefined } as const;
+
+function faultOf(definition: Json, kept: ReadonlyMap<string, unknown>): string | undefined {
+  const { name } = definition;
+  if (typeof name !== 'string' || name === '' || name.length > LONGEST_TOOL_NAME) return 'its name';
+  if (kept.has(name)) return 'listed twice';
+  if (JSON.stringify(definition).length > LARGEST_TOOL) return 'larger than 256 KiB';
+  return undefined;
+}
+
+function toolOf(definition: Json, name: string, publicName: string, mirror: Mirror | undefined): CatalogTool {
+  const { title, description, outputSchema, annotations, _meta } = definition;
+  return Object.freeze({
+    name,
+    publicName,
+    title: typeof title === 'string' ? title : undefined,
+    description: typeof description === 'string' ? description : undefined,
+    inputSchema: deepFreeze(schemaOf(definition)),
+    outputSchema: objectOr(outputSchema),
+    annotations: objectOr(annotations),
+    _meta: objectOr(_meta),
+    definition: deepFreeze(definition),
+    mirror,
+  });
+}
+
+function schemaOf({ inputSchema }: Json): Json {
+  return objectOr(inputSchema) ?? { type: 'object' };
+}
+
+function objectOr(value: unknown): Json | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
+}
+
+function deepFreeze<T extends object>(value: T): T {
+  const todo: object[] = [value];
+  for (let next = todo.pop(); next; next = todo.pop()) {
+    if (Object.isFrozen(next)) continue;
+    Object.freeze(next);
+    for (const inner of Object.values(next) as unknown[])
+      if (typeof inner === 'object' && inner !== null) todo.push(inner);
+  }
+  return value;
+}

@@ -1,0 +1,117 @@
+import { createFakeClock, verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { createArgumentValidator } from '../validateArguments.ts';
+import { createCompiledSchemas } from './compiledSchemas.ts';
+import { createCompilerTime } from './compilerTime.ts';
+
+const schema = (name: string) => ({ required: [name] });
+const broken = (name: string) => ({ type: 'text', description: name });
+
+function rig(limits = { most: 10, mostOfOne: 4 }) {
+  let compiled = 0;
+  const schemas = createCompiledSchemas(
+    {
+      has: () => true,
+      // The first of two is the hash, which a schema of another list costs as well.
+      of: () => {
+        let works = 0;
+        return (work) => {
+          works += 1;
+          if (works === 2) compiled += 1;
+          return work();
+        };
+      },
+      tell: () => true,
+    },
+    limits,
+  );
+  return { schemas, compiled: () => compiled };
+}
+
+/** A clock that work moves. */
+function slowCompiler() {
+  const clock = createFakeClock();
+  let now = 0;
+  const time = createCompilerTime({ ...clock, now: () => now });
+  const spend = (server: string, ms: number) => time.of(server)(() => void (now += ms));
+  return { time, spend, pass: (ms: number) => (now += ms) };
+}
+
+describe('compiled schemas', () => {
+  verifies('arguments.cache', 'one server with ever new schemas takes nothing from another', () => {
+    const { schemas, compiled } = rig();
+    const mine = schema('mine');
+    schemas.find('quiet', mine);
+    for (let i = 0; i < 50; i += 1) schemas.find('busy', schema(`s${i}`));
+    for (let i = 0; i < 5; i += 1) schemas.find(`other${i}`, schema('x'));
+    const before = compiled();
+    expect(schemas.find('quiet', mine)?.state).toBeDefined();
+    expect(compiled()).toBe(before);
+    // Where there is room for all, each has its share of it.
+    const roomy = rig({ most: 100, mostOfOne: 4 });
+    const find = (i: number) => void roomy.schemas.find('busy', schema(`s${i}`));
+    for (let i = 0; i < 10; i += 1) find(i);
+    for (const i of [9, 8, 7, 6]) find(i);
+    expect(roomy.compiled()).toBe(10);
+    find(5);
+    expect(roomy.compiled()).toBe(11);
+  });
+
+  verifies('arguments.cache', 'what cannot be checked is remembered, and takes no room', () => {
+    const { schemas, compiled } = rig();
+    const good = schema('good');
+    schemas.find('s', good);
+    for (let i = 0; i < 50; i += 1) schemas.find('s', broken(`b${i}`));
+    const before = compiled();
+    schemas.find('s', good);
+    // An equal one of another list.
+    for (let i = 0; i < 50; i += 1) expect(schemas.find('s', broken(`b${i}`))?.state).toBe('not_a_schema');
+    expect(compiled()).toBe(before);
+    // One that cost too much is remembered as well, whatever is compiled after it.
+    const costly = schemas.find('s', schema('costly'))!;
+    for (let i = 0; i < 3; i += 1) schemas.ranOut(costly);
+    for (let i = 0; i < 50; i += 1) schemas.find('s', schema(`n${i}`));
+    expect(schemas.find('s', schema('costly'))?.state).toBe('too_costly');
+  });
+
+  verifies('arguments.compiler-time', 'a server that used up its time waits for the next minute', () => {
+    const { time, spend, pass } = slowCompiler();
+    spend('greedy', 999);
+    spend('greedy', 500);
+    expect(() => spend('greedy', 1)).toThrow('compiler_busy');
+    expect([time.has('greedy'), time.has('other')]).toEqual([false, true]);
+    expect([time.tell('greedy'), time.tell('greedy')]).toEqual([true, false]);
+    pass(59_000);
+    expect(time.has('greedy')).toBe(true);
+    spend('greedy', 1_000);
+    expect(time.tell('greedy')).toBe(true);
+    // A clock that is set back ends the window.
+    pass(-90_000);
+    expect(time.has('greedy')).toBe(true);
+  });
+
+  verifies('arguments.compiler-time', 'many servers together have an end as well', () => {
+    const { time, spend } = slowCompiler();
+    for (let i = 0; i < 10; i += 1) spend(`s${i}`, 1_000);
+    expect(time.has('s11')).toBe(false);
+  });
+
+  verifies('arguments.compiler-time', 'meanwhile new schemas are not checked, and known ones are', () => {
+    const clock = createFakeClock();
+    let now = 0;
+    const logged: object[] = [];
+    // Every look at the clock finds it 150 ms later.
+    const slow = { ...clock, now: () => (now += 150) };
+    const checker = createArgumentValidator({ clock: slow, log: (_event, fields) => logged.push(fields) });
+    const check = (toolName: string, of: object) =>
+      checker.validate({ serverId: 's', toolName }, of as Record<string, unknown>, {});
+    const known = schema('known');
+    expect(check('known', known)).toHaveLength(1);
+    const answers = Array.from({ length: 9 }, (_, i) => check(`t${i}`, schema(`t${i}`)));
+    expect(answers.at(-1)).toBeNull();
+    expect(check('known', known)).toHaveLength(1);
+    expect(logged).toEqual([{ server: 's', tool: expect.any(String), reason: 'compiler_busy' }]);
+    now += 60_000;
+    expect(check('t8', schema('t8'))).toHaveLength(1);
+  });
+});

@@ -1,0 +1,300 @@
+import { createFakeClock, verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import type { Json } from '../../upstream/upstream.ts';
+import { createArgumentValidator } from '../validateArguments.ts';
+
+const tool = { serverId: 'weather', toolName: 'forecast' };
+
+function validator(maxCompiled?: number) {
+  const logged: [string, Readonly<Record<string, string>>][] = [];
+  const checker = createArgumentValidator({
+    clock: createFakeClock(),
+    log: (event, fields) => void logged.push([event, fields]),
+    ...(maxCompiled !== undefined && { maxCompiled }),
+  });
+  const check = (schema: Json, args: unknown) => checker.validate(tool, schema, args);
+  return { checker, check, logged, reasons: () => logged.map(([, { reason }]) => reason) };
+}
+
+/** The time of the fastest of three: what the code needs, not what the machine was busy with. */
+function fastest(work: () => unknown): number {
+  const times = [1, 2, 3].map(() => {
+    const start = performance.now();
+    work();
+    return performance.now() - start;
+  });
+  return Math.min(...times);
+}
+
+describe('a schema that means harm', () => {
+  const big = { list: Array.from({ length: 20_000 }, (_, i) => ({ i })) };
+  const doubling = (levels: number, keyword: string, end: Json): Json => ({
+    $ref: '#/$defs/l0',
+    $defs: Object.fromEntries([
+      ...Array.from({ length: levels }, (_, i) => [
+        `l${i}`,
+        { [keyword]: [{ $ref: `#/$defs/l${i + 1}` }, { $ref: `#/$defs/l${i + 1}` }] },
+      ]),
+      [`l${levels}`, end],
+    ]) as Json,
+  });
+
+  /** `end`, asked for as often as the square of the width. */
+  const square = (width: number, end: Json): Json => {
+    const all = ($ref: string) => ({ allOf: Array.from({ length: width }, () => ({ $ref })) });
+    return { $ref: '#/$defs/a', $defs: { a: all('#/$defs/b'), b: all('#/$defs/end'), end } };
+  };
+  const fields = (count: number, name = 'k') =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`${name}${i}`, 1]));
+
+  verifies('arguments.hostile-pattern', 'a pattern that explodes elsewhere takes linear time', () => {
+    const { check, logged } = validator();
+    const schema = { properties: { text: { type: 'string', pattern: '^(a|a)*$' } } };
+    const text = `${'a'.repeat(40)}!`;
+    expect(fastest(() => check(schema, { text }))).toBeLessThan(1_000);
+    expect(check(schema, { text })).toMatchObject([{ path: 'arguments.text', code: 'wrong_form' }]);
+    expect(check(schema, { text: 'a'.repeat(40) })).toBeNull();
+    const names = { patternProperties: { '^(a|a)*$': { type: 'string' } } };
+    expect(fastest(() => check(names, { [text]: 1 }))).toBeLessThan(1_000);
+    expect(logged).toEqual([]);
+  });
+
+  verifies(
+    'arguments.hostile-pattern',
+    'one that the linear engine reads otherwise is left out, and that is logged',
+    () => {
+      const { check, checker, logged } = validator();
+      const patterns = [
+        '^(?=.*\\d).+$',
+        '(a)\\1',
+        '(?<n>a)\\k<n>',
+        '[[:alpha:]]',
+        '(x{999}){999}',
+        '^(?!x)',
+        'a{',
+      ];
+      for (const pattern of patterns.slice(0, 6)) {
+        const schema = { required: ['text'], properties: { text: { pattern } } };
+        expect(check(schema, { text: '-' })).toBeNull();
+        // The rest is checked all the same.
+        expect(check(schema, {})).toMatchObject([{ path: 'arguments.text', code: 'missing' }]);
+        checker.validate({ serverId: 'weather', toolName: 'other' }, schema, {});
+        // Where leaving it out would turn a yes into a no, nothing is checked.
+        expect(check({ not: { properties: { text: { pattern } } } }, { text: '-' })).toBeNull();
+      }
+      expect(logged).toHaveLength(6 * 3);
+      expect(logged[0]).toEqual([
+        'arguments_unchecked',
+        { server: 'weather', tool: 'forecast', reason: 'pattern' },
+      ]);
+    },
+  );
+
+  verifies(
+    'arguments.remote-ref',
+    'a reference that leaves the document is not followed, and nothing is checked',
+    () => {
+      for (const $ref of [
+        'https://evil.example/s.json',
+        'file:///etc/passwd',
+        'other.json#/x',
+        '//evil.example/x',
+        '',
+      ]) {
+        const { check, reasons } = validator();
+        const schema = { type: 'object', properties: { a: { $ref } } };
+        expect(check(schema, { a: 1 })).toBeNull();
+        expect(check(schema, 'not even an object')).toBeNull();
+        expect(reasons()).toEqual(['remote_reference']);
+      }
+    },
+  );
+
+  verifies('arguments.remote-ref', 'the name of one schema means nothing in another', () => {
+    const { check, reasons } = validator();
+    const named = { $id: 'https://a.example/s', $defs: { x: { $anchor: 'x', type: 'string' } }, $ref: '#x' };
+    expect(check(named, 'a')).toBeNull();
+    expect(check({ $ref: 'https://a.example/s' }, 1)).toBeNull();
+    expect(check({ $ref: '#x' }, 1)).toBeNull();
+    expect(check({ properties: { a: { $id: 'https://b.example', $ref: '#' } } }, 1)).toBeNull();
+    expect(reasons()).toEqual(['remote_reference', 'unknown_reference', 'unknown_reference']);
+  });
+
+  verifies('arguments.bounded', 'what would be evaluated without end is given up, in bounded time', () => {
+    const loop = {
+      $defs: { n: { anyOf: [{ $ref: '#/$defs/n' }, { properties: { a: { $ref: '#/$defs/n' } } }] } },
+      $ref: '#/$defs/n',
+    };
+    const list = (items: unknown) => ({ properties: { list: { type: 'array', items } } }) as Json;
+    const text = { text: 'x'.repeat(200_000) };
+    const keys = Object.fromEntries(Array.from({ length: 15_000 }, (_, i) => [String(i), 1]));
+    const costly: [string, Json, unknown][] = [
+      ['doubling allOf', doubling(60, 'allOf', {}), {}],
+      ['doubling anyOf', doubling(60, 'anyOf', { type: 'string' }), 1],
+      ['endless', loop, {}],
+      [
+        'a long enum',
+        list({ enum: Array.from({ length: 20_000 }, (_, i) => `v${i}`) }),
+        { list: Array(20_000).fill('v19999') },
+      ],
+      ['many lengths', { properties: { text: { allOf: Array(390).fill({ maxLength: 300_000 }) } } }, text],
+      ['long text', { properties: { text: { pattern: '^([a-z]{1,200})*$' } } }, text],
+      ['key after key', { allOf: Array(390).fill({ minProperties: 2 }) }, keys],
+      ['names', { propertyNames: { allOf: Array(300).fill({ pattern: '^[0-9]{1,9}$' }) } }, keys],
+    ];
+    for (const [name, schema, args] of costly) {
+      const { check, checker, reasons } = validator();
+      // Unbounded, each of these takes from seconds to longer than the universe has existed.
+      expect([name, check(schema, args), reasons()]).toEqual([name, null, ['too_costly']]);
+      for (let i = 0; i < 2; i += 1) check(schema, args);
+      // After three it is not tried again, not even with arguments that would have been cheap.
+      expect(checker.validate({ ...tool, toolName: 'other' }, schema, null)).toBeNull();
+      expect([name, reasons()]).toEqual([name, ['too_costly', 'too_costly']]);
+    }
+  });
+
+  verifies('arguments.bounded', 'comparing, remembering and naming are paid for', () => {
+    const ones = { x: Array<number>(40_000).fill(1) };
+    const chained = Object.fromEntries(
+      Array.from({ length: 70 }, (_, i) => [`c${i}`, { allOf: [{ $ref: `#/$defs/c${i + 1}` }] }]),
+    );
+    const costly: [string, Json, unknown][] = [
+      ['a large constant', square(20, { const: ones }), ones],
+      ['fields of a constant', square(20, { not: { const: { a: 1 } } }), fields(15_000)],
+      ['fields inside a constant', square(20, { not: { const: { a: { b: 1 } } } }), { a: fields(15_000) }],
+      ['a long text inside', square(20, { const: ['x'.repeat(200_000)] }), ['x'.repeat(200_000)]],
+      ['a large enum', square(20, { not: { enum: [ones] } }), { x: [...ones.x.slice(1), 2] }],
+      ['items that nothing is asked of', square(20, { not: { contains: false } }), ones.x],
+      [
+        'what was evaluated',
+        {
+          unevaluatedProperties: false,
+          $ref: '#/$defs/c0',
+          $defs: { ...chained, c70: { patternProperties: { '^': true } } },
+        },
+        fields(3_000),
+      ],
+      [
+        'a long name',
+        square(10, {
+          allOf: Array(10).fill({ additionalProperties: { $ref: '#/$defs/end/$defs/n' } }),
+          $defs: { n: {} },
+        }),
+        { ['k'.repeat(200_000)]: 1 },
+      ],
+    ];
+    for (const [name, schema, args] of costly) {
+      const { check, reasons } = validator();
+      expect([name, check(schema, args), reasons()]).toEqual([name, null, ['too_costly']]);
+    }
+  });
+
+  verifies('arguments.bounded', 'what explains is bounded as well', () => {
+    const { check, logged } = validator();
+    // 200 times 25,000 mistakes: the first is named.
+    const none = { properties: { list: { allOf: Array(200).fill({ items: false }) } } };
+    expect(check(none, { list: Array(25_000).fill(1) })).toHaveLength(1);
+    // A thousand times the same, which is as large as a schema may be.
+    const same = square(30, { enum: [Array(20_000).fill('abcdefgh')] });
+    expect(fastest(() => check(same, {}))).toBeLessThan(1_500);
+    expect(check(same, {})).toEqual([
+      {
+        path: 'arguments',
+        code: 'not_allowed',
+        message: 'arguments must be one of the array that the schema names.',
+      },
+    ]);
+    expect(logged).toEqual([]);
+  });
+
+  verifies('arguments.bounded', 'schemas as large as people write them are checked', () => {
+    const { check, logged } = validator();
+    const optional = (name: string): [string, unknown] => [
+      name,
+      { anyOf: [{ type: 'string' }, { type: 'null' }], default: null },
+    ];
+    const names = Array.from({ length: 100 }, (_, i) => `field${i}`);
+    const many = { type: 'object', properties: Object.fromEntries(names.map(optional)), required: names };
+    const all = Object.fromEntries(names.map((name) => [name, null]));
+    expect(check(many, all)).toBeNull();
+    expect(check(many, { ...all, field7: 7 })).toMatchObject([
+      { path: 'arguments.field7' },
+      { path: 'arguments.field7' },
+      { path: 'arguments.field7', code: 'no_match' },
+    ]);
+    expect(check(many, {})).toHaveLength(20);
+    expect(logged).toEqual([]);
+  });
+
+  verifies('arguments.bounded', 'unique items are found in linear time, objects too', () => {
+    const { check, logged } = validator();
+    const schema = { properties: { list: { uniqueItems: true } } };
+    expect(fastest(() => check(schema, big))).toBeLessThan(5_000);
+    expect(check(schema, big)).toBeNull();
+    expect(check(schema, { list: [{ a: 1, b: [2] }, 3, { b: [2], a: 1 }] })).toMatchObject([
+      { path: 'arguments.list', code: 'not_unique' },
+    ]);
+    expect(check(schema, { list: [1, '1', [1], { 1: 1 }] })).toBeNull();
+    expect(logged).toEqual([]);
+  });
+
+  verifies(
+    'arguments.uncheckable',
+    'a schema beyond the limits is not checked, told once for each tool, and blocks nothing',
+    () => {
+      const deep = (n: number): Json => (n === 0 ? {} : { items: deep(n - 1) });
+      const properties = Object.fromEntries(
+        Array.from({ length: 500 }, (_, i) => [`p${i}`, { type: 'string' }]),
+      );
+      const schemas: [string, Json][] = [
+        ['too_large', { type: 'string', enum: ['x'.repeat(300_000)] }],
+        ['too_deep', deep(40)],
+        ['too_many_parts', { type: 'string', properties }],
+        ['too_many_parts', { anyOf: Array(2_000).fill(false) }],
+        ['too_many_parts', { dependentRequired: { a: Array.from({ length: 1_000 }, (_, i) => `n${i}`) } }],
+        [
+          'too_many_parts',
+          { allOf: Array(60).fill({ required: Array.from({ length: 60 }, (_, i) => `n${i}`) }) },
+        ],
+        [
+          'too_many_parts',
+          { allOf: Array(200).fill({ type: 'array', minItems: 1, maxItems: 2, const: [1] }) },
+        ],
+        ['too_many_parts', { allOf: Array.from({ length: 200 }, (_, i) => ({ pattern: `^${i}$` })) }],
+        ['not_a_schema', { type: 'text' }],
+        ['not_a_schema', { maxLength: '1); throw 1; (' }],
+        ['not_a_schema', { properties: [1] }],
+        ['not_a_schema', { allOf: [] }],
+        ['not_a_schema', { required: 'a' }],
+        ['unknown_reference', { enum: [{ $ref: '#/enum/0' }], anyOf: [{ $ref: '#/enum/0' }] }],
+        ['unknown_reference', { $ref: '#/$defs/none' }],
+        ['unknown_reference', { $ref: '#%E0' }],
+      ];
+      for (const [reason, schema] of schemas) {
+        const { checker, logged } = validator();
+        for (const toolName of ['one', 'one', 'two']) {
+          expect(checker.validate({ serverId: 's', toolName }, schema, { anything: 1 })).toBeNull();
+        }
+        expect(logged).toEqual([
+          ['arguments_unchecked', { server: 's', tool: 'one', reason }],
+          ['arguments_unchecked', { server: 's', tool: 'two', reason }],
+        ]);
+      }
+    },
+  );
+
+  verifies(
+    'arguments.cache',
+    'the number of compiled schemas is bounded, and an evicted one works again',
+    () => {
+      const { check } = validator(2);
+      const schemas = Array.from({ length: 5 }, (_, i) => ({ required: [`r${i}`] }));
+      for (let round = 0; round < 2; round += 1) {
+        for (const [i, schema] of schemas.entries()) {
+          expect(check(schema, {})).toMatchObject([{ path: `arguments.r${i}` }]);
+          expect(check(schema, { [`r${i}`]: 1 })).toBeNull();
+        }
+      }
+    },
+  );
+});
