@@ -1,11 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { systemClock } from '@behalf/kernel';
-import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import { createStdioTransport, type StdioCommand, type StdioParts } from '../src/upstream/stdioTransport.ts';
+import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import {
+  createStdioTransport,
+  type StdioCommand,
+  type StdioParts,
+  type StdioTransport,
+} from '../src/upstream/stdioTransport.ts';
 
 /** A transport over `node -e script`, with everything it said written down. */
 export interface Child {
-  transport: Transport;
+  transport: StdioTransport;
   messages: JSONRPCMessage[];
   errors: Error[];
   stderr: string[];

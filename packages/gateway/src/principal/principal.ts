@@ -16,3 +16,8 @@ export function principalOf(user: UserRecord): UserPrincipal {
   const { id: userId, tenant, role, email, name } = user;
   return Object.freeze({ kind: 'user', userId, tenant, role, email, name });
 }
+
+/** One text per person, for keys: never two for one, never one for two. */
+export function principalKey({ tenant, userId }: Principal): string {
+  return JSON.stringify([tenant, userId]);
+}

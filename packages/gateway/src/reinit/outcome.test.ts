@@ -1,0 +1,120 @@
+import { verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { define } from '../../test/toolcallRig.ts';
+import { buildToolList } from '../catalog/toolList.ts';
+import { describeOutcome, type Reinitialized, type ReinitOutcome } from './outcome.ts';
+
+const list = (items: object[]) =>
+  buildToolList(define('s'), { items: items as never, complete: true, era: 'legacy' }, () => undefined).tools;
+const tools = list([{ name: 'search' }]);
+const says = (rest: string) => `MCP server 's' ${rest}`;
+const failed = "Failed to reinitialize MCP server 's'";
+const no = { serverName: 's', success: false, oauthRequired: false, oauthUrl: null, tools: null };
+
+/** Row by row what front ends branch on, and nothing besides. */
+const rows: [ReinitOutcome, Reinitialized][] = [
+  [
+    { kind: 'connected', tools },
+    { ...no, success: true, message: says('reinitialized successfully'), tools },
+  ],
+  [
+    { kind: 'deferred' },
+    {
+      ...no,
+      success: true,
+      message: says('connects with the first request of a chat'),
+      connectionDeferred: true,
+    },
+  ],
+  [
+    { kind: 'authorization_unavailable', tools },
+    {
+      ...no,
+      success: true,
+      message: says('tools discovered, OAuth required for execution'),
+      oauthRequired: true,
+      tools,
+      code: 'MCP_AUTHORIZATION_UNAVAILABLE',
+    },
+  ],
+  ...[null, list([])].map((nothing): [ReinitOutcome, Reinitialized] => [
+    { kind: 'authorization_unavailable', tools: nothing },
+    {
+      ...no,
+      message: says('ready for OAuth authentication'),
+      oauthRequired: true,
+      failureReason: 'oauth_required',
+      code: 'MCP_AUTHORIZATION_UNAVAILABLE',
+    },
+  ]),
+  [
+    { kind: 'user_vars_missing', names: ['A', 'B'] },
+    {
+      ...no,
+      message: says('requires user-provided variable(s) [A, B] which are not set'),
+      failureReason: 'missing_custom_user_vars',
+      missingUserVars: ['A', 'B'],
+      code: 'MCP_USER_VARS_MISSING',
+    },
+  ],
+  [
+    { kind: 'obo_failed', code: 'OBO_TEMPORARY', retryable: true },
+    {
+      ...no,
+      message: failed,
+      failureReason: 'initialization_failed',
+      code: 'OBO_TEMPORARY',
+      retryable: true,
+    },
+  ],
+  [
+    { kind: 'obo_failed', code: 'OBO_SUBJECT_TOKEN_MISSING', retryable: false },
+    {
+      ...no,
+      message: failed,
+      failureReason: 'initialization_failed',
+      code: 'OBO_SUBJECT_TOKEN_MISSING',
+      retryable: false,
+    },
+  ],
+  [
+    { kind: 'credential_rejected', status: 403 },
+    { ...no, message: failed, failureReason: 'initialization_failed', code: 'MCP_CREDENTIAL_REJECTED' },
+  ],
+  [
+    { kind: 'unreachable', code: 'MCP_UNREACHABLE', still: false },
+    { ...no, message: failed, failureReason: 'unreachable', code: 'MCP_UNREACHABLE', retryable: true },
+  ],
+  [
+    { kind: 'unreachable', code: 'MCP_TIMEOUT', still: true, retryAt: 7 },
+    {
+      ...no,
+      message: says('is still unreachable'),
+      failureReason: 'unreachable',
+      code: 'MCP_TIMEOUT',
+      retryable: true,
+      retryAt: 7,
+    },
+  ],
+  [
+    { kind: 'failed', code: 'MCP_PROTOCOL_ERROR' },
+    { ...no, message: failed, failureReason: 'initialization_failed', code: 'MCP_PROTOCOL_ERROR' },
+  ],
+];
+
+describe('how a reinitialisation is described', () => {
+  verifies('reinit.outcomes', 'each outcome has its success, its words and its fields', () => {
+    for (const [outcome, described] of rows) {
+      expect([outcome.kind, describeOutcome('s', outcome)]).toEqual([outcome.kind, described]);
+    }
+  });
+
+  verifies('reinit.outcomes', 'success needs a connection, or tools, or a reason to wait', () => {
+    const successful = rows.filter(([outcome]) => describeOutcome('s', outcome).success);
+    expect(successful.map(([{ kind }]) => kind)).toEqual([
+      'connected',
+      'deferred',
+      'authorization_unavailable',
+    ]);
+  });
+});

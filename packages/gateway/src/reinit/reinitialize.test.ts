@@ -1,0 +1,357 @@
+import { verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { define, rejection, toolcallRig } from '../../test/toolcallRig.ts';
+import { GatewayError } from '../errors/gatewayError.ts';
+import { principalKey } from '../principal/principal.ts';
+import type { InspectionState } from '../registry/inspection.ts';
+import type { ServerSnapshot } from '../registry/server.ts';
+import type { OpenOptions, RemoteTarget, UpstreamTarget } from '../upstream/target.ts';
+import type { Json, Upstream } from '../upstream/upstream.ts';
+import { UpstreamError, type UpstreamReason } from '../upstream/upstreamError.ts';
+import { reinitialize, type ReinitParts } from './reinitialize.ts';
+
+const absent = () => ({ kind: 'needs_reauth', reason: 'absent' }) as const;
+const apiKey = { source: 'admin', authorization_type: 'bearer', key: 'planted-key' };
+
+/** The parts of a reinitialisation; what goes out bare is recorded. */
+function reinitRig(definition: Json = {}, tools: readonly Json[] = [{ name: 'search' }]) {
+  const server: ServerSnapshot = define('odd', definition);
+  const rig = toolcallRig([server], tools);
+  const bare: { way: string; target: UpstreamTarget; options: Partial<OpenOptions> }[] = [];
+  let closed = 0;
+  const conversation: Upstream = {
+    ...rig.upstream,
+    async close() {
+      closed += 1;
+    },
+  };
+  const more = {
+    server,
+    bare,
+    closed: () => closed,
+    state: { kind: 'skipped' } as InspectionState,
+    onReinspect: (): Promise<InspectionState> => Promise.reject(new Error('not asked for')),
+    onBare: undefined as ((way: string) => UpstreamReason | undefined) | undefined,
+    run: (options: object = {}, inbound = rig.inbound()) => reinitialize(parts, 'odd', options, inbound),
+  };
+  const whole = Object.assign(rig, more);
+  const begin = (way: string, target: RemoteTarget, options: Partial<OpenOptions>): Upstream => {
+    bare.push({ way, target, options });
+    const refusal = whole.onBare?.(way);
+    if (refusal !== undefined) throw new UpstreamError(refusal);
+    return conversation;
+  };
+  const parts: ReinitParts = {
+    ...rig.parts,
+    inspection: {
+      update: () => undefined,
+      stateOf: () => whole.state,
+      reinspect: () => whole.onReinspect(),
+      close: () => undefined,
+    },
+    open: async (target, options) => begin('open', target as RemoteTarget, options),
+    openWithoutSession: (target, options) => begin('without', target, options),
+  };
+  return whole;
+}
+
+const failedAt = (code: 'MCP_UNREACHABLE' | 'MCP_CREDENTIAL_REJECTED') =>
+  ({ kind: 'failed', code, since: 0, retryAt: 99 }) as const;
+
+describe('reinitialising', () => {
+  verifies(
+    'reinit.explicit',
+    'the attempt is a new connection that passes a breaker, for this user',
+    async () => {
+      const rig = reinitRig({ headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } });
+      expect(await rig.run()).toMatchObject({ success: true, oauthRequired: false });
+      expect(rig.leases).toHaveLength(1);
+      expect(rig.leases[0]).toMatchObject({
+        holder: { principal: principalKey(rig.inbound().principal) },
+        options: { explicit: true, forceNew: true },
+      });
+      expect(rig.bare).toHaveLength(0);
+    },
+  );
+
+  verifies(
+    'reinit.explicit',
+    'without force a connection that works is kept, and its list is still asked for',
+    async () => {
+      const rig = reinitRig();
+      await rig.run({ forceNew: false });
+      expect(rig.leases[0]?.options).toMatchObject({ explicit: true, forceNew: false });
+      expect(rig.lists()).toHaveLength(1);
+    },
+  );
+
+  verifies('reinit.timeout', 'a caller waits no longer than they said', async () => {
+    const rig = reinitRig();
+    rig.onLease = () => new Promise(() => undefined);
+    const running = rig.run({ connectionTimeout: 700 });
+    await rig.clock.advance(700);
+    expect(await running).toMatchObject({
+      success: false,
+      message: "Failed to reinitialize MCP server 'odd'",
+      failureReason: 'unreachable',
+      code: 'MCP_TIMEOUT',
+    });
+  });
+
+  verifies('reinit.timeout', 'for who lost patience nothing more is begun', async () => {
+    const rig = reinitRig();
+    let refuse: () => void = () => undefined;
+    rig.onLease = () =>
+      new Promise((_resolve, reject) => (refuse = () => reject(new UpstreamError('unauthorized'))));
+    const running = rig.run({ connectionTimeout: 700 });
+    await rig.clock.advance(700);
+    refuse();
+    expect(await running).toMatchObject({ oauthRequired: false, code: 'MCP_TIMEOUT' });
+    await rig.clock.advance(1);
+    expect(rig.bare).toEqual([]);
+  });
+
+  verifies('reinit.timeout', 'it counts for an inspection too', async () => {
+    const rig = reinitRig();
+    rig.state = failedAt('MCP_UNREACHABLE');
+    rig.onReinspect = () => new Promise(() => undefined);
+    const running = rig.run({ connectionTimeout: 700 });
+    await rig.clock.advance(700);
+    expect(await running).toMatchObject({
+      success: false,
+      message: "MCP server 'odd' is still unreachable",
+      code: 'MCP_TIMEOUT',
+    });
+    expect(rig.leases).toHaveLength(0);
+  });
+
+  verifies('reinit.inspection', 'still down is said at once, and nothing is leased', async () => {
+    const rig = reinitRig();
+    rig.state = failedAt('MCP_UNREACHABLE');
+    rig.onReinspect = async () => failedAt('MCP_UNREACHABLE');
+    expect(await rig.run()).toMatchObject({ success: false, failureReason: 'unreachable', retryAt: 99 });
+    expect(rig.spent()).toEqual({ obtained: 0, leases: 0, sent: 0 });
+  });
+
+  verifies('reinit.inspection', 'one that wants a sign-in is not called unreachable', async () => {
+    const rig = reinitRig();
+    rig.state = failedAt('MCP_CREDENTIAL_REJECTED');
+    rig.onReinspect = async () => failedAt('MCP_CREDENTIAL_REJECTED');
+    rig.onLease = () => Promise.reject(new UpstreamError('unauthorized'));
+    expect(await rig.run()).toMatchObject({
+      oauthRequired: true,
+      success: true,
+      tools: [{ name: 'search' }],
+    });
+  });
+
+  verifies('reinit.deferred', 'a server that names fields of a chat waits for one', async () => {
+    const rig = reinitRig({ headers: { 'x-chat': '{{LIBRECHAT_BODY_CONVERSATIONID}}' } });
+    rig.credential = () => {
+      throw new GatewayError('REQUEST_INVALID');
+    };
+    expect(await rig.run()).toMatchObject({ success: true, connectionDeferred: true, tools: null });
+    expect([rig.leases.length, rig.sent.length, rig.bare.length]).toEqual([0, 0, 0]);
+  });
+
+  verifies('reinit.deferred', 'values that the user must fill in come first', async () => {
+    const rig = reinitRig({
+      headers: { 'x-chat': '{{LIBRECHAT_BODY_CONVERSATIONID}}', 'x-key': '{{KEY}}' },
+      customUserVars: { KEY: { title: 'Key', description: '' } },
+    });
+    rig.credential = () => {
+      const errors = [{ path: 'KEY', code: 'variable_missing', message: 'is not set' }];
+      throw new GatewayError('MCP_USER_VARS_MISSING', { errors });
+    };
+    expect(await rig.run()).toMatchObject({
+      success: false,
+      failureReason: 'missing_custom_user_vars',
+      missingUserVars: ['KEY'],
+    });
+  });
+
+  verifies('reinit.deferred', 'a store that does not answer is no reason to wait for a chat', async () => {
+    const rig = reinitRig({ headers: { 'x-chat': '{{LIBRECHAT_BODY_CONVERSATIONID}}' } });
+    rig.credential = () => {
+      throw new GatewayError('STORE_UNAVAILABLE');
+    };
+    expect(await rejection(rig.run())).toMatchObject({ code: 'STORE_UNAVAILABLE' });
+  });
+
+  verifies('reinit.obo', 'a server that is sent exchanged tokens is never asked bare', async () => {
+    const obo = { obo: { scopes: 'api://x/.default' } };
+    const missing = reinitRig(obo);
+    missing.credential = absent;
+    expect(await missing.run()).toMatchObject({
+      success: false,
+      oauthRequired: false,
+      failureReason: 'initialization_failed',
+      code: 'OBO_SUBJECT_TOKEN_MISSING',
+      retryable: false,
+    });
+    const refused = reinitRig(obo);
+    refused.onLease = () => Promise.reject(new UpstreamError('unauthorized'));
+    expect(await refused.run()).toMatchObject({ oauthRequired: false, code: 'MCP_CREDENTIAL_REJECTED' });
+    expect([...missing.bare, ...refused.bare]).toEqual([]);
+    expect(missing.spent()).toEqual({ obtained: 1, leases: 0, sent: 0 });
+  });
+
+  verifies(
+    'reinit.bare-only-oauth',
+    'a key or a value that is refused is not followed by a bare request',
+    async () => {
+      const definitions: Json[] = [
+        { apiKey },
+        { headers: { Authorization: 'Bearer planted' } },
+        { headers: { 'X-Api-Key': 'planted' } },
+        { headers: { 'X-Mine': '{{MINE}}' }, customUserVars: { MINE: { title: 'Mine', description: '' } } },
+        { headers: { 'X-Pat': 'planted' } },
+        { headers: { 'X-Forwarded-For-Them': 'Bearer planted' } },
+        { headers: { 'X-Them': '{{LIBRECHAT_OPENID_ACCESS_TOKEN}}' } },
+        { requiresOAuth: false },
+      ];
+      for (const definition of definitions) {
+        const rig = reinitRig(definition);
+        rig.onLease = () => Promise.reject(new UpstreamError('unauthorized', { status: 401 }));
+        expect([definition, await rig.run()]).toEqual([
+          definition,
+          expect.objectContaining({ success: false, oauthRequired: false, code: 'MCP_CREDENTIAL_REJECTED' }),
+        ]);
+        expect([definition, rig.bare]).toEqual([definition, []]);
+      }
+    },
+  );
+
+  verifies('reinit.bare-only-oauth', 'only a 401 means a sign-in, and 403 never does', async () => {
+    for (const reason of ['forbidden', 'insufficient_scope'] as const) {
+      const rig = reinitRig();
+      rig.onLease = () => Promise.reject(new UpstreamError(reason));
+      expect([reason, await rig.run()]).toEqual([
+        reason,
+        expect.objectContaining({ oauthRequired: false, code: 'MCP_CREDENTIAL_REJECTED' }),
+      ]);
+      expect(rig.bare).toEqual([]);
+    }
+  });
+
+  verifies('reinit.bare', 'what goes out bare belongs to nobody', async () => {
+    const rig = reinitRig({
+      requiresOAuth: true,
+      apiKey,
+      headers: { 'X-Team': 'one', 'X-User': '{{LIBRECHAT_USER_ID}}', 'X-Secret': 'planted' },
+    });
+    rig.credential = absent;
+    rig.onBare = () => 'unauthorized';
+    expect(await rig.run()).toMatchObject({ success: false, failureReason: 'oauth_required' });
+    expect(rig.bare.map(({ way }) => way)).toEqual(['open', 'without']);
+    for (const { target, options } of rig.bare) {
+      expect(target).toMatchObject({ headers: { 'x-team': 'one' }, audience: 'yaml-server' });
+      expect(JSON.stringify([target, options])).not.toMatch(/planted|u-ada/);
+      expect(options.initTimeoutMs).toBeLessThanOrEqual(15_000);
+    }
+    expect(rig.leases).toHaveLength(0);
+  });
+
+  verifies('reinit.bare', 'another way is tried after a refusal, and after nothing else', async () => {
+    for (const [reason, ways] of [
+      ['unauthorized', 2],
+      ['forbidden', 2],
+      ['connect_failed', 1],
+      ['timeout', 1],
+      ['not_allowed', 1],
+    ] as const) {
+      const rig = reinitRig({ requiresOAuth: true });
+      rig.credential = absent;
+      rig.onBare = () => reason;
+      expect(await rig.run()).toMatchObject({ success: false, oauthRequired: true });
+      expect([reason, rig.bare.length]).toEqual([reason, ways]);
+    }
+  });
+
+  verifies('reinit.bare', 'every bare conversation is closed', async () => {
+    const rig = reinitRig({ requiresOAuth: true }, []);
+    rig.credential = absent;
+    await rig.run();
+    expect([rig.bare.length, rig.closed()]).toEqual([2, 2]);
+    const found = reinitRig({ requiresOAuth: true });
+    found.credential = absent;
+    await found.run();
+    expect([found.bare.length, found.closed()]).toEqual([1, 1]);
+  });
+
+  verifies(
+    'reinit.oauth.discovered',
+    'what was found is the user’s own list, and nobody else’s',
+    async () => {
+      const rig = reinitRig({ requiresOAuth: true });
+      rig.credential = absent;
+      expect(await rig.run()).toMatchObject({ success: true, oauthRequired: true, oauthUrl: null });
+      const { principal } = rig.inbound();
+      expect(rig.catalog.peek(rig.server, principalKey(principal))?.tools).toHaveLength(1);
+      expect(rig.catalog.peek(rig.server, principalKey({ ...principal, userId: 'u-bob' }))).toBeUndefined();
+    },
+  );
+
+  verifies('reinit.filter', 'tools that the definition hides are not shown', async () => {
+    const tools = [{ name: 'search' }, { name: 'drop' }];
+    const connected = reinitRig({ tools: { exclude: ['drop'] } }, tools);
+    const bare = reinitRig({ requiresOAuth: true, tools: { exclude: ['drop'] } }, tools);
+    bare.credential = absent;
+    for (const rig of [connected, bare]) {
+      const { tools: shown, success } = await rig.run();
+      expect([success, shown?.map(({ name }) => name)]).toEqual([true, ['search']]);
+    }
+    const nothing = reinitRig({ requiresOAuth: true, tools: { include: ['other'] } }, tools);
+    nothing.credential = absent;
+    expect(await nothing.run()).toMatchObject({ success: false, failureReason: 'oauth_required' });
+  });
+
+  verifies('reinit.failures', 'each failure is told by its kind', async () => {
+    const kinds: [UpstreamReason, object][] = [
+      ['connect_failed', { failureReason: 'unreachable', code: 'MCP_UNREACHABLE' }],
+      ['connect_timeout', { failureReason: 'unreachable', code: 'MCP_TIMEOUT' }],
+      // Nothing was run, so nothing is uncertain.
+      ['reset', { failureReason: 'unreachable', code: 'MCP_UNREACHABLE' }],
+      ['upstream_5xx', { failureReason: 'unreachable', code: 'MCP_UNREACHABLE' }],
+      ['not_allowed', { failureReason: 'unreachable', code: 'MCP_DOMAIN_NOT_ALLOWED' }],
+      ['wrong_url', { failureReason: 'initialization_failed', code: 'MCP_PROTOCOL_ERROR' }],
+      ['rpc_error', { failureReason: 'initialization_failed', code: 'MCP_PROTOCOL_ERROR' }],
+      ['rate_limited', { failureReason: 'initialization_failed', code: 'MCP_RATE_LIMITED' }],
+    ];
+    for (const [reason, told] of kinds) {
+      const rig = reinitRig();
+      rig.onLease = () => Promise.reject(new UpstreamError(reason));
+      expect([reason, await rig.run()]).toEqual([
+        reason,
+        expect.objectContaining({ success: false, oauthRequired: false, ...told }),
+      ]);
+    }
+  });
+
+  verifies('reinit.left', 'for somebody who has left nothing more is tried', async () => {
+    const refused = reinitRig({ requiresOAuth: true });
+    refused.credential = () => {
+      refused.leave();
+      return absent();
+    };
+    await rejection(refused.run());
+    expect(refused.bare).toEqual([]);
+    const bare = reinitRig({ requiresOAuth: true });
+    bare.credential = absent;
+    bare.onBare = () => {
+      bare.leave();
+      return 'unauthorized';
+    };
+    await rejection(bare.run());
+    expect(bare.bare).toHaveLength(1);
+  });
+
+  verifies('reinit.unknown', 'hidden, unknown and forbidden are told before anything is asked', async () => {
+    const rig = reinitRig();
+    rig.sees = () => false;
+    expect(await rejection(rig.run())).toMatchObject({ code: 'MCP_SERVER_NOT_FOUND' });
+    const guest = rig.inbound({ principal: { ...rig.inbound().principal, role: 'GUEST' } });
+    expect(await rejection(rig.run({}, guest))).toMatchObject({ code: 'MCP_FORBIDDEN' });
+    expect(rig.spent()).toEqual({ obtained: 0, leases: 0, sent: 0 });
+  });
+});

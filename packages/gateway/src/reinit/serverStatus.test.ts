@@ -1,0 +1,144 @@
+import { verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { ada, define, rejection, toolcallRig } from '../../test/toolcallRig.ts';
+import type { ConnectionState } from '../connections/connectionManager.ts';
+import { principalKey } from '../principal/principal.ts';
+import type { InspectionState } from '../registry/inspection.ts';
+import type { ServerSnapshot } from '../registry/server.ts';
+import { serverStatus, serverStatuses, type StatusParts } from './serverStatus.ts';
+
+const customUserVars = { A: { title: 'A', description: '' }, B: { title: 'B', description: '' } };
+const connected: ConnectionState = { connection: 'connected' };
+const skipped: InspectionState = { kind: 'skipped' };
+
+function statusRig(servers: readonly ServerSnapshot[]) {
+  const rig = toolcallRig(servers);
+  const asked: string[] = [];
+  const whole = Object.assign(rig, {
+    asked,
+    connection: connected,
+    state: skipped,
+    flags: (_name: string): Promise<Record<string, boolean>> => Promise.resolve({}),
+  });
+  const parts: StatusParts = {
+    ...rig.parts,
+    connections: {
+      state(_server, principal) {
+        asked.push(principal);
+        return whole.connection;
+      },
+    },
+    inspection: { stateOf: () => whole.state },
+    variables: { flags: ({ name }) => whole.flags(name) },
+  };
+  return Object.assign(whole, { status: parts });
+}
+
+const refused = (code: 'MCP_CREDENTIAL_REJECTED' | 'MCP_UNREACHABLE'): InspectionState => ({
+  kind: 'failed',
+  code,
+  since: 0,
+  retryAt: 7,
+});
+
+describe('how a server stands', () => {
+  verifies('status.obo', 'a server that is sent exchanged tokens never asks for a sign-in', async () => {
+    const server = define('own', { requiresOAuth: true, obo: { scopes: 'api://x/.default' } });
+    const rig = statusRig([server]);
+    rig.state = refused('MCP_CREDENTIAL_REJECTED');
+    expect(await serverStatus(rig.status, ada, 'own')).toMatchObject({
+      requiresOAuth: false,
+      authorizationState: 'not_required',
+    });
+  });
+
+  verifies('status.sign-in', 'a sign-in is needed where the file or the server says so', async () => {
+    for (const [definition, state, needed] of [
+      [{ requiresOAuth: true }, { kind: 'skipped' }, true],
+      [{ oauth: { client_id: 'x' } }, { kind: 'skipped' }, true],
+      [{}, refused('MCP_CREDENTIAL_REJECTED'), true],
+      [{}, refused('MCP_UNREACHABLE'), false],
+      [{}, { kind: 'pending' }, false],
+      [{ requiresOAuth: false }, refused('MCP_CREDENTIAL_REJECTED'), false],
+      [{ headers: { 'X-Api-Key': 'k' } }, refused('MCP_CREDENTIAL_REJECTED'), false],
+    ] as const) {
+      const rig = statusRig([define('own', definition)]);
+      rig.state = state;
+      const told = await serverStatus(rig.status, ada, 'own');
+      expect([definition, state.kind, told.requiresOAuth, told.authorizationState]).toEqual([
+        definition,
+        state.kind,
+        needed,
+        needed ? 'needs_authorization' : 'not_required',
+      ]);
+    }
+  });
+
+  verifies('status.variables', 'values that are missing are told, all or not', async () => {
+    for (const [flags, state] of [
+      [{ A: true, B: false }, 'needs_configuration'],
+      [{ A: false, B: false }, 'needs_configuration'],
+      [{ A: true, B: true }, 'configured'],
+    ] as const) {
+      const rig = statusRig([define('own', { customUserVars })]);
+      rig.flags = async () => flags;
+      expect((await serverStatus(rig.status, ada, 'own')).configurationState).toBe(state);
+    }
+    const plain = statusRig([define('own')]);
+    plain.flags = () => Promise.reject(new Error('nobody asks'));
+    expect('configurationState' in (await serverStatus(plain.status, ada, 'own'))).toBe(false);
+  });
+
+  verifies('status.partial', 'one that cannot be told keeps no other from being told', async () => {
+    const rig = statusRig([
+      define('broken', { customUserVars }),
+      define('exchanged', { customUserVars, requiresOAuth: true, obo: { scopes: 's' } }),
+      define('well'),
+    ]);
+    rig.flags = () => Promise.reject(new Error('the planted store is down'));
+    const told = await serverStatuses(rig.status, ada);
+    expect(told).toMatchObject({
+      broken: { connectionState: 'error', authorizationState: 'error', code: 'INTERNAL' },
+      exchanged: { requiresOAuth: false, code: 'INTERNAL' },
+      well: { connectionState: 'connected', authorizationState: 'not_required' },
+    });
+    expect(JSON.stringify(told)).not.toContain('planted');
+    await expect(serverStatus(rig.status, ada, 'broken')).rejects.toThrow();
+  });
+
+  verifies(
+    'status.own',
+    'it is the caller’s own state that is told, with its code and its time',
+    async () => {
+      const rig = statusRig([define('own', { headers: { 'x-chat': '{{LIBRECHAT_BODY_MESSAGEID}}' } })]);
+      rig.connection = { connection: 'error', code: 'MCP_BREAKER_OPEN', retryAt: 99 };
+      expect(await serverStatus(rig.status, ada, 'own')).toEqual({
+        requiresOAuth: false,
+        requestScoped: true,
+        connectionState: 'error',
+        authorizationState: 'not_required',
+        error: 'The server failed repeatedly',
+        code: 'MCP_BREAKER_OPEN',
+        retryAt: 99,
+      });
+      expect(rig.asked).toEqual([principalKey(ada)]);
+      const shared = statusRig([define('own')]);
+      shared.state = refused('MCP_UNREACHABLE');
+      shared.connection = { connection: 'disconnected' };
+      expect(await serverStatus(shared.status, ada, 'own')).toMatchObject({
+        code: 'MCP_UNREACHABLE',
+        retryAt: 7,
+      });
+    },
+  );
+
+  verifies('status.hidden', 'what is not seen is not told, and a role that may not is refused', async () => {
+    const rig = statusRig([define('own'), define('hidden')]);
+    rig.sees = (_principal, { name }) => name !== 'hidden';
+    expect(Object.keys(await serverStatuses(rig.status, ada))).toEqual(['own']);
+    const ask = async (name: string) => serverStatus(rig.status, ada, name);
+    expect(await rejection(ask('hidden'))).toEqual(await rejection(ask('absent')));
+    const guest = { ...ada, role: 'GUEST' };
+    expect(await rejection(serverStatuses(rig.status, guest))).toMatchObject({ code: 'MCP_FORBIDDEN' });
+  });
+});

@@ -1,0 +1,79 @@
+import { errorKinds, type ServerStatus } from '@behalf/contracts';
+import type { ConnectionManager } from '../connections/connectionManager.ts';
+import type { UserVariables } from '../credentials/userVariables.ts';
+import { principalKey, type UserPrincipal } from '../principal/principal.ts';
+import { couldSignIn } from '../registry/couldSignIn.ts';
+import type { Inspection } from '../registry/inspection.ts';
+import { declaredVariables, needsOAuth, usesObo } from '../registry/scope.ts';
+import type { ServerSnapshot } from '../registry/server.ts';
+import type { AccessParts, Allowed } from '../toolcall/checkAccess.ts';
+import { findServer, findServers, type FindParts } from '../toolcall/findServer.ts';
+
+export interface StatusParts extends FindParts, AccessParts {
+  readonly connections: Pick<ConnectionManager, 'state'>;
+  readonly inspection: Pick<Inspection, 'stateOf'>;
+  readonly variables: Pick<UserVariables, 'flags'>;
+}
+
+export function serverStatus(
+  parts: StatusParts,
+  principal: UserPrincipal,
+  name: string,
+): Promise<ServerStatus> {
+  return statusOf(parts, principal, findServer(parts, principal, name));
+}
+
+/** Of every server, at once; one that cannot be told does not keep the others from being told. */
+export async function serverStatuses(
+  parts: StatusParts,
+  principal: UserPrincipal,
+): Promise<Record<string, ServerStatus>> {
+  const told = await Promise.all(
+    findServers(parts, principal).map(async (server): Promise<[string, ServerStatus]> => {
+      try {
+        return [server.name, await statusOf(parts, principal, server)];
+      } catch {
+        return [server.name, unknown(server)];
+      }
+    }),
+  );
+  return Object.fromEntries(told);
+}
+
+async function statusOf(
+  { connections, inspection, variables }: StatusParts,
+  principal: UserPrincipal,
+  server: Allowed,
+): Promise<ServerStatus> {
+  const { connection, code, retryAt } = connections.state(server, principalKey(principal));
+  const inspected = inspection.stateOf(server);
+  const refused = inspected.kind === 'failed' && inspected.code === 'MCP_CREDENTIAL_REJECTED';
+  // A server that is sent exchanged tokens never asks its users to sign in, whatever it answers.
+  const signsIn =
+    !usesObo(server.settings) && (needsOAuth(server.settings) || (refused && couldSignIn(server)));
+  const declared = declaredVariables(server.settings);
+  const flags = declared.length > 0 ? await variables.flags(server, principal) : {};
+  const problem = code ?? (inspected.kind === 'failed' ? inspected.code : undefined);
+  const again = retryAt ?? (inspected.kind === 'failed' ? inspected.retryAt : undefined);
+  return {
+    requiresOAuth: signsIn,
+    ...(server.scope === 'user' && server.requestScoped && { requestScoped: true }),
+    ...(declared.length > 0 && {
+      configurationState: Object.values(flags).every(Boolean) ? 'configured' : 'needs_configuration',
+    }),
+    connectionState: connection,
+    authorizationState: signsIn ? 'needs_authorization' : 'not_required',
+    ...(problem !== undefined && { error: errorKinds[problem].title, code: problem }),
+    ...(again !== undefined && { retryAt: again }),
+  };
+}
+
+function unknown({ settings }: ServerSnapshot): ServerStatus {
+  return {
+    requiresOAuth: !usesObo(settings) && needsOAuth(settings),
+    connectionState: 'error',
+    authorizationState: 'error',
+    error: errorKinds.INTERNAL.title,
+    code: 'INTERNAL',
+  };
+}

@@ -1,0 +1,79 @@
+import type { ErrorCode } from '@behalf/contracts';
+import type { Random } from '@behalf/kernel';
+import type { ConnectionManager } from '../connections/connectionManager.ts';
+import type { Credentials, SignInReason } from '../credentials/credentials.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { ServerSnapshot } from '../registry/server.ts';
+import type { Answer } from '../upstream/upstream.ts';
+import type { Inbound } from './call.ts';
+import { callUpstream, type Question } from './callUpstream.ts';
+import { checkAccess, type AccessParts, type Allowed } from './checkAccess.ts';
+import { leaseConnection } from './leaseConnection.ts';
+import { obtainCredential, type Ready } from './obtainCredential.ts';
+import { resolveServer } from './resolveServer.ts';
+
+export interface AskParts extends AccessParts {
+  readonly registry: Pick<Registry, 'find'>;
+  readonly credentials: Credentials;
+  readonly connections: Pick<ConnectionManager, 'shared' | 'user'>;
+  readonly random: Random;
+}
+
+/** The server, once it is clear that this caller may use it. */
+export function enter(parts: AskParts, inbound: Inbound, name: string, denial: ErrorCode): Allowed {
+  return checkAccess(
+    parts,
+    inbound.principal,
+    resolveServer(parts.registry, inbound.principal, name),
+    denial,
+  );
+}
+
+export class SignInNeeded extends Error {
+  override readonly name = 'SignInNeeded';
+  readonly server: ServerSnapshot;
+  readonly reason: SignInReason;
+  constructor(server: ServerSnapshot, reason: SignInReason) {
+    super('The user must sign in at the server first');
+    this.server = server;
+    this.reason = reason;
+  }
+}
+
+/** What this caller presents to the server; throws `SignInNeeded` when there is nothing to present. */
+export async function prepare(parts: AskParts, server: Allowed, inbound: Inbound): Promise<Ready> {
+  if (server.scope === 'app') return { server };
+  const obtained = await obtainCredential(parts.credentials, server, inbound, parts.random);
+  if (obtained.kind === 'ready') return obtained.ready;
+  throw new SignInNeeded(server, obtained.reason);
+}
+
+/**
+ * One question on one connection, and a second time at most: `again` says what to send after a failure, if anything.
+ * Who has left is not asked for.
+ */
+export async function ask(
+  parts: AskParts,
+  ready: Ready,
+  question: Question,
+  inbound: Inbound,
+  again: (error: unknown) => Question | undefined | Promise<Question | undefined>,
+): Promise<Answer> {
+  try {
+    return await askOnce(parts, ready, question, inbound);
+  } catch (error) {
+    const next = inbound.signal.aborted ? undefined : await again(error);
+    if (!next) throw error;
+    return askOnce(parts, ready, next, inbound);
+  }
+}
+
+async function askOnce(
+  { connections }: AskParts,
+  ready: Ready,
+  question: Question,
+  inbound: Inbound,
+): Promise<Answer> {
+  const lease = await leaseConnection(connections, ready, { signal: inbound.signal });
+  return callUpstream(lease, ready, question, inbound);
+}

@@ -1,0 +1,32 @@
+import type { Inspected, Look } from '../registry/inspection.ts';
+import type { AppServer } from '../registry/server.ts';
+import { UpstreamError } from '../upstream/upstreamError.ts';
+import type { LoadParts } from './loadTools.ts';
+import { TOTAL_CAP_MS } from './callUpstream.ts';
+
+/** A first look at a shared server, for nobody in particular: its connection stands and its tools are known after it. */
+export async function inspectServer(
+  { connections, catalog, listAll }: LoadParts,
+  server: AppServer,
+  { signal, explicit }: Look,
+): Promise<Inspected> {
+  const lease = await connections.shared.lease(server, { signal, explicit });
+  const { target, settings } = server;
+  let failure: UpstreamError | undefined;
+  try {
+    const options = {
+      signal,
+      timeoutMs: settings.timeout,
+      totalMs: TOTAL_CAP_MS,
+      ...(target.type !== 'stdio' && { headers: target.headers }),
+    };
+    const list = () => listAll(lease.upstream, 'tools/list', options);
+    const { tools } = await catalog.load(server, '', list, { signal, refresh: true });
+    return { claims: lease.upstream.claims, tools: tools.length };
+  } catch (error) {
+    if (error instanceof UpstreamError) failure = error;
+    throw error;
+  } finally {
+    lease.release(failure);
+  }
+}

@@ -1,0 +1,60 @@
+import type { Clock } from '@behalf/kernel';
+import { toAbortSignal } from '@behalf/kernel';
+import { listForUser, type Absence, type ServerTools } from '../catalog/listForUser.ts';
+import { GatewayError } from '../errors/gatewayError.ts';
+import type { ServerSnapshot } from '../registry/server.ts';
+import { prepare, SignInNeeded, type AskParts } from './askServer.ts';
+import type { Inbound } from './call.ts';
+import type { Allowed } from './checkAccess.ts';
+import { findServers, type FindParts } from './findServer.ts';
+import { holderKey, isOffered, loadTools, type LoadParts } from './loadTools.ts';
+import { reasonToSignIn } from './signInNeeded.ts';
+
+export interface ListToolsParts extends FindParts, AskParts, LoadParts {
+  readonly registry: FindParts['registry'] & AskParts['registry'];
+  readonly clock: Clock;
+}
+
+/** The tools this caller has, server by server: what is offered here is what a call would find. */
+export async function listTools(parts: ListToolsParts, inbound: Inbound): Promise<ServerTools[]> {
+  const servers = new Map<ServerSnapshot, Allowed>();
+  for (const server of findServers(parts, inbound.principal)) servers.set(server, server);
+  const unsigned = new Set<ServerSnapshot>();
+  const listed = await listForUser([...servers.values()], (server, signal) => load(server, signal), {
+    clock: parts.clock,
+    signal: toAbortSignal(inbound.signal),
+    explain,
+  });
+  return listed.map((entry) => ({
+    ...entry,
+    ...(unsigned.has(entry.server) && SIGN_IN_NEEDED),
+    tools: entry.tools.filter((tool) => isOffered(entry.server, tool)),
+  }));
+
+  async function load(server: ServerSnapshot, signal: AbortSignal) {
+    const allowed = servers.get(server);
+    if (!allowed) throw new SignInNeeded(server, 'absent');
+    try {
+      const asking = { ...inbound, signal };
+      const ready = await prepare(parts, allowed, asking);
+      return await loadTools(parts, allowed, () => ready, asking);
+    } catch (error) {
+      // What it showed before is worth showing: until there is a sign-in, and without the fields that a chat brings.
+      const known = parts.catalog.peek(server, holderKey(server, inbound.principal));
+      if (!known || !(error instanceof SignInNeeded || waitsForChat(server, error))) throw error;
+      if (error instanceof SignInNeeded) unsigned.add(server);
+      return known;
+    }
+  }
+}
+
+const SIGN_IN_NEEDED: Absence = { state: 'needs_authorization', code: 'MCP_AUTHORIZATION_UNAVAILABLE' };
+
+function waitsForChat(server: ServerSnapshot, error: unknown): boolean {
+  const isRequestScoped = server.scope === 'user' && server.requestScoped;
+  return isRequestScoped && error instanceof GatewayError && error.code === 'REQUEST_INVALID';
+}
+
+function explain(error: unknown, server: ServerSnapshot): Absence | undefined {
+  return reasonToSignIn(error, server) === undefined ? undefined : SIGN_IN_NEEDED;
+}

@@ -1,0 +1,96 @@
+import type { Catalog, CatalogTool, ToolList } from '../catalog/catalog.ts';
+import type { ListAll, Listed, ListMethod } from '../catalog/listAll.ts';
+import type { LeaseOptions } from '../connections/connectionManager.ts';
+import { principalKey, type Principal } from '../principal/principal.ts';
+import type { ServerSnapshot } from '../registry/server.ts';
+import { toolAllowed } from '../registry/toolAllowed.ts';
+import { UpstreamError } from '../upstream/upstreamError.ts';
+import type { AskParts } from './askServer.ts';
+import type { Inbound } from './call.ts';
+import type { Allowed } from './checkAccess.ts';
+import { requestOptions } from './callUpstream.ts';
+import { leaseConnection } from './leaseConnection.ts';
+import type { Ready } from './obtainCredential.ts';
+import { mayRepeat } from './recoverFromRefusal.ts';
+
+export interface LoadParts extends Pick<AskParts, 'connections'> {
+  readonly catalog: Catalog;
+  /** Every page of a list, within the budgets. */
+  readonly listAll: ListAll;
+}
+
+/** Whose list it is: everybody's for a shared server, the caller's own otherwise. */
+export function holderKey(server: ServerSnapshot, principal: Principal): string {
+  return server.scope === 'app' ? '' : principalKey(principal);
+}
+
+/** Whether the definition lets this tool exist here. Lists and calls ask the same question. */
+export function isOffered({ settings }: ServerSnapshot, { name, annotations }: CatalogTool): boolean {
+  return toolAllowed(settings, name, annotations?.['readOnlyHint'] === true);
+}
+
+export interface LoadOptions {
+  readonly refresh?: boolean | 'if-old';
+  readonly lease?: Omit<LeaseOptions, 'signal'>;
+}
+
+/** The tools this caller has on this server, asked for unless they are known: only then is a credential obtained. */
+export function loadTools(
+  parts: LoadParts,
+  server: Allowed,
+  prepared: () => Ready | Promise<Ready>,
+  inbound: Inbound,
+  { refresh = false, lease = {} }: LoadOptions = {},
+): Promise<ToolList> {
+  return parts.catalog.load(
+    server,
+    holderKey(server, inbound.principal),
+    async (signal) => listOn(parts, await prepared(), asker(server, inbound, signal), 'tools/list', lease),
+    { signal: inbound.signal, refresh },
+  );
+}
+
+/**
+ * Who asks for a list. What everybody waits for is nobody's own: the hop count of whoever came first would refuse it to
+ * all the others, and that one's trace and baggage are not theirs.
+ */
+function asker(server: Allowed, inbound: Inbound, signal: AbortSignal): Inbound {
+  if (server.scope === 'user') return { ...inbound, signal };
+  const { principal, door } = inbound;
+  return { principal, door, signal };
+}
+
+/** One list over a connection of its own lease; a connection that was gone before it is replaced once, as for calls. */
+export async function listOn(
+  parts: Pick<LoadParts, 'connections' | 'listAll'>,
+  ready: Ready,
+  inbound: Inbound,
+  method: ListMethod,
+  options: Omit<LeaseOptions, 'signal'> = {},
+): Promise<Listed> {
+  try {
+    return await listOnce(parts, ready, inbound, method, options);
+  } catch (error) {
+    if (inbound.signal.aborted || !mayRepeat(error, ready.server)) throw error;
+    return listOnce(parts, ready, inbound, method, options);
+  }
+}
+
+async function listOnce(
+  parts: Pick<LoadParts, 'connections' | 'listAll'>,
+  ready: Ready,
+  inbound: Inbound,
+  method: ListMethod,
+  options: Omit<LeaseOptions, 'signal'>,
+): Promise<Listed> {
+  const lease = await leaseConnection(parts.connections, ready, { ...options, signal: inbound.signal });
+  let failure: UpstreamError | undefined;
+  try {
+    return await parts.listAll(lease.upstream, method, requestOptions(ready, inbound));
+  } catch (error) {
+    if (error instanceof UpstreamError) failure = error;
+    throw error;
+  } finally {
+    lease.release(failure);
+  }
+}

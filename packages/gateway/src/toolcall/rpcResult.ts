@@ -1,0 +1,38 @@
+import type { ErrorCode } from '@behalf/contracts';
+import { GatewayError } from '../errors/gatewayError.ts';
+import type { Answer } from '../upstream/upstream.ts';
+import { UpstreamError } from '../upstream/upstreamError.ts';
+
+/** The server does not do what was asked at all: nothing a model could put right. */
+const NOT_OFFERED = new Set([-32_700, -32_600, -32_601]);
+const LONGEST_TEXT = 4_096;
+
+/**
+ * A server that answers a call with an error of the protocol has judged it: unknown resource inside, wrong arguments,
+ * failure while running. The model needs its words to do better, so they become a result, as a failed tool's do.
+ */
+export function failedResult(error: unknown): Answer | undefined {
+  if (!(error instanceof UpstreamError) || error.reason !== 'rpc_error') return undefined;
+  const { rpc } = error.detail;
+  if (!rpc || NOT_OFFERED.has(rpc.code)) return undefined;
+  return {
+    result: {
+      content: [{ type: 'text', text: rpc.message.slice(0, LONGEST_TEXT) }],
+      isError: true,
+      _meta: { 'behalf/rpcError': { code: rpc.code } },
+    },
+    json: undefined,
+  };
+}
+
+const INVALID_PARAMS = -32_602;
+const RESOURCE_NOT_FOUND = -32_002;
+
+/** The same for what is read rather than run: there it means that the server does not have it. */
+export function notFoundError(error: unknown, code: ErrorCode): GatewayError | undefined {
+  if (!(error instanceof UpstreamError) || error.reason !== 'rpc_error') return undefined;
+  const number = error.detail.rpc?.code;
+  return number === INVALID_PARAMS || number === RESOURCE_NOT_FOUND
+    ? new GatewayError(code, { cause: error })
+    : undefined;
+}

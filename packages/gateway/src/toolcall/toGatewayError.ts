@@ -1,0 +1,31 @@
+import { GatewayError } from '../errors/gatewayError.ts';
+import { UpstreamError, type UpstreamErrorDetail } from '../upstream/upstreamError.ts';
+
+/** What a caller is told of a failed request. The server's own words are not repeated: they may hold anything. */
+export function toGatewayError(error: unknown, server: string): unknown {
+  if (!(error instanceof UpstreamError)) return error;
+  const { retryAfterMs } = error.detail;
+  const detail = explanations[error.reason]?.(server, error.detail);
+  return new GatewayError(error.code, {
+    ...(detail !== undefined && { detail }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    cause: error,
+  });
+}
+
+type Explain = (server: string, detail: UpstreamErrorDetail) => string;
+
+/** Where the general sentence of a code would leave people guessing. */
+const explanations: Partial<Record<UpstreamError['reason'], Explain>> = {
+  unauthorized: (server) => `${server} refused the credential (401). Check the key or sign-in it is given.`,
+  forbidden: (server) => `${server} refused the request (403). The credential does not allow it.`,
+  insufficient_scope: (server) => `${server} wants a wider scope than the credential has (403).`,
+  wrong_url: (server, { status = 404 }) =>
+    `${server} does not answer MCP at its address (${status}). Check url and type.`,
+  redirected: (server, { status = 302, redirectedTo }) =>
+    `${server} answered with a redirect${redirectedTo === undefined ? '' : ` to ${redirectedTo}`} that is not followed (${status}). Put the final address into url.`,
+  session_lost: (server) => `${server} forgot the session, and again right after a new one. Try again later.`,
+  input_required: (server) =>
+    `${server} asks for input in the middle of a call, which this door cannot give.`,
+  too_many: (server) => `Too many connections to ${server} are in use. Try again when a call has ended.`,
+};

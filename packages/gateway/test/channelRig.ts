@@ -1,0 +1,123 @@
+import { fileURLToPath } from 'node:url';
+import { systemClock, systemRandom } from '@behalf/kernel';
+import { createTestNetwork } from '@behalf/testkit';
+import { createStdioLimits, type StdioLimits } from '../src/upstream/channel/stdioLimits.ts';
+import { createOpenUpstream } from '../src/upstream/openUpstream.ts';
+import type { UpstreamParts } from '../src/upstream/parts.ts';
+import type { OpenOptions, RemoteTarget, StdioTarget, UpstreamTarget } from '../src/upstream/target.ts';
+import type { Json, RequestOptions, Upstream } from '../src/upstream/upstream.ts';
+
+const script = fileURLToPath(new URL('../../testkit/fixtures/scriptedServer.mjs', import.meta.url));
+
+/** The misbehaving server as a child process. */
+export function scripted(env: Record<string, string> = {}): StdioTarget {
+  return { type: 'stdio', command: process.execPath, args: [script], env, cwd: undefined, stderr: 'pipe' };
+}
+
+export function remote(
+  type: RemoteTarget['type'],
+  url: string,
+  over: Partial<RemoteTarget> = {},
+): RemoteTarget {
+  return {
+    type,
+    url,
+    headers: {},
+    audience: 'yaml-server',
+    proxy: undefined,
+    sseReadTimeoutMs: 300_000,
+    ...over,
+  };
+}
+
+export interface ChannelRig {
+  readonly open: (target: UpstreamTarget, over?: Partial<OpenOptions>) => Promise<Upstream>;
+  /** What the operator's log got. */
+  readonly logged: { readonly event: string; readonly fields: Json }[];
+  readonly stderr: string[];
+  readonly signals: string[];
+  closeAll(): Promise<void>;
+}
+
+export function createChannelRig({
+  ports = [],
+  ...over
+}: Partial<UpstreamParts> & { limits?: StdioLimits; ports?: readonly number[] } = {}): ChannelRig {
+  const logged: ChannelRig['logged'] = [];
+  const stderr: string[] = [];
+  const signals: string[] = [];
+  const opened: Upstream[] = [];
+  const network = createTestNetwork(ports);
+  const open = createOpenUpstream({
+    clock: systemClock,
+    random: systemRandom,
+    version: '0.0.0',
+    network,
+    log: (event, fields) => logged.push({ event, fields }),
+    onStderr: (server, line) => stderr.push(`${server}: ${line}`),
+    kill(pid, signal) {
+      signals.push(signal);
+      process.kill(pid, signal);
+    },
+    limits: createStdioLimits(),
+    ...over,
+  });
+  return {
+    logged,
+    stderr,
+    signals,
+    async open(target, options = {}) {
+      const upstream = await open(target, {
+        server: 'test',
+        owner: undefined,
+        era: 'legacy',
+        initTimeoutMs: 30_000,
+        signal: new AbortController().signal,
+        ...options,
+      });
+      opened.push(upstream);
+      return upstream;
+    },
+    async closeAll() {
+      await Promise.all(opened.splice(0).map((upstream) => upstream.close()));
+      await network.close();
+    },
+  };
+}
+
+export const patience = (over: Partial<RequestOptions> = {}): RequestOptions => ({
+  signal: new AbortController().signal,
+  timeoutMs: 20_000,
+  totalMs: 40_000,
+  ...over,
+});
+
+export async function ask(
+  upstream: Upstream,
+  method: string,
+  params: Json = {},
+  over: Partial<RequestOptions> = {},
+): Promise<Json> {
+  return (await upstream.request(method, params, patience(over))).result;
+}
+
+export function call(
+  upstream: Upstream,
+  name: string,
+  args: Json = {},
+  over: Partial<RequestOptions> = {},
+): Promise<Json> {
+  return ask(upstream, 'tools/call', { name, arguments: args }, over);
+}
+
+/** Every message that the scripted server got so far. */
+export async function seenBy(upstream: Upstream): Promise<readonly Json[]> {
+  const { structuredContent } = await call(upstream, 'seen');
+  return (structuredContent as { seen: Json[] }).seen;
+}
+
+/** The process of a scripted server. */
+export async function pidOf(upstream: Upstream): Promise<number> {
+  const { content } = (await call(upstream, 'pid')) as { content: { text: string }[] };
+  return Number(content[0]!.text);
+}

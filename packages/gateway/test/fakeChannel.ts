@@ -1,0 +1,89 @@
+import { createFakeClock } from '@behalf/testkit';
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import { openChannelUpstream, type ChannelOptions } from '../src/upstream/channel/openChannelUpstream.ts';
+import type { Json, RequestOptions, Upstream } from '../src/upstream/upstream.ts';
+import { call } from './channelRig.ts';
+
+/** A channel whose other end is the test. */
+export interface FakeChannel {
+  readonly transport: Transport;
+  /** What was sent, in order. */
+  readonly sent: Json[];
+  /** Of those, the ones of this method. */
+  of(method: string): Json[];
+  say(message: Json): void;
+  /** Answers every `initialize` from now on. */
+  answerInitialize(result?: Json): void;
+  /** While set, sends wait. */
+  hold: boolean;
+  starts: number;
+  closings: number;
+}
+
+export function createFakeChannel(): FakeChannel {
+  const sent: Json[] = [];
+  let initializeResult: Json | undefined;
+  const transport: Transport = {
+    start: async () => void (fake.starts += 1),
+    async send(message) {
+      const json = message as unknown as Json;
+      sent.push(json);
+      if (json['method'] === 'initialize' && initializeResult)
+        fake.say({ id: json['id'], result: initializeResult });
+      if (fake.hold) await new Promise(() => undefined);
+    },
+    async close() {
+      fake.closings += 1;
+      transport.onclose?.();
+    },
+  };
+  const fake: FakeChannel = {
+    transport,
+    sent,
+    of: (method) => sent.filter((message) => message['method'] === method),
+    say: (message) => transport.onmessage?.({ jsonrpc: '2.0', ...message } as unknown as JSONRPCMessage),
+    answerInitialize(result = {}) {
+      const serverInfo = { name: 'fake', version: '1' };
+      initializeResult = { protocolVersion: '2025-11-25', capabilities: {}, serverInfo, ...result };
+    },
+    hold: false,
+    starts: 0,
+    closings: 0,
+  };
+  return fake;
+}
+
+/** A conversation over a channel whose other end is the test. */
+export async function opened(over: Partial<ChannelOptions> = {}) {
+  const clock = createFakeClock();
+  const channel = createFakeChannel();
+  const logged: { readonly event: string; readonly fields: Json }[] = [];
+  channel.answerInitialize();
+  const upstream = await openChannelUpstream(
+    channel.transport,
+    {
+      server: 'fake',
+      owner: undefined,
+      era: 'legacy',
+      initTimeoutMs: 1_000,
+      signal: new AbortController().signal,
+      ...over,
+    },
+    { clock, version: '1.2.3', log: (event, fields) => logged.push({ event, fields }) },
+  );
+  return { clock, channel, logged, upstream };
+}
+
+/** Asks without waiting, and gives the message that went out. */
+export function asking(
+  { channel, upstream }: { readonly channel: FakeChannel; readonly upstream: Upstream },
+  over: Partial<RequestOptions> = {},
+) {
+  const answer = call(upstream, 'tool', { a: 1 }, over);
+  const outcome = answer.then(
+    (result) => ({ result }),
+    (error: unknown) => ({ error }),
+  );
+  const message = channel.sent.at(-1) as { id: number; params: { _meta: Json } };
+  return { outcome, message, id: message.id };
+}

@@ -1,0 +1,72 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '@behalf/testkit';
+import type { StdioTarget } from '../src/upstream/target.ts';
+
+const { resolve } = createRequire(import.meta.url);
+const v1 = fileURLToPath(new URL('../../testkit/fixtures/v1Server.mjs', import.meta.url));
+const everything = resolve('@modelcontextprotocol/server-everything/dist/index.js');
+
+const node = (args: readonly string[], env: Record<string, string> = {}): StdioTarget => ({
+  type: 'stdio',
+  command: process.execPath,
+  args,
+  env,
+  cwd: undefined,
+  stderr: 'pipe',
+});
+
+export const everythingTarget = () => node([everything, 'stdio'], { GZIP_ALLOWED_DOMAINS: 'invalid' });
+export const filesystemTarget = (folder: string) =>
+  node([resolve('@modelcontextprotocol/server-filesystem/dist/index.js'), folder]);
+export const memoryTarget = (file: string) =>
+  node([resolve('@modelcontextprotocol/server-memory/dist/index.js')], { MEMORY_FILE_PATH: file });
+export const v1Target = () => node([v1, 'stdio']);
+
+/** A server of its own process that listens on loopback. */
+export interface ListeningServer {
+  readonly port: number;
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export async function startEverythingSse(): Promise<ListeningServer> {
+  const port = await freePort();
+  const env = { PORT: String(port), GZIP_ALLOWED_DOMAINS: 'invalid' };
+  const child = spawn(process.execPath, [everything, 'sse'], { env, stdio: ['ignore', 'ignore', 'pipe'] });
+  await heard(child, /running on port/);
+  return listening(child, port, '/sse');
+}
+
+export async function startV1Sse(): Promise<ListeningServer> {
+  const child = spawn(process.execPath, [v1, 'sse'], { env: {}, stdio: ['ignore', 'ignore', 'pipe'] });
+  const [, port] = await heard(child, /listening (\d+)/);
+  return listening(child, Number(port), '/');
+}
+
+function listening(child: ChildProcess, port: number, path: string): ListeningServer {
+  return {
+    port,
+    url: `http://127.0.0.1:${port}${path}`,
+    async close() {
+      const exit = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined;
+      child.kill('SIGKILL');
+      await exit;
+    },
+  };
+}
+
+/** Waits until the child has written this to stderr. */
+function heard(child: ChildProcess, pattern: RegExp): Promise<RegExpExecArray> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    child.once('exit', () => reject(new Error(`The server ended: ${text}`)));
+    child.stderr!.setEncoding('utf8').on('data', (more: string) => {
+      text += more;
+      const match = pattern.exec(text);
+      if (match) resolve(match);
+    });
+  });
+}

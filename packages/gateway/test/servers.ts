@@ -1,0 +1,46 @@
+import { compileDefinition, type ServerSettings } from '@behalf/settings';
+import type { AppServer, ServerSource, UserServer } from '../src/registry/server.ts';
+import { EVERY_TENANT, snapshotOf } from '../src/registry/snapshot.ts';
+
+export const url = 'https://mcp.example/mcp';
+
+/** A definition as the file would hold it, over streamable HTTP unless it says otherwise. */
+export function settingsOf(
+  definition: Record<string, unknown> = {},
+  env: Record<string, string> = {},
+): ServerSettings {
+  const isProcess = 'command' in definition;
+  const whole = isProcess ? definition : { type: 'streamable-http', url, ...definition };
+  const compiled = compileDefinition('server', whole, { env });
+  if (!compiled.ok) throw new Error(JSON.stringify(compiled.errors));
+  return compiled.server;
+}
+
+function serverOf(settings: ServerSettings, source: ServerSource, id: string) {
+  const tenant = source === 'yaml' ? EVERY_TENANT : 'default';
+  const snapshot = snapshotOf(
+    settings,
+    { id, tenant, source },
+    { inheritedEnv: { PATH: '/bin' }, addressPolicy: '' },
+  );
+  if (!snapshot.ok) throw new Error(snapshot.code);
+  return snapshot.server;
+}
+
+export function userServer(
+  definition: Record<string, unknown>,
+  { source = 'yaml', id = 'server' }: { source?: ServerSource; id?: string } = {},
+): UserServer {
+  const server = serverOf(settingsOf(definition), source, id);
+  if (server.scope !== 'user') throw new Error('It is shared');
+  return server;
+}
+
+export function appServer(
+  definition: Record<string, unknown> = {},
+  { source = 'yaml', id = 'server' }: { source?: ServerSource; id?: string } = {},
+): AppServer {
+  const server = serverOf(settingsOf(definition), source, id);
+  if (server.scope !== 'app') throw new Error('It is not shared');
+  return server;
+}

@@ -1,0 +1,169 @@
+import { randomFrom } from '@behalf/kernel';
+import { compileDefinition } from '@behalf/settings';
+import { createFakeClock } from '@behalf/testkit';
+import { createRolePermissions } from '../src/access/rolePermissions.ts';
+import { createCatalog } from '../src/catalog/catalog.ts';
+import { createListAll } from '../src/catalog/listAll.ts';
+import type { Lease, LeaseOptions } from '../src/connections/connectionManager.ts';
+import type { Holder } from '../src/connections/holder.ts';
+import type { ObtainedCredential } from '../src/credentials/credentials.ts';
+import { principalKey, type Principal, type UserPrincipal } from '../src/principal/principal.ts';
+import type { ServerSnapshot, ServerSource } from '../src/registry/server.ts';
+import { audienceOf, EVERY_TENANT, snapshotOf } from '../src/registry/snapshot.ts';
+import type { Inbound } from '../src/toolcall/call.ts';
+import type { CallParts } from '../src/toolcall/callTool.ts';
+import type { ListToolsParts } from '../src/toolcall/listTools.ts';
+import { createArgumentValidator } from '../src/toolcall/validateArguments.ts';
+import type { Answer, Json, RequestOptions, Upstream } from '../src/upstream/upstream.ts';
+import type { UpstreamError } from '../src/upstream/upstreamError.ts';
+
+export const ada: UserPrincipal = {
+  kind: 'user',
+  userId: 'u-ada',
+  tenant: 'default',
+  role: 'USER',
+  email: 'ada@example.com',
+  name: 'Ada',
+};
+
+/** A server as the registry would hold it; the definition is one over streamable HTTP unless it says otherwise. */
+export function define(
+  name: string,
+  definition: Json = {},
+  { source = 'yaml', author }: { source?: ServerSource; author?: string } = {},
+): ServerSnapshot {
+  const remote = { type: 'streamable-http', url: 'https://mcp.example/mcp' };
+  const whole = 'command' in definition ? definition : { ...remote, ...definition };
+  const compiled = compileDefinition(name, whole, { env: {} });
+  if (!compiled.ok) throw new Error(JSON.stringify(compiled.errors));
+  const tenant = source === 'yaml' ? EVERY_TENANT : 'default';
+  const identity = { id: name, tenant, source, ...(author !== undefined && { author }) };
+  const snapshot = snapshotOf(compiled.server, identity, {
+    inheritedEnv: { PATH: '/bin' },
+    addressPolicy: '',
+  });
+  if (!snapshot.ok) throw new Error(snapshot.code);
+  return snapshot.server;
+}
+
+/** One request that a server would have received. */
+export interface Sent {
+  readonly method: string;
+  readonly params: Json;
+  readonly options: RequestOptions;
+}
+
+type Answers = (sent: Sent, turn: number) => Json | Promise<Json>;
+
+/** The walk of a call over parts that count: what was obtained, leased and sent. */
+export function toolcallRig(servers: readonly ServerSnapshot[], tools: readonly Json[] = [{ name: 'echo' }]) {
+  const clock = createFakeClock();
+  const catalog = createCatalog({ clock, log: () => undefined });
+  catalog.update(servers);
+  const left = new AbortController();
+  let ids = 0;
+
+  const upstream: Upstream = {
+    claims: {
+      era: 'legacy',
+      protocolVersion: '2025-11-25',
+      name: 'fake',
+      version: '1',
+      instructions: undefined,
+      capabilities: { tools: {}, resources: {}, prompts: {} },
+    },
+    async request(method, params, options): Promise<Answer> {
+      const sent = { method, params, options };
+      rig.sent.push(sent);
+      if (method === 'tools/list' && rig.tools) return answer({ tools: rig.tools });
+      const turn = rig.sent.filter((other) => other.method === method).length;
+      return answer(await rig.answers(sent, turn));
+    },
+    listen: () => () => undefined,
+    onClose: () => undefined,
+    close: async () => undefined,
+  };
+  const lease = async (server: ServerSnapshot, holder: Holder | undefined, options: LeaseOptions) => {
+    rig.leases.push({ server: server.name, holder, options });
+    await rig.onLease?.(rig.leases.length);
+    const held: Lease = { upstream, release: (failure) => void rig.released.push(failure) };
+    return held;
+  };
+  const credentials = {
+    async obtain(server: ServerSnapshot, principal: UserPrincipal): Promise<ObtainedCredential> {
+      rig.obtained += 1;
+      return rig.credential?.() ?? readyFor(server, principal);
+    },
+  };
+  const parts: CallParts & ListToolsParts = {
+    requirePermission: () => createRolePermissions({ ADMIN: {}, USER: {} }),
+    sees: (principal, server) => rig.sees(principal, server),
+    registry: {
+      find: (_tenant, name) => servers.find((server) => server.name === name),
+      list: () => servers,
+    },
+    credentials,
+    connections: {
+      shared: { lease: (server, options) => lease(server, undefined, options) },
+      user: { lease: (server, holder, options) => lease(server, holder, options) },
+    },
+    catalog,
+    clock,
+    listAll: createListAll({ clock }),
+    random: randomFrom((length) => new Uint8Array(length).fill((ids += 1))),
+    arguments: createArgumentValidator({ clock, log: () => undefined }),
+  };
+
+  const rig = {
+    clock,
+    catalog,
+    parts,
+    upstream,
+    tools: tools as readonly Json[] | undefined,
+    /** What the server answers besides its list of tools. */
+    answers: ((): Json => ({ content: [] })) as Answers,
+    sees: (_principal: Principal, _server: ServerSnapshot): boolean => true,
+    credential: undefined as (() => ObtainedCredential) | undefined,
+    onLease: undefined as ((count: number) => Promise<void> | void) | undefined,
+    obtained: 0,
+    leases: [] as { server: string; holder: Holder | undefined; options: LeaseOptions }[],
+    released: [] as (UpstreamError | undefined)[],
+    sent: [] as Sent[],
+    calls: () => rig.sent.filter(({ method }) => method === 'tools/call'),
+    lists: () => rig.sent.filter(({ method }) => method === 'tools/list'),
+    /** What was spent so far. */
+    spent: () => ({ obtained: rig.obtained, leases: rig.leases.length, sent: rig.sent.length }),
+    leave: () => left.abort(),
+    inbound: (more: Partial<Inbound> = {}): Inbound => ({
+      principal: ada,
+      door: 'rest',
+      signal: left.signal,
+      ...more,
+    }),
+  };
+  return rig;
+}
+
+function answer(result: Json): Answer {
+  return { result, json: undefined };
+}
+
+function readyFor(server: ServerSnapshot, principal: UserPrincipal): ObtainedCredential {
+  const target = {
+    type: 'streamable-http' as const,
+    url: 'https://mcp.example/mcp',
+    headers: { authorization: `key of ${principal.userId}` },
+    audience: audienceOf(server.source),
+    proxy: undefined,
+    sseReadTimeoutMs: 300_000,
+  };
+  return { kind: 'ready', credential: { target, binding: principalKey(principal) } };
+}
+
+/** What a promise was rejected with. */
+export async function rejection(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    (value) => Promise.reject(new Error(`It ended well: ${JSON.stringify(value)}`)),
+    (error: unknown) => error,
+  );
+}
