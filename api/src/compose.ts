@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs';
-import { explicitPermissions, type Env, type EnvRecord } from '@behalf/contracts';
+import type { Env, EnvRecord } from '@behalf/contracts';
+import { systemLocalAddresses } from '@behalf/egress';
 import {
   createAccounts,
   createPasswords,
-  createRolePermissions,
+  createSessionCache,
   createSessions,
   createSetup,
-  createSharedUpstreams,
   createSignIn,
+  findServers,
   keyFitsStore,
   permits,
 } from '@behalf/gateway';
@@ -16,11 +17,17 @@ import { loadKeys, openCoordination, openPrimary } from '@behalf/stores/open';
 import { reloadRoute } from './admin/reload.ts';
 import { createApp } from './app.ts';
 import { createClosers, type Closers } from './closers.ts';
+import { composeServers } from './composeServers.ts';
 import { createConfiguration } from './configuration.ts';
 import { createSessionCookie } from './cookies.ts';
+import { createAdmission } from './door/admission.ts';
+import { securityHeaders } from './door/securityHeaders.ts';
 import type { Gateway } from './gateway.ts';
 import type { Route } from './http.ts';
 import type { Logger } from './logger.ts';
+import { createProblemMap } from './middleware/problem.ts';
+import { createMetrics, serverLabel } from './ops/metrics.ts';
+import { metricsRoute } from './ops/metricsRoute.ts';
 import { createPresence } from './ops/presence.ts';
 import { createReadiness } from './ops/readiness.ts';
 import { healthRoute, readyRoute } from './ops/routes.ts';
@@ -30,10 +37,15 @@ import { pageRoutes } from './pages/routes.ts';
 import { loginRoute } from './rest/auth/login.ts';
 import { logoutRoute } from './rest/auth/logout.ts';
 import { setupRoute } from './rest/auth/setup.ts';
+import { createAnswering } from './rest/mcp/answering.ts';
 import { callToolRoute } from './rest/mcp/callTool.ts';
+import { statusRoutes } from './rest/mcp/connectionStatus.ts';
+import { listRoutes } from './rest/mcp/lists.ts';
+import { readRoutes } from './rest/mcp/readServer.ts';
+import { reinitializeRoute } from './rest/mcp/reinitialize.ts';
 import { toolsRoute } from './rest/mcp/tools.ts';
+import { variableRoutes } from './rest/mcp/userVariables.ts';
 import { userRoute } from './rest/user.ts';
-import { sharedServers } from './sharedServers.ts';
 import { configurationStep, EXIT_CONFIG, EXIT_TRY_LATER, StartError, storeStep } from './startError.ts';
 import { storeTargets } from './storeTargets.ts';
 import { version } from './version.ts';
@@ -121,24 +133,17 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
   const signIn = createSignIn({ accounts, attempts, clock });
   closers.add(every(SWEEP_MS, clock, () => sessions.sweep()));
 
-  const servers = () =>
-    sharedServers(configuration.current(), {
-      env,
-      record,
-      clock,
-      logger,
-      isBuiltIn: configuration.isBuiltIn(),
-    });
-  const permissions = () =>
-    createRolePermissions(explicitPermissions(configuration.current().interface.mcpServers));
-  const upstreams = createSharedUpstreams(servers());
-  closers.add(() => upstreams.close());
-  let requirePermission = permissions();
-  configuration.onChange(() => {
-    protect(valuesUsed());
-    upstreams.update(servers());
-    requirePermission = permissions();
+  const sessionCache = createSessionCache({ sessions, changes, clock });
+  closers.add(() => sessionCache.close());
+
+  let origins = createOrigins(env, env.PORT);
+  let listeningOn: { address: string; port: number }[] = [];
+  const servers = await composeServers({
+    ...{ env, record, logger, clock, random, keyring, configuration, primary, changes, closers },
+    own: () => ({ origins: [origins.base], listening: listeningOn, localAddresses: systemLocalAddresses }),
   });
+  const { asking, connections } = servers;
+  configuration.onChange(() => protect(valuesUsed()));
   const reload = (asked: string) => {
     const outcome = configuration.reload();
     if (outcome.ok) logger.info('Configuration reloaded', { asked });
@@ -153,7 +158,6 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
     }),
   );
 
-  let origins = createOrigins(env, env.PORT);
   let cookie = createSessionCookie(origins);
   if (origins.onlyLoopbackCanSignIn) {
     logger.warn(
@@ -162,7 +166,23 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
   }
   const readiness = createReadiness({ version, primary, coordination, clock, isDraining: () => draining });
   const browser = { sessions, cookie: () => cookie, logger };
-  const tools = { upstreams, requirePermission: () => requirePermission, clock, logger };
+  const metrics = createMetrics({ connections: () => connections.counts(), version });
+  const problemOf = createProblemMap({ random, logger });
+  const admission = createAdmission({
+    sessions: sessionCache,
+    origins: () => origins,
+    cookie: () => cookie,
+    refusesWrites: () => evicted,
+  });
+  const headers = securityHeaders({ https: origins.secure });
+  const answering = createAnswering({
+    metrics,
+    clock,
+    logger,
+    headers,
+    problemOf,
+    labelOf: (caller, name) => serverLabel(asking.registry.find(caller.tenant, name)),
+  });
 
   const routes: Route[] = [
     healthRoute,
@@ -172,35 +192,38 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
       accounts,
       setup,
       offersSetup: env.OPENID_ISSUER === undefined,
-      servers: (caller) => {
-        if (!permits(requirePermission, caller, 'USE')) return [];
-        const offered = new Set(upstreams.names());
-        return configuration.current().servers.filter(({ name }) => offered.has(name));
-      },
+      servers: (caller) =>
+        permits(asking.requirePermission(), caller, 'USE')
+          ? findServers(asking, caller).map(({ settings }) => settings)
+          : [],
     }),
     setupRoute({ ...browser, setup }),
     loginRoute({ ...browser, signIn }),
     logoutRoute(browser),
     userRoute,
-    toolsRoute(tools),
-    callToolRoute(tools),
+    toolsRoute(asking, logger),
+    callToolRoute(asking, answering),
+    ...listRoutes(asking),
+    ...readRoutes(asking, answering),
+    reinitializeRoute(servers.reinit, logger),
+    ...statusRoutes({ ...servers.status, oauthTimeoutMs: env.MCP_OAUTH_HANDLING_TIMEOUT }),
+    ...variableRoutes({ ...servers.status, forget: servers.forget }),
+    metricsRoute({ metrics, token: env.METRICS_TOKEN, admission }),
     reloadRoute({ reload, announce: () => changes.publish({ topic: 'settings', id: self }) }),
   ];
   const listener = createApp({
     routes,
-    sessions,
-    origins: () => origins,
-    cookie: () => cookie,
-    refusesWrites: () => evicted,
+    admission,
+    headers,
+    problemOf,
     trustProxy: env.TRUST_PROXY,
-    random,
-    logger,
   });
 
   return {
     listener,
     routes,
     listening(port) {
+      listeningOn = [{ address: env.HOST.replace(/^\[|\]$/g, ''), port }];
       origins = createOrigins(env, port);
       cookie = createSessionCookie(origins);
       return origins.base;

@@ -10,9 +10,13 @@ interface BodySchema<T> {
     | { success: false; error: { issues: { path: PropertyKey[]; code: string; message: string }[] } };
 }
 
-/** The body as the schema says, or REQUEST_INVALID with every field that is wrong. */
 export function readBody<T>(req: Request, schema: BodySchema<T>): T {
-  const parsed = schema.safeParse(req.body ?? {});
+  return parseBody(req.body, schema);
+}
+
+/** The body as the schema says, or REQUEST_INVALID with every field that is wrong. */
+export function parseBody<T>(body: unknown, schema: BodySchema<T>): T {
+  const parsed = schema.safeParse(body ?? {});
   if (parsed.success) return parsed.data;
   throw new GatewayError('REQUEST_INVALID', {
     errors: parsed.error.issues.map(({ path, code, message }) => ({

@@ -1,50 +1,52 @@
 import type { ToolsView } from '@behalf/contracts';
-import {
-  listSharedTools,
-  type RequirePermission,
-  type ServerTools,
-  type SharedUpstreams,
-} from '@behalf/gateway';
-import type { Clock } from '@behalf/kernel';
+import { declaredVariables, listTools, type ListToolsParts, type ServerTools } from '@behalf/gateway';
 import type { Route } from '../../http.ts';
 import type { Logger } from '../../logger.ts';
 import { whenCallerLeaves } from '../../middleware/whenCallerLeaves.ts';
+import { restInbound } from './inbound.ts';
 
-export interface ToolsParts {
-  upstreams: SharedUpstreams;
-  requirePermission: () => RequirePermission;
-  clock: Clock;
-  logger: Logger;
-}
-
-/** The tools a user has, server by server. */
-export function toolsRoute({ upstreams, requirePermission, clock, logger }: ToolsParts): Route {
+/** The tools a user has, server by server. One that fails says so and takes nothing from the others. */
+export function toolsRoute(parts: ListToolsParts, logger: Logger): Route {
   return {
     method: 'get',
     path: '/api/mcp/tools',
     access: 'signed-in',
-    async handle(_req, res, caller) {
-      requirePermission()(caller, 'USE');
-      const listed = await listSharedTools(upstreams, { clock, signal: whenCallerLeaves(res) });
-      for (const { server, ...rest } of listed) {
-        if (rest.state === 'unreachable')
-          logger.warn('A server cannot be reached', { server, code: rest.code });
+    async handle(req, res, caller) {
+      const signal = whenCallerLeaves(res);
+      const listed = await listTools(parts, restInbound({ caller, headers: req.headers, signal }));
+      for (const { server, state, code } of listed) {
+        if (state === 'unreachable')
+          logger.warn('A server cannot be reached', { server: server.name, code: code ?? '' });
       }
       const view: ToolsView = {
-        servers: Object.fromEntries(listed.map((entry) => [entry.server, serverView(entry)])),
+        servers: Object.fromEntries(listed.map((entry) => [entry.server.name, serverView(entry)])),
       };
       res.json(view);
     },
   };
 }
 
-function serverView(entry: ServerTools): ToolsView['servers'][string] {
-  const base = { name: entry.server, icon: '', authenticated: true, authConfig: [] };
-  if (entry.state === 'unreachable') return { ...base, tools: [], state: entry.state, code: entry.code };
-  const tools = entry.tools.map(({ name, description = '' }) => ({
-    name,
-    pluginKey: `${name}_mcp_${entry.server}`,
-    description,
-  }));
-  return { ...base, tools, state: entry.state };
+function serverView({ server, state, code, tools, incomplete }: ServerTools): ToolsView['servers'][string] {
+  return {
+    name: server.name,
+    icon: server.settings.iconPath ?? '',
+    authenticated: state !== 'needs_configuration' && state !== 'needs_authorization',
+    authConfig: declaredVariables(server.settings).map((authField) => {
+      const {
+        title = 'API key',
+        description = '',
+        sensitive = true,
+      } = server.settings.customUserVars?.[authField] ?? {};
+      return { authField, label: title, description, sensitive };
+    }),
+    tools: tools.map(({ name, publicName, description = '' }) => ({
+      name,
+      pluginKey: publicName,
+      description,
+      serverToolName: name,
+    })),
+    state,
+    ...(code !== undefined && { code }),
+    ...(incomplete !== undefined && { incomplete: true }),
+  };
 }

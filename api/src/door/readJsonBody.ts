@@ -1,0 +1,52 @@
+import type { IncomingMessage } from 'node:http';
+import { GatewayError } from '@behalf/gateway';
+
+export const MAX_BODY_BYTES = 1024 * 1024;
+
+/** The body of a hot request: JSON or nothing. The same limit and the same errors as everywhere else. */
+export async function readJsonBody(req: IncomingMessage): Promise<unknown> {
+  if (Number(req.headers['content-length'] ?? 0) > MAX_BODY_BYTES)
+    throw new GatewayError('REQUEST_TOO_LARGE');
+  const text = await readText(req);
+  if (text === '') return undefined;
+  const type = req.headers['content-type'] ?? '';
+  if (!/^application\/json\s*(;|$)/i.test(type) || req.headers['content-encoding'] !== undefined) {
+    throw unreadable();
+  }
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw unreadable();
+  }
+}
+
+function unreadable(): GatewayError {
+  return new GatewayError('REQUEST_INVALID', {
+    detail: 'The body cannot be read as JSON. Send Content-Type: application/json, and no Content-Encoding.',
+  });
+}
+
+function readText(req: IncomingMessage): Promise<string> {
+  return new Promise((resolve, reject) => {
+    // Whoever left before this will send nothing more, and no event tells of it any more.
+    if (req.destroyed && !req.complete) return reject(new GatewayError('REQUEST_INVALID'));
+    const chunks: Buffer[] = [];
+    let size = 0;
+    req.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > MAX_BODY_BYTES) {
+        chunks.length = 0;
+        req.removeAllListeners('data').pause();
+        reject(new GatewayError('REQUEST_TOO_LARGE'));
+        return;
+      }
+      chunks.push(chunk);
+    });
+    req.on('end', () => {
+      const [only] = chunks;
+      resolve((chunks.length === 1 && only ? only : Buffer.concat(chunks)).toString('utf8'));
+    });
+    // Only a caller who leaves in the middle ends a body like this.
+    req.on('error', () => reject(new GatewayError('REQUEST_INVALID')));
+  });
+}

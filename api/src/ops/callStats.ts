@@ -1,0 +1,97 @@
+import type { Metric, Registry } from 'prom-client';
+
+/** How a request to a server ended: well, with an error of the tool, or with the code that its caller was given. */
+export interface Observed {
+  readonly server: string;
+  readonly door: string;
+  readonly outcome: string;
+  readonly seconds: number;
+}
+
+const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
+
+interface Duration {
+  readonly labels: Readonly<Record<string, string>>;
+  /** Observations up to each bound, the last one for what is above them all; not cumulative. */
+  readonly counts: Float64Array;
+  sum: number;
+}
+
+interface Sample {
+  readonly metricName?: string;
+  readonly labels: Readonly<Record<string, string | number>>;
+  readonly value: number;
+}
+
+/**
+ * Counts calls and how long they took. The library's own counter and histogram hash their labels with every call;
+ * these two are only written out when somebody collects them.
+ */
+export function createCallStats(register: Registry): (call: Observed) => void {
+  const counted = new Map<string, { labels: Readonly<Record<string, string>>; value: number }>();
+  const durations = new Map<string, Duration>();
+
+  add(
+    register,
+    'behalf_upstream_requests_total',
+    'counter',
+    'Requests to MCP servers by how they ended.',
+    () => [...counted.values()],
+  );
+  const name = 'behalf_upstream_request_seconds';
+  add(register, name, 'histogram', 'Time from a request coming in to its answer.', () =>
+    [...durations.values()].flatMap((duration) => samplesOf(name, duration)),
+  );
+
+  return ({ server, door, outcome, seconds }) => {
+    const place = `${server}\n${door}`;
+    const key = `${place}\n${outcome}`;
+    const count = counted.get(key);
+    if (count) count.value += 1;
+    else counted.set(key, { labels: { server, door, outcome }, value: 1 });
+    let duration = durations.get(place);
+    if (!duration) {
+      duration = { labels: { server, door }, counts: new Float64Array(BUCKETS.length + 1), sum: 0 };
+      durations.set(place, duration);
+    }
+    let bucket = 0;
+    while (bucket < BUCKETS.length && seconds > (BUCKETS[bucket] ?? Infinity)) bucket += 1;
+    duration.counts[bucket] = (duration.counts[bucket] ?? 0) + 1;
+    duration.sum += seconds;
+  };
+}
+
+function samplesOf(name: string, { labels, counts, sum }: Duration): Sample[] {
+  let total = 0;
+  const buckets = [...counts].map((count, index): Sample => {
+    total += count;
+    return {
+      metricName: `${name}_bucket`,
+      labels: { ...labels, le: BUCKETS[index] ?? '+Inf' },
+      value: total,
+    };
+  });
+  return [
+    ...buckets,
+    { metricName: `${name}_sum`, labels, value: sum },
+    { metricName: `${name}_count`, labels, value: total },
+  ];
+}
+
+/** A metric as the registry reads one. */
+function add(
+  register: Registry,
+  name: string,
+  type: string,
+  help: string,
+  values: () => readonly Sample[],
+): void {
+  const metric = {
+    name,
+    type,
+    help,
+    get: async () => ({ name, help, type, values: values(), aggregator: 'sum' }),
+    reset: () => undefined,
+  };
+  register.registerMetric(metric as unknown as Metric);
+}

@@ -1,0 +1,29 @@
+import { equalSecrets } from '@behalf/kernel';
+import { GatewayError } from '@behalf/gateway';
+import type { Admission } from '../door/admission.ts';
+import type { Route } from '../http.ts';
+import type { Metrics } from './metrics.ts';
+
+export interface MetricsRouteParts {
+  metrics: Metrics;
+  /** What a collector presents; undefined when none is configured. */
+  token: string | undefined;
+  admission: Pick<Admission, 'authenticate'>;
+}
+
+/** For a collector with its token, or an administrator: the names of servers are not for everybody. */
+export function metricsRoute({ metrics, token, admission }: MetricsRouteParts): Route {
+  return {
+    method: 'get',
+    path: '/metrics',
+    access: 'public',
+    async handle(req, res) {
+      // Whoever presents a token is judged by it alone, however malformed it is.
+      const given = /^Bearer(?: +(.*))?$/i.exec(req.headers.authorization ?? '');
+      if (!given) await admission.authenticate(req, 'admin');
+      else if (token === undefined || !equalSecrets(given[1] ?? '', token))
+        throw new GatewayError('AUTH_REQUIRED');
+      res.type(metrics.contentType).send(await metrics.render());
+    },
+  };
+}

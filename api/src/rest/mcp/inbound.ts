@@ -1,0 +1,61 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { hopHeader } from '@behalf/contracts';
+import type { Cancellation } from '@behalf/kernel';
+import type { Inbound, RequestFields, TraceContext, UserPrincipal } from '@behalf/gateway';
+
+export interface InboundParts {
+  caller: UserPrincipal;
+  headers: IncomingHttpHeaders;
+  signal: Cancellation;
+  request?:
+    | {
+        conversationId?: string | undefined;
+        parentMessageId?: string | undefined;
+        messageId?: string | undefined;
+      }
+    | undefined;
+}
+
+/** What the REST door knows of a request to a server. */
+export function restInbound({ caller, headers, signal, request }: InboundParts): Inbound {
+  const hop = headers[hopHeader];
+  const trace = traceContext(headers);
+  return {
+    principal: caller,
+    door: 'rest',
+    signal,
+    ...(typeof hop === 'string' && { hop }),
+    ...(trace && { trace }),
+    ...(request && { fields: requestFields(request) }),
+  };
+}
+
+function requestFields({
+  conversationId,
+  parentMessageId,
+  messageId,
+}: NonNullable<InboundParts['request']>): RequestFields {
+  return {
+    ...(conversationId !== undefined && { CONVERSATIONID: conversationId }),
+    ...(parentMessageId !== undefined && { PARENTMESSAGEID: parentMessageId }),
+    ...(messageId !== undefined && { MESSAGEID: messageId }),
+  };
+}
+
+const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+const VISIBLE = /^[\x20-\x7e]+$/;
+
+/** W3C Trace Context: what is malformed is not passed on, and without `traceparent` the rest means nothing. */
+export function traceContext(headers: IncomingHttpHeaders): TraceContext | undefined {
+  const { traceparent, tracestate, baggage } = headers;
+  if (typeof traceparent !== 'string' || !TRACEPARENT.test(traceparent)) return undefined;
+  return {
+    traceparent,
+    ...(fits(tracestate, 512) && { tracestate }),
+    ...(fits(baggage, 8192) && { baggage }),
+  };
+}
+
+function fits(value: string | string[] | undefined, longest: number): value is string {
+  return typeof value === 'string' && value.length <= longest && VISIBLE.test(value);
+}

@@ -1,0 +1,38 @@
+import { listServer, type ListMethod, type ListParts } from '@behalf/gateway';
+import type { ExpressRoute, Route } from '../../http.ts';
+import { whenCallerLeaves } from '../../middleware/whenCallerLeaves.ts';
+import { restInbound } from './inbound.ts';
+
+type Handler = Pick<Extract<ExpressRoute, { access: 'signed-in' | 'admin' }>, 'handle'>;
+
+/** What a server has besides tools, whole: pages are put together here, and `incomplete` says when a limit cut them. */
+export function listRoutes(parts: ListParts): Route[] {
+  const listed = (method: ListMethod, member: string): Handler => ({
+    async handle(req, res, caller) {
+      const { serverName } = req.params as { serverName: string };
+      const inbound = restInbound({ caller, headers: req.headers, signal: whenCallerLeaves(res) });
+      const { items, complete } = await listServer(parts, serverName, method, inbound);
+      res.json({ [member]: items, ...(!complete && { incomplete: true }) });
+    },
+  });
+  return [
+    {
+      method: 'get',
+      path: '/api/mcp/servers/:serverName/resources',
+      access: 'signed-in',
+      ...listed('resources/list', 'resources'),
+    },
+    {
+      method: 'get',
+      path: '/api/mcp/servers/:serverName/resources/templates',
+      access: 'signed-in',
+      ...listed('resources/templates/list', 'resourceTemplates'),
+    },
+    {
+      method: 'get',
+      path: '/api/mcp/servers/:serverName/prompts',
+      access: 'signed-in',
+      ...listed('prompts/list', 'prompts'),
+    },
+  ];
+}

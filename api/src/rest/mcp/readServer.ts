@@ -1,0 +1,43 @@
+import { PromptRequest, ResourceRequest } from '@behalf/contracts';
+import { readServer, type AskParts } from '@behalf/gateway';
+import type { HotRoute } from '../../http.ts';
+import { parseBody } from '../../middleware/body.ts';
+import type { Answering } from './answering.ts';
+
+/** The two ways to read what a server has besides tools. */
+export function readRoutes(parts: AskParts, answering: Answering): HotRoute[] {
+  return [
+    {
+      method: 'post',
+      path: '/api/mcp/servers/:serverName/resources/read',
+      access: 'signed-in',
+      hot(exchange) {
+        const { serverName: server = '' } = exchange.params;
+        const { uri, request } = parseBody(exchange.body, ResourceRequest);
+        return answering(exchange, {
+          server,
+          what: 'resource',
+          request,
+          work: (inbound) =>
+            readServer(parts, server, { method: 'resources/read', params: { uri } }, inbound),
+        });
+      },
+    },
+    {
+      method: 'post',
+      path: '/api/mcp/servers/:serverName/prompts/:promptName/get',
+      access: 'signed-in',
+      hot(exchange) {
+        const { serverName: server = '', promptName: name = '' } = exchange.params;
+        const { arguments: args, request } = parseBody(exchange.body, PromptRequest);
+        return answering(exchange, {
+          server,
+          what: `prompt ${name}`,
+          request,
+          work: (inbound) =>
+            readServer(parts, server, { method: 'prompts/get', params: { name, arguments: args } }, inbound),
+        });
+      },
+    },
+  ];
+}
