@@ -1,17 +1,54 @@
+import { measureBig } from './big.ts';
+import { measureCalls } from './calls.ts';
+import { measureHang } from './hang.ts';
+import { measureIdle } from './idle.ts';
+import { measureLists } from './lists.ts';
+import { measurePeers, requirePeers } from './peers.ts';
+import { printReport, type PartReport, type Report } from './report.ts';
+import { measureServers } from './servers.ts';
+import type { PartOptions } from './stage.ts';
 import { measureStart } from './start.ts';
+import { measureUsers } from './users.ts';
 
 /** `npm run bench [-- --only NAME] [-- --json]`: runs on loopback, bounded, and prints what it measured. */
-const benches = { start: measureStart };
+const parts: Record<string, (options: PartOptions) => Promise<PartReport>> = {
+  calls: measureCalls,
+  big: measureBig,
+  users: measureUsers,
+  servers: measureServers,
+  hang: measureHang,
+  idle: measureIdle,
+  lists: measureLists,
+  peers: measurePeers,
+  // Last: it takes the build away and makes it anew.
+  start: async (options) => ({ start: await measureStart(options) }),
+};
 
 const args = process.argv.slice(2);
-const only = args[args.indexOf('--only') + 1];
-const report: Record<string, unknown> = {};
-for (const [name, measure] of Object.entries(benches)) {
-  if (args.includes('--only') && only !== name) continue;
-  process.stderr.write(`${name} ...\n`);
-  report[name] = await measure({
-    progress: (line) => process.stderr.write(`  ${line}\n`),
-    environment: process.env,
-  });
+const only = args.flatMap((arg, i) => (args[i - 1] === '--only' ? arg.split(',') : []));
+const unknown = only.filter((name) => !(name in parts));
+if (unknown.length > 0 || (args.includes('--only') && only.length === 0)) {
+  process.stderr.write(`--only takes one of ${Object.keys(parts).join(', ')}\n`);
+  process.exit(2);
 }
-process.stdout.write(`${JSON.stringify(report, null, args.includes('--json') ? undefined : 2)}\n`);
+const chosen = Object.keys(parts).filter((name) => only.length === 0 || only.includes(name));
+const report: Report = { rows: [], ratios: {}, counts: {} };
+try {
+  // Known before minutes are spent.
+  if (chosen.includes('peers')) requirePeers();
+  for (const name of chosen) {
+    process.stderr.write(`${name} ...\n`);
+    const result = await parts[name]?.({
+      progress: (line) => process.stderr.write(`  ${line}\n`),
+      environment: process.env,
+    });
+    report.rows.push(...(result?.rows ?? []));
+    Object.assign(report.ratios, result?.ratios);
+    Object.assign(report.counts, result?.counts);
+    if (result?.start) report.start = result.start;
+  }
+  process.stdout.write(args.includes('--json') ? `${JSON.stringify(report)}\n` : printReport(report));
+} catch (error) {
+  process.stderr.write(`The benchmark failed: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,115 @@
+import { EgressError, egressErrorCode } from '@behalf/egress';
+import {
+  createArgumentValidator,
+  createCatalog,
+  createConnectionManager,
+  createCredentials,
+  createListAll,
+  createOpenUpstream,
+  createRegistry,
+  createRolePermissions,
+  createStdioLimits,
+  type CallParts,
+  type Network,
+  type UserPrincipal,
+} from '@behalf/gateway';
+import { systemClock, systemRandom } from '@behalf/kernel';
+import { loadSettings } from '@behalf/settings';
+import { benchEgress } from './egress.ts';
+
+export interface Shape {
+  port: number;
+  era: 'legacy' | 'modern';
+  /** How many servers there are. */
+  servers: number;
+  /** `user`: a header names the user, so that every user has a connection of their own. */
+  scope: 'app' | 'user';
+}
+
+export interface Composed {
+  readonly parts: CallParts;
+  readonly names: readonly string[];
+  close(): Promise<void>;
+}
+
+/** The gateway's own parts in this process: everything between a caller who is known and the upstream. */
+export function composeParts({ port, era, servers, scope }: Shape): Composed {
+  const clock = systemClock;
+  const random = systemRandom;
+  const log = () => undefined;
+  const egress = benchEgress(port);
+  const names = Array.from({ length: servers }, (_, i) => `s${i}`);
+  const headers = scope === 'user' ? { 'x-user-key': 'key-{{LIBRECHAT_USER_ID}}' } : {};
+  const definition = (name: string) => ({
+    type: 'streamable-http',
+    url: `http://127.0.0.1:${port}/${era}/${name}`,
+    headers,
+  });
+  const loaded = loadSettings(
+    JSON.stringify({ mcpServers: Object.fromEntries(names.map((name) => [name, definition(name)])) }),
+    { env: {} },
+  );
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.diagnostics));
+
+  const doors = { audience: 'yaml-server', limits: { bodyBytes: 16 * 1024 * 1024 } } as const;
+  const send = egress.sendFor(doors);
+  const fetch = egress.fetchFor(doors);
+  const network: Network = {
+    sendTo: () => send,
+    fetchTo: () => fetch,
+    connectTo: (target, signal) => egress.connect(target.url, doors, signal),
+    readError: (error) =>
+      error instanceof EgressError
+        ? { code: egressErrorCode(error), requestSent: error.requestSent }
+        : undefined,
+  };
+  const open = createOpenUpstream({
+    clock,
+    random,
+    version: '0.0.0',
+    network,
+    log,
+    onStderr: log,
+    kill: log,
+    limits: createStdioLimits(),
+  });
+  const catalog = createCatalog({ clock, log });
+  const connections = createConnectionManager({ open, clock, random });
+  const registry = createRegistry({ env: {}, enforced: new Set(['tools']), isFailed: () => false, log });
+  registry.update({ settings: loaded.settings, isBuiltIn: false, definitions: {}, overrides: [] });
+  connections.update(registry.all());
+  catalog.update(registry.all());
+  const requirePermission = createRolePermissions({ USER: {}, ADMIN: {} });
+  // No server here takes values from users.
+  const variables = { read: () => ({ values: {} }), close: log };
+  return {
+    names,
+    parts: {
+      requirePermission: () => requirePermission,
+      sees: () => true,
+      registry,
+      credentials: createCredentials({ variables, inheritedEnv: {} }),
+      connections,
+      catalog,
+      listAll: createListAll({ clock }),
+      random,
+      arguments: createArgumentValidator({ log, clock }),
+    },
+    async close() {
+      await connections.close();
+      catalog.close();
+      await egress.close();
+    },
+  };
+}
+
+export function benchPrincipal(i: number): UserPrincipal {
+  return {
+    kind: 'user',
+    userId: `u${i}`,
+    tenant: 'default',
+    role: 'USER',
+    email: `u${i}@example.com`,
+    name: `User ${i}`,
+  };
+}

@@ -1,0 +1,15 @@
+import { createEgress, systemDial, systemLocalAddresses, systemResolve, type Egress } from '@behalf/egress';
+import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
+
+/** The real door out, opened for the upstream on loopback. */
+export function benchEgress(port: number): Egress {
+  return createEgress({
+    resolve: systemResolve,
+    dial: systemDial,
+    clock: systemClock,
+    keyring: createKeyring([new Uint8Array(32).fill(7)], systemRandom),
+    settings: { operatorAddresses: [`127.0.0.1:${port}`] },
+    own: () => ({ origins: [], listening: [], localAddresses: systemLocalAddresses }),
+    env: {},
+  });
+}

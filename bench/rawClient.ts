@@ -1,0 +1,73 @@
+import { connect, type Socket } from 'node:net';
+import type { LoadRequest } from './loadJob.ts';
+
+export interface RawAnswer {
+  status: number;
+  /** Head and body as they came. */
+  bytes: Buffer;
+}
+
+/**
+ * One kept connection that asks and waits. Far cheaper than any HTTP client, so that the generator does not become
+ * what is measured. Understands a length and chunks, which is all that the servers here send.
+ */
+export class RawClient {
+  readonly #socket: Socket;
+  #chunks: Buffer[] = [];
+  #size = 0;
+  #waiting: { resolve: (answer: RawAnswer) => void; reject: (error: Error) => void } | undefined;
+  #need = 0;
+
+  constructor(port: number) {
+    this.#socket = connect({ host: '127.0.0.1', port }).setNoDelay(true);
+    this.#socket.on('data', (chunk) => this.#take(chunk));
+    this.#socket.on('error', (error) => this.#waiting?.reject(error));
+    this.#socket.on('close', () => this.#waiting?.reject(new Error('The server closed the connection')));
+  }
+
+  ask(request: Buffer): Promise<RawAnswer> {
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+      this.#socket.write(request);
+    });
+  }
+
+  close(): void {
+    this.#waiting = undefined;
+    this.#socket.destroy();
+  }
+
+  #take(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    this.#size += chunk.length;
+    if (this.#size < this.#need) return;
+    const bytes = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks);
+    this.#chunks = [bytes];
+    const head = bytes.indexOf('\r\n\r\n');
+    if (head < 0) return;
+    const text = bytes.toString('latin1', 0, head);
+    const length = /\r\ncontent-length: *(\d+)/i.exec(text)?.[1];
+    if (length === undefined) {
+      const empty = /^HTTP\/1.1 (?:204|304)/.test(text);
+      if (!empty && !bytes.subarray(-5).equals(Buffer.from('0\r\n\r\n'))) return;
+    } else {
+      this.#need = head + 4 + Number(length);
+      if (this.#size < this.#need) return;
+    }
+    this.#chunks = [];
+    this.#size = 0;
+    this.#need = 0;
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    waiting?.resolve({ status: Number(text.slice(9, 12)), bytes });
+  }
+}
+
+export function rawRequest(port: number, { method = 'POST', path, headers, body }: LoadRequest): Buffer {
+  const lines = [`${method} ${path} HTTP/1.1`, `host: 127.0.0.1:${port}`];
+  for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
+  if (method === 'POST') {
+    lines.push('content-type: application/json', `content-length: ${Buffer.byteLength(body)}`);
+  }
+  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n${body}`);
+}

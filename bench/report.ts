@@ -1,0 +1,88 @@
+import type { Row, Spread } from './cells.ts';
+import type { StartReport } from './start.ts';
+
+interface MemoryRow {
+  part: string;
+  name: string;
+  kb_per_user: number[];
+  heap_kb_per_user: number[];
+}
+
+/** What one part of the benchmark gives. */
+export interface PartReport {
+  rows?: (Row | MemoryRow)[];
+  ratios?: Record<string, number>;
+  counts?: Record<string, number>;
+  start?: StartReport;
+}
+
+export interface Report {
+  rows: (Row | MemoryRow)[];
+  ratios: Record<string, number>;
+  /** What is counted rather than timed. */
+  counts: Record<string, number>;
+  start?: StartReport;
+}
+
+/** What is to be reached, by the name of the ratio. */
+const goals: Record<string, string> = {
+  rest_vs_bare_proxy: 'at least 0.8',
+  calltool_vs_direct: 'at least 1.5',
+  added_p50_vs_proxy: 'at most 2.0',
+  result_1mb_vs_proxy: 'at least 0.8',
+  users_10k_vs_10: 'at least 0.8',
+  hang_p99_ratio: 'at most 1.2',
+  idle_kb_legacy: 'at most 40',
+  idle_kb_modern: 'at most 2',
+};
+
+/** The report as tables of Markdown, which also read well in a terminal. */
+export function printReport({ rows, ratios, counts, start }: Report): string {
+  const timed = rows.filter((row): row is Row => 'calls_per_s' in row);
+  const memory = rows.filter((row): row is MemoryRow => 'kb_per_user' in row);
+  const out: string[] = [];
+  if (timed.length > 0) {
+    out.push(
+      table(
+        ['measured', 'callers', 'calls/s (min-max)', 'p50 ms', 'p95 ms', 'p99 ms', 'CPU us/call', 'RSS MB'],
+        timed.map((row) => [
+          row.name,
+          String(row.concurrency),
+          withSpread(row.calls_per_s, 0),
+          row.p50_ms.median.toFixed(2),
+          row.p95_ms.median.toFixed(2),
+          row.p99_ms.median.toFixed(2),
+          row.cpu_us_per_call.median.toFixed(0),
+          row.rss_mb.toFixed(0),
+        ]),
+      ),
+    );
+  }
+  if (memory.length > 0) {
+    const list = (values: readonly number[]) => values.map((value) => value.toFixed(2)).join(', ');
+    const kb = memory.map((row) => [row.name, list(row.kb_per_user), list(row.heap_kb_per_user)]);
+    out.push(table(['memory', 'KB per user, each round', 'of it on the heap'], kb));
+  }
+  const named = Object.entries(ratios).map(([name, value]) => [name, value.toFixed(3), goals[name] ?? '']);
+  if (named.length > 0) out.push(table(['ratio', 'value', 'goal'], named));
+  const counted = Object.entries(counts).map(([name, value]) => [name, String(value)]);
+  if (counted.length > 0) out.push(table(['count', 'value'], counted));
+  if (start) {
+    const told = Object.entries(start).map(([name, value]) => [name, String(value)]);
+    out.push(table(['start', 'value'], told));
+  }
+  return `${out.join('\n\n')}\n`;
+}
+
+function withSpread({ median, min, max }: Spread, digits: number): string {
+  return `${median.toFixed(digits)} (${min.toFixed(digits)}-${max.toFixed(digits)})`;
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((title, i) =>
+    Math.max(3, title.length, ...rows.map((row) => (row[i] ?? '').length)),
+  );
+  const line = (cells: readonly string[]) =>
+    `| ${widths.map((width, i) => (cells[i] ?? '').padEnd(width)).join(' | ')} |`;
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
+}

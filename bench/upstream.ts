@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/**
+ * The bare MCP server behind everything that is measured, in a process of its own: JSON answers, no stream, no
+ * framework. `/legacy...` keeps sessions (2025-11-25), `/modern...` keeps nothing (2026-07-28); whatever follows is
+ * ignored, so that a thousand servers can be one process. `GET /counts` tells what came in.
+ */
+const counts = { requests: 0, initialized: 0, calls: 0, hanging: 0, wrong: 0 };
+const sessions = new Set<string>();
+
+const text = { type: 'string' };
+const tools = [
+  { name: 'echo', inputSchema: { type: 'object', properties: { text }, required: ['text'] } },
+  { name: 'big', inputSchema: { type: 'object', properties: { text } } },
+  { name: 'hang', inputSchema: { type: 'object', properties: { text } } },
+].map((tool) => ({ ...tool, description: `Answers a call of ${tool.name}.` }));
+const big = 'x'.repeat(1_000_000);
+const serverInfo = { name: 'bench', version: '1.0.0' };
+
+interface Message {
+  id?: string | number;
+  method: string;
+  params?: { name?: string; arguments?: { text?: string }; protocolVersion?: string };
+}
+
+function resultOf({ method, params }: Message, modern: boolean): object | undefined {
+  const kept = modern ? { resultType: 'complete', ttlMs: 60_000, cacheScope: 'private' } : {};
+  switch (method) {
+    case 'initialize':
+      // What the client asked for: some peers stop at an older revision.
+      return { protocolVersion: params?.protocolVersion, capabilities: { tools: {} }, serverInfo };
+    case 'server/discover':
+      return {
+        ...kept,
+        supportedVersions: ['2026-07-28'],
+        capabilities: { tools: {} },
+        _meta: { 'io.modelcontextprotocol/serverInfo': serverInfo },
+      };
+    case 'tools/list':
+      return { ...kept, tools };
+    case 'tools/call': {
+      counts.calls += 1;
+      const said = params?.name === 'big' ? big : (params?.arguments?.text ?? '');
+      const content = [{ type: 'text', text: said }];
+      return modern ? { resultType: 'complete', content } : { content, isError: false };
+    }
+    case 'ping':
+      return {};
+    default:
+      return undefined;
+  }
+}
+
+function answer(request: IncomingMessage, response: ServerResponse, body: string): void {
+  counts.requests += 1;
+  const modern = request.url?.startsWith('/modern') === true;
+  const message = JSON.parse(body) as Message;
+  const known = request.headers['mcp-session-id'];
+  if (!modern && message.method !== 'initialize' && message.method !== 'server/discover') {
+    if (typeof known !== 'string' || !sessions.has(known)) {
+      response.writeHead(404).end();
+      return;
+    }
+  }
+  if (message.id === undefined) {
+    response.writeHead(202).end();
+    return;
+  }
+  if (message.params?.name === 'hang') {
+    // Held open: whoever waits decides how long.
+    counts.hanging += 1;
+    return;
+  }
+  // Each user has a key and says who he is: a mix-up of credentials is counted.
+  const key = request.headers['x-user-key'];
+  if (
+    key !== undefined &&
+    message.method === 'tools/call' &&
+    key !== `key-${message.params?.arguments?.text}`
+  ) {
+    counts.wrong += 1;
+  }
+  const legacyProbe = !modern && message.method === 'server/discover';
+  const result = legacyProbe ? undefined : resultOf(message, modern);
+  const headers: Record<string, string> = { 'content-type': 'application/json' };
+  if (message.method === 'initialize') {
+    counts.initialized += 1;
+    const id = randomUUID();
+    sessions.add(id);
+    headers['mcp-session-id'] = id;
+  }
+  const outcome = result ? { result } : { error: { code: -32601, message: 'Method not found' } };
+  const json = JSON.stringify({ jsonrpc: '2.0', id: message.id, ...outcome });
+  headers['content-length'] = String(Buffer.byteLength(json));
+  response.writeHead(200, headers).end(json);
+}
+
+const server = createServer((request, response) => {
+  if (request.method === 'GET') {
+    if (request.url === '/counts') response.end(JSON.stringify(counts));
+    else response.writeHead(405).end();
+    return;
+  }
+  if (request.method === 'DELETE') {
+    sessions.delete(String(request.headers['mcp-session-id']));
+    response.writeHead(200).end();
+    return;
+  }
+  if (request.method !== 'POST') {
+    response.writeHead(405).end();
+    return;
+  }
+  let body = '';
+  request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
+  request.on('end', () => {
+    try {
+      answer(request, response, body);
+    } catch {
+      response.writeHead(400).end();
+    }
+  });
+});
+server.keepAliveTimeout = 60_000;
+server.listen(0, '127.0.0.1', () => {
+  process.stdout.write(`${JSON.stringify({ port: (server.address() as AddressInfo).port })}\n`);
+});
