@@ -18,8 +18,9 @@ export const packageRules: readonly PackageRule[] = [
   { folder: 'packages/egress', ours: ['@behalf/contracts', '@behalf/kernel'], npm: ['undici'], node: 'all' },
   {
     folder: 'packages/gateway',
-    ours: ['@behalf/contracts', '@behalf/kernel'],
-    npm: ['@modelcontextprotocol/client'],
+    // The compiled definition of a server (ADR 9).
+    ours: ['@behalf/contracts', '@behalf/kernel', '@behalf/settings'],
+    npm: ['@modelcontextprotocol/client', 'ajv', 're2js', 'ws'],
     node: 'all',
   },
   {
@@ -65,7 +66,7 @@ export const packageRules: readonly PackageRule[] = [
       '@behalf/gateway/ports',
       ...stores,
     ],
-    npm: ['express', 'helmet', 'winston'],
+    npm: ['express', 'helmet', 'prom-client', 'winston'],
     node: 'all',
   },
   {
@@ -97,7 +98,7 @@ export const packageRules: readonly PackageRule[] = [
       '@behalf/devidp',
       '@behalf/testkit',
     ],
-    npm: [],
+    npm: ['@modelcontextprotocol/client', 'undici'],
     node: 'all',
   },
 ];

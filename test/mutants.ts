@@ -1,10 +1,20 @@
+import { argumentChecks } from './mutants/arguments.ts';
+import { catalog } from './mutants/catalog.ts';
+import { channel } from './mutants/channel.ts';
+import { connections } from './mutants/connections.ts';
 import { egress } from './mutants/egress.ts';
+import { egressSend } from './mutants/egressSend.ts';
 import { foundation } from './mutants/foundation.ts';
+import { http } from './mutants/http.ts';
 import { identity } from './mutants/identity.ts';
 import { kernel } from './mutants/kernel.ts';
+import { registry } from './mutants/registry.ts';
+import { reinit } from './mutants/reinit.ts';
+import { rest } from './mutants/rest.ts';
 import { settings } from './mutants/settings.ts';
 import { sqliteRedis } from './mutants/sqliteRedis.ts';
 import { stores } from './mutants/stores.ts';
+import { toolcall } from './mutants/toolcall.ts';
 import { upstream } from './mutants/upstream.ts';
 
 /** A one-line change to the code that must turn the tests of `id` red. `find` occurs exactly once in `file`. */
@@ -20,7 +30,17 @@ export const mutants: readonly Mutant[] = [
   ...kernel,
   ...identity,
   ...upstream,
+  ...channel,
+  ...http,
+  ...connections,
+  ...registry,
+  ...argumentChecks,
+  ...catalog,
+  ...toolcall,
+  ...reinit,
+  ...rest,
   ...egress,
+  ...egressSend,
   ...settings,
   ...stores,
   ...sqliteRedis,

@@ -1,9 +1,16 @@
+import { catalog } from './requirements/catalog.ts';
+import { connections } from './requirements/connections.ts';
 import { egress } from './requirements/egress.ts';
 import { foundation } from './requirements/foundation.ts';
+import { http } from './requirements/http.ts';
 import { identity } from './requirements/identity.ts';
 import { kernel } from './requirements/kernel.ts';
+import { registry } from './requirements/registry.ts';
+import { reinit } from './requirements/reinit.ts';
+import { rest } from './requirements/rest.ts';
 import { settings } from './requirements/settings.ts';
 import { stores } from './requirements/stores.ts';
+import { toolcall } from './requirements/toolcall.ts';
 import { upstream } from './requirements/upstream.ts';
 
 /** `done`: kept by at least one test. `planned`: promised, not yet built. */
@@ -14,6 +21,13 @@ export const requirements: Readonly<Record<string, Requirement>> = {
   ...kernel,
   ...identity,
   ...upstream,
+  ...http,
+  ...connections,
+  ...registry,
+  ...catalog,
+  ...toolcall,
+  ...reinit,
+  ...rest,
   ...egress,
   ...settings,
   ...stores,

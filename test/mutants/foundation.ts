@@ -28,7 +28,7 @@ export const foundation: readonly Mutant[] = [
   },
   {
     id: 'http.admin-only',
-    file: 'api/src/app.ts',
+    file: 'api/src/door/admission.ts',
     find: "caller.role !== 'ADMIN'",
     replace: "caller.role === 'NOBODY'",
   },
@@ -53,7 +53,7 @@ export const foundation: readonly Mutant[] = [
   },
   {
     id: 'http.headers',
-    file: 'api/src/app.ts',
+    file: 'api/src/door/securityHeaders.ts',
     find: 'frameAncestors: ["\'none\'"],',
     replace: 'frameAncestors: ["*"],',
   },
@@ -96,19 +96,19 @@ export const foundation: readonly Mutant[] = [
   },
   {
     id: 'start.restrictions.fail-closed',
-    file: 'api/src/sharedServers.ts',
-    find: "if (server.access !== undefined) return 'access is not enforced yet';",
-    replace: '',
+    file: 'packages/gateway/src/registry/whyNotOffered.ts',
+    find: 'access: server.access !== undefined,',
+    replace: 'access: false,',
   },
   {
     id: 'start.restrictions.fail-closed',
-    file: 'api/src/sharedServers.ts',
-    find: "return 'endpoints.agents.toolApproval is not enforced yet';",
-    replace: 'return null;',
+    file: 'api/src/composeServers.ts',
+    find: "new Set(['tools', 'sharing'])",
+    replace: "new Set(['tools', 'sharing', 'toolApproval'])",
   },
   {
     id: 'stdio.environment.inherited',
-    file: 'api/src/sharedServers.ts',
+    file: 'packages/gateway/src/registry/renderTarget.ts',
     find: "['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ']",
     replace: "['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'CREDS_KEY']",
   },
@@ -132,8 +132,8 @@ export const foundation: readonly Mutant[] = [
   },
   {
     id: 'start.drain',
-    file: 'api/src/sharedServers.ts',
-    find: '        signal,\n      ),',
-    replace: '        new AbortController().signal,\n      ),',
+    file: 'api/src/composeServers.ts',
+    find: '  closers.add(() => connections.close());',
+    replace: '',
   },
 ];

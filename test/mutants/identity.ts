@@ -120,8 +120,8 @@ export const identity: readonly Mutant[] = [
   {
     id: 'identity.session.hash-only',
     file: 'packages/gateway/src/identity/secretHash.ts',
-    find: "createHash('sha256').update(secret).digest('base64url')",
-    replace: "createHash ? Buffer.from(secret).toString('base64') : secret",
+    find: "hash('sha256', secret, 'base64url')",
+    replace: "hash.name === '' ? '' : Buffer.from(secret).toString('base64')",
   },
   {
     id: 'identity.setup.single-use',
@@ -255,5 +255,47 @@ export const identity: readonly Mutant[] = [
     file: 'packages/gateway/src/access/rolePermissions.ts',
     find: '{ ...defaults, ...named[role as BuiltInRole] }',
     replace: '{ ...named[role as BuiltInRole], ...defaults }',
+  },
+  {
+    id: 'identity.session.cached',
+    file: 'packages/gateway/src/identity/sessionCache.ts',
+    find: 'isCurrent(changes, clock.now(), entry.readAt)',
+    replace: 'clock.now() > entry.readAt - 1',
+  },
+  {
+    id: 'identity.session.cached',
+    file: 'packages/gateway/src/identity/sessionCache.ts',
+    find: 'if (caller && begun === epoch)',
+    replace: 'if (begun === epoch)',
+  },
+  {
+    id: 'identity.session.cache-ended',
+    file: 'packages/gateway/src/identity/sessionCache.ts',
+    find: '      else known.delete(id);',
+    replace: '',
+  },
+  {
+    id: 'identity.session.cache-ended',
+    file: 'packages/gateway/src/identity/sessionCache.ts',
+    find: "if (id === '*') known.clear();",
+    replace: "if (id === '*') epoch += 1;",
+  },
+  {
+    id: 'identity.session.cache-ended',
+    file: 'packages/gateway/src/identity/sessionCache.ts',
+    find: "if (id === '*' || caller.userId === id) known.delete(hash)",
+    replace: "if (id === '*') known.delete(hash)",
+  },
+  {
+    id: 'identity.session.cache-race',
+    file: 'packages/gateway/src/identity/sessionCache.ts',
+    find: 'begun === epoch',
+    replace: 'begun <= epoch',
+  },
+  {
+    id: 'identity.session.cached',
+    file: 'packages/gateway/src/identity/sessionCache.ts',
+    find: 'if (last?.secret === secret) return last.hash;',
+    replace: 'if (last) return last.hash;',
   },
 ];

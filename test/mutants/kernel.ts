@@ -253,4 +253,52 @@ export const kernel: readonly Mutant[] = [
     find: '.slice(0, -CUT_EDGE)',
     replace: '',
   },
+  {
+    id: 'kernel.cancellation.once',
+    file: 'packages/kernel/src/cancellation.ts',
+    find: 'if (this.aborted) return;',
+    replace: '',
+  },
+  {
+    id: 'kernel.cancellation.once',
+    file: 'packages/kernel/src/cancellation.ts',
+    find: 'if (cancellation.aborted) bridge',
+    replace: 'if (cancellation.reason === null) bridge',
+  },
+  {
+    id: 'kernel.cancellation.left',
+    file: 'packages/kernel/src/cancellation.ts',
+    find: 'this.#others?.delete(listener);',
+    replace: '',
+  },
+  {
+    id: 'kernel.cancellation.left',
+    file: 'packages/kernel/src/cancellation.ts',
+    find: 'if (this.#listener === listener) this.#listener = undefined;',
+    replace: '',
+  },
+  {
+    id: 'kernel.bytes.order',
+    file: 'packages/kernel/src/byteQueue.ts',
+    find: '      this.#seal();\n      this.#pieces.push(chunk);',
+    replace: '      this.#pieces.push(chunk);',
+  },
+  {
+    id: 'kernel.bytes.order',
+    file: 'packages/kernel/src/byteQueue.ts',
+    find: 'if (this.#pieces.length === 0) this.#seal();',
+    replace: '',
+  },
+  {
+    id: 'kernel.bytes.pieces',
+    file: 'packages/kernel/src/byteQueue.ts',
+    find: 'if (chunk.length >= SMALL ||',
+    replace: 'if (chunk.length >= 0 ||',
+  },
+  {
+    id: 'kernel.bytes.pieces',
+    file: 'packages/kernel/src/byteQueue.ts',
+    find: 'this.#start = this.#end;',
+    replace: 'this.#block = undefined;',
+  },
 ];

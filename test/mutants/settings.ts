@@ -343,4 +343,10 @@ export const settings: readonly Mutant[] = [
     find: "(url.protocol === 'http:' && LOOPBACK.test(url.hostname))",
     replace: "url.protocol === 'http:'",
   },
+  {
+    id: 'settings.template.url-parsable',
+    file: `${settingsSource}/template/renderTemplate.ts`,
+    find: 'if (!URL.canParse(rendered.text)) {',
+    replace: 'if (rendered.text === undefined) {',
+  },
 ];

@@ -314,4 +314,10 @@ export const sqliteRedis: readonly Mutant[] = [
     find: 'await lasting.publish(notice);',
     replace: 'await lasting.publish(notice).catch(() => undefined);',
   },
+  {
+    id: 'stores.changes.peer',
+    file: 'packages/stores/src/sqlite/changes.ts',
+    find: 'checkedAt: () => checkedAt,',
+    replace: 'checkedAt: () => clock.now(),',
+  },
 ];

@@ -314,4 +314,52 @@ export const stores: readonly Mutant[] = [
     find: 'createRedactor(secrets())',
     replace: 'createRedactor()',
   },
+  {
+    id: 'stores.variables.unique',
+    file: 'packages/stores/src/mongo/models.ts',
+    find: "{ name: 'key', unique: true }",
+    replace: "{ name: 'key' }",
+  },
+  {
+    id: 'stores.variables.unique',
+    file: 'packages/stores/src/sqlite/migrations.ts',
+    find: 'CREATE UNIQUE INDEX variables_key',
+    replace: 'CREATE INDEX variables_key',
+  },
+  {
+    id: 'stores.variables.apart',
+    file: 'packages/stores/src/mongo/variables.ts',
+    find: 'removeAll: (tenant, userId, serverId) => removeWhere({ tenant, userId, serverId }),',
+    replace: 'removeAll: (tenant, _, serverId) => removeWhere({ tenant, serverId }),',
+  },
+  {
+    id: 'stores.servers.unique',
+    file: 'packages/stores/src/mongo/models.ts',
+    find: "{ name: 'normalized', unique: true }",
+    replace: "{ name: 'normalized' }",
+  },
+  {
+    id: 'stores.servers.unique',
+    file: 'packages/stores/src/sqlite/migrations.ts',
+    find: 'CREATE UNIQUE INDEX servers_name',
+    replace: 'CREATE INDEX servers_name',
+  },
+  {
+    id: 'stores.servers.version',
+    file: 'packages/stores/src/mongo/servers.ts',
+    find: '{ _id: id, tenant, version: seen }',
+    replace: '{ _id: id, tenant }',
+  },
+  {
+    id: 'stores.servers.version',
+    file: 'packages/stores/src/sqlite/servers.ts',
+    find: 'AND tenant = ? AND version = ?`',
+    replace: 'AND tenant = ? AND version >= ?`',
+  },
+  {
+    id: 'stores.rotate.whole',
+    file: 'packages/gateway/src/ports/collections.ts',
+    find: "{ field: 'valueSealed', value: variable.valueSealed, context: variableContext(variable) },",
+    replace: '',
+  },
 ];

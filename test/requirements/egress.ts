@@ -111,6 +111,53 @@ export const egress = {
     'A broken connection is one typed error that says whether the request was sent.',
   ],
   'egress.fetch.mcp-sdk': ['done', "The MCP SDK's client works over the guarded fetch."],
+  'egress.send.request': [
+    'done',
+    'Without WHATWG objects, too, method, path, headers and body arrive and the answer comes back, read once.',
+  ],
+  'egress.send.guard': [
+    'done',
+    'What is sent passes the same guard as a fetch, at each new connection, also for a URL that was read before.',
+  ],
+  'egress.send.own-headers': [
+    'done',
+    'No caller of send sets a header of the connection, in any spelling of its name.',
+  ],
+  'egress.send.header-values': [
+    'done',
+    'A header name or value that HTTP does not allow is refused before anything is sent, without its text.',
+  ],
+  'egress.send.hop': ['done', 'Send counts the hop header up, replaces it, and refuses the third hop.'],
+  'egress.send.redirect': [
+    'done',
+    'Send follows redirects as fetch does: same method, judged anew, credentials stripped across origins.',
+  ],
+  'egress.send.timeout': [
+    'done',
+    'Send gives up on late headers, late ends and silence, at the cost of one timer a request.',
+  ],
+  'egress.send.abort': [
+    'done',
+    "The caller's signal ends what was sent in every phase; aborted while connecting, nothing is sent.",
+  ],
+  'egress.send.limit': ['done', 'Size, line, event and encoding limits hold for send, read or unread.'],
+  'egress.send.backpressure': ['done', 'A slow reader of a sent request slows the server, not the heap.'],
+  'egress.send.release': [
+    'done',
+    'A body that nobody wants is drained when it is short and closed when it is long or a stream.',
+  ],
+  'egress.send.unwanted': [
+    'done',
+    'An answer that nobody wants ends within a second, whether or not its body comes.',
+  ],
+  'egress.send.pieces': [
+    'done',
+    'A body cut into tiny pieces costs no more memory than its bytes, and bounded time.',
+  ],
+  'egress.send.broken': [
+    'done',
+    'A connection that breaks under send is one typed error that says whether the request was sent.',
+  ],
   'egress.system.literal-only': ['done', 'The real dialler never dials a name.'],
   'egress.system.dial': ['done', 'The real dialler connects, fails and stops as asked.'],
   'egress.system.tls': [

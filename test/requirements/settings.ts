@@ -118,6 +118,10 @@ export const settings = {
     'done',
     'A line break in a header value is an error; text beyond Latin-1 is encoded.',
   ],
+  'settings.template.url-parsable': [
+    'done',
+    'A value that makes a URL unreadable is a failure that names its placeholder.',
+  ],
   'settings.template.url-values': ['done', 'A value cannot leave its place in a URL.'],
   'settings.template.unfinished': [
     'done',

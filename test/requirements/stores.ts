@@ -43,6 +43,24 @@ export const stores = {
   ],
   'stores.system.half-copy': ['done', 'A store that holds half a copy takes no gateway.'],
   'stores.system.identity': ['done', 'A store has one identity of its own, whoever comes first.'],
+  'stores.variables.round-trip': ['done', 'A user’s values are read back as they were written, by name.'],
+  'stores.variables.unique': [
+    'done',
+    'One row per (tenant, user, server, name), however many write at once.',
+  ],
+  'stores.variables.apart': [
+    'done',
+    'Another tenant, user or server has values of its own; a removal takes what it names.',
+  ],
+  'stores.servers.round-trip': [
+    'done',
+    'A stored server is read back as it was written, in its tenant alone.',
+  ],
+  'stores.servers.unique': [
+    'done',
+    'One stored server per (tenant, name) and per normalised name, decided by unique indexes.',
+  ],
+  'stores.servers.version': ['done', 'Of parallel changes of one version of a stored server, one is made.'],
   'stores.raw.pages': ['done', 'A bulk read sees every record once, in key order.'],
   'stores.raw.put': ['done', 'A bulk write is what the ports read, and is repeatable.'],
   'stores.raw.remove': ['done', 'A bulk removal takes what it names and nothing else, and is repeatable.'],

@@ -29,6 +29,8 @@ describe('the HTTP door', () => {
       expect(open.sort()).toEqual([
         'get /',
         'get /health',
+        // Asks for a token or an administrator itself: a collector has no session.
+        'get /metrics',
         'get /ready',
         'get /setup',
         'get /style.css',

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEnv } from '@behalf/contracts';
@@ -13,13 +13,27 @@ export interface InProcessGateway {
   readonly setupLink: string;
   readonly routes: readonly Route[];
   readonly logged: { event: string; fields: object }[];
+  readonly dataDir: string;
+  /** Writes another configuration and lets the gateway read it. */
+  configure(yaml: string): Promise<void>;
   close(): Promise<void>;
 }
 
 /** The whole gateway without a process: for questions that are about HTTP alone. */
-export async function startInProcess(variables: Record<string, string> = {}): Promise<InProcessGateway> {
+export async function startInProcess(
+  variables: Record<string, string> = {},
+  yaml?: string,
+): Promise<InProcessGateway> {
   const dir = await mkdtemp(join(tmpdir(), 'behalf-http-'));
-  const record = { PORT: '0', BEHALF_DATA_DIR: join(dir, 'data'), ...variables };
+  const dataDir = join(dir, 'data');
+  const file = join(dir, 'librechat.yaml');
+  if (yaml !== undefined) await writeFile(file, yaml);
+  const record = {
+    PORT: '0',
+    BEHALF_DATA_DIR: dataDir,
+    ...(yaml !== undefined && { CONFIG_PATH: file }),
+    ...variables,
+  };
   const result = parseEnv(record);
   if (!result.ok) throw new Error(JSON.stringify(result.diagnostics));
   const logged: InProcessGateway['logged'] = [];
@@ -44,6 +58,11 @@ export async function startInProcess(variables: Record<string, string> = {}): Pr
     routes: gateway.routes,
     setupLink: (await gateway.setupLink()) ?? '',
     logged,
+    dataDir,
+    async configure(next) {
+      await writeFile(file, next);
+      gateway.reload();
+    },
     async close() {
       await serving.stop(1_000);
       await gateway.close();

@@ -180,10 +180,7 @@ describe('a running gateway', () => {
     async () => {
       const restricted = [
         ['access', 'access: { roles: [ADMIN] }'],
-        ['filter', 'tools: { exclude: [echo] }'],
-        ['later', 'startup: false'],
         ['signed', 'auth: required'],
-        ['variable', 'customUserVars: { KEY: { title: Key, description: Yours } }'],
       ] as const;
       const yaml = scripted() + restricted.map(([name, line]) => server(name, {}, line)).join('');
       await writeFile(join(place.dir, 'librechat.yaml'), yaml);

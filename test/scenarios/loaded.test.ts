@@ -47,12 +47,16 @@ describe('a default start', () => {
       const ours = declared();
       expect([...ours].filter((name) => loaded.has(name)).sort()).toEqual([
         '@modelcontextprotocol/client',
+        'ajv',
         'express',
         'helmet',
         'keyv',
         'libsql',
+        'prom-client',
+        're2js',
         'undici',
         'winston',
+        'ws',
         'yaml',
         'zod',
       ]);
@@ -62,7 +66,7 @@ describe('a default start', () => {
         'bson',
         '@redis/client',
         '@azure/msal-node',
-        '@opentelemetry/api',
+        '@opentelemetry/sdk-node',
         'oidc-provider',
       ]) {
         expect(loaded).not.toContain(large);
