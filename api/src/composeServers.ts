@@ -16,6 +16,8 @@ import {
   createVariableCache,
   inspectServer,
   openWithoutSession,
+  principalKey,
+  readVariablesKey,
   seesServer,
   type CallParts,
   type ConnectionManager,
@@ -136,6 +138,15 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
   });
   const variableCache = createVariableCache({ store: primary.variables, keyring, changes, clock });
   closers.add(() => variableCache.close());
+  closers.add(
+    changes.subscribe(({ topic, id }) => {
+      if (topic !== 'variables') return;
+      // Entered at another replica: what was listed with the old values is listed anew.
+      const owner = readVariablesKey(id);
+      if (owner) catalog.invalidate(owner.serverId, principalKey(owner));
+      else for (const { scope, id: any } of registry.all()) if (scope === 'user') catalog.invalidate(any);
+    }),
+  );
   const variables = createUserVariables({ store: primary.variables, keyring, changes, clock });
   const credentials = createCredentials({ variables: variableCache, inheritedEnv: record });
   const permissions = () =>

@@ -172,7 +172,7 @@ export const argumentChecks: readonly Mutant[] = [
   {
     id: 'arguments.cache',
     file: schemas,
-    find: 'if (own && own.size >= mostOfOne) evict(own);\n    else ',
+    find: 'if (own && own.size >= mostOfOne) evict(own);',
     replace: '',
   },
   {

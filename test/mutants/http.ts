@@ -71,7 +71,7 @@ export const http: readonly Mutant[] = [
   },
   {
     id: 'http.stream.nobody',
-    file: `${folder}/legacyStream.ts`,
+    file: 'packages/gateway/src/upstream/channel/serverLog.ts',
     find: "typeof level === 'string' && LEVELS.has(level) ? level : 'unknown'",
     replace: "typeof level === 'string' ? level : 'unknown'",
   },

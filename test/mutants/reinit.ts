@@ -196,8 +196,8 @@ export const reinit: readonly Mutant[] = [
   {
     id: 'status.sign-in',
     file: 'packages/gateway/src/reinit/serverStatus.ts',
-    find: "inspected.code === 'MCP_CREDENTIAL_REJECTED'",
-    replace: 'inspected.code !== undefined',
+    find: "failed?.code === 'MCP_CREDENTIAL_REJECTED'",
+    replace: 'failed?.code !== undefined',
   },
   {
     id: 'status.variables',

@@ -15,7 +15,7 @@ export {
 export type { Credential } from './credentials/credential.ts';
 export { createCredentials, type Credentials } from './credentials/credentials.ts';
 export { createUserVariables, type UserVariables } from './credentials/userVariables.ts';
-export { createVariableCache, type VariableCache } from './credentials/variableCache.ts';
+export { createVariableCache, readVariablesKey, type VariableCache } from './credentials/variableCache.ts';
 export { GatewayError, type GatewayErrorOptions } from './errors/gatewayError.ts';
 export {
   createAccounts,

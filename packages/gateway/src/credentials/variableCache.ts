@@ -93,6 +93,13 @@ export function variablesKey({ tenant, userId, serverId }: VariableOwner): strin
   return JSON.stringify([tenant, userId, serverId]);
 }
 
+/** Whose values a notice is about; undefined when it does not say. */
+export function readVariablesKey(id: string): VariableOwner | undefined {
+  if (id === '*') return undefined;
+  const [tenant, userId, serverId] = JSON.parse(id) as [string, string, string];
+  return { tenant, userId, serverId };
+}
+
 function open(records: readonly UserVariableRecord[], keyring: Keyring): VariableValues {
   return Object.freeze({
     values: Object.freeze(

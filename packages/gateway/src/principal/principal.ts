@@ -18,6 +18,6 @@ export function principalOf(user: UserRecord): UserPrincipal {
 }
 
 /** One text per person, for keys: never two for one, never one for two. */
-export function principalKey({ tenant, userId }: Principal): string {
+export function principalKey({ tenant, userId }: Pick<Principal, 'tenant' | 'userId'>): string {
   return JSON.stringify([tenant, userId]);
 }

@@ -63,6 +63,7 @@ describe('how a server stands', () => {
       [{ headers: { 'X-Api-Key': 'k' } }, refused('MCP_CREDENTIAL_REJECTED'), false],
     ] as const) {
       const rig = statusRig([define('own', definition)]);
+      rig.connection = { connection: 'disconnected' };
       rig.state = state;
       const told = await serverStatus(rig.status, ada, 'own');
       expect([definition, state.kind, told.requiresOAuth, told.authorizationState]).toEqual([
@@ -72,6 +73,16 @@ describe('how a server stands', () => {
         needed ? 'needs_authorization' : 'not_required',
       ]);
     }
+  });
+
+  verifies('status.sign-in', 'a server that serves is well, whatever the look before found', async () => {
+    const rig = statusRig([define('own')]);
+    rig.state = refused('MCP_CREDENTIAL_REJECTED');
+    expect(await serverStatus(rig.status, ada, 'own')).toEqual({
+      requiresOAuth: false,
+      connectionState: 'connected',
+      authorizationState: 'not_required',
+    });
   });
 
   verifies('status.variables', 'values that are missing are told, all or not', async () => {

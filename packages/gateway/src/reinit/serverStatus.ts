@@ -47,14 +47,16 @@ async function statusOf(
 ): Promise<ServerStatus> {
   const { connection, code, retryAt } = connections.state(server, principalKey(principal));
   const inspected = inspection.stateOf(server);
-  const refused = inspected.kind === 'failed' && inspected.code === 'MCP_CREDENTIAL_REJECTED';
+  // A server that serves is well, whatever the look before found.
+  const failed = inspected.kind === 'failed' && connection !== 'connected' ? inspected : undefined;
+  const refused = failed?.code === 'MCP_CREDENTIAL_REJECTED';
   // A server that is sent exchanged tokens never asks its users to sign in, whatever it answers.
   const signsIn =
     !usesObo(server.settings) && (needsOAuth(server.settings) || (refused && couldSignIn(server)));
   const declared = declaredVariables(server.settings);
   const flags = declared.length > 0 ? await variables.flags(server, principal) : {};
-  const problem = code ?? (inspected.kind === 'failed' ? inspected.code : undefined);
-  const again = retryAt ?? (inspected.kind === 'failed' ? inspected.retryAt : undefined);
+  const problem = code ?? failed?.code;
+  const again = retryAt ?? failed?.retryAt;
   return {
     requiresOAuth: signsIn,
     ...(server.scope === 'user' && server.requestScoped && { requestScoped: true }),

@@ -15,12 +15,13 @@ export async function inspectServer(
   let failure: UpstreamError | undefined;
   try {
     const options = {
-      signal,
       timeoutMs: settings.timeout,
       totalMs: TOTAL_CAP_MS,
       ...(target.type !== 'stdio' && { headers: target.headers }),
     };
-    const list = () => listAll(lease.upstream, 'tools/list', options);
+    // With the catalog's signal: others may wait for the same list, whatever becomes of this look.
+    const list = (shared: AbortSignal) =>
+      listAll(lease.upstream, 'tools/list', { ...options, signal: shared });
     const { tools } = await catalog.load(server, '', list, { signal, refresh: true });
     return { claims: lease.upstream.claims, tools: tools.length };
   } catch (error) {

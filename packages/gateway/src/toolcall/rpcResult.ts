@@ -33,6 +33,9 @@ export function notFoundError(error: unknown, code: ErrorCode): GatewayError | u
   if (!(error instanceof UpstreamError) || error.reason !== 'rpc_error') return undefined;
   const number = error.detail.rpc?.code;
   return number === INVALID_PARAMS || number === RESOURCE_NOT_FOUND
-    ? new GatewayError(code, { cause: error })
+    ? new GatewayError(code, {
+        detail: 'The server does not have it, or the arguments do not fit. Check both.',
+        cause: error,
+      })
     : undefined;
 }

@@ -7,6 +7,7 @@ import { Uncheckable, type UncheckableReason } from './uncheckable.ts';
 const MOST_COSTLY_CHECKS = 3;
 /** Who was told of a schema that is not checked. Lost with the entry: then they are told once more. */
 const MOST_TOLD = 100;
+const MOST_EVICTIONS = 20;
 /** A verdict is a word and a hash; finding it anew would take the compiler's time. */
 const MOST_VERDICTS = 5_000;
 
@@ -32,7 +33,7 @@ export interface CompiledSchemas {
 }
 
 export interface CompiledSchemaLimits {
-  /** Held compiled, of all servers together. */
+  /** Held compiled, of all servers together. Equal ones of several servers are one. */
   readonly most: number;
   readonly mostOfOne: number;
 }
@@ -49,6 +50,8 @@ export function createCompiledSchemas(
   const byObject = new WeakMap<object, SchemaEntry>();
   const byServer = new Map<string, Map<string, SchemaEntry>>();
   const verdicts = new Map<string, SchemaEntry>();
+  /** What equal schemas share, and how many entries do. */
+  const copies = new Map<string, { readonly compiled: CompiledSchema; shared: number }>();
 
   function compile(server: string, schema: object): SchemaEntry | undefined {
     const spend = time.of(server);
@@ -59,8 +62,9 @@ export function createCompiledSchemas(
       if (entry) return entry;
       const before = byObject.get(schema);
       entry = before?.server === server ? before : emptyEntry(server, content);
-      entry.state = compileSchema(schema, spend);
-      keep(entry);
+      const compiled = copies.get(content)?.compiled ?? compileSchema(schema, spend);
+      entry.state = compiled;
+      keep(entry, compiled);
     } catch (error) {
       const reason = error instanceof Uncheckable ? error.reason : 'not_compilable';
       if (reason === 'compiler_busy') return undefined;
@@ -70,15 +74,31 @@ export function createCompiledSchemas(
     return entry;
   }
 
-  function keep(entry: SchemaEntry): void {
-    const all = [...byServer.values()];
-    const held = all.reduce((sum, { size }) => sum + size, 0);
+  function keep(entry: SchemaEntry, compiled: CompiledSchema): void {
     const own = byServer.get(entry.server);
     if (own && own.size >= mostOfOne) evict(own);
-    else if (held >= most)
-      evict(all.reduce((fullest, other) => (other.size > fullest.size ? other : fullest)));
+    const known = copies.get(entry.content);
+    if (known) known.shared += 1;
+    else {
+      // One that others share frees nothing by going, so it may take a few.
+      for (let tries = 0; copies.size >= most && tries < MOST_EVICTIONS; tries += 1) evictFromFullest();
+      copies.set(entry.content, { compiled, shared: 1 });
+    }
     const mine = byServer.get(entry.server) ?? new Map<string, SchemaEntry>();
     byServer.set(entry.server, mine.set(entry.content, entry));
+  }
+
+  function evictFromFullest(): void {
+    let fullest: Map<string, SchemaEntry> | undefined;
+    for (const entries of byServer.values()) if (entries.size > (fullest?.size ?? 0)) fullest = entries;
+    if (fullest) evict(fullest);
+  }
+
+  function release({ content }: SchemaEntry): void {
+    const copy = copies.get(content);
+    if (!copy) return;
+    copy.shared -= 1;
+    if (copy.shared === 0) copies.delete(content);
   }
 
   function evict(entries: Map<string, SchemaEntry>): void {
@@ -86,6 +106,7 @@ export function createCompiledSchemas(
       entries.delete(content);
       if (!entry.used) {
         entry.state = undefined;
+        release(entry);
         if (entries.size === 0) byServer.delete(entry.server);
         return;
       }
@@ -97,7 +118,7 @@ export function createCompiledSchemas(
   function judge(entry: SchemaEntry, reason: UncheckableReason): void {
     entry.state = reason;
     const own = byServer.get(entry.server);
-    own?.delete(entry.content);
+    if (own?.delete(entry.content)) release(entry);
     if (own?.size === 0) byServer.delete(entry.server);
     const [oldest] = verdicts.keys();
     if (oldest !== undefined && verdicts.size >= MOST_VERDICTS) verdicts.delete(oldest);

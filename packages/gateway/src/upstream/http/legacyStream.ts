@@ -2,6 +2,7 @@ import type { SendReply } from '@behalf/kernel';
 import type { UpstreamParts } from '../parts.ts';
 import type { RemoteTarget } from '../target.ts';
 import type { HeaderValues, Notice } from '../upstream.ts';
+import { createServerLog } from '../channel/serverLog.ts';
 import { isObject } from './readAnswer.ts';
 import { asNotice, type Answerer } from './serverMessages.ts';
 import type { Session } from './session.ts';
@@ -26,6 +27,7 @@ export function keepLegacyStream(
   { session, credential, onNotice, answerer, server, onConflict }: LegacyStream,
 ): () => void {
   const send = parts.network.sendTo(target);
+  const serverLog = createServerLog({ clock: parts.clock, log: parts.log, server, owner: undefined });
   const headers = () => ({ ...target.headers, ...credential(), ...session.own });
 
   async function open(signal: AbortSignal, lastEventId: string): Promise<SendReply | null> {
@@ -49,17 +51,14 @@ export function keepLegacyStream(
     return null;
   }
 
-  return keepStream(parts, {
+  const stop = keepStream(parts, {
     idleMs: target.sseReadTimeoutMs,
     open,
     onMessage(message) {
       if (message.method === undefined) return true;
       if (message.id !== undefined) answerer.answer(message, { ...headers(), ...POST });
       else if (message.method === 'notifications/message') {
-        const level = isObject(message.params) ? message.params['level'] : undefined;
-        // A closed set: the server's own words stay out of the log.
-        const known = typeof level === 'string' && LEVELS.has(level) ? level : 'unknown';
-        parts.log('upstream.server_log', { server, level: known });
+        serverLog.receive(isObject(message.params) ? message.params : {}, []);
       } else {
         const notice = asNotice(message);
         if (notice) onNotice(notice);
@@ -67,17 +66,10 @@ export function keepLegacyStream(
       return true;
     },
   });
+  return () => {
+    stop();
+    serverLog.end();
+  };
 }
 
 const POST = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-
-const LEVELS: ReadonlySet<string> = new Set([
-  'debug',
-  'info',
-  'notice',
-  'warning',
-  'error',
-  'critical',
-  'alert',
-  'emergency',
-]);

@@ -2,7 +2,7 @@ import { toAbortSignal } from '@behalf/kernel';
 import type { UpstreamParts } from '../parts.ts';
 import type { OpenOptions, RemoteTarget } from '../target.ts';
 import type { HeaderValues, Notice, Upstream } from '../upstream.ts';
-import { UpstreamError } from '../upstreamError.ts';
+import { UpstreamError, type UpstreamReason } from '../upstreamError.ts';
 import { askOnSession, type AskParts } from './askOnSession.ts';
 import { converse, type ConverseParts } from './converse.ts';
 import { createEnding, interrupt } from './ending.ts';
@@ -55,6 +55,8 @@ export function createLegacyUpstream(
       if (stopStream) restartStream(session);
       return session;
     } catch (error) {
+      // It answers, and not as it once did: the next conversation asks anew what it speaks.
+      if (error instanceof UpstreamError && PROTOCOL.has(error.reason)) ending.end();
       throw asOpening(error);
     }
   }
@@ -160,3 +162,12 @@ export function createLegacyUpstream(
 function nothing(): void {
   // Nobody waits for this.
 }
+
+/** What a server that dropped the old revisions answers to `initialize`. */
+const PROTOCOL: ReadonlySet<UpstreamReason> = new Set([
+  'rpc_error',
+  'garbage',
+  'bad_request',
+  'wrong_url',
+  'header_mismatch',
+]);
