@@ -98,7 +98,7 @@ export const argumentChecks: readonly Mutant[] = [
     replace: 'if (has(byKeys))',
   },
   { id: 'arguments.bounded', file: pay, find: '1 + (key.length >> 5)', replace: '1' },
-  { id: 'arguments.bounded', file: pay, find: 'burn(fuel, value.length);', replace: '' },
+  { id: 'arguments.bounded', file: pay, find: 'burn(fuel, value.length);', replace: 'void fuel;' },
   { id: 'arguments.bounded', file: priced, find: 'burn(fuel, inA.length + inB.length);', replace: '' },
   {
     id: 'arguments.bounded',

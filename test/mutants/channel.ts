@@ -66,7 +66,7 @@ export const channel: readonly Mutant[] = [
     id: 'channel.isolation.log',
     file: 'packages/gateway/src/upstream/channel/serverLog.ts',
     find: 'logger: logger.slice(0, LONGEST_NAME)',
-    replace: 'logger',
+    replace: 'logger: logger',
   },
   {
     id: 'channel.log.bounded',
