@@ -143,8 +143,8 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
       if (topic !== 'variables') return;
       // Entered at another replica: what was listed with the old values is listed anew.
       const owner = readVariablesKey(id);
-      if (owner) catalog.invalidate(owner.serverId, principalKey(owner));
-      else for (const { scope, id: any } of registry.all()) if (scope === 'user') catalog.invalidate(any);
+      if (owner) return catalog.invalidate(owner.serverId, principalKey(owner));
+      for (const server of registry.all()) if (server.scope === 'user') catalog.invalidate(server.id);
     }),
   );
   const variables = createUserVariables({ store: primary.variables, keyring, changes, clock });

@@ -1,14 +1,7 @@
-import {
-  eventually,
-  scriptedHttpServer,
-  verifies,
-  type ScriptedHttpServer,
-  type ScriptedOptions,
-  type ScriptedReply,
-} from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
-import { startInProcess, type InProcessGateway } from './inProcess.ts';
-import { createPeople, type Person } from './people.ts';
+import { eventually, verifies, type ScriptedReply } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import type { Person } from './people.ts';
+import { createScene } from './scene.ts';
 import { server as scripted } from './scriptedYaml.ts';
 import { http, yamlWith } from './serverYaml.ts';
 
@@ -67,22 +60,7 @@ const faults: Record<string, [ScriptedReply, status: number, code: string]> = {
 };
 
 describe('servers that misbehave', () => {
-  const opened: { close(): Promise<void> }[] = [];
-  let gateway: InProcessGateway;
-  afterEach(async () => {
-    for (const part of opened.splice(0).reverse()) await part.close();
-  });
-
-  async function serve(options: ScriptedOptions): Promise<ScriptedHttpServer> {
-    const server = await scriptedHttpServer(options);
-    opened.push(server);
-    return server;
-  }
-  async function begin(yaml: string, names = ['Ada']): Promise<Person[]> {
-    gateway = await startInProcess({}, yaml);
-    opened.push(gateway);
-    return createPeople(gateway, names);
-  }
+  const scene = createScene();
 
   for (const era of ['legacy', 'modern'] as const) {
     verifies(
@@ -90,12 +68,12 @@ describe('servers that misbehave', () => {
       `each fault is a typed error, and the next call works: ${era}`,
       async () => {
         let fault: ScriptedReply | undefined;
-        const server = await serve({
+        const server = await scene.serve({
           era,
           tools: [{ name: 'echo' }],
           respond: ({ message }) => (message?.method === 'tools/call' ? fault : undefined),
         });
-        const [ada] = (await begin(yamlWith({ odd: http(server.url, { timeout: 400 }) }))) as [Person];
+        const [ada] = (await scene.begin(yamlWith({ odd: http(server.url, { timeout: 400 }) }))) as [Person];
         for (const [name, [reply, status, code]] of Object.entries(faults)) {
           fault = reply;
           const failed = await ada.call('odd', 'echo', {});
@@ -111,7 +89,7 @@ describe('servers that misbehave', () => {
   }
 
   verifies('rest.faults', 'a child process killed in the middle of a call', async () => {
-    const [ada] = (await begin(`mcpServers:\n${scripted('child')}`)) as [Person];
+    const [ada] = (await scene.begin(`mcpServers:\n${scripted('child')}`)) as [Person];
     const failed = await ada.call('child', 'exit');
     expect([failed.status, failed.body.code]).toEqual([502, 'MCP_OUTCOME_UNCERTAIN']);
     expect((await ada.call('child', 'echo', { message: 'on' })).status).toBe(200);
@@ -127,8 +105,8 @@ describe('servers that misbehave', () => {
       },
     };
     for (const era of ['legacy', 'modern'] as const) {
-      const server = await serve({ era, tools: [slow] });
-      const [ada] = (await begin(yamlWith({ slow: http(server.url) }))) as [Person];
+      const server = await scene.serve({ era, tools: [slow] });
+      const [ada] = (await scene.begin(yamlWith({ slow: http(server.url) }))) as [Person];
       const left = new AbortController();
       const call = ada.call('slow', 'slow', {}, { signal: left.signal });
       await eventually('the call to arrive', () => running.length === (era === 'legacy' ? 1 : 2));
@@ -146,8 +124,8 @@ describe('servers that misbehave', () => {
         return { content: [] };
       },
     };
-    const server = await serve({ era: 'legacy', tools: [chatty] });
-    const [ada, bob] = (await begin(yamlWith({ chatty: http(server.url) }), ['Ada', 'Bob'])) as [
+    const server = await scene.serve({ era: 'legacy', tools: [chatty] });
+    const [ada, bob] = (await scene.begin(yamlWith({ chatty: http(server.url) }), ['Ada', 'Bob'])) as [
       Person,
       Person,
     ];
@@ -168,8 +146,11 @@ describe('servers that misbehave', () => {
       name: 'hostile',
       inputSchema: { type: 'object', properties: { a: { type: 'string', pattern: '^(a|a)*$' } } },
     };
-    const server = await serve({ era: 'legacy', tools: [hostile, { name: 'echo' }] });
-    const [ada, bob] = (await begin(yamlWith({ odd: http(server.url) }), ['Ada', 'Bob'])) as [Person, Person];
+    const server = await scene.serve({ era: 'legacy', tools: [hostile, { name: 'echo' }] });
+    const [ada, bob] = (await scene.begin(yamlWith({ odd: http(server.url) }), ['Ada', 'Bob'])) as [
+      Person,
+      Person,
+    ];
     const [judged, other] = await Promise.all([
       ada.call('odd', 'hostile', { a: `${'a'.repeat(40)}!` }),
       bob.call('odd', 'echo', {}),
@@ -180,11 +161,11 @@ describe('servers that misbehave', () => {
   });
 
   verifies('rest.partial', 'one dead server neither blocks nor empties the list of the others', async () => {
-    const well = await serve({ era: 'legacy', tools: [{ name: 'echo' }] });
-    const dead = await serve({ era: 'legacy' });
+    const well = await scene.serve({ era: 'legacy', tools: [{ name: 'echo' }] });
+    const dead = await scene.serve({ era: 'legacy' });
     await dead.close();
-    const refusing = await serve({ era: 'legacy', respond: () => ({ status: 503 }) });
-    const [ada] = (await begin(
+    const refusing = await scene.serve({ era: 'legacy', respond: () => ({ status: 503 }) });
+    const [ada] = (await scene.begin(
       yamlWith({ well: http(well.url), dead: http(dead.url), refusing: http(refusing.url) }),
     )) as [Person];
     const { servers } = (await (await ada.get('/api/mcp/tools')).json()) as {

@@ -1,7 +1,7 @@
-import { scriptedHttpServer, verifies, type ScriptedHttpServer, type ScriptedOptions } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
-import { startInProcess, type InProcessGateway } from './inProcess.ts';
-import { createPeople, type Person } from './people.ts';
+import { verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import type { Person } from './people.ts';
+import { createScene } from './scene.ts';
 import { http, yamlWith } from './serverYaml.ts';
 
 /** Answers with the credential it was shown. */
@@ -20,22 +20,9 @@ const keyed = (url: string, more: object = {}) =>
   });
 
 describe('what belongs to one user', () => {
-  const opened: { close(): Promise<void> }[] = [];
-  let gateway: InProcessGateway;
-  afterEach(async () => {
-    for (const part of opened.splice(0).reverse()) await part.close();
-  });
-
-  async function serve(options: ScriptedOptions): Promise<ScriptedHttpServer> {
-    const server = await scriptedHttpServer(options);
-    opened.push(server);
-    return server;
-  }
-  async function begin(servers: Record<string, object>, names: readonly string[]): Promise<Person[]> {
-    gateway = await startInProcess({}, yamlWith(servers));
-    opened.push(gateway);
-    return createPeople(gateway, names);
-  }
+  const scene = createScene();
+  const begin = (servers: Record<string, object>, names: readonly string[]) =>
+    scene.begin(yamlWith(servers), names);
   const setKey = async (person: Person, server: string, KEY: string) => {
     const body = { pluginKey: `mcp_${server}`, action: 'install', auth: { KEY } };
     expect((await person.post('/api/user/plugins', body)).status).toBe(200);
@@ -46,7 +33,7 @@ describe('what belongs to one user', () => {
       'rest.isolation.two-users',
       `1,000 interleaved calls of two users, never the other's credential or session: ${era}`,
       async () => {
-        const server = await serve({ era, tools: [whoami] });
+        const server = await scene.serve({ era, tools: [whoami] });
         const people = (await begin({ mine: keyed(server.url) }, ['Ada', 'Bob'])) as [Person, Person];
         const keys = ['key-of-ada', 'key-of-bob'];
         for (const [index, person] of people.entries()) await setKey(person, 'mine', keys[index]!);
@@ -77,7 +64,7 @@ describe('what belongs to one user', () => {
   }
 
   verifies('rest.isolation.shared', 'a shared server never receives a user’s header', async () => {
-    const server = await serve({ era: 'legacy', tools: [{ name: 'echo' }] });
+    const server = await scene.serve({ era: 'legacy', tools: [{ name: 'echo' }] });
     const [ada, bob] = (await begin({ shared: http(server.url, { headers: { 'x-team': 'one' } }) }, [
       'Ada',
       'Bob',
@@ -99,18 +86,18 @@ describe('what belongs to one user', () => {
   });
 
   verifies('rest.secret.intact', 'a secret arrives byte for byte', async () => {
-    const server = await serve({ era: 'legacy', tools: [whoami] });
+    const server = await scene.serve({ era: 'legacy', tools: [whoami] });
     const [ada] = (await begin({ mine: keyed(server.url) }, ['Ada'])) as [Person];
     for (const secret of ['ab$$cd$&ef', '$`$1${HOME}', '{{KEY}}{{LIBRECHAT_USER_ID}}']) {
       await setKey(ada, 'mine', secret);
       expect((await ada.call('mine', 'whoami')).body.content?.[0]?.text).toBe(secret);
     }
-    const dump = JSON.stringify(gateway.logged);
+    const dump = JSON.stringify(scene.gateway.logged);
     expect(dump).not.toContain('ab$$cd$&ef');
   });
 
   verifies('rest.secret.never-read', 'a value is stored and never given back', async () => {
-    const server = await serve({ era: 'legacy', tools: [whoami] });
+    const server = await scene.serve({ era: 'legacy', tools: [whoami] });
     const [ada, bob] = (await begin({ mine: keyed(server.url) }, ['Ada', 'Bob'])) as [Person, Person];
     const flags = async (person: Person) =>
       (await (await person.get('/api/mcp/mine/auth-values')).json()) as object;
@@ -142,7 +129,7 @@ describe('what belongs to one user', () => {
     'rest.breaker.healthy',
     'seven users connecting to one healthy server are all served',
     async () => {
-      const server = await serve({ era: 'legacy', tools: [whoami] });
+      const server = await scene.serve({ era: 'legacy', tools: [whoami] });
       const names = ['A', 'B', 'C', 'D', 'E', 'F', 'G'].map((letter) => `User${letter}`);
       const people = await begin({ mine: keyed(server.url) }, names);
       for (const [index, person] of people.entries()) await setKey(person, 'mine', `key-${index}`);
@@ -158,7 +145,7 @@ describe('what belongs to one user', () => {
       name: 'count',
       handler: () => ({ content: [{ type: 'text', text: String((ran += 1)) }] }),
     };
-    const server = await serve({ era: 'legacy', tools: [count] });
+    const server = await scene.serve({ era: 'legacy', tools: [count] });
     const [ada] = (await begin({ plain: http(server.url) }, ['Ada'])) as [Person];
     await ada.call('plain', 'count');
     server.forgetSessions();
@@ -173,14 +160,14 @@ describe('what belongs to one user', () => {
         content: [{ type: 'text', text: JSON.stringify(await call.ask('ping', {})) }],
       }),
     };
-    const server = await serve({ era: 'legacy', tools: [ask] });
+    const server = await scene.serve({ era: 'legacy', tools: [ask] });
     const [ada] = (await begin({ plain: http(server.url) }, ['Ada'])) as [Person];
     const { body } = await ada.call('plain', 'ask');
     expect(JSON.parse(body.content?.[0]?.text ?? '{}')).toMatchObject({ result: {} });
   });
 
   verifies('rest.trace', 'trace context goes through; what is malformed does not', async () => {
-    const server = await serve({ era: 'legacy', tools: [{ name: 'echo' }] });
+    const server = await scene.serve({ era: 'legacy', tools: [{ name: 'echo' }] });
     const [ada] = (await begin({ plain: http(server.url) }, ['Ada'])) as [Person];
     const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
     await ada.call('plain', 'echo', {}, { headers: { traceparent, tracestate: 'a=b', baggage: 'k=v' } });

@@ -1,7 +1,7 @@
-import { scriptedHttpServer, verifies, type ScriptedHttpServer, type ScriptedOptions } from '@behalf/testkit';
-import { afterEach, beforeEach, describe, expect } from '@jest/globals';
-import { startInProcess, type InProcessGateway } from './inProcess.ts';
-import { createPeople, type Person } from './people.ts';
+import { verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import type { Person } from './people.ts';
+import { createScene } from './scene.ts';
 import { http, yamlWith } from './serverYaml.ts';
 
 interface Reinitialized {
@@ -20,24 +20,11 @@ const refusal = { status: 401, headers: { 'www-authenticate': 'Bearer error="inv
 const tools = [{ name: 'search' }];
 
 describe('reinitialising a server', () => {
-  const opened: { close(): Promise<void> }[] = [];
-  let gateway: InProcessGateway;
+  const scene = createScene();
   let ada: Person;
-  beforeEach(() => void opened.splice(0));
-  afterEach(async () => {
-    for (const part of opened.splice(0).reverse()) await part.close();
-  });
-
-  async function serve(options: ScriptedOptions): Promise<ScriptedHttpServer> {
-    const server = await scriptedHttpServer(options);
-    opened.push(server);
-    return server;
-  }
-  async function begin(servers: Record<string, object>, env: Record<string, string> = {}): Promise<void> {
-    gateway = await startInProcess(env, yamlWith(servers));
-    opened.push(gateway);
-    [ada] = (await createPeople(gateway, ['Ada'])) as [Person];
-  }
+  const begin = async (servers: Record<string, object>): Promise<void> => {
+    [ada] = (await scene.begin(yamlWith(servers))) as [Person];
+  };
   async function reinit(name: string, body: object = {}): Promise<Reinitialized> {
     const response = await ada.post(`/api/mcp/${name}/reinitialize`, body);
     expect(response.status).toBe(200);
@@ -45,7 +32,7 @@ describe('reinitialising a server', () => {
   }
 
   verifies('reinit.connected', 'a server that works says so, with its tools', async () => {
-    const { url } = await serve({ era: 'legacy', tools });
+    const { url } = await scene.serve({ era: 'legacy', tools });
     await begin({ plain: http(url) });
     expect(await reinit('plain')).toMatchObject({
       success: true,
@@ -66,7 +53,7 @@ describe('reinitialising a server', () => {
       'reinit.oauth.discovered',
       `(${letter}) tools that a server shows to anybody are found without a sign-in: ${era}, guarded ${guarded.join(', ')}`,
       async () => {
-        const server = await serve({
+        const server = await scene.serve({
           era,
           tools,
           sessions: letter !== 'c',
@@ -111,7 +98,7 @@ describe('reinitialising a server', () => {
     'reinit.oauth.nothing',
     '(d) a server that answers 401 to everything waits for a sign-in',
     async () => {
-      const { url } = await serve({ era: 'legacy', respond: () => refusal });
+      const { url } = await scene.serve({ era: 'legacy', respond: () => refusal });
       await begin({ secured: http(url, { requiresOAuth: true }) });
       expect(await reinit('secured')).toMatchObject({
         success: false,
@@ -128,13 +115,13 @@ describe('reinitialising a server', () => {
   );
 
   verifies('reinit.oauth.nothing', 'the same without the file saying so', async () => {
-    const { url } = await serve({ era: 'legacy', respond: () => refusal });
+    const { url } = await scene.serve({ era: 'legacy', respond: () => refusal });
     await begin({ silent: http(url) });
     expect(await reinit('silent')).toMatchObject({ success: false, oauthRequired: true });
   });
 
   verifies('reinit.rejected', 'a key that the server refuses is not a sign-in that is missing', async () => {
-    const server = await serve({ era: 'legacy', respond: () => refusal });
+    const server = await scene.serve({ era: 'legacy', respond: () => refusal });
     await begin({
       keyed: http(server.url, { apiKey: { source: 'admin', authorization_type: 'bearer', key: 'k-123456' } }),
     });
@@ -149,7 +136,7 @@ describe('reinitialising a server', () => {
   });
 
   verifies('reinit.unreachable', '(e) a server that is down is unreachable, whatever its name', async () => {
-    const server = await serve({ era: 'legacy' });
+    const server = await scene.serve({ era: 'legacy' });
     await server.close();
     await begin({ 'OAuth-401': http(server.url) });
     expect(await reinit('OAuth-401')).toMatchObject({
@@ -161,7 +148,7 @@ describe('reinitialising a server', () => {
   });
 
   verifies('reinit.variables', '(f) values that are missing are named, and nothing is sent', async () => {
-    const server = await serve({ era: 'legacy', tools });
+    const server = await scene.serve({ era: 'legacy', tools });
     await begin({
       mine: http(server.url, {
         headers: { 'x-key': '{{MY_KEY}}' },
@@ -185,7 +172,7 @@ describe('reinitialising a server', () => {
   });
 
   verifies('reinit.fresh', 'a server that came back shows what it has now', async () => {
-    const server = await serve({ era: 'legacy', tools });
+    const server = await scene.serve({ era: 'legacy', tools });
     await begin({ plain: http(server.url) });
     await reinit('plain');
     server.change({ tools: [{ name: 'renamed' }] });
@@ -198,7 +185,7 @@ describe('reinitialising a server', () => {
     'a failed inspection is tried again, and still unreachable is said',
     async () => {
       let down = true;
-      const server = await serve({ era: 'legacy', tools, respond: () => (down ? 'reset' : undefined) });
+      const server = await scene.serve({ era: 'legacy', tools, respond: () => (down ? 'reset' : undefined) });
       await begin({ plain: http(server.url) });
       const status = async () =>
         ((await (await ada.get('/api/mcp/connection/status/plain')).json()) as { code?: string }).code;

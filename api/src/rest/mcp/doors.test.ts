@@ -1,13 +1,7 @@
-import {
-  eventually,
-  scriptedHttpServer,
-  verifies,
-  type ScriptedHttpServer,
-  type ScriptedOptions,
-} from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
-import { startInProcess, type InProcessGateway } from '../../../../test/scenarios/inProcess.ts';
-import { createPeople, type Person } from '../../../../test/scenarios/people.ts';
+import { eventually, verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import type { Person } from '../../../../test/scenarios/people.ts';
+import { createScene } from '../../../../test/scenarios/scene.ts';
 import { http, yamlWith } from '../../../../test/scenarios/serverYaml.ts';
 
 const refusal = {
@@ -16,30 +10,18 @@ const refusal = {
 } as const;
 
 describe('the doors to the servers', () => {
-  const opened: { close(): Promise<void> }[] = [];
-  let gateway: InProcessGateway;
-  afterEach(async () => {
-    for (const part of opened.splice(0).reverse()) await part.close();
-  });
-
-  async function serve(options: ScriptedOptions): Promise<ScriptedHttpServer> {
-    const server = await scriptedHttpServer(options);
-    opened.push(server);
-    return server;
-  }
-  async function begin(servers: Record<string, object>, more: object = {}): Promise<Person> {
-    gateway = await startInProcess({}, yamlWith(servers, more));
-    opened.push(gateway);
-    const [ada] = (await createPeople(gateway, ['Ada'])) as [Person];
+  const scene = createScene();
+  const begin = async (servers: Record<string, object>, more: object = {}): Promise<Person> => {
+    const [ada] = (await scene.begin(yamlWith(servers, more))) as [Person];
     return ada;
-  }
+  };
 
   verifies(
     'rest.sign-in.shape',
     'a sign-in that is needed is a result, and never a 401 of ours',
     async () => {
-      const guarded = await serve({ era: 'legacy', respond: () => refusal });
-      const later = await serve({
+      const guarded = await scene.serve({ era: 'legacy', respond: () => refusal });
+      const later = await scene.serve({
         era: 'legacy',
         tools: [{ name: 'echo' }],
         respond: ({ message }) => (message?.method === 'tools/call' ? refusal : undefined),
@@ -80,7 +62,7 @@ describe('the doors to the servers', () => {
     'rest.sign-in.shape',
     'where there is no result to put it into, it is an error with a code',
     async () => {
-      const guarded = await serve({ era: 'legacy', respond: () => refusal });
+      const guarded = await scene.serve({ era: 'legacy', respond: () => refusal });
       const ada = await begin({
         declared: http(guarded.url, { requiresOAuth: true }),
         silent: http(guarded.url),
@@ -103,7 +85,7 @@ describe('the doors to the servers', () => {
   );
 
   verifies('rest.sign-in.shape', 'a key that is refused is a wrong key', async () => {
-    const guarded = await serve({ era: 'legacy', respond: () => refusal });
+    const guarded = await scene.serve({ era: 'legacy', respond: () => refusal });
     const ada = await begin({ keyed: http(guarded.url, { headers: { 'X-Api-Key': 'wrong' } }) });
     const { status, body } = await ada.call('keyed', 'echo');
     expect([status, body.code]).toEqual([502, 'MCP_CREDENTIAL_REJECTED']);
@@ -114,12 +96,12 @@ describe('the doors to the servers', () => {
     'rest.permission.use',
     'a role that may not use servers is refused at every door to one',
     async () => {
-      const server = await serve({ era: 'legacy', tools: [{ name: 'echo' }] });
+      const server = await scene.serve({ era: 'legacy', tools: [{ name: 'echo' }] });
       const ada = await begin(
         { own: http(server.url, { headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } }) },
         { interface: { mcpServers: { use: false } } },
       );
-      const doors = gateway.routes.filter(({ path }) => /^\/api\/(mcp\/|user\/plugins$)/.test(path));
+      const doors = scene.gateway.routes.filter(({ path }) => /^\/api\/(mcp\/|user\/plugins$)/.test(path));
       expect(doors.length).toBeGreaterThanOrEqual(11);
       const bodies: Record<string, object> = {
         '/api/mcp/servers/:serverName/resources/read': { uri: 'a:b' },
@@ -136,7 +118,7 @@ describe('the doors to the servers', () => {
       }
       expect(server.requests).toHaveLength(0);
       // The same doors open with the permission, so it was this that closed them.
-      await gateway.configure(yamlWith({ own: http(server.url) }));
+      await scene.gateway.configure(yamlWith({ own: http(server.url) }));
       expect((await ada.get('/api/mcp/tools')).status).toBe(200);
       expect((await ada.call('own', 'echo')).status).toBe(200);
     },
@@ -147,7 +129,7 @@ describe('the doors to the servers', () => {
     person.post(`/api/mcp/servers/${server}/tools/echo/call`, { arguments: {}, ...(request && { request }) });
 
   verifies('rest.request-scoped', 'the fields of a request arrive with it, and with no other', async () => {
-    const server = await serve({ era: 'legacy', tools: [{ name: 'echo' }] });
+    const server = await scene.serve({ era: 'legacy', tools: [{ name: 'echo' }] });
     const ada = await begin({ chatty: http(server.url, { headers: chat }) });
     for (const conversationId of ['one', 'two']) {
       expect((await call(ada, { conversationId })).status).toBe(200);
@@ -188,7 +170,7 @@ describe('the doors to the servers', () => {
         return { content: [] };
       },
     };
-    const server = await serve({ era: 'legacy', tools: [echo] });
+    const server = await scene.serve({ era: 'legacy', tools: [echo] });
     const ada = await begin({ chatty: http(server.url, { headers: chat }) });
     const request = { conversationId: 'one' };
     const answers = await Promise.all([call(ada, request), call(ada, request)]);
@@ -198,7 +180,7 @@ describe('the doors to the servers', () => {
   });
 
   verifies('rest.request-scoped', 'a field that is missing is named, and nothing is sent', async () => {
-    const server = await serve({ era: 'legacy', tools: [{ name: 'echo' }] });
+    const server = await scene.serve({ era: 'legacy', tools: [{ name: 'echo' }] });
     const ada = await begin({ chatty: http(server.url, { headers: chat }) });
     for (const request of [undefined, {}, { messageId: 'm' }]) {
       const response = await call(ada, request);
@@ -213,7 +195,7 @@ describe('the doors to the servers', () => {
   });
 
   verifies('rest.request-scoped', 'what is read takes the same fields', async () => {
-    const server = await serve({
+    const server = await scene.serve({
       era: 'legacy',
       capabilities: { resources: {} },
       methods: { 'resources/read': () => ({ contents: [] }) },

@@ -1,30 +1,7 @@
-import { createFakeClock, verifies } from '@behalf/testkit';
+import { verifies } from '@behalf/testkit';
 import { describe, expect } from '@jest/globals';
+import { argumentRig } from '../../test/argumentRig.ts';
 import type { Json } from '../upstream/upstream.ts';
-import { createArgumentValidator } from './validateArguments.ts';
-
-const tool = { serverId: 'weather', toolName: 'forecast' };
-
-function validator(maxCompiled?: number) {
-  const logged: [string, Readonly<Record<string, string>>][] = [];
-  const checker = createArgumentValidator({
-    clock: createFakeClock(),
-    log: (event, fields) => void logged.push([event, fields]),
-    ...(maxCompiled !== undefined && { maxCompiled }),
-  });
-  const check = (schema: Json, args: unknown) => checker.validate(tool, schema, args);
-  return { checker, check, logged, reasons: () => logged.map(([, { reason }]) => reason) };
-}
-
-/** The time of the fastest of three: what the code needs, not what the machine was busy with. */
-function fastest(work: () => unknown): number {
-  const times = [1, 2, 3].map(() => {
-    const start = performance.now();
-    work();
-    return performance.now() - start;
-  });
-  return Math.min(...times);
-}
 
 const forecast = {
   type: 'object',
@@ -43,7 +20,7 @@ const forecast = {
 
 describe('the arguments of a call', () => {
   verifies('arguments.named', 'every field that is missing or wrong is named by its path', () => {
-    const { check, logged } = validator();
+    const { check, logged } = argumentRig();
     expect(
       check(forecast, { location: { city: 'Bern', zip: '30000' }, days: 3, units: 'metric' }),
     ).toBeNull();
@@ -86,7 +63,7 @@ describe('the arguments of a call', () => {
   });
 
   verifies('arguments.named', 'a long list of mistakes is cut at twenty', () => {
-    const { check } = validator();
+    const { check } = argumentRig();
     const schema = { type: 'object', properties: { list: { type: 'array', items: { type: 'string' } } } };
     expect(check(schema, { list: Array.from({ length: 3_000 }, (_, i) => i) })).toHaveLength(20);
     // Too many to name them all: the first one is.
@@ -96,7 +73,7 @@ describe('the arguments of a call', () => {
   });
 
   verifies('arguments.no-echo', 'no value that was sent is repeated, whatever is wrong with it', () => {
-    const { check } = validator();
+    const { check } = argumentRig();
     const secret = 'sk-live-4242424242424242';
     const wrong = [
       check(forecast, { location: { city: 'x', zip: secret }, days: secret, units: secret }),
@@ -116,7 +93,7 @@ describe('the arguments of a call', () => {
   });
 
   verifies('arguments.unchanged', 'nothing is converted, filled in or removed', () => {
-    const { check } = validator();
+    const { check } = argumentRig();
     const schema = { type: 'object', properties: { n: { type: 'number' }, d: { default: 7 } } };
     const args = Object.freeze({ n: 1, extra: Object.freeze([null]) });
     expect(check(schema, args)).toBeNull();
@@ -125,7 +102,7 @@ describe('the arguments of a call', () => {
   });
 
   verifies('arguments.size', 'more than 256 KiB or 32 levels are refused, also without a schema', () => {
-    const { check } = validator();
+    const { check } = argumentRig();
     const nested = (depth: number): unknown => (depth === 1 ? {} : { a: nested(depth - 1) });
     expect(check({}, nested(32))).toBeNull();
     expect(check({}, nested(33))).toMatchObject([{ path: 'arguments', code: 'too_deep' }]);
@@ -136,7 +113,7 @@ describe('the arguments of a call', () => {
   });
 
   verifies('arguments.drafts', 'the older drafts are read as they were meant', () => {
-    const { check, logged } = validator();
+    const { check, logged } = argumentRig();
     const draft7 = {
       $schema: 'http://json-schema.org/draft-07/schema#',
       $id: 'https://example.com/tool.json',
@@ -179,23 +156,12 @@ describe('the arguments of a call', () => {
   });
 
   verifies('arguments.inherited', 'names that every object inherits are fields like others', () => {
-    const { check } = validator();
+    const { check } = argumentRig();
     const schema = JSON.parse(
       '{"properties":{"constructor":{"type":"string"},"__proto__":{"type":"string"}},"required":["toString"]}',
     ) as Json;
     expect(check(schema, {})).toMatchObject([{ path: 'arguments.toString', code: 'missing' }]);
     expect(check(schema, { toString: 1 })).toBeNull();
     expect(check(schema, { toString: 1, constructor: 2 })).toMatchObject([{ path: 'arguments.constructor' }]);
-  });
-
-  verifies('arguments.cache', 'a check that is compiled costs microseconds', () => {
-    const { check } = validator();
-    const args = { location: { city: 'Bern' }, days: 3 };
-    check(forecast, args);
-    const runs = 20_000;
-    const each = fastest(() => {
-      for (let i = 0; i < runs; i += 1) check(forecast, args);
-    });
-    expect((each / runs) * 1_000).toBeLessThan(100);
   });
 });

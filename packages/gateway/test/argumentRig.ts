@@ -1,0 +1,17 @@
+import { createFakeClock } from '@behalf/testkit';
+import { createArgumentValidator } from '../src/toolcall/validateArguments.ts';
+import type { Json } from '../src/upstream/upstream.ts';
+
+export const tool = { serverId: 'weather', toolName: 'forecast' };
+
+/** A validator, and what it told the log. */
+export function argumentRig(maxCompiled?: number) {
+  const logged: [string, Readonly<Record<string, string>>][] = [];
+  const checker = createArgumentValidator({
+    clock: createFakeClock(),
+    log: (event, fields) => void logged.push([event, fields]),
+    ...(maxCompiled !== undefined && { maxCompiled }),
+  });
+  const check = (schema: Json, args: unknown) => checker.validate(tool, schema, args);
+  return { checker, check, logged, reasons: () => logged.map(([, { reason }]) => reason) };
+}
