@@ -1,0 +1,72 @@
+import type { Configuration } from 'oidc-provider';
+import type { DevClient } from './clients.ts';
+import { errors } from './oidcProvider.ts';
+import { authorityClaims, findUser, type DevUser } from './users.ts';
+
+export interface AccessTokenParts {
+  users: readonly DevUser[];
+  clients: readonly DevClient[];
+  audience: string;
+  scopes: readonly string[];
+  lifetimeSeconds: number;
+}
+
+type ResourceIndicators = NonNullable<NonNullable<Configuration['features']>['resourceIndicators']>;
+
+type JwtCustomizer = NonNullable<NonNullable<NonNullable<Configuration['formats']>['customizers']>['jwt']>;
+
+/**
+ * Every access token is a JWT for the one audience (RFC 9068), whether or not a client names it as its resource. The
+ * library wants a resource to be a URI; an audience may be any text.
+ */
+export function resourceIndicators(parts: AccessTokenParts): ResourceIndicators {
+  const { audience, scopes, lifetimeSeconds } = parts;
+  const resource = URL.canParse(audience) ? audience : `urn:audience:${encodeURIComponent(audience)}`;
+  return {
+    enabled: true,
+    defaultResource: () => resource,
+    useGrantedResource: () => true,
+    getResourceServerInfo(_ctx, asked) {
+      if (asked !== resource) throw new errors.InvalidTarget();
+      return {
+        audience,
+        scope: scopes.join(' '),
+        accessTokenFormat: 'jwt',
+        accessTokenTTL: lifetimeSeconds,
+        jwt: { sign: { alg: 'RS256' } },
+      };
+    },
+  };
+}
+
+/** What is in the token beside RFC 9068's own claims. An app-only token says so, as Entra's does with `idtyp`. */
+export function extraTokenClaims({
+  users,
+  clients,
+}: AccessTokenParts): NonNullable<Configuration['extraTokenClaims']> {
+  return (_ctx, token) => {
+    const azp = token.clientId;
+    if (token.kind === 'AccessToken') {
+      const user = findUser(users, token.accountId);
+      return { azp, ...(user && authorityClaims(user)) };
+    }
+    return { azp, ...appClaims(clients.find(({ id }) => id === azp)) };
+  };
+}
+
+/** A user's token says what was delegated; an app-only one has no user and nothing delegated. */
+export function shapeScope({ scopes }: AccessTokenParts): JwtCustomizer {
+  return (_ctx, token, { payload }) => {
+    if (token.kind === 'ClientCredentials') delete payload.scope;
+    // A client that names no scope of the API gets them all, as with Entra's `.default`.
+    else payload.scope ??= scopes.join(' ');
+  };
+}
+
+export function appClaims(client: DevClient | undefined) {
+  const { appRoles, tenant } = client ?? {};
+  return {
+    idtyp: 'app',
+    ...authorityClaims({ ...(appRoles && { roles: appRoles }), ...(tenant !== undefined && { tenant }) }),
+  };
+}

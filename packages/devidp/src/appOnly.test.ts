@@ -1,0 +1,52 @@
+import { verifies } from '@behalf/testkit';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { clientCredentialsGrant } from 'openid-client';
+import { audience, closeIdps, createIdpRig, robot } from '../test/idpRig.ts';
+
+const open = { id: 'open', redirectUris: ['http://127.0.0.1:1/open'] };
+
+let rig: Awaited<ReturnType<typeof createIdpRig>>;
+beforeAll(async () => void (rig = await createIdpRig({ clients: [robot, open] })));
+afterAll(closeIdps);
+
+const expected = () => ({
+  iss: rig.idp.issuer,
+  sub: robot.id,
+  aud: audience,
+  azp: robot.id,
+  client_id: robot.id,
+  idtyp: 'app',
+  roles: robot.appRoles,
+  tid: robot.tenant,
+  jti: expect.any(String),
+  iat: expect.any(Number),
+  exp: expect.any(Number),
+});
+
+describe('an app-only token', () => {
+  verifies('devidp.app-only', 'names the client and no user, and nothing delegated', async () => {
+    const config = await rig.discover(robot);
+    for (const asked of [{}, { scope: 'access_as_user' }]) {
+      const { access_token: token, refresh_token: refresh } = await clientCredentialsGrant(config, asked);
+      const { payload, protectedHeader } = await rig.verify(token);
+      expect(payload).toEqual(expected());
+      expect(protectedHeader.typ).toBe('at+jwt');
+      expect(refresh).toBeUndefined();
+    }
+  });
+
+  verifies('devidp.app-only', 'can be minted', async () => {
+    expect((await rig.verify(rig.idp.tokens.mintAppOnly())).payload).toEqual(expected());
+  });
+
+  verifies('devidp.app-only', 'is given for the secret only', async () => {
+    const wrong = await rig.discover({ ...robot, secret: 'guessed' });
+    await expect(clientCredentialsGrant(wrong)).rejects.toMatchObject({ error: 'invalid_client' });
+    const response = await fetch(`${rig.idp.issuer}/token`, {
+      method: 'POST',
+      body: new URLSearchParams({ grant_type: 'client_credentials', client_id: open.id }),
+    });
+    expect(response.status).toBe(400);
+    expect(await response.json()).not.toHaveProperty('access_token');
+  });
+});

@@ -1,0 +1,62 @@
+/** One answer, after the redirects inside its origin were followed. */
+export interface Visit {
+  url: URL;
+  status: number;
+  text: string;
+  /** Where the browser is sent next, when that is another origin. It is not followed. */
+  leavesTo?: URL;
+}
+
+/** As much of a browser as a login needs: cookies, redirects and forms. For tests. */
+export interface Browser {
+  open(url: string | URL, form?: Readonly<Record<string, string>>): Promise<Visit>;
+  /** From an authorization request to the redirect back to its client, choosing a user where one must be chosen. */
+  signIn(authorizationUrl: string | URL, userId: string): Promise<URL>;
+}
+
+const MOST_REDIRECTS = 10;
+
+export function createBrowser(): Browser {
+  const jar = new Map<string, string>();
+
+  const request = async (url: URL, form: Readonly<Record<string, string>> | undefined): Promise<Response> => {
+    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
+    const response = await fetch(url, {
+      redirect: 'manual',
+      headers: { cookie },
+      ...(form && { method: 'POST', body: new URLSearchParams(form) }),
+    });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=;]+)=([^;]*)/.exec(line) ?? [];
+      if (value === '') jar.delete(name);
+      else jar.set(name, value);
+    }
+    return response;
+  };
+
+  const open: Browser['open'] = async (address, form) => {
+    let url = new URL(address);
+    let response = await request(url, form);
+    for (let step = 0; step < MOST_REDIRECTS; step += 1) {
+      const location = response.headers.get('location');
+      const text = await response.text();
+      if (location === null) return { url, status: response.status, text };
+      const next = new URL(location, url);
+      if (next.origin !== url.origin) return { url, status: response.status, text, leavesTo: next };
+      url = next;
+      response = await request(url, undefined);
+    }
+    throw new Error(`${url.origin} redirects without end.`);
+  };
+
+  return {
+    open,
+    async signIn(authorizationUrl, userId) {
+      let visit = await open(authorizationUrl);
+      if (!visit.leavesTo) visit = await open(visit.url, { user: userId });
+      if (!visit.leavesTo)
+        throw new Error(`The sign-in ended at ${visit.url.pathname} with ${visit.status}.`);
+      return visit.leavesTo;
+    },
+  };
+}

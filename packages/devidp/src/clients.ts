@@ -1,0 +1,33 @@
+import type { ClientMetadata } from 'oidc-provider';
+
+/** An application that may ask for tokens. */
+export interface DevClient {
+  id: string;
+  /** A client without one is public and proves itself by PKCE alone. */
+  secret?: string;
+  /** Where people are sent back to. Without any, nobody signs in with this client: app-only tokens remain. */
+  redirectUris?: readonly string[];
+  postLogoutRedirectUris?: readonly string[];
+  /** `roles` of its app-only tokens. */
+  appRoles?: readonly string[];
+  /** `tid` of its app-only tokens. */
+  tenant?: string;
+}
+
+export function clientMetadata(client: DevClient): ClientMetadata {
+  const { id, secret, redirectUris = [], postLogoutRedirectUris = [] } = client;
+  const signsIn = redirectUris.length > 0;
+  return {
+    client_id: id,
+    ...(secret !== undefined && { client_secret: secret }),
+    token_endpoint_auth_method: secret === undefined ? 'none' : 'client_secret_basic',
+    redirect_uris: [...redirectUris],
+    post_logout_redirect_uris: [...postLogoutRedirectUris],
+    response_types: signsIn ? ['code'] : [],
+    grant_types: [
+      ...(signsIn ? ['authorization_code', 'refresh_token'] : []),
+      // An app-only token is given for the secret, so a public client has none.
+      ...(secret === undefined ? [] : ['client_credentials']),
+    ],
+  };
+}

@@ -1,0 +1,88 @@
+import type { Configuration } from 'oidc-provider';
+import { extraTokenClaims, resourceIndicators, shapeScope, type AccessTokenParts } from './accessTokens.ts';
+import { clientMetadata } from './clients.ts';
+import { grantEverything } from './consent.ts';
+import type { createMemoryAdapter } from './memoryAdapter.ts';
+import { errorPage, signedOutPage, signOutPage } from './pages/otherPages.ts';
+import { pageHeaders } from './pages/page.ts';
+import type { KeyRing } from './signingKeys.ts';
+import { authorityClaims, findUser, personClaims } from './users.ts';
+
+export interface ConfigurationParts extends AccessTokenParts {
+  keys: KeyRing;
+  adapter: ReturnType<typeof createMemoryAdapter>;
+  /** Signs the cookies; the same for every instance, so that a rotation signs nobody out. */
+  cookieKey: string;
+}
+
+const DAY = 24 * 60 * 60;
+
+/** The provider as the library takes it. Every default that it warns about is said here, so that it has nothing to say. */
+export function providerConfiguration(parts: ConfigurationParts): Configuration {
+  const { users, clients, keys, adapter, cookieKey, lifetimeSeconds } = parts;
+  return {
+    adapter,
+    jwks: keys.jwks(),
+    clients: clients.map(clientMetadata),
+    findAccount: (_ctx, id) => {
+      const user = findUser(users, id);
+      const claims = user && { sub: id, ...personClaims(user), ...authorityClaims(user) };
+      return claims && { accountId: id, claims: () => claims };
+    },
+    claims: {
+      openid: ['sub', 'roles', 'groups', 'tid'],
+      email: ['email', 'email_verified'],
+      profile: ['name', 'preferred_username'],
+    },
+    scopes: ['openid', 'offline_access', 'email', 'profile'],
+    // There is no userinfo endpoint: all access tokens are for the gateway, and the ID token says everything.
+    conformIdTokenClaims: false,
+    extraTokenClaims: extraTokenClaims(parts),
+    formats: { customizers: { jwt: shapeScope(parts) } },
+    features: {
+      devInteractions: { enabled: false },
+      userinfo: { enabled: false },
+      clientCredentials: { enabled: true },
+      resourceIndicators: resourceIndicators(parts),
+      rpInitiatedLogout: {
+        enabled: true,
+        logoutSource: (ctx, form) => {
+          ctx.set(pageHeaders);
+          ctx.body = signOutPage(form);
+        },
+        postLogoutSuccessSource: (ctx) => {
+          ctx.set(pageHeaders);
+          ctx.body = signedOutPage();
+        },
+      },
+    },
+    renderError: (ctx, { error, error_description: description }) => {
+      ctx.set(pageHeaders);
+      ctx.body = errorPage(error, description);
+    },
+    interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` },
+    loadExistingGrant: grantEverything,
+    responseTypes: ['code'],
+    pkce: { required: () => true },
+    clientBasedCORS: () => false,
+    // The library drops `offline_access` unless consent is prompted for; who may refresh gets a refresh token here.
+    issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),
+    // Used once each, so that two refreshes at the same time show.
+    rotateRefreshToken: true,
+    cookies: {
+      keys: [cookieKey],
+      // Cookies do not know ports: other applications on this machine see them too.
+      names: { session: 'devidp_session', interaction: 'devidp_interaction', resume: 'devidp_resume' },
+    },
+    ttl: {
+      AccessToken: lifetimeSeconds,
+      ClientCredentials: lifetimeSeconds,
+      IdToken: lifetimeSeconds,
+      AuthorizationCode: 60,
+      Interaction: 60 * 60,
+      RefreshToken: DAY,
+      Session: DAY,
+      Grant: DAY,
+    },
+  };
+}

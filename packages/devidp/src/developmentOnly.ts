@@ -1,0 +1,35 @@
+import { BlockList, isIP } from 'node:net';
+
+/**
+ * Anybody who reaches this provider is whoever they choose to be. So it answers this machine only, and never where real
+ * users are: both are asked before anything listens.
+ */
+export function refuseOutsideDevelopment({ production, host }: { production: boolean; host: string }): void {
+  if (production) {
+    throw new Error('The development identity provider does not run in production: it asks for no password.');
+  }
+  if (!isLoopback(host)) {
+    throw new Error(
+      `The development identity provider listens on loopback only; ${JSON.stringify(host)} is not an address of it.`,
+    );
+  }
+}
+
+/** An issuer names this provider, so it is an origin on loopback too: no path, no query. */
+export function readIssuer(issuer: string): URL {
+  const url = URL.canParse(issuer) ? new URL(issuer) : undefined;
+  const hostname = url?.hostname.replace(/^\[|\]$/g, '') ?? '';
+  if (url?.origin !== issuer || !(hostname === 'localhost' || isLoopback(hostname))) {
+    throw new Error(`${JSON.stringify(issuer)} is no origin on loopback, such as http://127.0.0.1:9090.`);
+  }
+  return url;
+}
+
+/** Literal addresses only: what a name resolves to is somebody else's decision. */
+function isLoopback(address: string): boolean {
+  const loopback = new BlockList();
+  loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+  loopback.addAddress('::1', 'ipv6');
+  const family = isIP(address);
+  return family !== 0 && loopback.check(address, family === 6 ? 'ipv6' : 'ipv4');
+}

@@ -1,0 +1,148 @@
+import { verifies } from '@behalf/testkit';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { buildEndSessionUrl, refreshTokenGrant } from 'openid-client';
+import { ada, bob, closeIdps, createIdpRig, web } from '../test/idpRig.ts';
+import { createBrowser } from './browser.ts';
+
+let rig: Awaited<ReturnType<typeof createIdpRig>>;
+beforeAll(async () => void (rig = await createIdpRig()));
+afterAll(closeIdps);
+
+describe('signing in', () => {
+  verifies('devidp.login', 'gives the client tokens of the chosen user', async () => {
+    // The client checks PKCE, nonce, issuer and signature on the way.
+    for (const { id } of [ada, bob]) {
+      const { callback, tokens } = await rig.signIn(id);
+      expect(callback.searchParams.get('iss')).toBe(rig.idp.issuer);
+      expect(tokens.claims()).toMatchObject({ sub: id, aud: web.id });
+      expect((await rig.verify(tokens.access_token)).payload.sub).toBe(id);
+    }
+  });
+
+  verifies('devidp.login', 'says that its answers name their issuer', async () => {
+    const metadata = (await rig.discover()).serverMetadata();
+    expect(metadata.authorization_response_iss_parameter_supported).toBe(true);
+  });
+
+  verifies('devidp.login', 'gives a refresh token that works once', async () => {
+    const { config, tokens } = await rig.signIn(ada.id);
+    const first = tokens.refresh_token!;
+    const refreshed = await refreshTokenGrant(config, first);
+    expect((await rig.verify(refreshed.access_token)).payload.sub).toBe(ada.id);
+    expect(refreshed.refresh_token).not.toBe(first);
+    await expect(refreshTokenGrant(config, first)).rejects.toMatchObject({ error: 'invalid_grant' });
+  });
+
+  verifies('devidp.login', 'is remembered, until the client wants it shown again', async () => {
+    const { browser } = await rig.signIn(ada.id);
+    const { url, finish } = await rig.begin();
+    const visit = await browser.open(url);
+    expect((await finish(visit.leavesTo!)).claims()).toMatchObject({ sub: ada.id });
+    url.searchParams.set('prompt', 'login');
+    expect(await browser.open(url)).toMatchObject({ status: 200, text: expect.stringContaining(bob.name) });
+  });
+
+  verifies('devidp.login', 'asks for no consent, also when the client prompts for it', async () => {
+    const { browser } = await rig.signIn(ada.id);
+    const { url, finish } = await rig.begin('openid offline_access access_as_user');
+    url.searchParams.set('prompt', 'consent');
+    const visit = await browser.open(url);
+    expect((await finish(visit.leavesTo!)).scope).toBe('access_as_user');
+  });
+
+  verifies('devidp.login', 'can be cancelled', async () => {
+    const browser = createBrowser();
+    const { url } = await rig.begin();
+    const page = await browser.open(url);
+    const { leavesTo } = await browser.open(page.url, { cancel: 'yes' });
+    expect(Object.fromEntries(leavesTo!.searchParams)).toMatchObject({
+      error: 'access_denied',
+      iss: rig.idp.issuer,
+    });
+  });
+
+  verifies('devidp.login', 'signs nobody in who is not a user', async () => {
+    const browser = createBrowser();
+    const { url } = await rig.begin();
+    const page = await browser.open(url);
+    expect(await browser.open(page.url, { user: 'u-eve' })).toMatchObject({ status: 400 });
+    expect(await browser.open(page.url, {})).toMatchObject({ status: 400 });
+    expect((await browser.open(url)).text).toContain(ada.name);
+  });
+
+  verifies('devidp.login', 'is finished only by the browser that began it', async () => {
+    const { url } = await rig.begin();
+    const page = await createBrowser().open(url);
+    const other = await createBrowser().open(page.url, { user: ada.id });
+    expect(other).toMatchObject({ status: 400, text: expect.stringContaining('This sign-in is over.') });
+    expect(other.leavesTo).toBeUndefined();
+  });
+
+  verifies('devidp.login', 'needs PKCE and a registered address to go back to', async () => {
+    const { url } = await rig.begin();
+    const bare = new URL(url);
+    bare.searchParams.delete('code_challenge');
+    bare.searchParams.delete('code_challenge_method');
+    const refused = await createBrowser().open(bare);
+    expect(refused.leavesTo!.searchParams.get('error')).toBe('invalid_request');
+
+    url.searchParams.set('redirect_uri', 'http://127.0.0.1:2/callback');
+    const page = await createBrowser().open(url);
+    expect(page).toMatchObject({ status: 400, text: expect.stringContaining('invalid_redirect_uri') });
+    expect(page.leavesTo).toBeUndefined();
+  });
+});
+
+describe('signing out', () => {
+  verifies('devidp.login', 'ends the login and its refresh token', async () => {
+    const { config, browser, tokens } = await rig.signIn(ada.id);
+    const bye = web.postLogoutRedirectUris[0]!;
+    const asked = buildEndSessionUrl(config, {
+      id_token_hint: tokens.id_token!,
+      post_logout_redirect_uri: bye,
+    });
+    const page = await browser.open(asked);
+    expect(page.text).toContain('Do you want to sign out?');
+    const [, action] = /action="([^"]+)"/.exec(page.text)!;
+    const [, xsrf] = /name="xsrf" value="([^"]+)"/.exec(page.text)!;
+    const { leavesTo } = await browser.open(action!, { xsrf: xsrf!, logout: 'yes' });
+    expect(leavesTo!.href).toBe(bye);
+
+    const { url } = await rig.begin();
+    expect((await browser.open(url)).text).toContain('Sign in');
+    await expect(refreshTokenGrant(config, tokens.refresh_token!)).rejects.toMatchObject({
+      error: 'invalid_grant',
+    });
+  });
+});
+
+describe('the login page', () => {
+  verifies('devidp.login', 'has a button for each user, no script and nothing from elsewhere', async () => {
+    const { url } = await rig.begin();
+    const { text } = await createBrowser().open(url);
+    expect(text).toContain('<html lang="en">');
+    expect(text).toContain('<h1>Sign in</h1>');
+    for (const { id } of [ada, bob]) {
+      expect(text).toContain(`<button class="user" type="submit" name="user" value="${id}">`);
+    }
+    expect(text).not.toMatch(/<script|\bon\w+=|https?:/);
+    const page = await fetch(`${rig.idp.issuer}/interaction/none`);
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(page.headers.get('cache-control')).toBe('no-store');
+  });
+
+  verifies('devidp.login', 'escapes what it shows', async () => {
+    const mallory = {
+      id: `"><script>alert('id')</script>&`,
+      email: `"onfocus=alert(1) x="@example.test`,
+      name: '<img src=x onerror=alert(1)>',
+      roles: ['<b>ADMIN</b>'],
+    };
+    const { begin, signIn, verify } = await createIdpRig({ users: [mallory] });
+    const { url } = await begin();
+    const { text } = await createBrowser().open(url);
+    expect(text).toContain('&#60;img src=x onerror=alert(1)&#62;');
+    expect(text).not.toMatch(/<script|<img|<b>|"on/);
+    expect((await verify((await signIn(mallory.id)).tokens.access_token)).payload.sub).toBe(mallory.id);
+  });
+});

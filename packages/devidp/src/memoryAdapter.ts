@@ -1,0 +1,49 @@
+import type { Adapter, AdapterPayload } from 'oidc-provider';
+
+/** Older ones are forgotten: a provider that runs for weeks beside a test loop must not grow. */
+const MOST_RECORDS = 10_000;
+
+/**
+ * The provider's records, in memory. Made once and handed to each instance of the provider, so that logins, codes and
+ * refresh tokens survive a key rotation. Expiry is the library's business: it looks at `exp` of everything it reads.
+ */
+export function createMemoryAdapter(): (model: string) => Adapter {
+  const records = new Map<string, AdapterPayload>();
+  const firstWhere = (model: string, matches: (payload: AdapterPayload) => boolean) => {
+    for (const [key, payload] of records) if (key.startsWith(`${model}:`) && matches(payload)) return payload;
+    return undefined;
+  };
+
+  return (model) => {
+    const keyOf = (id: string) => `${model}:${id}`;
+    return {
+      async upsert(id, payload) {
+        records.delete(keyOf(id));
+        records.set(keyOf(id), payload);
+        for (const oldest of records.keys()) {
+          if (records.size <= MOST_RECORDS) break;
+          records.delete(oldest);
+        }
+      },
+      async find(id) {
+        return records.get(keyOf(id));
+      },
+      async findByUid(uid) {
+        return firstWhere(model, (payload) => payload.uid === uid);
+      },
+      async findByUserCode(userCode) {
+        return firstWhere(model, (payload) => payload.userCode === userCode);
+      },
+      async consume(id) {
+        const payload = records.get(keyOf(id));
+        if (payload) payload.consumed = Math.floor(Date.now() / 1000);
+      },
+      async destroy(id) {
+        records.delete(keyOf(id));
+      },
+      async revokeByGrantId(grantId) {
+        for (const [key, payload] of records) if (payload.grantId === grantId) records.delete(key);
+      },
+    };
+  };
+}

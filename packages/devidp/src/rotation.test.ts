@@ -1,0 +1,64 @@
+import { verifies } from '@behalf/testkit';
+import { afterEach, beforeEach, describe, expect } from '@jest/globals';
+import { decodeProtectedHeader } from 'jose';
+import { refreshTokenGrant } from 'openid-client';
+import { ada, closeIdps, createIdpRig } from '../test/idpRig.ts';
+import { createBrowser } from './browser.ts';
+
+let rig: Awaited<ReturnType<typeof createIdpRig>>;
+beforeEach(async () => void (rig = await createIdpRig()));
+afterEach(closeIdps);
+
+const kidsPublished = async () => (await rig.jwks()).keys.map(({ kid }) => kid);
+const kidOf = (token: string) => decodeProtectedHeader(token).kid;
+
+describe('key rotation', () => {
+  verifies('devidp.rotation', 'signs with the new key, and the old one is gone', async () => {
+    const old = (await rig.signIn(ada.id)).tokens.access_token;
+    await rig.verify(old);
+    const { kid } = await rig.idp.rotateKeys({ keepOld: false });
+    expect(kid).not.toBe(kidOf(old));
+    expect(await kidsPublished()).toEqual([kid]);
+    await expect(rig.verify(old)).rejects.toMatchObject({ code: 'ERR_JWKS_NO_MATCHING_KEY' });
+
+    const { tokens } = await rig.signIn(ada.id);
+    const fresh = [tokens.access_token, tokens.id_token!, rig.idp.tokens.mint()];
+    expect(fresh.map(kidOf)).toEqual([kid, kid, kid]);
+    await rig.verify(tokens.access_token);
+  });
+
+  verifies('devidp.rotation', 'keeps the old key published where that is asked', async () => {
+    const old = rig.idp.tokens.mint();
+    const { kid } = await rig.idp.rotateKeys({ keepOld: true });
+    expect(await kidsPublished()).toEqual([kid, kidOf(old)]);
+    await rig.verify(old);
+    const { tokens } = await rig.signIn(ada.id);
+    expect(kidOf(tokens.access_token)).toBe(kid);
+    expect(kidOf(tokens.id_token!)).toBe(kid);
+    await rig.verify(tokens.access_token);
+  });
+
+  verifies('devidp.rotation', 'leaves logins, codes and refresh tokens as they are', async () => {
+    const { config, browser, tokens } = await rig.signIn(ada.id);
+    const waiting = createBrowser();
+    const { url, finish } = await rig.begin();
+    const page = await waiting.open(url);
+    const { url: again, finish: finishAgain } = await rig.begin();
+    const code = await browser.signIn(again, ada.id);
+
+    const { kid } = await rig.idp.rotateKeys({ keepOld: false });
+    const refreshed = await refreshTokenGrant(config, tokens.refresh_token!);
+    expect(kidOf(refreshed.access_token)).toBe(kid);
+    expect(kidOf((await finishAgain(code)).access_token)).toBe(kid);
+    const { leavesTo } = await waiting.open(page.url, { user: ada.id });
+    expect((await finish(leavesTo!)).claims()).toMatchObject({ sub: ada.id });
+    expect((await browser.open((await rig.begin()).url)).leavesTo).toBeDefined();
+  });
+
+  verifies('devidp.rotation', 'publishes public halves only, and a few of them', async () => {
+    for (let i = 0; i < 6; i += 1) await rig.idp.rotateKeys({ keepOld: true });
+    const { keys } = await rig.jwks();
+    expect(keys).toHaveLength(5);
+    for (const key of keys) expect(Object.keys(key).sort()).toEqual(['alg', 'e', 'kid', 'kty', 'n', 'use']);
+  });
+});

@@ -1,0 +1,47 @@
+import { createPublicKey, generateKeyPair, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { promisify } from 'node:util';
+import type { Random } from '@behalf/kernel';
+
+/** RS256, as the large providers sign: an HS256 token made from the public key is an attack that can be tried on it. */
+export interface SigningKey {
+  kid: string;
+  privateKey: KeyObject;
+  publicKey: KeyObject;
+}
+
+export interface KeyRing {
+  current(): SigningKey;
+  /** As the provider takes them: the first one signs, all of them are published. */
+  jwks(): { keys: (JsonWebKey & { kid: string; alg: 'RS256'; use: 'sig' })[] };
+  /** A new key signs from now on. Without `keepOld` it is the only one that is published. */
+  rotate(options: { keepOld: boolean }): Promise<SigningKey>;
+}
+
+/** How many keys a real provider publishes at most, roughly; the oldest goes. */
+const MOST_KEYS = 5;
+
+export async function createKeyRing(random: Random): Promise<KeyRing> {
+  let keys: readonly [SigningKey, ...SigningKey[]] = [await createSigningKey(random)];
+  return {
+    current: () => keys[0],
+    jwks: () => ({
+      keys: keys.map(({ kid, privateKey }) => ({
+        ...privateKey.export({ format: 'jwk' }),
+        kid,
+        alg: 'RS256',
+        use: 'sig',
+      })),
+    }),
+    async rotate({ keepOld }) {
+      const fresh = await createSigningKey(random);
+      keys = [fresh, ...(keepOld ? keys.slice(0, MOST_KEYS - 1) : [])];
+      return fresh;
+    },
+  };
+}
+
+/** A key that nobody publishes, until a ring takes it up. */
+export async function createSigningKey(random: Random): Promise<SigningKey> {
+  const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 });
+  return { kid: random.id(), privateKey, publicKey: createPublicKey(privateKey) };
+}

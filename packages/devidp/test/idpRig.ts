@@ -1,0 +1,80 @@
+import { createLocalJWKSet, jwtVerify, type JSONWebKeySet, type JWTVerifyResult } from 'jose';
+import * as client from 'openid-client';
+import { createBrowser, createDevIdp, type DevIdp, type DevIdpOptions } from '../src/index.ts';
+
+export const web = {
+  id: 'web',
+  secret: 'web-secret',
+  redirectUris: ['http://127.0.0.1:1/callback'],
+  postLogoutRedirectUris: ['http://127.0.0.1:1/bye'],
+};
+export const robot = { id: 'robot', secret: 'robot-secret', appRoles: ['ADMIN'], tenant: 'acme' };
+export const ada = {
+  id: 'u-ada',
+  email: 'ada@example.test',
+  name: 'Ada',
+  roles: ['ADMIN'],
+  groups: ['staff', 'ops'],
+  tenant: 'acme',
+};
+export const bob = { id: 'u-bob', email: 'bob@example.test', name: 'Bob' };
+export const audience = 'api://gateway';
+
+const started: DevIdp[] = [];
+
+/** For `afterEach` or `afterAll`: also what a test that failed did not come to close. */
+export async function closeIdps(): Promise<void> {
+  for (const idp of started.splice(0)) await idp.close();
+}
+
+/** A provider with two users and two clients, and what a relying party does with it. */
+export async function createIdpRig(options: Partial<DevIdpOptions> = {}) {
+  const idp = await createDevIdp({
+    production: false,
+    port: 0,
+    users: [ada, bob],
+    clients: [web, robot],
+    audience,
+    ...options,
+  });
+  started.push(idp);
+  return { idp, ...relyingParty(idp) };
+}
+
+function relyingParty({ issuer }: DevIdp) {
+  const discover = ({ id, secret }: { id: string; secret: string } = web) =>
+    client.discovery(new URL(issuer), id, secret, undefined, {
+      // Plain http, as it is on loopback.
+      // eslint-disable-next-line @typescript-eslint/no-deprecated
+      execute: [client.allowInsecureRequests],
+    });
+  const jwks = async () => (await (await fetch(`${issuer}/jwks`)).json()) as JSONWebKeySet;
+
+  /** An authorization request, and what its answer is checked against. */
+  const begin = async (scope = 'openid email profile') => {
+    const config = await discover();
+    const verifier = client.randomPKCECodeVerifier();
+    const nonce = client.randomNonce();
+    const url = client.buildAuthorizationUrl(config, {
+      redirect_uri: web.redirectUris[0]!,
+      scope,
+      nonce,
+      code_challenge: await client.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+    });
+    const finish = (callback: URL) =>
+      client.authorizationCodeGrant(config, callback, { pkceCodeVerifier: verifier, expectedNonce: nonce });
+    return { config, url, finish };
+  };
+  const signIn = async (userId: string, scope?: string) => {
+    const browser = createBrowser();
+    const { config, url, finish } = await begin(scope);
+    const callback = await browser.signIn(url, userId);
+    return { config, browser, callback, tokens: await finish(callback) };
+  };
+  /** As the gateway does: against the keys that are published now. */
+  const verify = async (token: string): Promise<JWTVerifyResult> =>
+    jwtVerify(token, createLocalJWKSet(await jwks()), { issuer, audience, algorithms: ['RS256'] });
+
+  return { discover, jwks, begin, signIn, verify };
+}
