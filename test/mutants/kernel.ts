@@ -254,6 +254,18 @@ export const kernel: readonly Mutant[] = [
     replace: '',
   },
   {
+    id: 'kernel.redact.hostile',
+    file: 'packages/kernel/src/redact.ts',
+    find: 'if (out.length <= LONGEST_TEXT) return maskShapes(out);',
+    replace: 'if (out.length <= 100 * LONGEST_TEXT) return maskShapes(out);',
+  },
+  {
+    id: 'kernel.redact.hostile',
+    file: 'packages/kernel/src/redact.ts',
+    find: 'seen.characters > LONGEST_VALUE || ',
+    replace: '',
+  },
+  {
     id: 'kernel.cancellation.once',
     file: 'packages/kernel/src/cancellation.ts',
     find: 'if (this.aborted) return;',

@@ -249,6 +249,12 @@ export const sqliteRedis: readonly Mutant[] = [
     replace: 'if (client.isOpen) void client.close();',
   },
   {
+    id: 'stores.redis.frozen',
+    file: 'packages/stores/src/redis/connection.ts',
+    find: 'within(clock, GOODBYE_MS, Promise.allSettled(asked)',
+    replace: 'within(clock, 60 * GOODBYE_MS, Promise.allSettled(asked)',
+  },
+  {
     id: 'stores.redis.outage',
     file: 'packages/stores/src/redis/changes.ts',
     find: 'if (connections > 1)',

@@ -346,15 +346,15 @@ export const stores: readonly Mutant[] = [
   },
   {
     id: 'stores.servers.version',
-    file: 'packages/stores/src/mongo/servers.ts',
+    file: 'packages/stores/src/mongo/versions.ts',
     find: '{ _id: id, tenant, version: seen }',
     replace: '{ _id: id, tenant }',
   },
   {
     id: 'stores.servers.version',
-    file: 'packages/stores/src/sqlite/servers.ts',
-    find: 'AND tenant = ? AND version = ?`',
-    replace: 'AND tenant = ? AND version >= ?`',
+    file: 'packages/stores/src/sqlite/versions.ts',
+    find: 'AND tenant = ? AND version = ?',
+    replace: 'AND tenant = ? AND ? > 0',
   },
   {
     id: 'stores.rotate.whole',

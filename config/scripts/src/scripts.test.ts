@@ -4,11 +4,12 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createAccounts, createPasswords, keyFitsStore } from '@behalf/gateway';
+import { createAccounts, createPasswords, keyFitsStore, queryAudit } from '@behalf/gateway';
 import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
 import { openSqliteStore } from '@behalf/stores/sqlite';
 import { freePort, verifies } from '@behalf/testkit';
 import { createMongoDouble } from '@behalf/testkit/mongodouble';
+import { aRole } from '@behalf/testkit/suites';
 import { afterEach, beforeEach, describe, expect } from '@jest/globals';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -24,13 +25,14 @@ beforeEach(async () => {
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
 /** A command in a process of its own, with nothing of the test run's environment. */
-async function launch(args: readonly string[], env: Record<string, string> = {}) {
+async function launch(args: readonly string[], env: Record<string, string> = {}, input = '') {
   const loader = join(root, 'tools/ts-loader.mjs');
   const child = spawn(process.execPath, ['--no-warnings', '--import', loader, ...args], {
     cwd: dir,
     env: { PATH: process.env['PATH'] ?? '', CREDS_KEY: OLD, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
+  child.stdin.end(input);
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text));
@@ -38,8 +40,8 @@ async function launch(args: readonly string[], env: Record<string, string> = {})
   return { code, output };
 }
 
-const run = (script: string, args: readonly string[], env?: Record<string, string>) =>
-  launch([join(root, 'config/scripts/src', `${script}.ts`), ...args], env);
+const run = (script: string, args: readonly string[], env?: Record<string, string>, input?: string) =>
+  launch([join(root, 'config/scripts/src', `${script}.ts`), ...args], env, input);
 const copy = (from: string, to: string, env?: Record<string, string>) =>
   run('store', ['copy', '--from', from, '--to', to], env);
 const ring = (...keys: string[]) =>
@@ -184,4 +186,112 @@ describe('npm run rotate-key', () => {
     expect(code).toBe(1);
     await store.close();
   });
+});
+
+describe('npm run set-role', () => {
+  verifies(
+    'stores.command.set-role',
+    'gives a role that exists, for good, whatever a token says',
+    async () => {
+      await fill();
+      const setRole = (role: string) => run('setRole', ['--email', 'A@b.c', '--role', role]);
+      const unknown = await setRole('EDITORS');
+      expect(unknown.code).toBe(1);
+      expect(unknown.output).toMatch(/^--role must be one of ADMIN, USER\. Usage: .*\n$/);
+      const store = await openFile();
+      await store.roles.insert(aRole({ name: 'EDITORS' }));
+      await store.roles.insert(aRole({ name: 'ELSEWHERE', tenant: 'other' }));
+      const [user] = await store.users.list('default', { after: null, limit: 1 });
+      await store.users.update(user!.id, { roleSource: 'claim', roleConfirmedAt: 1 }, 1);
+      expect((await setRole('ELSEWHERE')).code).toBe(1);
+      expect(await setRole('EDITORS')).toEqual({ code: 0, output: 'a@b.c is now EDITORS\n' });
+      expect(await store.users.findById(user!.id)).toMatchObject({
+        role: 'EDITORS',
+        roleSource: 'manual',
+        roleConfirmedAt: null,
+      });
+      await store.close();
+    },
+  );
+});
+
+/** What the audit tells, the oldest first. */
+async function told(store: Awaited<ReturnType<typeof openFile>>) {
+  const query = { tenant: 'default', filters: {}, limit: 100 };
+  const { events } = await queryAudit({ store: store.audit, giveWay: async () => undefined }, query);
+  return [...events].reverse();
+}
+
+const byOperator = { kind: 'permission', actor: { kind: 'operator', id: '' }, door: 'script' };
+
+describe('commands about accounts', () => {
+  /** Each command is a process that hashes a password or opens a store: slow on a busy machine. */
+  const PATIENCE_MS = 60_000;
+  const setRole = (role: string, ...more: string[]) =>
+    run('setRole', ['--email', 'a@b.c', '--role', role, ...more]);
+  const createUser = (email: string, role: string) =>
+    run('createUser', ['--email', email, '--role', role], {}, `${login.password}\n`);
+
+  verifies(
+    'stores.command.last-admin',
+    'somebody remains administrator, unless it is forced',
+    async () => {
+      await fill();
+      const store = await openFile();
+      const [user] = await store.users.list('default', { after: null, limit: 1 });
+      await store.users.update(user!.id, { role: 'ADMIN' }, 1);
+      const roleOf = async () => (await store.users.findById(user!.id))?.role;
+      // Who cannot sign in administers nothing.
+      const idle = { ...login, email: 'idle@b.c', name: 'Idle', role: 'ADMIN' };
+      const { id } = await accountsOf(store, OLD).create(idle);
+      await store.users.update(id, { disabledAt: 1 }, 1);
+      const refused = await setRole('USER');
+      expect(refused.output).toMatch(/^Nobody else is ADMIN\. .* --force\.\n$/);
+      expect([refused.code, await roleOf()]).toEqual([1, 'ADMIN']);
+      expect([(await setRole('USER', '--force')).code, await roleOf()]).toEqual([0, 'USER']);
+      await store.close();
+    },
+    PATIENCE_MS,
+  );
+
+  verifies(
+    'stores.command.audited',
+    'who was made or given a role is told, refusals too',
+    async () => {
+      await fill();
+      const store = await openFile();
+      const [user] = await store.users.list('default', { after: null, limit: 1 });
+      expect((await setRole('ADMIN')).code).toBe(0);
+      expect((await setRole('USER')).code).toBe(1);
+      expect((await createUser('bob@b.c', 'USER')).code).toBe(0);
+      const bob = await store.users.findByIdentity('default', 'local', 'bob@b.c');
+      const events = await told(store);
+      expect(events).toMatchObject([
+        { ...byOperator, action: 'user.change', outcome: 'ok', subject: user!.id, changed: ['role'] },
+        { ...byOperator, action: 'user.change', outcome: 'refused', subject: user!.id, code: 'LAST_ADMIN' },
+        { ...byOperator, action: 'user.create', outcome: 'ok', subject: bob!.id, changed: ['role'] },
+      ]);
+      expect(JSON.stringify(events)).not.toContain(login.password);
+      await store.close();
+    },
+    PATIENCE_MS,
+  );
+
+  verifies(
+    'stores.command.create-user',
+    'with a role of one’s own, if there is one',
+    async () => {
+      const store = await openFile();
+      expect(await createUser('bob@b.c', 'EDITORS')).toMatchObject({
+        code: 1,
+        output: expect.stringMatching(/^--role must be one of ADMIN, USER\. Usage: .*\n$/),
+      });
+      await store.roles.insert(aRole({ name: 'EDITORS' }));
+      const { code, output } = await createUser('Bob@b.c', 'EDITORS');
+      expect(output).toMatch(/^Created bob@b\.c \(EDITORS\), id .+\n$/);
+      expect(code).toBe(0);
+      await store.close();
+    },
+    PATIENCE_MS,
+  );
 });

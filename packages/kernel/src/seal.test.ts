@@ -175,4 +175,60 @@ describe('seal', () => {
     expect(streamOf({ tenant: 'other' })).not.toBe(streamOf({}));
     expect(streamOf({ kind: 'other' })).not.toBe(streamOf({}));
   });
+
+  verifies(
+    'kernel.mac.keys',
+    'the first key makes a MAC and all verify; an unknown key is known as such',
+    () => {
+      const old = createKeyring([keyA], systemRandom);
+      const rotating = createKeyring([keyB, keyA], systemRandom);
+      const rotated = createKeyring([keyB], systemRandom);
+      const before = old.mac('text', context);
+      expect(before).toMatch(/^v1\.[0-9a-f]{8}\.[A-Za-z0-9_-]{43}$/);
+      expect(before.split('.')[1]).toBe(keyId(keyA));
+      expect(rotating.mac('text', context).split('.')[1]).toBe(keyId(keyB));
+      expect(rotating.verifyMac('text', before, context)).toBe(true);
+      expect(rotated.verifyMac('text', rotating.mac('text', context), context)).toBe(true);
+      expect(rotated.verifyMac('text', before, context)).toBe(false);
+      expect([rotating.knowsKeyOf(before), rotated.knowsKeyOf(before), rotated.knowsKeyOf('')]).toEqual([
+        true,
+        false,
+        false,
+      ]);
+    },
+  );
+
+  verifies('kernel.mac.context', 'a MAC holds for its text and its whole context alone', () => {
+    const mac = ring.mac('text', context);
+    expect(ring.verifyMac('text', mac, context)).toBe(true);
+    for (const text of ['', 'tex', 'text ', 'Text']) expect(ring.verifyMac(text, mac, context)).toBe(false);
+    for (const part of ['tenant', 'principal', 'server', 'kind', 'field'] as const) {
+      expect([part, ring.verifyMac('text', mac, { ...context, [part]: 'other' })]).toEqual([part, false]);
+    }
+    for (const binding of [[], ['record'], ['record', '8'], ['7', 'record'], ['record', '7', '']]) {
+      expect(ring.verifyMac('text', mac, { ...context, binding })).toBe(false);
+    }
+    // What ends the context must not begin the text.
+    const moved = ring.mac('\u0000\u0000\u0000\u00017text', { ...context, binding: ['record'] });
+    expect(ring.verifyMac('text', moved, context)).toBe(false);
+  });
+
+  verifies('kernel.mac.tamper', 'a MAC that was changed in any bit, cut or respelt is none', () => {
+    const mac = ring.mac('text', context);
+    const bytes = Buffer.from(mac, 'latin1');
+    for (let bit = 0; bit < bytes.length * 8; bit += 1) {
+      const flipped = Buffer.from(bytes);
+      flipped[bit >> 3]! ^= 1 << (bit & 7);
+      expect([bit, ring.verifyMac('text', flipped.toString('latin1'), context)]).toEqual([bit, false]);
+    }
+    const [version, kid, digest] = mac.split('.') as [string, string, string];
+    const wrong = ['', '..', `${mac}.`, `${mac}=`, ` ${mac}`, `${version}.${kid}`, `${version}.${kid}.`];
+    wrong.push(`${version}.${kid}.${digest.slice(0, -1)}`, `v2.${kid}.${digest}`, `${version}..${digest}`);
+    for (const text of wrong) expect([text, ring.verifyMac('text', text, context)]).toEqual([text, false]);
+  });
+
+  verifies('kernel.mac.tamper', 'a sealed value is no MAC, and a MAC opens nothing', () => {
+    expect(ring.verifyMac('text', ring.seal('text', context), context)).toBe(false);
+    expect(reasonOf(() => ring.open(ring.mac('text', context), context))).toBe('malformed');
+  });
 });

@@ -1,4 +1,11 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  hkdfSync,
+  timingSafeEqual,
+} from 'node:crypto';
 import type { Random } from './random.ts';
 
 /**
@@ -36,6 +43,11 @@ export interface Keyring {
   open(envelope: string, context: SealContext): string;
   /** The same value under the writing key; the envelope itself when it already is. */
   rewrap(envelope: string, context: SealContext): string;
+  /** Proves later that this text, for this context, came from a holder of the key. It hides nothing. */
+  mac(text: string, context: SealContext): string;
+  verifyMac(text: string, mac: string, context: SealContext): boolean;
+  /** Whether the key that an envelope or a MAC names is one of ours: else nothing can be said about it. */
+  knowsKeyOf(value: string): boolean;
 }
 
 const SCHEMA = 'v1';
@@ -87,10 +99,28 @@ export function createKeyring(keys: readonly Uint8Array[], random: Random): Keyr
     );
   }
 
+  function mac(text: string, context: SealContext): string {
+    const digest = digestOf(first as Uint8Array, text, context);
+    return [SCHEMA, writingKey, digest.toString('base64url')].join('.');
+  }
+
+  function verifyMac(text: string, claimed: string, context: SealContext): boolean {
+    const [version, kid = '', digest = '', ...rest] = claimed.split('.');
+    const key = byId.get(kid);
+    if (version !== SCHEMA || !key || rest.length > 0) return false;
+    const expected = Buffer.from(digestOf(key, text, context).toString('base64url'));
+    // The text is compared, not what a lenient decoder makes of it.
+    const given = Buffer.from(digest);
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  }
+
   return {
     writingKey,
     seal,
     open,
+    mac,
+    verifyMac,
+    knowsKeyOf: (value) => byId.has(value.split('.', 2)[1] ?? ''),
     rewrap(envelope, context) {
       return envelope.startsWith(`${SCHEMA}.${writingKey}.`)
         ? envelope
@@ -108,6 +138,16 @@ function fromBase64url(text: string): Buffer {
 
 function subkey(key: Uint8Array, { tenant, kind }: SealContext): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', key, 'behalf', lengthPrefixed([tenant, kind]), 32));
+}
+
+/** Under a subkey of its own: no MAC is ever made with a key that encrypts. */
+function digestOf(key: Uint8Array, text: string, context: SealContext): Buffer {
+  const info = lengthPrefixed(['mac', context.tenant, context.kind]);
+  const macKey = new Uint8Array(hkdfSync('sha256', key, 'behalf', info, 32));
+  return createHmac('sha256', macKey)
+    .update(authenticated(context))
+    .update(lengthPrefixed([text]))
+    .digest();
 }
 
 function authenticated({ tenant, principal, server, kind, field, binding = [] }: SealContext): Buffer {

@@ -1,4 +1,5 @@
 export { eventually } from './eventually.ts';
+export { aPrincipal } from './aPrincipal.ts';
 export { createFakeClock, type FakeClock } from './fakeClock.ts';
 export { scriptedHttpServer } from './mcp/scriptedHttpServer.ts';
 export {

@@ -1,5 +1,15 @@
 /** What may change under another process's feet. */
-export const changeTopics = ['users', 'sessions', 'settings', 'variables', 'servers'] as const;
+export const changeTopics = [
+  'users',
+  'sessions',
+  'settings',
+  'variables',
+  'servers',
+  'roles',
+  'acl',
+  'overrides',
+  'keys',
+] as const;
 export type ChangeTopic = (typeof changeTopics)[number];
 
 export interface ChangeNotice {

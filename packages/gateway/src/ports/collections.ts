@@ -1,4 +1,10 @@
 import type { SealContext } from '@behalf/kernel';
+import type { AclRecord } from './acl.ts';
+import type { ApiKeyRecord } from './apiKeys.ts';
+import type { AuditSegmentRecord } from './audit.ts';
+import { credentialContext, type CredentialRecord } from './credentials.ts';
+import { overrideContext, type OverrideRecord } from './overrides.ts';
+import type { RoleRecord } from './roles.ts';
 import { serverContext, type StoredServerRecord } from './servers.ts';
 import type { SessionRecord } from './sessions.ts';
 import type { TicketRecord } from './tickets.ts';
@@ -13,6 +19,12 @@ export interface Collections {
   system: { name: string; value: string };
   variables: UserVariableRecord;
   servers: StoredServerRecord;
+  overrides: OverrideRecord;
+  roles: RoleRecord;
+  acl: AclRecord;
+  apiKeys: ApiKeyRecord;
+  credentials: CredentialRecord;
+  audit: AuditSegmentRecord;
 }
 export type CollectionName = keyof Collections;
 
@@ -79,6 +91,22 @@ export const collectionShapes: { [N in CollectionName]: CollectionShape<Collecti
       { field: 'configSealed', value: server.configSealed, context: serverContext(server) },
     ],
   },
+  overrides: {
+    key: 'id',
+    sealed: (override) => [
+      { field: 'configSealed', value: override.configSealed, context: overrideContext(override) },
+    ],
+  },
+  roles: { key: 'id', sealed: () => [] },
+  acl: { key: 'id', sealed: () => [] },
+  apiKeys: { key: 'id', sealed: () => [] },
+  credentials: {
+    key: 'id',
+    sealed: (credential) => [
+      { field: 'sealed', value: credential.sealed, context: credentialContext(credential) },
+    ],
+  },
+  audit: { key: 'id', sealed: () => [] },
 };
 
 export const collectionNames = Object.keys(collectionShapes) as CollectionName[];

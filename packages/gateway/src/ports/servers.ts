@@ -16,7 +16,15 @@ export interface StoredServerRecord {
   createdAt: number;
   updatedAt: number;
   updatedBy: string;
+  /** Who last decided where calls lead and with which credential: what other users' tokens are trusted to. */
+  securedBy: string;
+  securedAt: number;
+  /** Of the fields they decided about. Another value: somebody changed them past us. */
+  securedHash: string;
 }
+
+/** By which a server is known, without what it holds. */
+export type StoredServerName = Pick<StoredServerRecord, 'id' | 'name' | 'normalizedName' | 'author'>;
 
 export interface ServerStore {
   /** `taken` when the name or its normalised form exists in the tenant; the unique indexes decide. */
@@ -32,11 +40,20 @@ export interface ServerStore {
   findByName(tenant: string, name: string): Promise<StoredServerRecord | null>;
   /** Of all tenants, in the order of their ids. */
   list(): Promise<StoredServerRecord[]>;
-  /** The same without what they hold: cheap enough to be asked every other second. */
+  /** Of one tenant, in the order of their ids, without reading what they hold. */
+  roster(tenant: string): Promise<StoredServerName[]>;
+  /** Of all of them no more than this: cheap enough to be asked every other second. */
   versions(): Promise<Pick<StoredServerRecord, 'id' | 'version'>[]>;
 }
 
-/** Bound to the server: a definition moved into another row, or under another tenant, does not open. */
-export function serverContext({ tenant, id }: Pick<StoredServerRecord, 'tenant' | 'id'>): SealContext {
-  return { tenant, principal: '-', server: id, kind: 'server', field: 'config' };
+/**
+ * Bound to the server and to who decided about it: a definition moved into another row or under another tenant does not
+ * open, nor does one whose row names somebody else.
+ */
+export function serverContext({
+  tenant,
+  id,
+  securedBy,
+}: Pick<StoredServerRecord, 'tenant' | 'id' | 'securedBy'>): SealContext {
+  return { tenant, principal: '-', server: id, kind: 'server', field: 'config', binding: [securedBy] };
 }

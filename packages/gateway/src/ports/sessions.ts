@@ -3,6 +3,10 @@ export interface SessionRecord {
   hash: string;
   userId: string;
   tenant: string;
+  /** How the user signed in. */
+  via: 'password' | 'openid';
+  /** As the token said at sign-in; none for accounts of our own. */
+  groups: readonly string[];
   createdAt: number;
   expiresAt: number;
 }
@@ -11,6 +15,8 @@ export interface SessionStore {
   insert(session: SessionRecord): Promise<void>;
   /** Null when unknown or expired at `now`. */
   find(hash: string, now: number): Promise<SessionRecord | null>;
+  /** Of one user, the oldest first, without those expired at `now`. */
+  list(userId: string, now: number): Promise<SessionRecord[]>;
   /** False when there was none. */
   remove(hash: string): Promise<boolean>;
   /** How many were ended. */

@@ -1,8 +1,14 @@
 import type { Leases } from '@behalf/kernel';
+import type { AclStore } from './acl.ts';
+import type { ApiKeyStore } from './apiKeys.ts';
 import type { AttemptCounter } from './attempts.ts';
+import type { AuditStore } from './audit.ts';
 import type { OpenCache } from './cache.ts';
 import type { ChangeFeed } from './changes.ts';
 import type { RawCollections } from './collections.ts';
+import type { CredentialStore } from './credentials.ts';
+import type { OverrideStore } from './overrides.ts';
+import type { RoleStore } from './roles.ts';
 import type { ServerStore } from './servers.ts';
 import type { SessionStore } from './sessions.ts';
 import type { SystemStore } from './system.ts';
@@ -34,6 +40,12 @@ export interface PrimaryStore extends CoordinationStore {
   readonly tickets: TicketStore;
   readonly variables: UserVariableStore;
   readonly servers: ServerStore;
+  readonly overrides: OverrideStore;
+  readonly roles: RoleStore;
+  readonly acl: AclStore;
+  readonly apiKeys: ApiKeyStore;
+  readonly credentials: CredentialStore;
+  readonly audit: AuditStore;
   readonly system: SystemStore;
   readonly raw: RawCollections;
 }

@@ -2,7 +2,10 @@ import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  collectionNames,
+  credentialContext,
   keyCheckContext,
+  overrideContext,
   passwordContext,
   serverContext,
   variableContext,
@@ -11,7 +14,18 @@ import {
 import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
 import { createFakeClock, verifies, type FakeClock } from '@behalf/testkit';
 import { createMongoDouble } from '@behalf/testkit/mongodouble';
-import { aStoredServer, aUser, aVariable } from '@behalf/testkit/suites';
+import {
+  aCredential,
+  anAclRow,
+  anApiKey,
+  anOverride,
+  aRole,
+  aSegment,
+  aSession,
+  aStoredServer,
+  aUser,
+  aVariable,
+} from '@behalf/testkit/suites';
 import { afterEach, beforeEach, describe, expect } from '@jest/globals';
 import { openMemoryStore } from '../memory/index.ts';
 import { openMongoStore } from '../mongo/index.ts';
@@ -45,7 +59,7 @@ describe('copying a store', () => {
     return store;
   };
 
-  const session = { hash: 'h', userId: 'u0000', tenant: 'default', createdAt: 1, expiresAt: 9e12 };
+  const session = aSession({ hash: 'h', userId: 'u0000', via: 'openid', groups: ['a', 'b'] });
 
   async function fill(store: PrimaryStore, count: number): Promise<void> {
     await store.system.keyCheck(keyring.seal('behalf', keyCheckContext));
@@ -68,25 +82,37 @@ describe('copying a store', () => {
     ]);
     const server = aStoredServer();
     await store.servers.insert({ ...server, configSealed: keyring.seal('{}', serverContext(server)) });
+    const override = anOverride();
+    const configSealed = keyring.seal('{}', overrideContext(override));
+    await store.overrides.put({ ...override, configSealed }, null);
+    const credential = aCredential();
+    const sealed = keyring.seal('{}', credentialContext(credential));
+    await store.credentials.put({ ...credential, sealed });
+    await store.roles.insert(aRole());
+    const everyone = anAclRow({ principalType: 'public', principalId: '' });
+    await store.acl.change({ put: [anAclRow(), everyone], remove: [] });
+    await store.apiKeys.insert(anApiKey());
+    for (const seq of [1, 2, 3]) await store.audit.append(aSegment({ seq }));
   }
 
-  const everything = async (store: PrimaryStore) => ({
-    system: await store.raw.page('system', null, 10_000),
-    users: await store.raw.page('users', null, 10_000),
-    sessions: await store.raw.page('sessions', null, 10_000),
-    tickets: await store.raw.page('tickets', null, 10_000),
-    variables: await store.raw.page('variables', null, 10_000),
-    servers: await store.raw.page('servers', null, 10_000),
-  });
+  const everything = async (store: PrimaryStore) => {
+    const pages = collectionNames.map(
+      async (name) => [name, await store.raw.page(name, null, 10_000)] as const,
+    );
+    return Object.fromEntries(await Promise.all(pages));
+  };
 
   verifies('stores.copy.whole', 'SQLite to MongoDB and back leaves every record as it was', async () => {
     const source = await sqlite('a.db');
     const target = await mongo();
     const back = await sqlite('b.db');
     await fill(source, 450);
+    const before = await everything(source);
+    // No collection is there only by its name.
+    for (const name of collectionNames) expect([name, before[name]?.length]).not.toEqual([name, 0]);
     await copyStore({ from: source, to: target, keyring, random: systemRandom });
     await copyStore({ from: target, to: back, keyring, random: systemRandom });
-    expect(await everything(back)).toEqual(await everything(source));
+    expect(await everything(back)).toEqual(before);
     expect(await back.system.announce('gateway', 1_000)).toBe('announced');
   });
 
@@ -139,7 +165,7 @@ describe('copying a store', () => {
         await source.system.announce('gateway', 60_000);
         await source.sessions.remove('h');
         await source.sessions.insert({ ...session, hash: 'h2' });
-        await source.users.setRole('u0001', 'ADMIN', 2);
+        await source.users.update('u0001', { role: 'ADMIN' }, 2);
         // The same person again, under another id: the unique index of the target would refuse the two together.
         const [gone] = await source.raw.page('users', 'u0001', 1);
         await source.raw.remove('users', ['u0002']);
@@ -311,6 +337,25 @@ describe('copying a store', () => {
       await expect(copyStore({ from: source, to: target, keyring, random: systemRandom })).rejects.toThrow(
         /users u0002: its sealed password does not open \(tampered\)/,
       );
+    },
+  );
+
+  verifies(
+    'stores.copy.sealed-values',
+    'tokens moved into another session’s row, and a change moved to another server, do not open',
+    async () => {
+      const source = await sqlite('a.db');
+      await fill(source, 1);
+      const copy = async (name: string) =>
+        copyStore({ from: source, to: await sqlite(name), keyring, random: systemRandom });
+      const [credential] = await source.raw.page('credentials', null, 1);
+      const moved = aCredential({ label: 'another', sealed: credential!.sealed });
+      await source.credentials.put(moved);
+      await expect(copy('b.db')).rejects.toThrow(/credentials .*: its sealed tokens does not open/);
+      await source.credentials.remove(moved);
+      const [override] = await source.raw.page('overrides', null, 1);
+      await source.overrides.put(anOverride({ name: 'b', configSealed: override!.configSealed }), null);
+      await expect(copy('c.db')).rejects.toThrow(/overrides .*: its sealed config does not open/);
     },
   );
 

@@ -2,11 +2,18 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { keyFitsStore } from '@behalf/gateway';
-import { passwordContext, serverContext, variableContext, type PrimaryStore } from '@behalf/gateway/ports';
+import {
+  credentialContext,
+  overrideContext,
+  passwordContext,
+  serverContext,
+  variableContext,
+  type PrimaryStore,
+} from '@behalf/gateway/ports';
 import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
 import { createFakeClock, verifies } from '@behalf/testkit';
 import { createMongoDouble } from '@behalf/testkit/mongodouble';
-import { aStoredServer, aUser, aVariable } from '@behalf/testkit/suites';
+import { aCredential, anOverride, aSession, aStoredServer, aUser, aVariable } from '@behalf/testkit/suites';
 import { afterEach, beforeEach, describe, expect } from '@jest/globals';
 import { openMemoryStore } from '../memory/index.ts';
 import { openMongoStore } from '../mongo/index.ts';
@@ -54,13 +61,7 @@ describe('rotating the key', () => {
         return aUser({ id, subject: id, passwordSealed: i % 10 === 9 ? null : passwordSealed });
       }),
     );
-    await store.sessions.insert({
-      hash: 'h',
-      userId: 'u0000',
-      tenant: 'default',
-      createdAt: 1,
-      expiresAt: 9e12,
-    });
+    await store.sessions.insert(aSession({ userId: 'u0000' }));
   }
 
   const everything = async (store: PrimaryStore) => ({
@@ -100,7 +101,7 @@ describe('rotating the key', () => {
 
     verifies(
       'stores.rotate.whole',
-      `on ${kind}, values and definitions of users are sealed anew too`,
+      `on ${kind}, values, definitions, changes and credentials are sealed anew too`,
       async () => {
         const store = await openStore();
         await fill(store, 1);
@@ -111,17 +112,29 @@ describe('rotating the key', () => {
           { ...variable, valueSealed: old.seal('a value', variableContext(variable)) },
         ]);
         await store.servers.insert({ ...server, configSealed: old.seal('{}', serverContext(server)) });
+        const override = anOverride();
+        const configSealed = old.seal('{"a":1}', overrideContext(override));
+        await store.overrides.put({ ...override, configSealed }, null);
+        const credential = aCredential();
+        const sealed = old.seal('a token', credentialContext(credential));
+        await store.credentials.put({ ...credential, sealed });
         const done = await rotateStore({ store, keys: [newKey, oldKey], random });
         expect(done.filter(({ resealed }) => resealed > 0).map(({ collection }) => collection)).toEqual([
           'users',
           'variables',
           'servers',
+          'overrides',
+          'credentials',
           'system',
         ]);
         const [row] = await store.variables.list('default', 'u1', 's1');
         expect(ring(newKey).open(row!.valueSealed, variableContext(variable))).toBe('a value');
         const found = await store.servers.find('default', 's1');
         expect(ring(newKey).open(found!.configSealed, serverContext(server))).toBe('{}');
+        const changed = await store.overrides.find('default', 'files');
+        expect(ring(newKey).open(changed!.configSealed, overrideContext(override))).toBe('{"a":1}');
+        const held = await store.credentials.find(credential);
+        expect(ring(newKey).open(held!.sealed, credentialContext(credential))).toBe('a token');
       },
     );
 
@@ -221,7 +234,7 @@ describe('rotating the key', () => {
           if (name === 'users' && after === null && reads === 2) {
             await clock.advance(31_000);
             await store.system.announce('gateway', 1_000);
-            await store.users.setRole('u0001', 'DEMOTED', 2);
+            await store.users.update('u0001', { role: 'DEMOTED' }, 2);
             await store.system.retire('gateway');
           }
           return page;

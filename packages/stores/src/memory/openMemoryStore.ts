@@ -2,9 +2,15 @@ import type { PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Random } from '@behalf/kernel';
 import { createChangeListeners } from '../changeListeners.ts';
 import { openKeyvCache } from '../keyvCache.ts';
+import { createMemoryAcl } from './acl.ts';
+import { createMemoryApiKeys } from './apiKeys.ts';
 import { createMemoryAttempts } from './attempts.ts';
+import { createMemoryAudit } from './audit.ts';
+import { createMemoryCredentials } from './credentials.ts';
 import { createMemoryLeases } from './leases.ts';
+import { createMemoryOverrides } from './overrides.ts';
 import { createMemoryRaw } from './raw.ts';
+import { createMemoryRoles } from './roles.ts';
 import { createMemoryServers } from './servers.ts';
 import { createMemorySessions } from './sessions.ts';
 import { createMemorySystem } from './system.ts';
@@ -24,6 +30,12 @@ export function openMemoryStore({ clock, random }: { clock: Clock; random: Rando
     tickets: createMemoryTickets(tables),
     variables: createMemoryVariables(tables),
     servers: createMemoryServers(tables),
+    acl: createMemoryAcl(tables),
+    apiKeys: createMemoryApiKeys(tables),
+    audit: createMemoryAudit(tables),
+    credentials: createMemoryCredentials(tables),
+    overrides: createMemoryOverrides(tables),
+    roles: createMemoryRoles(tables),
     system: createMemorySystem(tables, clock),
     raw: createMemoryRaw(tables),
     attempts: createMemoryAttempts(clock),

@@ -1,4 +1,5 @@
 import type { ServerStore, StoredServerRecord } from '@behalf/gateway/ports';
+import { copiesOf, copyOf, inOrderOf } from './records.ts';
 import type { Tables } from './tables.ts';
 
 export function createMemoryServers({ servers }: Tables): ServerStore {
@@ -13,7 +14,7 @@ export function createMemoryServers({ servers }: Tables): ServerStore {
     const server = servers.get(id);
     return server?.tenant === tenant ? server : undefined;
   };
-  const inOrder = () => [...servers.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+  const inOrder = () => [...servers.values()].sort(inOrderOf(({ id }) => id));
 
   return {
     async insert(server) {
@@ -32,14 +33,14 @@ export function createMemoryServers({ servers }: Tables): ServerStore {
     async remove(tenant, id) {
       return find(tenant, id) !== undefined && servers.delete(id);
     },
-    find: async (tenant, id) => copy(find(tenant, id)),
+    find: async (tenant, id) => copyOf(find(tenant, id)),
     findByName: async (tenant, name) =>
-      copy([...servers.values()].find((server) => server.tenant === tenant && server.name === name)),
-    list: async () => inOrder().map((server) => ({ ...server })),
+      copyOf([...servers.values()].find((server) => server.tenant === tenant && server.name === name)),
+    list: async () => copiesOf(inOrder()),
+    roster: async (tenant) =>
+      inOrder()
+        .filter((server) => server.tenant === tenant)
+        .map(({ id, name, normalizedName, author }) => ({ id, name, normalizedName, author })),
     versions: async () => inOrder().map(({ id, version }) => ({ id, version })),
   };
-}
-
-function copy(server: StoredServerRecord | undefined): StoredServerRecord | null {
-  return server ? { ...server } : null;
 }

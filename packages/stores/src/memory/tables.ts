@@ -10,5 +10,11 @@ export function createTables(): Tables {
     system: new Map(),
     variables: new Map(),
     servers: new Map(),
+    overrides: new Map(),
+    roles: new Map(),
+    acl: new Map(),
+    apiKeys: new Map(),
+    credentials: new Map(),
+    audit: new Map(),
   };
 }

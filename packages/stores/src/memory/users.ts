@@ -1,4 +1,6 @@
 import type { UserStore } from '@behalf/gateway/ports';
+import { userChange } from '../userChange.ts';
+import { copiesOf, copyOf, inOrderOf } from './records.ts';
 import type { Tables } from './tables.ts';
 
 export function createMemoryUsers({ users }: Tables): UserStore {
@@ -16,18 +18,32 @@ export function createMemoryUsers({ users }: Tables): UserStore {
       users.set(user.id, { ...user });
       return 'inserted';
     },
-    findById: async (id) => copy(users.get(id)),
-    findByIdentity: async (tenant, issuer, subject) => copy(find(tenant, issuer, subject)),
-    async setRole(id, role, at) {
+    findById: async (id) => copyOf(users.get(id)),
+    findByIdentity: async (tenant, issuer, subject) => copyOf(find(tenant, issuer, subject)),
+    async update(id, change, at, expect = {}) {
       const user = users.get(id);
       if (!user) return false;
-      users.set(id, { ...user, role, updatedAt: at });
+      if (expect.role !== undefined && user.role !== expect.role) return false;
+      if (expect.roleSource !== undefined && user.roleSource !== expect.roleSource) return false;
+      users.set(id, { ...user, ...userChange(change, at) });
       return true;
     },
+    async list(tenant, { after, limit, search = '' }) {
+      const part = search.toLowerCase();
+      const found = [...users.values()]
+        .filter((user) => user.tenant === tenant && (after === null || user.id > after))
+        .filter(({ email, name }) => [email, name].some((text) => text.toLowerCase().includes(part)))
+        .sort(inOrderOf((user) => user.id));
+      return copiesOf(found.slice(0, limit));
+    },
+    countWithRole: async (tenant, role) =>
+      [...users.values()].filter(
+        (user) => user.tenant === tenant && user.role === role && user.disabledAt === null,
+      ).length,
+    signedOutSince: async (at) =>
+      [...users.values()]
+        .filter(({ signedOutAt }) => signedOutAt !== null && signedOutAt >= at)
+        .map(({ id, tenant, signedOutAt }) => ({ id, tenant, signedOutAt })),
     count: async () => users.size,
   };
-}
-
-function copy<T extends object>(record: T | undefined): T | null {
-  return record ? { ...record } : null;
 }

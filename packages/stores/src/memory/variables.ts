@@ -1,38 +1,30 @@
 import type { UserVariableRecord, UserVariableStore } from '@behalf/gateway/ports';
+import { copiesOf, inOrderOf, refuseTwin, removeWhere } from './records.ts';
 import type { Tables } from './tables.ts';
 
 export function createMemoryVariables({ variables }: Tables): UserVariableStore {
-  const removeWhere = (gone: (variable: UserVariableRecord) => boolean) => {
-    const ids = [...variables.values()].filter(gone).map((variable) => variable.id);
-    for (const id of ids) variables.delete(id);
-    return ids.length;
-  };
   const of = (tenant: string, userId: string, serverId: string) => (variable: UserVariableRecord) =>
     variable.tenant === tenant && variable.userId === userId && variable.serverId === serverId;
 
   return {
     list: async (tenant, userId, serverId) =>
-      [...variables.values()]
-        .filter(of(tenant, userId, serverId))
-        .sort((a, b) => (a.name < b.name ? -1 : 1))
-        .map((variable) => ({ ...variable })),
+      copiesOf(
+        [...variables.values()].filter(of(tenant, userId, serverId)).sort(inOrderOf(({ name }) => name)),
+      ),
     async put(records) {
       for (const record of records) {
-        const { id, tenant, userId, serverId, name } = record;
-        const ours = of(tenant, userId, serverId);
-        const twin = [...variables.values()].find((other) => ours(other) && other.name === name);
-        if (twin && twin.id !== id) throw new Error('A variable of this key exists under another id');
-        variables.set(id, { ...record });
+        refuseTwin(variables, record, 'tenant', 'userId', 'serverId', 'name');
+        variables.set(record.id, { ...record });
       }
     },
     async remove(tenant, userId, serverId, name) {
       const ours = of(tenant, userId, serverId);
-      return removeWhere((variable) => ours(variable) && variable.name === name) > 0;
+      return removeWhere(variables, (variable) => ours(variable) && variable.name === name) > 0;
     },
-    removeAll: async (tenant, userId, serverId) => removeWhere(of(tenant, userId, serverId)),
+    removeAll: async (tenant, userId, serverId) => removeWhere(variables, of(tenant, userId, serverId)),
     removeOfServer: async (tenant, serverId) =>
-      removeWhere((variable) => variable.tenant === tenant && variable.serverId === serverId),
+      removeWhere(variables, (variable) => variable.tenant === tenant && variable.serverId === serverId),
     removeOfUser: async (tenant, userId) =>
-      removeWhere((variable) => variable.tenant === tenant && variable.userId === userId),
+      removeWhere(variables, (variable) => variable.tenant === tenant && variable.userId === userId),
   };
 }

@@ -2,7 +2,7 @@ import type { PrimaryStore } from '@behalf/gateway/ports';
 import { systemClock, systemRandom } from '@behalf/kernel';
 import { createFakeClock, verifies, type FakeClock } from '@behalf/testkit';
 import { createMongoDouble, type MongoDouble } from '@behalf/testkit/mongodouble';
-import { aUser } from '@behalf/testkit/suites';
+import { anAclRow, aRole, aSegment, aUser } from '@behalf/testkit/suites';
 import { afterEach, beforeEach, describe, expect } from '@jest/globals';
 import { StoreUnavailableError } from '../errors.ts';
 import { openMongoStore, type MongoParts } from './index.ts';
@@ -59,6 +59,15 @@ async function everyWriteOnce(disturb: () => void): Promise<void> {
   expect((await store.attempts.hit('a', 60_000)).count).toBe(1);
   disturb();
   expect((await store.attempts.hit('a', 60_000)).count).toBe(2);
+  disturb();
+  expect(await store.roles.insert(aRole())).toBe('inserted');
+  disturb();
+  expect(await store.roles.replace(aRole({ version: 2 }), 1)).toBe('replaced');
+  disturb();
+  await store.audit.append(aSegment());
+  disturb();
+  await store.acl.change({ put: [anAclRow()], remove: ['none'] });
+  expect(await store.acl.list()).toEqual([anAclRow()]);
   disturb();
   await store.raw.put('system', [{ name: 'n', value: 'v' }]);
   expect(await store.raw.count('system')).toBe(1);
@@ -117,6 +126,10 @@ describe('an outage', () => {
     () => of.leases.acquire('k', 'refresh', 1_000),
     () => of.tickets.consume('setup', 't', 0),
     () => of.cache('c').get('k'),
+    () => of.roles.list(),
+    () => of.acl.change({ put: [anAclRow()], remove: [] }),
+    () => of.apiKeys.findByHash('h', 0),
+    () => of.audit.append(aSegment()),
     () => of.system.announce('w', 1_000),
   ];
 

@@ -1,9 +1,21 @@
 import { Schema, type Connection, type Model } from 'mongoose';
 import type { ChangeTopic, Collections } from '@behalf/gateway/ports';
 import type { LeasePurpose } from '@behalf/kernel';
-
-/** A record as MongoDB keeps it: the field that names it is `_id`. */
-export type Stored<R, K extends keyof R> = Omit<R, K> & { _id: string };
+import {
+  aclSchema,
+  apiKeySchema,
+  auditSchema,
+  credentialSchema,
+  overrideSchema,
+  roleSchema,
+  type AclDoc,
+  type ApiKeyDoc,
+  type AuditDoc,
+  type CredentialDoc,
+  type OverrideDoc,
+  type RoleDoc,
+} from './accessSchemas.ts';
+import { anyText, instant, options, text, time, timeOrNull, type Stored } from './fields.ts';
 
 /** `first` marks the one document that may begin an empty store; see users.ts. */
 export type UserDoc = Stored<Collections['users'], 'id'> & { first?: true };
@@ -48,21 +60,18 @@ export interface Models {
   system: Model<SystemDoc>;
   variables: Model<VariableDoc>;
   servers: Model<ServerDoc>;
+  overrides: Model<OverrideDoc>;
+  roles: Model<RoleDoc>;
+  acl: Model<AclDoc>;
+  apiKeys: Model<ApiKeyDoc>;
+  credentials: Model<CredentialDoc>;
+  audit: Model<AuditDoc>;
   state: Model<StateDoc>;
   leases: Model<LeaseDoc>;
   attempts: Model<AttemptDoc>;
   revisions: Model<RevisionDoc>;
   cache: Model<CacheDoc>;
 }
-
-const text = { type: String, required: true } as const;
-/** Mongoose takes an empty string for a missing one; an empty name is a name. */
-const anyText = { type: String, default: '' } as const;
-const time = { type: Number, required: true } as const;
-const instant = { type: Date, required: true } as const;
-
-/** An unknown field is a mistake in our code: it throws instead of vanishing. */
-const options = { strict: 'throw', strictQuery: 'throw', versionKey: false, minimize: false } as const;
 
 const userSchema = new Schema<UserDoc>(
   {
@@ -73,6 +82,10 @@ const userSchema = new Schema<UserDoc>(
     email: anyText,
     name: anyText,
     role: text,
+    roleSource: text,
+    roleConfirmedAt: timeOrNull,
+    disabledAt: timeOrNull,
+    signedOutAt: timeOrNull,
     passwordSealed: { type: String, default: null },
     createdAt: time,
     updatedAt: time,
@@ -82,16 +95,19 @@ const userSchema = new Schema<UserDoc>(
 );
 userSchema.index({ tenant: 1, issuer: 1, subject: 1 }, { name: 'identity', unique: true });
 userSchema.index({ first: 1 }, { name: 'first', unique: true, partialFilterExpression: { first: true } });
+userSchema.index({ tenant: 1, _id: 1 }, { name: 'tenant' });
+userSchema.index({ tenant: 1, role: 1 }, { name: 'role' });
+userSchema.index({ signedOutAt: 1 }, { name: 'signedOut' });
 
 const sessionSchema = new Schema<SessionDoc>(
-  { _id: text, userId: text, tenant: text, createdAt: time, expiresAt: time },
+  { _id: text, userId: text, tenant: text, via: text, groups: [String], createdAt: time, expiresAt: time },
   options,
 );
 sessionSchema.index({ userId: 1 }, { name: 'user' });
 sessionSchema.index({ expiresAt: 1 }, { name: 'expiry' });
 
 const ticketSchema = new Schema<TicketDoc>(
-  { _id: text, kind: text, createdAt: time, expiresAt: time, consumedAt: { type: Number, default: null } },
+  { _id: text, kind: text, createdAt: time, expiresAt: time, consumedAt: timeOrNull },
   options,
 );
 
@@ -124,6 +140,9 @@ const serverSchema = new Schema<ServerDoc>(
     createdAt: time,
     updatedAt: time,
     updatedBy: text,
+    securedBy: anyText,
+    securedAt: time,
+    securedHash: anyText,
   },
   options,
 );
@@ -170,6 +189,12 @@ export function defineModels(connection: Connection): Models {
     system: define('system', systemSchema),
     variables: define('variables', variableSchema),
     servers: define('servers', serverSchema),
+    overrides: define('overrides', overrideSchema),
+    roles: define('roles', roleSchema),
+    acl: define('acl', aclSchema),
+    apiKeys: define('apiKeys', apiKeySchema),
+    credentials: define('credentials', credentialSchema),
+    audit: define('audit', auditSchema),
     state: define('state', stateSchema),
     leases: define('leases', leaseSchema),
     attempts: define('attempts', attemptSchema),

@@ -2,7 +2,7 @@ import type { PrimaryStore } from '@behalf/gateway/ports';
 import { systemClock, systemRandom } from '@behalf/kernel';
 import { verifies } from '@behalf/testkit';
 import { createMongoDouble, mongoDoubleBanner, type MongoDouble } from '@behalf/testkit/mongodouble';
-import { aUser, primarySuites, processesSuite } from '@behalf/testkit/suites';
+import { aSession, aStoredServer, aUser, primarySuites, processesSuite } from '@behalf/testkit/suites';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from '@jest/globals';
 import { createConnection } from 'mongoose';
 import { openMongoStore } from './index.ts';
@@ -110,6 +110,61 @@ describe(`two clients on ${label}`, () => {
         await stores[0].system.retire('gateway');
         await stores[1].system.endMaintenance('copy');
       }
+    },
+  );
+
+  verifies('stores.mongo.one-winner', 'of fifty that change what they saw of a user, one does', async () => {
+    await stores[0].users.insert(aUser());
+    const outcomes = await fifty((store, i) =>
+      store.users.update('u1', { role: `R${i}` }, 2, { role: 'USER', roleSource: 'manual' }),
+    );
+    expect(outcomes.filter(Boolean)).toHaveLength(1);
+  });
+
+  verifies(
+    'stores.upgrade.defaults',
+    'a document of an earlier version reads as if it had what it lacks',
+    async () => {
+      const connection = await createConnection(used.at(-1) as string).asPromise();
+      const { id, tenant, issuer, subject, email, name, createdAt, updatedAt } = aUser();
+      const user = {
+        tenant,
+        issuer,
+        subject,
+        email,
+        name,
+        role: 'ADMIN',
+        createdAt,
+        updatedAt,
+        passwordSealed: null,
+      };
+      const documents = (collection: string) =>
+        connection.db!.collection<{ _id: string }>(`behalf_${collection}`);
+      await documents('users').insertOne({ _id: id, ...user });
+      const session = { userId: 'u1', tenant, createdAt: 1_000, expiresAt: 9e12 };
+      await documents('sessions').insertOne({ _id: 'h1', ...session });
+      const {
+        securedBy: _by,
+        securedAt: _at,
+        securedHash: _hash,
+        ...server
+      } = aStoredServer({ updatedBy: 'u2' });
+      const { id: _id, ...fields } = server;
+      await documents('servers').insertOne({ _id, ...fields });
+      await connection.close();
+
+      const [store] = stores;
+      expect(await store.users.findById('u1')).toEqual(aUser({ role: 'ADMIN' }));
+      expect(await store.raw.page('users', null, 9)).toEqual([aUser({ role: 'ADMIN' })]);
+      expect(await store.users.countWithRole('default', 'ADMIN')).toBe(1);
+      expect(await store.sessions.list('u1', 0)).toEqual([aSession()]);
+      expect(await store.raw.page('sessions', null, 9)).toEqual([aSession()]);
+      const whole = { ...server, securedBy: 'u2', securedAt: 1_000, securedHash: '' };
+      expect(await store.servers.list()).toEqual([whole]);
+      expect(await store.raw.page('servers', null, 9)).toEqual([whole]);
+      // And what is decided by what was seen of it is decided by the same.
+      expect(await store.users.update('u1', { name: 'A' }, 2, { roleSource: 'claim' })).toBe(false);
+      expect(await store.users.update('u1', { name: 'A' }, 2, { roleSource: 'manual' })).toBe(true);
     },
   );
 

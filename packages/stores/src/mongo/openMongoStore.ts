@@ -2,14 +2,20 @@ import type { PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Random } from '@behalf/kernel';
 import type { Model } from 'mongoose';
 import { openKeyvCache } from '../keyvCache.ts';
+import { createMongoAcl } from './acl.ts';
+import { createMongoApiKeys } from './apiKeys.ts';
 import { createMongoAttempts } from './attempts.ts';
+import { createMongoAudit } from './audit.ts';
 import { createMongoCacheAdapter } from './cacheAdapter.ts';
 import { createMongoChanges } from './changes.ts';
 import { openConnection } from './connection.ts';
+import { createMongoCredentials } from './credentials.ts';
 import { createGate } from './gate.ts';
 import { createMongoLeases } from './leases.ts';
 import { defineModels } from './models.ts';
+import { createMongoOverrides } from './overrides.ts';
 import { createMongoRaw } from './raw.ts';
+import { createMongoRoles } from './roles.ts';
 import { createMongoServers } from './servers.ts';
 import { createMongoSessions } from './sessions.ts';
 import { createMongoSystem } from './system.ts';
@@ -51,6 +57,12 @@ export async function openMongoStore(parts: MongoParts): Promise<PrimaryStore> {
       tickets: createMongoTickets(models, gate),
       variables: createMongoVariables(models, gate),
       servers: createMongoServers(models, gate),
+      acl: createMongoAcl(models, gate),
+      apiKeys: createMongoApiKeys(models, gate),
+      audit: createMongoAudit(models, gate),
+      credentials: createMongoCredentials(models, gate),
+      overrides: createMongoOverrides(models, gate),
+      roles: createMongoRoles(models, gate),
       system,
       raw: createMongoRaw(models, gate),
       attempts: createMongoAttempts(models, gate),

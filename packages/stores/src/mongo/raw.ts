@@ -5,6 +5,7 @@ import {
   type RawCollections,
 } from '@behalf/gateway/ports';
 import type { Model } from 'mongoose';
+import { recordsOf } from './documents.ts';
 import type { Gate } from './gate.ts';
 import type { Models } from './models.ts';
 
@@ -16,20 +17,17 @@ export function createMongoRaw(models: Models, gate: Gate): RawCollections {
   return {
     count: (name) => gate.run(() => modelOf(name).countDocuments({}).exec()),
     async page<N extends CollectionName>(name: N, after: string | null, limit: number) {
-      const { key } = collectionShapes[name];
       const rest = after === null ? {} : { _id: { $gt: after } };
       const docs = await gate.run(() =>
         modelOf(name).find(rest).sort({ _id: 1 }).limit(limit).lean<AnyDoc[]>().exec(),
       );
-      return docs.map(
-        ({ _id, first: _first, ...fields }) => ({ [key]: _id, ...fields }) as unknown as Collections[N],
-      );
+      return recordsOf(name, docs);
     },
     async put<N extends CollectionName>(name: N, records: readonly Collections[N][]) {
       if (records.length === 0) return;
       const { key } = collectionShapes[name];
       const writes = records.map((record) => {
-        const { [key]: id, ...fields } = record as Record<string, unknown>;
+        const { [key]: id, ...fields } = record as unknown as Record<string, unknown>;
         const _id = String(id);
         return { replaceOne: { filter: { _id }, replacement: { _id, ...fields }, upsert: true } };
       });

@@ -1,7 +1,9 @@
-import type { ServerStore, StoredServerRecord } from '@behalf/gateway/ports';
+import type { ServerStore } from '@behalf/gateway/ports';
+import { recordOrNull, recordsOf } from './documents.ts';
 import { isDuplicateKey } from './failures.ts';
 import type { Gate } from './gate.ts';
 import type { Models, ServerDoc } from './models.ts';
+import { replaceSeen } from './versions.ts';
 
 export function createMongoServers({ servers }: Models, gate: Gate): ServerStore {
   return {
@@ -14,28 +16,31 @@ export function createMongoServers({ servers }: Models, gate: Gate): ServerStore
         throw error;
       }
     },
-    async replace({ id, tenant, ...rest }, seen) {
+    async replace(server, seen) {
       try {
-        const done = await gate.run(() =>
-          servers.updateOne({ _id: id, tenant, version: seen }, { $set: rest }).exec(),
-        );
-        if (done.matchedCount === 1) return 'replaced';
+        return await replaceSeen(servers, gate, server, seen);
       } catch (error) {
         if (isDuplicateKey(error)) return 'taken';
         throw error;
       }
-      const there = await gate.run(() => servers.exists({ _id: id, tenant }).exec());
-      return there === null ? 'missing' : 'version_conflict';
     },
     remove: async (tenant, id) =>
       (await gate.run(() => servers.deleteOne({ _id: id, tenant }).exec())).deletedCount === 1,
     find: async (tenant, id) =>
-      fromDoc(await gate.run(() => servers.findOne({ _id: id, tenant }).lean<ServerDoc>().exec())),
+      recordOrNull('servers', await gate.run(() => servers.findOne({ _id: id, tenant }).lean().exec())),
     findByName: async (tenant, name) =>
-      fromDoc(await gate.run(() => servers.findOne({ tenant, name }).lean<ServerDoc>().exec())),
-    async list() {
-      const docs = await gate.run(() => servers.find({}).sort({ _id: 1 }).lean<ServerDoc[]>().exec());
-      return docs.map(toRecord);
+      recordOrNull('servers', await gate.run(() => servers.findOne({ tenant, name }).lean().exec())),
+    list: async () =>
+      recordsOf('servers', await gate.run(() => servers.find({}).sort({ _id: 1 }).lean().exec())),
+    async roster(tenant) {
+      const docs = await gate.run(() =>
+        servers
+          .find({ tenant }, { name: 1, normalizedName: 1, author: 1 })
+          .sort({ _id: 1 })
+          .lean<Pick<ServerDoc, '_id' | 'name' | 'normalizedName' | 'author'>[]>()
+          .exec(),
+      );
+      return docs.map(({ _id, name, normalizedName, author }) => ({ id: _id, name, normalizedName, author }));
     },
     async versions() {
       const docs = await gate.run(() =>
@@ -44,12 +49,4 @@ export function createMongoServers({ servers }: Models, gate: Gate): ServerStore
       return docs.map(({ _id, version }) => ({ id: _id, version }));
     },
   };
-}
-
-function toRecord({ _id, ...rest }: ServerDoc): StoredServerRecord {
-  return { id: _id, ...rest };
-}
-
-function fromDoc(doc: ServerDoc | null): StoredServerRecord | null {
-  return doc && toRecord(doc);
 }

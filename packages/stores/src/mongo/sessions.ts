@@ -1,6 +1,7 @@
 import type { SessionStore } from '@behalf/gateway/ports';
+import { recordOrNull, recordsOf } from './documents.ts';
 import type { Gate } from './gate.ts';
-import type { Models, SessionDoc } from './models.ts';
+import type { Models } from './models.ts';
 
 export function createMongoSessions({ sessions }: Models, gate: Gate): SessionStore {
   return {
@@ -9,10 +10,12 @@ export function createMongoSessions({ sessions }: Models, gate: Gate): SessionSt
     },
     async find(hash, now) {
       const live = { _id: hash, expiresAt: { $gt: now } };
-      const doc = await gate.run(() => sessions.findOne(live).lean<SessionDoc>().exec());
-      if (!doc) return null;
-      const { _id, ...rest } = doc;
-      return { hash: _id, ...rest };
+      return recordOrNull('sessions', await gate.run(() => sessions.findOne(live).lean().exec()));
+    },
+    async list(userId, now) {
+      const live = { userId, expiresAt: { $gt: now } };
+      const docs = await gate.run(() => sessions.find(live).sort({ createdAt: 1, _id: 1 }).lean().exec());
+      return recordsOf('sessions', docs);
     },
     remove: async (hash) =>
       (await gate.run(() => sessions.deleteOne({ _id: hash }).exec())).deletedCount === 1,

@@ -1,6 +1,10 @@
 import type { UserRecord, UserStore } from '@behalf/gateway/ports';
+import type { QueryFilter } from 'mongoose';
+import { userChange } from '../userChange.ts';
+import { recordOrNull, recordsOf } from './documents.ts';
 import { isDuplicateKey, isDuplicateOf } from './failures.ts';
 import type { Gate } from './gate.ts';
+import { literalPattern } from './literalPattern.ts';
 import type { Models, UserDoc } from './models.ts';
 
 /**
@@ -47,14 +51,40 @@ export function createMongoUsers({ users }: Models, gate: Gate): UserStore {
       if ((await gate.run(() => users.exists({}).exec())) !== null) return 'not_first';
       return (await insertMarked(user)) === 'inserted' ? 'inserted' : 'not_first';
     },
-    findById: async (id) => fromUserDoc(await gate.run(() => users.findById(id).lean<UserDoc>().exec())),
+    findById: async (id) => recordOrNull('users', await gate.run(() => users.findById(id).lean().exec())),
     findByIdentity: async (tenant, issuer, subject) =>
-      fromUserDoc(await gate.run(() => users.findOne({ tenant, issuer, subject }).lean<UserDoc>().exec())),
-    async setRole(id, role, at) {
-      const done = await gate.run(() =>
-        users.updateOne({ _id: id }, { $set: { role, updatedAt: at } }).exec(),
-      );
+      recordOrNull('users', await gate.run(() => users.findOne({ tenant, issuer, subject }).lean().exec())),
+    async update(id, change, at, { role, roleSource } = {}) {
+      // A document of an earlier version has no source, and counts as one that an administrator gave: see documents.ts.
+      const source = roleSource === 'manual' ? { $in: ['manual', null] } : roleSource;
+      const expected = {
+        _id: id,
+        ...(role === undefined ? {} : { role }),
+        ...(source === undefined ? {} : { roleSource: source }),
+      } as QueryFilter<UserDoc>;
+      const done = await gate.run(() => users.updateOne(expected, { $set: userChange(change, at) }).exec());
       return done.matchedCount === 1;
+    },
+    async list(tenant, { after, limit, search = '' }) {
+      const part = { $regex: literalPattern(search), $options: 'i' };
+      const found = {
+        tenant,
+        ...(after === null ? {} : { _id: { $gt: after } }),
+        ...(search === '' ? {} : { $or: [{ email: part }, { name: part }] }),
+      };
+      const docs = await gate.run(() => users.find(found).sort({ _id: 1 }).limit(limit).lean().exec());
+      return recordsOf('users', docs);
+    },
+    countWithRole: (tenant, role) =>
+      gate.run(() => users.countDocuments({ tenant, role, disabledAt: null }).exec()),
+    async signedOutSince(at) {
+      const docs = await gate.run(() =>
+        users
+          .find({ signedOutAt: { $gte: at } }, { tenant: 1, signedOutAt: 1 })
+          .lean()
+          .exec(),
+      );
+      return docs.map(({ _id, tenant, signedOutAt }) => ({ id: _id, tenant, signedOutAt }));
     },
     count: () => gate.run(() => users.countDocuments({}).exec()),
   };
@@ -62,10 +92,4 @@ export function createMongoUsers({ users }: Models, gate: Gate): UserStore {
 
 function toUserDoc({ id, ...rest }: UserRecord): UserDoc {
   return { _id: id, ...rest };
-}
-
-function fromUserDoc(doc: UserDoc | null): UserRecord | null {
-  if (!doc) return null;
-  const { _id, first: _first, ...rest } = doc;
-  return { id: _id, ...rest };
 }

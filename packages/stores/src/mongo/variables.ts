@@ -1,4 +1,5 @@
 import type { UserVariableStore } from '@behalf/gateway/ports';
+import { recordsOf } from './documents.ts';
 import type { Gate } from './gate.ts';
 import type { Models, VariableDoc } from './models.ts';
 
@@ -9,9 +10,9 @@ export function createMongoVariables({ variables }: Models, gate: Gate): UserVar
   return {
     async list(tenant, userId, serverId) {
       const docs = await gate.run(() =>
-        variables.find({ tenant, userId, serverId }).sort({ name: 1 }).lean<VariableDoc[]>().exec(),
+        variables.find({ tenant, userId, serverId }).sort({ name: 1 }).lean().exec(),
       );
-      return docs.map(({ _id, ...rest }) => ({ id: _id, ...rest }));
+      return recordsOf('variables', docs);
     },
     async put(records) {
       if (records.length === 0) return;

@@ -1,12 +1,18 @@
 import type { PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Random } from '@behalf/kernel';
 import { openKeyvCache } from '../keyvCache.ts';
+import { createSqliteAcl } from './acl.ts';
+import { createSqliteApiKeys } from './apiKeys.ts';
 import { createSqliteAttempts } from './attempts.ts';
+import { createSqliteAudit } from './audit.ts';
 import { createSqliteCacheAdapter } from './cacheAdapter.ts';
 import { createSqliteChanges } from './changes.ts';
+import { createSqliteCredentials } from './credentials.ts';
 import { openDatabase } from './database.ts';
 import { createSqliteLeases } from './leases.ts';
+import { createSqliteOverrides } from './overrides.ts';
 import { createSqliteRaw } from './raw.ts';
+import { createSqliteRoles } from './roles.ts';
 import { createSqliteServers } from './servers.ts';
 import { createSqliteSessions } from './sessions.ts';
 import { createSqliteSystem } from './system.ts';
@@ -38,6 +44,12 @@ export async function openSqliteStore({
     tickets: createSqliteTickets(db),
     variables: createSqliteVariables(db),
     servers: createSqliteServers(db),
+    acl: createSqliteAcl(db),
+    apiKeys: createSqliteApiKeys(db),
+    audit: createSqliteAudit(db),
+    credentials: createSqliteCredentials(db),
+    overrides: createSqliteOverrides(db),
+    roles: createSqliteRoles(db),
     system: createSqliteSystem(db, clock),
     raw: createSqliteRaw(db),
     attempts: createSqliteAttempts(db, clock),

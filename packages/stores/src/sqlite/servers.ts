@@ -1,27 +1,14 @@
-import type { ServerStore, StoredServerRecord } from '@behalf/gateway/ports';
-import { isUniqueViolation, type Row, type Sqlite } from './database.ts';
+import type { ServerStore, StoredServerName } from '@behalf/gateway/ports';
+import { isUniqueViolation, type Sqlite } from './database.ts';
+import { createTable } from './table.ts';
+import { replaceSeen } from './versions.ts';
 
 export function createSqliteServers(db: Sqlite): ServerStore {
+  const servers = createTable('servers');
   return {
     async insert(server) {
       try {
-        await db.write((tx) =>
-          tx.run(
-            `INSERT INTO servers
-              (id, tenant, name, normalizedName, author, version, configSealed, createdAt, updatedAt, updatedBy)
-              VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-            server.id,
-            server.tenant,
-            server.name,
-            server.normalizedName,
-            server.author,
-            server.version,
-            server.configSealed,
-            server.createdAt,
-            server.updatedAt,
-            server.updatedBy,
-          ),
-        );
+        await db.write((tx) => servers.insert(tx, server));
         return 'inserted';
       } catch (error) {
         if (isUniqueViolation(error)) return 'taken';
@@ -30,26 +17,7 @@ export function createSqliteServers(db: Sqlite): ServerStore {
     },
     async replace(server, seen) {
       try {
-        return await db.write((tx) => {
-          const changed = tx.run(
-            `UPDATE servers SET name = ?, normalizedName = ?, author = ?, version = ?, configSealed = ?,
-              createdAt = ?, updatedAt = ?, updatedBy = ? WHERE id = ? AND tenant = ? AND version = ?`,
-            server.name,
-            server.normalizedName,
-            server.author,
-            server.version,
-            server.configSealed,
-            server.createdAt,
-            server.updatedAt,
-            server.updatedBy,
-            server.id,
-            server.tenant,
-            seen,
-          );
-          if (changed > 0) return 'replaced';
-          const there = tx.get('SELECT 1 FROM servers WHERE id = ? AND tenant = ?', server.id, server.tenant);
-          return there === undefined ? 'missing' : 'version_conflict';
-        });
+        return await db.write((tx) => replaceSeen(tx, servers, server, seen));
       } catch (error) {
         if (isUniqueViolation(error)) return 'taken';
         throw error;
@@ -58,15 +26,16 @@ export function createSqliteServers(db: Sqlite): ServerStore {
     remove: async (tenant, id) =>
       (await db.write((tx) => tx.run('DELETE FROM servers WHERE id = ? AND tenant = ?', id, tenant))) > 0,
     find: async (tenant, id) =>
-      asServer(db.get('SELECT * FROM servers WHERE id = ? AND tenant = ?', id, tenant)),
+      servers.one(db.get('SELECT * FROM servers WHERE id = ? AND tenant = ?', id, tenant)),
     findByName: async (tenant, name) =>
-      asServer(db.get('SELECT * FROM servers WHERE tenant = ? AND name = ?', tenant, name)),
-    list: async () => db.all('SELECT * FROM servers ORDER BY id') as unknown as StoredServerRecord[],
+      servers.one(db.get('SELECT * FROM servers WHERE tenant = ? AND name = ?', tenant, name)),
+    list: async () => servers.all(db.all('SELECT * FROM servers ORDER BY id')),
+    roster: async (tenant) =>
+      db.all(
+        'SELECT id, name, normalizedName, author FROM servers WHERE tenant = ? ORDER BY id',
+        tenant,
+      ) as unknown as StoredServerName[],
     versions: async () =>
       db.all('SELECT id, version FROM servers ORDER BY id') as unknown as { id: string; version: number }[],
   };
-}
-
-function asServer(row: Row | undefined): StoredServerRecord | null {
-  return (row as unknown as StoredServerRecord | undefined) ?? null;
 }

@@ -1,22 +1,21 @@
-import type { SessionRecord, SessionStore } from '@behalf/gateway/ports';
+import type { SessionStore } from '@behalf/gateway/ports';
 import type { Sqlite } from './database.ts';
+import { createTable } from './table.ts';
 
 export function createSqliteSessions(db: Sqlite): SessionStore {
+  const sessions = createTable('sessions');
   return {
-    insert: async ({ hash, userId, tenant, createdAt, expiresAt }) =>
-      void (await db.write((tx) =>
-        tx.run(
-          'INSERT INTO sessions (hash, userId, tenant, createdAt, expiresAt) VALUES (?, ?, ?, ?, ?)',
-          hash,
-          userId,
-          tenant,
-          createdAt,
-          expiresAt,
-        ),
-      )),
+    insert: (session) => db.write((tx) => sessions.insert(tx, session)),
     find: async (hash, now) =>
-      (db.get('SELECT * FROM sessions WHERE hash = ? AND expiresAt > ?', hash, now) as unknown as
-        SessionRecord | undefined) ?? null,
+      sessions.one(db.get('SELECT * FROM sessions WHERE hash = ? AND expiresAt > ?', hash, now)),
+    list: async (userId, now) =>
+      sessions.all(
+        db.all(
+          'SELECT * FROM sessions WHERE userId = ? AND expiresAt > ? ORDER BY createdAt, hash',
+          userId,
+          now,
+        ),
+      ),
     remove: async (hash) => (await db.write((tx) => tx.run('DELETE FROM sessions WHERE hash = ?', hash))) > 0,
     removeOfUser: (userId) => db.write((tx) => tx.run('DELETE FROM sessions WHERE userId = ?', userId)),
     removeExpired: (now) => db.write((tx) => tx.run('DELETE FROM sessions WHERE expiresAt <= ?', now)),

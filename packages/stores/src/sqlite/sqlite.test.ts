@@ -4,11 +4,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock, systemRandom } from '@behalf/kernel';
 import { eventually, verifies } from '@behalf/testkit';
-import { aUser, primarySuites, processesSuite, startOpening } from '@behalf/testkit/suites';
+import {
+  aSession,
+  aStoredServer,
+  aUser,
+  primarySuites,
+  processesSuite,
+  startOpening,
+} from '@behalf/testkit/suites';
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { StoreUnavailableError } from '../errors.ts';
 import { openDatabase } from './database.ts';
 import { openSqliteStore } from './index.ts';
+import { migrations } from './migrations.ts';
 
 const parts = { clock: systemClock, random: systemRandom };
 let dir = '';
@@ -46,6 +54,40 @@ describe('the SQLite file', () => {
     expect(await second.users.findById('u1')).toEqual(aUser());
     await second.close();
   });
+
+  verifies(
+    'stores.upgrade.defaults',
+    'of an earlier version keeps its records and gets what they lacked',
+    async () => {
+      const file = newFile();
+      const { default: Libsql } = await import('libsql');
+      const old = new Libsql(file);
+      for (const statement of migrations.slice(0, 3).flat()) old.exec(statement);
+      old.exec(`PRAGMA user_version = 3;
+        INSERT INTO users VALUES ('u1', 'default', 'local', 'ada@example.com', 'ada@example.com', 'Ada', 'ADMIN',
+          'v1.sealed', 1000, 1000);
+        INSERT INTO sessions VALUES ('h1', 'u1', 'default', 1000, 9000000000000);
+        INSERT INTO servers VALUES ('s1', 'default', 'my server', 'my_server', 'u1', 4, 'v1.sealed', 1000, 2000,
+          'u2');`);
+      old.close();
+      const store = await openSqliteStore({ ...parts, file });
+      const user = aUser({ role: 'ADMIN', passwordSealed: 'v1.sealed' });
+      expect(await store.users.findById('u1')).toEqual(user);
+      expect(await store.users.countWithRole('default', 'ADMIN')).toBe(1);
+      expect(await store.sessions.list('u1', 0)).toEqual([aSession()]);
+      expect(await store.servers.list()).toEqual([
+        aStoredServer({
+          version: 4,
+          updatedAt: 2_000,
+          updatedBy: 'u2',
+          securedBy: 'u2',
+          securedAt: 2_000,
+          securedHash: '',
+        }),
+      ]);
+      await store.close();
+    },
+  );
 
   verifies('stores.sqlite.newer-schema', 'of a newer version is refused, untouched', async () => {
     const file = newFile();

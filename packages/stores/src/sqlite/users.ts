@@ -1,14 +1,15 @@
 import type { UserRecord, UserStore } from '@behalf/gateway/ports';
-import { isUniqueViolation, type Sqlite, type Transaction } from './database.ts';
-
-const INSERT = `INSERT INTO users (id, tenant, issuer, subject, email, name, role, passwordSealed, createdAt, updatedAt)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+import { userChange } from '../userChange.ts';
+import { isUniqueViolation, type Param, type Sqlite } from './database.ts';
+import { anyCaseGlob } from './glob.ts';
+import { createTable } from './table.ts';
 
 export function createSqliteUsers(db: Sqlite): UserStore {
+  const users = createTable('users');
   return {
     async insert(user) {
       try {
-        await db.write((tx) => insertUser(tx, INSERT, user));
+        await db.write((tx) => users.insert(tx, user));
         return 'inserted';
       } catch (error) {
         if (isUniqueViolation(error)) return 'taken';
@@ -18,12 +19,12 @@ export function createSqliteUsers(db: Sqlite): UserStore {
     insertFirst: (user) =>
       db.write((tx) => {
         if (tx.get('SELECT 1 FROM users LIMIT 1')) return 'not_first';
-        insertUser(tx, INSERT, user);
+        users.insert(tx, user);
         return 'inserted';
       }),
-    findById: async (id) => asUser(db.get('SELECT * FROM users WHERE id = ?', id)),
+    findById: async (id) => users.one(db.get('SELECT * FROM users WHERE id = ?', id)),
     findByIdentity: async (tenant, issuer, subject) =>
-      asUser(
+      users.one(
         db.get(
           'SELECT * FROM users WHERE tenant = ? AND issuer = ? AND subject = ?',
           tenant,
@@ -31,30 +32,42 @@ export function createSqliteUsers(db: Sqlite): UserStore {
           subject,
         ),
       ),
-    setRole: async (id, role, at) =>
-      (await db.write((tx) =>
-        tx.run('UPDATE users SET role = ?, updatedAt = ? WHERE id = ?', role, at, id),
-      )) > 0,
+    async update(id, change, at, { role, roleSource } = {}) {
+      const conditions: [string, Param][] = [['id = ?', id]];
+      if (role !== undefined) conditions.push(['role = ?', role]);
+      if (roleSource !== undefined) conditions.push(['roleSource = ?', roleSource]);
+      const where = conditions.map(([condition]) => condition).join(' AND ');
+      const params = conditions.map(([, param]) => param);
+      const fields = userChange(change, at);
+      return (await db.write((tx) => users.update(tx, fields, where, ...params))) > 0;
+    },
+    async list(tenant, { after, limit, search = '' }) {
+      const part = anyCaseGlob(search);
+      return users.all(
+        db.all(
+          `SELECT * FROM users WHERE tenant = ? AND id > ? AND (email GLOB ? OR name GLOB ?)
+            ORDER BY id LIMIT ?`,
+          tenant,
+          after ?? '',
+          part,
+          part,
+          limit,
+        ),
+      );
+    },
+    countWithRole: async (tenant, role) =>
+      Number(
+        db.get(
+          'SELECT count(*) AS n FROM users WHERE tenant = ? AND role = ? AND disabledAt IS NULL',
+          tenant,
+          role,
+        )?.['n'],
+      ),
+    signedOutSince: async (at) =>
+      db.all('SELECT id, tenant, signedOutAt FROM users WHERE signedOutAt >= ?', at) as unknown as Pick<
+        UserRecord,
+        'id' | 'tenant' | 'signedOutAt'
+      >[],
     count: async () => Number(db.get('SELECT count(*) AS n FROM users')?.['n']),
   };
-}
-
-function insertUser(tx: Transaction, sql: string, user: UserRecord): void {
-  tx.run(
-    sql,
-    user.id,
-    user.tenant,
-    user.issuer,
-    user.subject,
-    user.email,
-    user.name,
-    user.role,
-    user.passwordSealed,
-    user.createdAt,
-    user.updatedAt,
-  );
-}
-
-function asUser(row: object | undefined): UserRecord | null {
-  return (row as UserRecord | undefined) ?? null;
 }

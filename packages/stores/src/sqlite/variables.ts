@@ -1,34 +1,20 @@
-import type { UserVariableRecord, UserVariableStore } from '@behalf/gateway/ports';
+import type { UserVariableStore } from '@behalf/gateway/ports';
 import type { Sqlite } from './database.ts';
+import { createTable } from './table.ts';
 
 const OF_USER = 'tenant = ? AND userId = ? AND serverId = ?';
 
 export function createSqliteVariables(db: Sqlite): UserVariableStore {
+  const variables = createTable('variables');
   return {
     list: async (tenant, userId, serverId) =>
-      db.all(
-        `SELECT * FROM variables WHERE ${OF_USER} ORDER BY name`,
-        tenant,
-        userId,
-        serverId,
-      ) as unknown as UserVariableRecord[],
+      variables.all(
+        db.all(`SELECT * FROM variables WHERE ${OF_USER} ORDER BY name`, tenant, userId, serverId),
+      ),
     async put(records) {
       if (records.length === 0) return;
       await db.write((tx) => {
-        for (const { id, tenant, userId, serverId, name, valueSealed, updatedAt } of records) {
-          tx.run(
-            `INSERT INTO variables (id, tenant, userId, serverId, name, valueSealed, updatedAt)
-              VALUES (?, ?, ?, ?, ?, ?, ?)
-              ON CONFLICT (id) DO UPDATE SET valueSealed = excluded.valueSealed, updatedAt = excluded.updatedAt`,
-            id,
-            tenant,
-            userId,
-            serverId,
-            name,
-            valueSealed,
-            updatedAt,
-          );
-        }
+        for (const record of records) variables.put(tx, record);
       });
     },
     remove: async (tenant, userId, serverId, name) =>

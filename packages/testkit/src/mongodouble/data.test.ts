@@ -326,6 +326,18 @@ describe('reads of the double', () => {
     ]);
   });
 
+  verifies('mongodouble.reads', 'finds texts that contain a text, in any case', async () => {
+    await rows.insertMany([
+      { _id: '1', text: 'Ünal.a' },
+      { _id: '2', text: 'ünalxa' },
+      { _id: '3', n: 1 },
+    ]);
+    const ids = async (pattern: string) =>
+      (await rows.find({ text: { $regex: pattern, $options: 'i' } }).toArray()).map(({ _id }) => _id);
+    expect(await ids('ÜNAL')).toEqual(['1', '2']);
+    expect(await ids('L\\x2eA')).toEqual(['1']);
+  });
+
   verifies('mongodouble.reads', 'lists what exists and forgets what is dropped', async () => {
     await rows.insertOne({ _id: '1' });
     const names = async () => (await client.db('t').listCollections().toArray()).map(({ name }) => name);

@@ -3,6 +3,7 @@ import * as queryOperators from 'mingo/operators/query';
 import { Query } from 'mingo/query';
 import { evaluate, mingoOptions, prepareExpression } from './expressions.ts';
 import { manifest } from './manifest.ts';
+import { getPath } from './paths.ts';
 import { badValue, outsideManifest } from './serverError.ts';
 import { isDoc, typeOfValue, type Doc } from './values.ts';
 
@@ -40,9 +41,27 @@ function fieldMatcher(field: string, condition: unknown): Matcher {
   if (field.split('.').some((step) => step === '' || step === '__proto__' || step.startsWith('$'))) {
     throw outsideManifest(`the path '${field}'`);
   }
+  if (isOperators(condition) && '$regex' in condition) return textMatcher(field, condition);
   checkCondition(condition);
   const query = new Query({ [field]: condition }, mingoOptions(queryContext));
   return (doc) => query.test(doc);
+}
+
+/** MongoDB's expressions are PCRE and ours are not; of patterns that are plain text both make the same. */
+function textMatcher(field: string, condition: Doc): Matcher {
+  const { fields, options } = manifest.textSearch;
+  const pattern = condition['$regex'];
+  if (Object.keys(condition).some((key) => !(fields as readonly string[]).includes(key)))
+    throw outsideManifest('$regex beside another operator');
+  if (condition['$options'] !== options) throw outsideManifest(`$regex without the option ${options}`);
+  if (typeof pattern !== 'string' || !/^([a-z0-9]|[^\0-\x7f]|\\x[0-9a-f]{2})*$/i.test(pattern))
+    throw outsideManifest('a $regex that is more than a text');
+  const expression = new RegExp(pattern, 'iu');
+  return (doc) => {
+    const value = getPath(doc, field);
+    if (Array.isArray(value)) throw outsideManifest('$regex over an array');
+    return typeof value === 'string' && expression.test(value);
+  };
 }
 
 function checkCondition(condition: unknown): void {

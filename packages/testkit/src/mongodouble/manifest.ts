@@ -86,6 +86,8 @@ export const manifest = {
     '$elemMatch',
     '$size',
   ],
+  /** For texts that contain a text, in any case. The pattern may hold letters, digits and \\xHH, and nothing else. */
+  textSearch: { fields: ['$regex', '$options'], options: 'i' },
   updateOperators: [
     '$set',
     '$setOnInsert',

@@ -2,6 +2,8 @@ import { afterEach, describe, expect } from '@jest/globals';
 import { eventually } from '../eventually.ts';
 import { startStoreProcess, type StoreProcess, type StoreSpec } from '../processes/storeProcess.ts';
 import { verifies } from '../verifies.ts';
+import { anOverride } from './overrides.ts';
+import { aRole } from './roles.ts';
 import { aUser } from './users.ts';
 
 /** Several real processes on one store. `primary` ones keep users and tickets too. */
@@ -88,6 +90,31 @@ export function processesSuite(
           ),
         );
         expect(outcomes.filter(Boolean)).toHaveLength(1);
+      },
+      40_000,
+    );
+
+    verifies(
+      'stores.roles.version',
+      'of several processes, one changes what all of them saw',
+      async () => {
+        const processes = await start(3);
+        const [first] = processes as [StoreProcess];
+        await first.call('users.insert', [aUser()]);
+        await first.call('roles.insert', [aRole()]);
+        await first.call('overrides.put', [anOverride(), null]);
+        const each = (method: string, args: unknown[]) =>
+          Promise.all(
+            processes.flatMap((process) => Array.from({ length: 5 }, () => process.call(method, args))),
+          );
+        const updated = await each('users.update', ['u1', { role: 'ADMIN' }, 2, { role: 'USER' }]);
+        expect(updated.filter(Boolean)).toHaveLength(1);
+        const replaced = await each('roles.replace', [aRole({ version: 2 }), 1]);
+        expect(replaced.filter((outcome) => outcome === 'replaced')).toHaveLength(1);
+        const stored = await each('overrides.put', [anOverride({ version: 2 }), 1]);
+        expect(stored.filter((outcome) => outcome === 'stored')).toHaveLength(1);
+        const removed = await each('overrides.remove', ['default', 'files', 2]);
+        expect(removed.filter((outcome) => outcome === 'removed')).toHaveLength(1);
       },
       40_000,
     );

@@ -1,8 +1,15 @@
 import type { PrimaryStore, UserRecord } from '@behalf/gateway/ports';
 import { describe, expect } from '@jest/globals';
 import { verifies } from '../verifies.ts';
+import { anAclRow } from './acl.ts';
+import { anApiKey } from './apiKeys.ts';
+import { aSegment } from './audit.ts';
+import { aCredential } from './credentials.ts';
 import { openedStore, type OpenStore } from './opened.ts';
+import { anOverride } from './overrides.ts';
+import { aRole } from './roles.ts';
 import { aStoredServer } from './servers.ts';
+import { aSession } from './sessions.ts';
 import { aUser } from './users.ts';
 import { aVariable } from './variables.ts';
 
@@ -29,7 +36,7 @@ export function rawSuite(label: string, open: OpenStore<PrimaryStore>): void {
       'what is put is what the ports then find, and putting twice changes nothing',
       async () => {
         const user = aUser({ passwordSealed: 'v1.x' });
-        const session = { hash: 'h', userId: 'u1', tenant: 'default', createdAt: 1, expiresAt: 9e12 };
+        const session = aSession({ hash: 'h', via: 'openid', groups: ['a'] });
         const ticket = { hash: 't', kind: 'setup' as const, createdAt: 1, expiresAt: 9e12, consumedAt: 5 };
         for (let i = 0; i < 2; i += 1) {
           await store().raw.put('users', [user]);
@@ -38,6 +45,12 @@ export function rawSuite(label: string, open: OpenStore<PrimaryStore>): void {
           await store().raw.put('system', [{ name: 'key-check', value: 'v1.k' }]);
           await store().raw.put('variables', [aVariable()]);
           await store().raw.put('servers', [aStoredServer()]);
+          await store().raw.put('overrides', [anOverride()]);
+          await store().raw.put('roles', [aRole()]);
+          await store().raw.put('acl', [anAclRow()]);
+          await store().raw.put('apiKeys', [anApiKey()]);
+          await store().raw.put('credentials', [aCredential()]);
+          await store().raw.put('audit', [aSegment()]);
         }
         expect(await store().users.findById('u1')).toEqual(user);
         expect(await store().sessions.find('h', 0)).toEqual(session);
@@ -54,6 +67,19 @@ export function rawSuite(label: string, open: OpenStore<PrimaryStore>): void {
         expect(await store().raw.page('variables', null, 10)).toEqual([aVariable()]);
         expect(await store().servers.find('default', 's1')).toEqual(aStoredServer());
         expect(await store().raw.page('servers', null, 10)).toEqual([aStoredServer()]);
+        expect(await store().raw.page('sessions', null, 10)).toEqual([session]);
+        expect(await store().overrides.list()).toEqual([anOverride()]);
+        expect(await store().raw.page('overrides', null, 10)).toEqual([anOverride()]);
+        expect(await store().roles.list()).toEqual([aRole()]);
+        expect(await store().raw.page('roles', null, 10)).toEqual([aRole()]);
+        expect(await store().acl.list()).toEqual([anAclRow()]);
+        expect(await store().raw.page('acl', null, 10)).toEqual([anAclRow()]);
+        expect(await store().apiKeys.list('u1')).toEqual([anApiKey()]);
+        expect(await store().raw.page('apiKeys', null, 10)).toEqual([anApiKey()]);
+        expect(await store().credentials.find(aCredential())).toEqual(aCredential());
+        expect(await store().raw.page('credentials', null, 10)).toEqual([aCredential()]);
+        expect(await store().audit.page({}, 10)).toEqual([aSegment()]);
+        expect(await store().raw.page('audit', null, 10)).toEqual([aSegment()]);
       },
     );
 

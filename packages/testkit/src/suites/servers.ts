@@ -15,6 +15,9 @@ export function aStoredServer(over: Partial<StoredServerRecord> = {}): StoredSer
     createdAt: 1_000,
     updatedAt: 1_000,
     updatedBy: 'u1',
+    securedBy: 'u1',
+    securedAt: 1_000,
+    securedHash: 'hash',
     ...over,
   };
 }
@@ -28,7 +31,13 @@ export function serversSuite(label: string, open: OpenStore<PrimaryStore>): void
       'what is inserted is found unchanged, by id and by name, in its tenant alone',
       async () => {
         const server = aStoredServer({ configSealed: 'v1."$&" ünïcode 李' });
-        const second = aStoredServer({ id: 's0', name: 'b', normalizedName: 'b', version: 7 });
+        const second = aStoredServer({
+          id: 's0',
+          name: 'b',
+          normalizedName: 'b',
+          version: 7,
+          securedHash: '',
+        });
         expect(await store().servers.insert(server)).toBe('inserted');
         expect(await store().servers.insert(second)).toBe('inserted');
         expect(await store().servers.find('default', 's1')).toEqual(server);
@@ -44,6 +53,22 @@ export function serversSuite(label: string, open: OpenStore<PrimaryStore>): void
         expect(await store().servers.remove('default', 's1')).toBe(true);
         expect(await store().servers.remove('default', 's1')).toBe(false);
         expect(await store().servers.list()).toEqual([second]);
+      },
+    );
+
+    verifies(
+      'stores.servers.roster',
+      'the names of a tenant are listed without what stands behind them',
+      async () => {
+        const other = aStoredServer({ id: 's0', name: 'b/c', normalizedName: 'b_c', author: 'u2' });
+        await store().servers.insert(aStoredServer());
+        await store().servers.insert(other);
+        await store().servers.insert(aStoredServer({ id: 's2', tenant: 'other', author: 'u3' }));
+        expect(await store().servers.roster('default')).toEqual([
+          { id: 's0', name: 'b/c', normalizedName: 'b_c', author: 'u2' },
+          { id: 's1', name: 'my server', normalizedName: 'my_server', author: 'u1' },
+        ]);
+        expect(await store().servers.roster('nobody')).toEqual([]);
       },
     );
 
@@ -72,6 +97,20 @@ export function serversSuite(label: string, open: OpenStore<PrimaryStore>): void
           'taken',
         );
         expect(await store().servers.find('default', 's4')).toEqual(other);
+      },
+    );
+
+    verifies(
+      'stores.servers.round-trip',
+      'a change may leave who decided about its safety as it was, or replace it',
+      async () => {
+        await store().servers.insert(aStoredServer());
+        const titled = aStoredServer({ version: 2, updatedBy: 'u2', updatedAt: 2_000 });
+        expect(await store().servers.replace(titled, 1)).toBe('replaced');
+        expect(await store().servers.find('default', 's1')).toEqual(titled);
+        const moved = { ...titled, version: 3, securedBy: 'u2', securedAt: 3_000, securedHash: 'other' };
+        expect(await store().servers.replace(moved, 2)).toBe('replaced');
+        expect(await store().servers.find('default', 's1')).toEqual(moved);
       },
     );
 

@@ -3,9 +3,18 @@ import { describe, expect } from '@jest/globals';
 import { verifies } from '../verifies.ts';
 import { openedStore, type OpenStore } from './opened.ts';
 
-function aSession(over: Partial<SessionRecord> = {}): SessionRecord {
-  // Far in the future of any real clock: what expires here expires by the `now` a test passes in.
-  return { hash: 'h1', userId: 'u1', tenant: 'default', createdAt: 1_000, expiresAt: 9e12, ...over };
+export function aSession(over: Partial<SessionRecord> = {}): SessionRecord {
+  return {
+    hash: 'h1',
+    userId: 'u1',
+    tenant: 'default',
+    via: 'password',
+    groups: [],
+    createdAt: 1_000,
+    // Far in the future of any real clock: what expires here expires by the `now` a test passes in.
+    expiresAt: 9e12,
+    ...over,
+  };
 }
 
 export function sessionsSuite(label: string, open: OpenStore<PrimaryStore>): void {
@@ -18,6 +27,26 @@ export function sessionsSuite(label: string, open: OpenStore<PrimaryStore>): voi
       expect(await store().sessions.find('h1', 9e12)).toBeNull();
       expect(await store().sessions.find('h2', 0)).toBeNull();
     });
+
+    verifies(
+      'stores.sessions.list',
+      'the open sessions of a user, the oldest first, with how they began',
+      async () => {
+        const federated = aSession({
+          hash: 'h0',
+          via: 'openid',
+          groups: ['a', '"$&" ünïcode 李'],
+          createdAt: 2_000,
+        });
+        await store().sessions.insert(federated);
+        await store().sessions.insert(aSession());
+        await store().sessions.insert(aSession({ hash: 'h2', expiresAt: 8e12 }));
+        await store().sessions.insert(aSession({ hash: 'h3', userId: 'u2' }));
+        expect(await store().sessions.find('h0', 0)).toEqual(federated);
+        expect(await store().sessions.list('u1', 8e12)).toEqual([aSession(), federated]);
+        expect(await store().sessions.list('u1', 9e12)).toEqual([]);
+      },
+    );
 
     verifies('stores.sessions.removal', 'a removed session is gone, and only that one', async () => {
       await store().sessions.insert(aSession());

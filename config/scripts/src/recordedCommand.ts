@@ -1,0 +1,20 @@
+import { createAuditLog, DEFAULT_TENANT, recorded, type Done, type Trail } from '@behalf/gateway';
+import type { PrimaryStore } from '@behalf/gateway/ports';
+import type { Keyring } from '@behalf/kernel';
+import { parts } from './environment.ts';
+
+/** What an operator does to accounts from the console, told in the audit like what administrators do over REST. */
+export async function recordedCommand<T>(
+  { store, keyring }: { readonly store: PrimaryStore; readonly keyring: Keyring },
+  action: 'user.create' | 'user.change',
+  work: (trail: Trail) => Promise<Done<T>>,
+): Promise<T> {
+  // What could be logged is that the store fails, and then the command fails with it.
+  const audit = createAuditLog({ store: store.audit, keyring, ...parts, log: () => undefined });
+  const who = { tenant: DEFAULT_TENANT, actor: { kind: 'operator', id: '' }, door: 'script' } as const;
+  try {
+    return await recorded(audit, { kind: 'permission', action, ...who }, work);
+  } finally {
+    await audit.close();
+  }
+}

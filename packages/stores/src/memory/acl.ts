@@ -1,0 +1,28 @@
+import type { AclStore } from '@behalf/gateway/ports';
+import { copiesOf, inOrderOf, refuseTwin, removeWhere } from './records.ts';
+import type { Tables } from './tables.ts';
+
+export function createMemoryAcl({ acl }: Tables): AclStore {
+  const byId = inOrderOf<{ id: string }>(({ id }) => id);
+
+  return {
+    list: async () => copiesOf([...acl.values()].sort(byId)),
+    listOf: async (tenant, serverId) =>
+      copiesOf(
+        [...acl.values()].filter((row) => row.tenant === tenant && row.serverId === serverId).sort(byId),
+      ),
+    async change({ put, remove }) {
+      // All of them first: one that is refused must not leave another behind.
+      for (const row of put) refuseTwin(acl, row, 'tenant', 'serverId', 'principalType', 'principalId');
+      for (const row of put) acl.set(row.id, { ...row });
+      for (const id of remove) acl.delete(id);
+    },
+    removeOfServer: async (tenant, serverId) =>
+      removeWhere(acl, (row) => row.tenant === tenant && row.serverId === serverId),
+    removeOfPrincipal: async (tenant, type, principalId) =>
+      removeWhere(
+        acl,
+        (row) => row.tenant === tenant && row.principalType === type && row.principalId === principalId,
+      ),
+  };
+}

@@ -1,0 +1,38 @@
+import type { ApiKeyStore } from '@behalf/gateway/ports';
+import { copiesOf, copyOf, inOrderOf, refuseTwin, removeWhere } from './records.ts';
+import type { Tables } from './tables.ts';
+
+export function createMemoryApiKeys({ apiKeys }: Tables): ApiKeyStore {
+  return {
+    async insert(key) {
+      if (apiKeys.has(key.id)) throw new Error('A key of this id exists');
+      refuseTwin(apiKeys, key, 'hash');
+      apiKeys.set(key.id, { ...key });
+    },
+    findByHash: async (hash, now) =>
+      copyOf([...apiKeys.values()].find((key) => key.hash === hash && key.expiresAt > now)),
+    list: async (userId) =>
+      copiesOf(
+        [...apiKeys.values()]
+          .filter((key) => key.userId === userId)
+          .sort(
+            inOrderOf(
+              ({ createdAt }) => createdAt,
+              ({ id }) => id,
+            ),
+          ),
+      ),
+    async remove(userId, id) {
+      const key = apiKeys.get(id);
+      if (key?.userId !== userId) return null;
+      apiKeys.delete(id);
+      return key;
+    },
+    removeOfUser: async (userId) => removeWhere(apiKeys, (key) => key.userId === userId),
+    removeExpired: async (now) => removeWhere(apiKeys, (key) => key.expiresAt <= now),
+    async touch(id, at) {
+      const key = apiKeys.get(id);
+      if (key && (key.lastUsedAt ?? 0) < at) apiKeys.set(id, { ...key, lastUsedAt: at });
+    },
+  };
+}

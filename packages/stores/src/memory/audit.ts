@@ -1,0 +1,39 @@
+import type { AuditSegmentRecord, AuditStore } from '@behalf/gateway/ports';
+import { copiesOf, inOrderOf, refuseTwin, removeWhere } from './records.ts';
+import type { Tables } from './tables.ts';
+
+export function createMemoryAudit({ audit }: Tables): AuditStore {
+  const oldestFirst = inOrderOf<Pick<AuditSegmentRecord, 'lastAt' | 'id'>>(
+    ({ lastAt }) => lastAt,
+    ({ id }) => id,
+  );
+
+  return {
+    async append(segment) {
+      if (audit.has(segment.id)) throw new Error('A segment of this id exists');
+      refuseTwin(audit, segment, 'writer', 'seq');
+      audit.set(segment.id, { ...segment });
+    },
+    async page({ from = -Infinity, to = Infinity, after }, limit) {
+      const found = [...audit.values()]
+        .filter(({ firstAt, lastAt }) => lastAt >= from && firstAt <= to)
+        .filter((segment) => after === undefined || oldestFirst(segment, after) < 0)
+        .sort((a, b) => oldestFirst(b, a));
+      return copiesOf(found.slice(0, limit));
+    },
+    async ofWriter(writer, seq, limit) {
+      const found = [...audit.values()]
+        .filter((segment) => segment.writer === writer && segment.seq >= seq)
+        .sort(inOrderOf((segment) => segment.seq));
+      return copiesOf(found.slice(0, limit));
+    },
+    async writers() {
+      const names = [...new Set([...audit.values()].map(({ writer }) => writer))].sort();
+      return names.map((writer) => {
+        const seqs = [...audit.values()].filter((segment) => segment.writer === writer).map(({ seq }) => seq);
+        return { writer, first: Math.min(...seqs), last: Math.max(...seqs), segments: seqs.length };
+      });
+    },
+    removeBefore: async (at) => removeWhere(audit, ({ lastAt }) => lastAt < at),
+  };
+}

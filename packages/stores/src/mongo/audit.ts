@@ -1,0 +1,52 @@
+import type { AuditStore } from '@behalf/gateway/ports';
+import { recordsOf } from './documents.ts';
+import type { Gate } from './gate.ts';
+import type { Models } from './models.ts';
+
+interface WriterRow {
+  _id: string;
+  first: number;
+  last: number;
+  segments: number;
+}
+
+export function createMongoAudit({ audit }: Models, gate: Gate): AuditStore {
+  return {
+    async append({ id, ...rest }) {
+      await gate.run(() => audit.create([{ _id: id, ...rest }]));
+    },
+    async page({ from, to, after }, limit) {
+      const filter = {
+        ...(from === undefined ? {} : { lastAt: { $gte: from } }),
+        ...(to === undefined ? {} : { firstAt: { $lte: to } }),
+        ...(after === undefined
+          ? {}
+          : { $or: [{ lastAt: { $lt: after.lastAt } }, { lastAt: after.lastAt, _id: { $lt: after.id } }] }),
+      };
+      const docs = await gate.run(() =>
+        audit.find(filter).sort({ lastAt: -1, _id: -1 }).limit(limit).lean().exec(),
+      );
+      return recordsOf('audit', docs);
+    },
+    async ofWriter(writer, seq, limit) {
+      const docs = await gate.run(() =>
+        audit
+          .find({ writer, seq: { $gte: seq } })
+          .sort({ seq: 1 })
+          .limit(limit)
+          .lean()
+          .exec(),
+      );
+      return recordsOf('audit', docs);
+    },
+    async writers() {
+      const bySeq = { first: { $min: '$seq' }, last: { $max: '$seq' }, segments: { $sum: 1 } };
+      const rows = await gate.run(() =>
+        audit.aggregate<WriterRow>([{ $group: { _id: '$writer', ...bySeq } }, { $sort: { _id: 1 } }]).exec(),
+      );
+      return rows.map(({ _id, ...rest }) => ({ writer: _id, ...rest }));
+    },
+    removeBefore: async (at) =>
+      (await gate.run(() => audit.deleteMany({ lastAt: { $lt: at } }).exec())).deletedCount,
+  };
+}
