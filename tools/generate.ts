@@ -18,6 +18,7 @@ import {
   SseServer,
   StdioServer,
   StreamableHttpServer,
+  RoleToolPolicy,
   ToolApproval,
   ToolFilter,
   UserVariable,
@@ -35,6 +36,7 @@ import {
   type Variable,
 } from '@behalf/contracts';
 import { z } from 'zod';
+import { permissionReference } from './permissionReference.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
@@ -45,6 +47,7 @@ export async function generateFiles(): Promise<Map<string, string>> {
     ['docs/reference/config.md', await markdown(configReference())],
     ['docs/reference/errors.md', await markdown(errorReference())],
     ['docs/reference/environment.md', await markdown(environmentReference())],
+    ['docs/reference/permissions.md', await markdown(`${generated}\n\n${permissionReference()}`)],
     ['.env.example', envExample()],
   ]);
 }
@@ -241,7 +244,8 @@ ${table(rows(ToolFilter))}
 ${table(rows(McpSettings))}
 ## \`interface.mcpServers\`
 
-The switches are those of the USER role. What is written overrides what is stored at every start; what is left out does not.
+The switches are those of the USER role. What is written counts before what administrators stored; what is left out does not. What
+they allow: [permissions](permissions.md).
 
 ${table(rows(InterfaceMcpServers))}
 ## \`endpoints.custom[]\`
@@ -250,6 +254,11 @@ ${table(rows(CustomEndpoint))}
 ## \`endpoints.agents.toolApproval\`
 
 ${table(rows(ToolApproval))}
+### \`endpoints.agents.toolApproval.roles.<role>\`
+
+Rules of a role are added to the general ones. What they mean together: [Decide about tools](../guides/tool-policy.md).
+
+${table(rows(RoleToolPolicy))}
 ## \`identityProviders.<name>\`
 
 ${table(rows(IdentityProvider))}

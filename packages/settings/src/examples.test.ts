@@ -32,6 +32,7 @@ describe('the files we ship', () => {
       'per-user-oauth.yaml',
       'shared.yaml',
       'stdio.yaml',
+      'tool-policy.yaml',
     ]);
   });
 

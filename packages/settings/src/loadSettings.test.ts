@@ -220,3 +220,13 @@ describe('whatever the text', () => {
     );
   });
 });
+
+describe('the definitions of a file', () => {
+  verifies('settings.load.definitions', 'they are there as they were written, unfilled and frozen', () => {
+    const text = 'mcpServers:\n  one:\n    url: https://a.example/${PART}\n    type: streamable-http\n';
+    const { definitions } = load(text, { PART: 'planted' });
+    expect(definitions).toEqual({ one: { url: 'https://a.example/${PART}', type: 'streamable-http' } });
+    expect(Object.isFrozen(definitions['one'])).toBe(true);
+    expect(load('{}').definitions).toEqual({});
+  });
+});

@@ -1,5 +1,6 @@
 import type { Diagnostic, Finding } from '@behalf/contracts';
 import { buildSettings } from './buildSettings.ts';
+import { deepFreeze } from './deepFreeze.ts';
 import type { Settings } from './settings.ts';
 import type { EnvRecord } from './template/resolveEnv.ts';
 import { readYaml } from './yaml/readYaml.ts';
@@ -8,6 +9,8 @@ export type LoadResult =
   | {
       ok: true;
       settings: Settings;
+      /** The plain definitions of `mcpServers` by name, as they were written: what overrides are laid over. */
+      definitions: Readonly<Record<string, unknown>>;
       warnings: Diagnostic[];
       /** LibreChat keys without effect, each once. */
       unused: string[];
@@ -33,10 +36,17 @@ export function loadSettings(text: string, { env, check = () => [] }: LoadOption
   return {
     ok: true,
     settings: built.settings,
+    definitions: deepFreeze(definitionsOf(yaml.value)),
     warnings: inOrder(built.warnings.map(yaml.locate)),
     unused: built.unused,
     variables: built.variables,
   };
+}
+
+/** Only of a file that is valid, so each of them is a definition. */
+function definitionsOf(value: unknown): Record<string, unknown> {
+  const { mcpServers } = value as { mcpServers?: Record<string, unknown> | null };
+  return mcpServers ?? {};
 }
 
 function inOrder(diagnostics: readonly Diagnostic[]): Diagnostic[] {

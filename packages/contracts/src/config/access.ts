@@ -5,7 +5,11 @@ const names = z.array(z.string().min(1));
 
 /** Who sees a server of the file. Without it: everyone whose role has MCP_SERVERS.USE. */
 export const Access = section({
-  users: names.optional().describe('Emails or user ids.'),
+  users: names
+    .optional()
+    .describe(
+      'Ids of users, or emails of local accounts. An email in a token of an identity provider opens nothing.',
+    ),
   groups: names.optional().describe('Groups of the token claim named by `OPENID_GROUPS_CLAIM`.'),
   roles: names.optional().describe('Role names, such as `ADMIN`.'),
 });

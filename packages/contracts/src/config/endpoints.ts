@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { openSection } from './section.ts';
+import { openSection, section, unusedKey } from './section.ts';
 
 /** LibreChat's shape. Behalf speaks to OpenAI-compatible models alone. */
 export const CustomEndpoint = openSection({
@@ -25,15 +25,55 @@ export type CustomEndpoint = z.output<typeof CustomEndpoint>;
 
 const patterns = z.array(z.string().min(1));
 
-export const ToolApproval = openSection({
-  enabled: z.boolean().optional().describe('Whether approval is asked for at all.'),
+/** What differs for one role. */
+export const RoleToolPolicy = section({
+  allow: patterns
+    .optional()
+    .describe('The only tools there are for this role. Absent or empty: no such limit.'),
+  deny: patterns.optional().describe('Tools that do not exist for this role.'),
+  ask: patterns.optional().describe('Tools that ask first for this role.'),
+  readOnlyOnly: z
+    .boolean()
+    .default(false)
+    .describe('Offer this role only tools that declare themselves read-only.'),
+});
+export type RoleToolPolicy = z.output<typeof RoleToolPolicy>;
+
+/**
+ * LibreChat's shape, and `roles`. A key that is misspelt would leave a tool open, so none is passed over but `reason`,
+ * which is a text for a chat.
+ */
+export const ToolApproval = section({
+  enabled: z.boolean().optional().describe('False: no tool asks first. What is denied stays denied.'),
   mode: z
     .enum(['default', 'dontAsk', 'bypass'])
     .optional()
-    .describe('What happens with tools that no list names.'),
-  allow: patterns.optional().describe('Tools that run at once: globs such as `mcp:<server>:<tool>`.'),
-  deny: patterns.optional().describe('Tools that never run; wins over the other lists.'),
-  ask: patterns.optional().describe('Tools that ask first.'),
+    .describe(
+      '`default`: tools that no list names ask first; absent, they run. `dontAsk`: what would ask is denied. ' +
+        '`bypass`: what would ask runs.',
+    ),
+  allow: patterns
+    .optional()
+    .describe(
+      'Tools that run at once: `mcp:<server>:<tool>` or `mcp:<server>`, with `*` for any text and `?` for one character.',
+    ),
+  deny: patterns
+    .optional()
+    .describe(
+      'Tools that are neither listed nor called, whatever the other lists, the mode and `enabled` say.',
+    ),
+  ask: patterns
+    .optional()
+    .describe('Tools that ask first: each call waits for the user’s approval. Wins over `allow`.'),
+  roles: z
+    .record(z.string().min(1), RoleToolPolicy)
+    .optional()
+    .describe('Further rules for the users of a role, by its name. Own key of Behalf.'),
+  reason: unusedKey('LibreChat’s words for the question. It has no effect here.'),
+  hooks: z
+    .array(z.unknown())
+    .optional()
+    .describe('LibreChat’s modules that restrict further. They are not run here, so there may be none.'),
 });
 export type ToolApproval = z.output<typeof ToolApproval>;
 

@@ -1,5 +1,13 @@
 /** Segments of our own routes: a server of that name would be unreachable, or reach the wrong route. */
-export const routeWords = ['tools', 'servers', 'connection', 'oauth', 'auth-values', 'reinitialize'] as const;
+export const routeWords = [
+  'tools',
+  'servers',
+  'connection',
+  'oauth',
+  'auth-values',
+  'reinitialize',
+  'approvals',
+] as const;
 
 const MAX_NAME = 128;
 

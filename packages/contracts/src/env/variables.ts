@@ -44,6 +44,21 @@ export const variableGroups = {
       'Bearer token with which a collector reads /metrics. Absent: administrators alone.',
       { secret },
     ),
+    AUDIT_RETENTION_DAYS: number(1, 3_650, 'Days for which audit events are kept.', { default: '90' }),
+    RATE_LIMIT_CALLS: number(
+      1,
+      10_000_000,
+      'Tool calls, reads and lists that one caller may make per minute, at each replica.',
+      {
+        default: '6000',
+      },
+    ),
+    RATE_LIMIT_WRITES: number(
+      1,
+      10_000_000,
+      'Other writes that one caller may make per minute, at each replica.',
+      { default: '60' },
+    ),
     NODE_ENV: oneOf(
       ['development', 'production', 'test'],
       'Kind of deployment; development parts refuse to start in production.',
@@ -89,40 +104,79 @@ export const variableGroups = {
     ),
   },
   openid: {
-    OPENID_ISSUER: custom('URL', texts.issuer, 'Issuer of the identity provider that people sign in with.', {
-      librechat,
-    }),
-    OPENID_CLIENT_ID: text('Client id of the gateway at the provider.', { librechat }),
-    OPENID_CLIENT_SECRET: text('Client secret of the gateway at the provider.', { secret, librechat }),
-    OPENID_AUDIENCE: text('Audience asked for at sign-in, and accepted in bearer tokens.', { librechat }),
+    OPENID_ISSUER: custom(
+      'URL',
+      texts.issuer,
+      'Issuer of the identity provider that people and programs come from. Set: no setup link is printed.',
+      {
+        librechat,
+      },
+    ),
+    OPENID_CLIENT_ID: text(
+      'Client id of the gateway at the provider. Absent: bearer tokens alone, no sign-in of browsers.',
+      { librechat },
+    ),
+    OPENID_CLIENT_SECRET: text(
+      'Client secret of the gateway at the provider. Absent: a public client, with PKCE alone.',
+      { secret, librechat },
+    ),
+    OPENID_AUDIENCE: text(
+      'Audience asked for at sign-in, and the only one accepted in bearer tokens. Absent: the client id, also with api:// before it.',
+      { librechat },
+    ),
     OPENID_SCOPE: text('Scopes asked for at sign-in.', { default: 'openid profile email', librechat }),
     OPENID_CALLBACK_URL: custom('path or URL', texts.callback, 'Redirect of the sign-in.', {
       default: '/oauth/openid/callback',
       librechat,
     }),
-    OPENID_ROLE_CLAIM: text('Claim that names a user’s roles.', { default: 'roles' }),
-    OPENID_GROUPS_CLAIM: text('Claim that names a user’s groups.', {}),
-    OPENID_TENANT_CLAIM: text('Claim that names a user’s tenant. Absent: one tenant, default.', {}),
-    OPENID_ADMIN_ROLE: text('Value that makes a user ADMIN.', { librechat }),
+    OPENID_ALLOWED_TENANTS: text(
+      'Values of `tid` that sign-ins and bearer tokens may have, separated by commas. Absent: any the issuer vouches for.',
+      {},
+    ),
+    OPENID_ALLOWED_CLIENTS: text(
+      'Clients (`azp`, else `appid`, `client_id` or `cid`) whose bearer tokens are accepted, separated by commas. Absent: any.',
+      {},
+    ),
+    OPENID_ROLE_CLAIM: text('Claim that names roles, of users and of programs.', { default: 'roles' }),
+    OPENID_GROUPS_CLAIM: text('Claim that names a user’s groups. Absent: nobody has any.', {}),
+    OPENID_TENANT_CLAIM: text(
+      'Claim that names a user’s tenant, other than default. Absent: one tenant, default.',
+      {},
+    ),
+    OPENID_ADMIN_ROLE: text(
+      'Value that makes a user ADMIN, instead of the plain word ADMIN in OPENID_ROLE_CLAIM.',
+      { librechat },
+    ),
     OPENID_ADMIN_ROLE_PARAMETER_PATH: text(
       'Claim in which OPENID_ADMIN_ROLE is looked for, as a dotted path. Absent: OPENID_ROLE_CLAIM.',
       { librechat },
     ),
-    OPENID_ADMIN_ROLE_TOKEN_KIND: oneOf(['access', 'id', 'userinfo'], 'Where that claim is read.', {
-      default: 'id',
-      librechat,
-    }),
-    OPENID_REQUIRED_ROLE: text('Only users with one of these values (separated by commas) may sign in.', {
-      librechat,
-    }),
+    OPENID_ADMIN_ROLE_TOKEN_KIND: oneOf(
+      ['access', 'id', 'userinfo'],
+      'Where that claim is read when a browser signs in. Of a bearer token always in itself.',
+      {
+        default: 'id',
+        librechat,
+      },
+    ),
+    OPENID_REQUIRED_ROLE: text(
+      'Only those whose token has one of these values (separated by commas) come in, programs too.',
+      {
+        librechat,
+      },
+    ),
     OPENID_REQUIRED_ROLE_PARAMETER_PATH: text(
       'Claim in which OPENID_REQUIRED_ROLE is looked for, as a dotted path. Absent: OPENID_ROLE_CLAIM.',
       { librechat },
     ),
-    OPENID_REQUIRED_ROLE_TOKEN_KIND: oneOf(['access', 'id', 'userinfo'], 'Where that claim is read.', {
-      default: 'id',
-      librechat,
-    }),
+    OPENID_REQUIRED_ROLE_TOKEN_KIND: oneOf(
+      ['access', 'id', 'userinfo'],
+      'Where that claim is read when a browser signs in. Of a bearer token always in itself.',
+      {
+        default: 'id',
+        librechat,
+      },
+    ),
     GRAPH_API_SCOPES: text('Scopes of the token behind {{LIBRECHAT_GRAPH_ACCESS_TOKEN}}.', {
       default: 'https://graph.microsoft.com/.default',
       librechat,
@@ -172,6 +226,7 @@ export const variableGroups = {
       'Milliseconds after which an idle connection of a user is closed.',
       { default: '900000', librechat },
     ),
+    MCP_SERVERS_PER_USER: number(0, 100_000, 'Servers a user may have created.', { default: '50' }),
     MCP_TOOLS_LIST_MAX_PAGES: number(1, 10_000, 'Pages of a tool list that are read.', {
       default: '50',
       librechat,

@@ -15,8 +15,23 @@ export const errorKinds = {
     title: 'Sign-in is required',
     action: 'Sign in, or send a valid bearer token.',
   },
+  AUTH_TOKEN_INVALID: {
+    status: 401,
+    title: 'The bearer token is not accepted',
+    action: 'Send an access token of the configured issuer for this gateway, or a valid API key.',
+  },
   AUTH_FAILED: { status: 401, title: 'Email or password is wrong', action: 'Check both and try again.' },
   OPENID_REAUTH_REQUIRED: { status: 401, title: 'The sign-in has ended', action: 'Sign in again.' },
+  OPENID_FAILED: {
+    status: 401,
+    title: 'The sign-in at the identity provider did not succeed',
+    action: 'Start it again; if it fails again, give the incident id to the operator.',
+  },
+  OPENID_UNAVAILABLE: {
+    status: 503,
+    title: 'The identity provider does not answer',
+    action: 'Try again later.',
+  },
   CSRF_REFUSED: {
     status: 403,
     title: 'The request does not come from this site',
@@ -31,6 +46,38 @@ export const errorKinds = {
     status: 403,
     title: 'You may not do this',
     action: 'Ask an administrator for the permission.',
+  },
+  API_KEY_SCOPE: {
+    status: 403,
+    title: 'The API key does not have the scope for this',
+    action: 'Make a key with the scope, or sign in.',
+  },
+  API_KEY_NOT_FOUND: { status: 404, title: 'No such API key', action: 'List your keys.' },
+  API_KEY_LIMIT: { status: 409, title: 'You have as many API keys as one may have', action: 'Delete one.' },
+  ROLE_NOT_FOUND: { status: 404, title: 'No such role', action: 'List the roles.' },
+  ROLE_TAKEN: { status: 409, title: 'A role with this name exists', action: 'Choose another name.' },
+  ROLE_IN_USE: { status: 409, title: 'Users have this role', action: 'Give them another role first.' },
+  ROLE_MANAGED: {
+    status: 409,
+    title: 'The configuration decides about this',
+    action: 'Change interface.mcpServers in the configuration.',
+  },
+  LAST_ADMIN: {
+    status: 409,
+    title: 'Somebody must remain administrator',
+    action: 'Make another user ADMIN first.',
+  },
+  USER_NOT_FOUND: { status: 404, title: 'No such user', action: 'Check the id.' },
+  SESSION_NOT_FOUND: { status: 404, title: 'No such session', action: 'List the sessions.' },
+  VERSION_CONFLICT: {
+    status: 412,
+    title: 'It changed meanwhile',
+    action: 'Read it again, then repeat the change.',
+  },
+  AUDIT_UNAVAILABLE: {
+    status: 503,
+    title: 'The audit log cannot take the event',
+    action: 'Try again; see /ready.',
   },
   SETUP_LINK_INVALID: {
     status: 403,
@@ -59,7 +106,7 @@ export const errorKinds = {
     title: 'The configuration is not valid',
     action: 'Correct the places named in errors; the running configuration is unchanged.',
   },
-  RATE_LIMITED: { status: 429, title: 'Too many attempts', action: 'Wait for the time in Retry-After.' },
+  RATE_LIMITED: { status: 429, title: 'Too many requests', action: 'Wait for the time in Retry-After.' },
   MCP_FORBIDDEN: { status: 403, title: 'Your role does not allow this', action: 'Ask an administrator.' },
   MCP_ACL_FORBIDDEN: {
     status: 403,
@@ -120,6 +167,11 @@ export const errorKinds = {
     title: 'This server is managed by the operator',
     action: 'Change it in the configuration.',
   },
+  MCP_SERVER_LIMIT: {
+    status: 409,
+    title: 'You have as many servers as one may have',
+    action: 'Delete one, or ask the operator to raise MCP_SERVERS_PER_USER.',
+  },
   MCP_VERSION_CONFLICT: {
     status: 412,
     title: 'The server changed meanwhile',
@@ -132,6 +184,11 @@ export const errorKinds = {
     action: 'Correct the fields named in errors.',
   },
   MCP_APPROVAL_REQUIRED: { status: 409, title: 'This tool asks first', action: 'Approve the call.' },
+  MCP_APPROVAL_NOT_FOUND: {
+    status: 404,
+    title: 'No such approval is waiting',
+    action: 'Call the tool again for a new one.',
+  },
   MCP_USER_VARS_MISSING: {
     status: 424,
     title: 'The server needs values from you',

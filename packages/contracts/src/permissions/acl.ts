@@ -6,9 +6,20 @@ export type AclBit = keyof typeof aclBits;
 export const aclRoles = { mcpServer_viewer: 1, mcpServer_editor: 3, mcpServer_owner: 15 } as const;
 export type AclRole = keyof typeof aclRoles;
 
+/** Every bit there is. */
+export const ALL_ACL_BITS = aclRoles.mcpServer_owner;
+
 export const principalTypes = ['user', 'group', 'role', 'public'] as const;
 export type PrincipalType = (typeof principalTypes)[number];
 
 export function grants(bits: number, bit: AclBit): boolean {
   return (bits & aclBits[bit]) === aclBits[bit];
+}
+
+/** The largest named set that these bits hold; undefined for none. */
+export function aclRoleOf(bits: number): AclRole | undefined {
+  const held = (Object.keys(aclRoles) as AclRole[]).filter(
+    (role) => (bits & aclRoles[role]) === aclRoles[role],
+  );
+  return held.sort((a, b) => aclRoles[b] - aclRoles[a])[0];
 }

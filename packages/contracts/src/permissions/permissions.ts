@@ -8,6 +8,11 @@ export type McpPermission = (typeof mcpPermissions)[number];
 export const builtInRoles = ['ADMIN', 'USER'] as const;
 export type BuiltInRole = (typeof builtInRoles)[number];
 
+/** They exist in every tenant, whether or not anything is stored about them. */
+export function isBuiltInRole(name: string): name is BuiltInRole {
+  return (builtInRoles as readonly string[]).includes(name);
+}
+
 /** What a built-in role has when nobody said otherwise. A role that is not listed has nothing: deny by default. */
 export const roleDefaults: Readonly<Record<BuiltInRole, Readonly<Record<McpPermission, boolean>>>> = {
   ADMIN: { USE: true, CREATE: true, SHARE: true, SHARE_PUBLIC: true, CONFIGURE_OBO: true },
@@ -22,20 +27,23 @@ const switches = {
   CONFIGURE_OBO: 'configureObo',
 } as const satisfies Record<McpPermission, keyof InterfaceMcpServers>;
 
+/** Some of a role's bits. One that is missing was not decided here. */
+export type SomePermissions = Partial<Record<McpPermission, boolean>>;
+
 /**
  * The bits the file names, per role. Only these override what is stored: a default that did so would take back at every
  * start what an administrator granted. `interface.mcpServers` speaks of USER; ADMIN is meant only by its `admin` key.
  */
 export function explicitPermissions(
   mcpServers: InterfaceMcpServers | undefined,
-): Record<BuiltInRole, Partial<Record<McpPermission, boolean>>> {
+): Record<BuiltInRole, SomePermissions> {
   return { ADMIN: named(mcpServers?.admin), USER: named(mcpServers) };
 }
 
 type Switches = { [K in (typeof switches)[McpPermission]]?: boolean | undefined };
 
-function named(source: Switches | undefined): Partial<Record<McpPermission, boolean>> {
-  const bits: Partial<Record<McpPermission, boolean>> = {};
+function named(source: Switches | undefined): SomePermissions {
+  const bits: SomePermissions = {};
   for (const permission of mcpPermissions) {
     const value = source?.[switches[permission]];
     if (value !== undefined) bits[permission] = value;

@@ -9,6 +9,7 @@ import {
 } from '@behalf/contracts';
 import type { EnvRecord } from '../template/resolveEnv.ts';
 import type { Template } from '../template/template.ts';
+import { checkToolApproval } from './checkToolApproval.ts';
 import { createTexts } from './texts.ts';
 
 export type EndpointSettings = Readonly<Omit<CustomEndpoint, 'headers'>> & {
@@ -34,8 +35,7 @@ export function compileEndpoints(endpoints: Endpoints | undefined, env: EnvRecor
   const result: CompiledEndpoints = {
     custom: [],
     toolApproval: endpoints?.agents?.toolApproval,
-    errors: [],
-    warnings: [],
+    ...checkToolApproval(endpoints?.agents?.toolApproval, ['endpoints', 'agents', 'toolApproval']),
     variables: new Set(),
   };
   const variables = new Set<string>();

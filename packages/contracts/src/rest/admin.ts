@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { mcpPermissions, permissionType } from '../permissions/permissions.ts';
+
+/** Plain letters only: a role that looks like another one would be given by mistake. */
+export const RoleName = z
+  .string()
+  .max(64)
+  .regex(/^[A-Za-z][A-Za-z0-9_ -]*$/, 'Letters, digits, spaces, - and _, beginning with a letter.')
+  .refine((name) => name.trim() === name, 'No space at the end.');
+
+const description = z.string().trim().max(500);
+
+/** The bits of MCP_SERVERS, as `PUT /api/roles/:role/mcp-servers` takes them. */
+export const PermissionsRequest = z.partialRecord(z.enum(mcpPermissions), z.boolean());
+export type PermissionsRequest = z.infer<typeof PermissionsRequest>;
+
+const permissions = z.strictObject({ [permissionType]: PermissionsRequest });
+
+/** `POST /api/admin/roles`. */
+export const RoleRequest = z.strictObject({
+  name: RoleName,
+  description: description.default(''),
+  permissions: permissions.optional(),
+});
+export type RoleRequest = z.infer<typeof RoleRequest>;
+
+/** `PATCH /api/admin/roles/:name`. What is left out stays. */
+export const RoleChangeRequest = z
+  .strictObject({ description: description.optional(), permissions: permissions.optional() })
+  .refine((change) => Object.keys(change).length > 0, 'Nothing to change.');
+export type RoleChangeRequest = z.infer<typeof RoleChangeRequest>;
+
+const bits = z.record(z.enum(mcpPermissions), z.boolean());
+
+/** What anybody may read of their own role. */
+export const RoleView = z.object({ name: z.string(), permissions: z.object({ [permissionType]: bits }) });
+export type RoleView = z.infer<typeof RoleView>;
+
+export const AdminRoleView = RoleView.extend({
+  description: z.string(),
+  builtIn: z.boolean(),
+  /** The bits that the configuration decides about. */
+  managed: z.array(z.enum(mcpPermissions)),
+  /** 0 while nothing is stored about it. */
+  version: z.number(),
+  updatedAt: z.number().nullable(),
+});
+export type AdminRoleView = z.infer<typeof AdminRoleView>;
+
+/** `PATCH /api/admin/users/:id`. */
+export const UserChangeRequest = z
+  .strictObject({
+    role: z.string().min(1).max(64).optional(),
+    /** `claim`: the token decides again, from the next one on. */
+    roleSource: z.enum(['manual', 'claim']).optional(),
+    disabled: z.boolean().optional(),
+  })
+  .refine((change) => Object.keys(change).length > 0, 'Nothing to change.')
+  .refine(({ role, roleSource }) => role === undefined || roleSource !== 'claim', {
+    path: ['roleSource'],
+    message: 'A role that is given here is manual.',
+  });
+export type UserChangeRequest = z.infer<typeof UserChangeRequest>;
+
+/** The query of `GET /api/admin/users`. */
+export const UserSearch = z.object({
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+  after: z.string().min(1).max(256).optional(),
+  search: z.string().trim().min(1).max(100).optional(),
+});
+export type UserSearch = z.infer<typeof UserSearch>;
+
+/** What an administrator sees of an account. */
+export const AdminUserView = z.object({
+  id: z.string(),
+  email: z.string(),
+  name: z.string(),
+  issuer: z.string(),
+  role: z.string(),
+  roleSource: z.enum(['manual', 'claim']),
+  roleConfirmedAt: z.number().nullable(),
+  disabled: z.boolean(),
+  disabledAt: z.number().nullable(),
+  createdAt: z.number(),
+  updatedAt: z.number(),
+});
+export type AdminUserView = z.infer<typeof AdminUserView>;
+
+/** `GET /api/admin/users`; `next` is the `after` of the next page. */
+export const AdminUsersView = z.object({ users: z.array(AdminUserView), next: z.string().nullable() });
+export type AdminUsersView = z.infer<typeof AdminUsersView>;
+
+/** One sign-in of a browser. The id cannot be used to sign in. */
+export const SessionView = z.object({
+  id: z.string(),
+  via: z.enum(['password', 'openid']),
+  createdAt: z.number(),
+  expiresAt: z.number(),
+  /** Whether the caller is using it right now. */
+  current: z.boolean(),
+});
+export type SessionView = z.infer<typeof SessionView>;

@@ -1,0 +1,85 @@
+import { z } from 'zod';
+
+export const auditKinds = ['call', 'config', 'permission', 'sign_in', 'credential', 'audit'] as const;
+export type AuditKind = (typeof auditKinds)[number];
+
+/** `uncertain`: it may or may not have happened. */
+export const auditOutcomes = ['ok', 'refused', 'failed', 'uncertain'] as const;
+export type AuditOutcome = (typeof auditOutcomes)[number];
+
+const name = z.string().min(1).max(200);
+/** A date is its first moment. Both in UTC unless an offset is given. */
+const moment = z
+  .union([z.iso.datetime({ offset: true }), z.iso.date()])
+  .transform((text) => Date.parse(text));
+
+/** Which events; all that are given must fit. */
+const filters = {
+  kind: z.enum(auditKinds).optional(),
+  action: name.optional(),
+  /** The id of who did it. */
+  actor: name.optional(),
+  server: name.optional(),
+  tool: name.optional(),
+  outcome: z.enum(auditOutcomes).optional(),
+  code: name.optional(),
+  request: name.optional(),
+  /** Not before, and not after. */
+  from: moment.optional(),
+  to: moment.optional(),
+};
+
+export const AuditExportQuery = z.strictObject(filters);
+export type AuditExportQuery = z.infer<typeof AuditExportQuery>;
+
+export const AuditQuery = z.strictObject({
+  ...filters,
+  limit: z
+    .string()
+    .regex(/^[0-9]{1,4}$/, 'must be a number from 1 to 1000')
+    .transform(Number)
+    .pipe(z.int().min(1).max(1_000))
+    .optional(),
+  cursor: z.string().min(1).max(300).optional(),
+});
+export type AuditQuery = z.infer<typeof AuditQuery>;
+
+export const AuditEventView = z.union([
+  z.object({ id: z.string(), unreadable: z.literal(true) }),
+  z.looseObject({ id: z.string(), at: z.number(), kind: z.enum(auditKinds), action: z.string() }),
+]);
+
+/** `GET /api/admin/audit`. With `next` there may be more, even where fewer than `limit` came. */
+export const AuditView = z.object({ events: z.array(AuditEventView), next: z.string().optional() });
+export type AuditView = z.infer<typeof AuditView>;
+
+export const auditProblems = [
+  'changed',
+  'unknown_key',
+  'missing',
+  'link_broken',
+  'start_missing',
+  'predecessor_missing',
+  'end_missing',
+] as const;
+export type AuditProblemKind = (typeof auditProblems)[number];
+
+/** `GET /api/admin/audit/verify`. */
+export const AuditVerifyView = z.object({
+  ok: z.boolean(),
+  writers: z.number(),
+  segments: z.number(),
+  events: z.number(),
+  problems: z.array(
+    z.object({
+      writer: z.string(),
+      /** The first and the last segment concerned. */
+      seq: z.number(),
+      through: z.number(),
+      problem: z.enum(auditProblems),
+    }),
+  ),
+  /** Problems beyond those listed. */
+  more: z.number(),
+});
+export type AuditVerifyView = z.infer<typeof AuditVerifyView>;

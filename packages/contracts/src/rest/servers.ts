@@ -1,0 +1,89 @@
+import { z } from 'zod';
+
+/** Stands in an answer where a secret is, and in a request for the one that is known already. */
+export const secretMask = '********';
+
+/** The body of POST and PATCH. What stands in `config` is judged by the gateway, which names every wrong field. */
+export const ServerRequest = z.strictObject({ config: z.record(z.string(), z.unknown()) });
+export type ServerRequest = z.output<typeof ServerRequest>;
+
+/** The query of a list. Without one the whole list is answered, as existing front ends expect. */
+export const ServersQuery = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(200).optional(),
+  /** The last name of the page before. */
+  after: z.string().max(256).optional(),
+  search: z.string().max(256).optional(),
+});
+export type ServersQuery = z.output<typeof ServersQuery>;
+
+const ApiKeyView = z.strictObject({
+  source: z.enum(['admin', 'user']),
+  authorization_type: z.enum(['basic', 'bearer', 'custom']),
+  custom_header: z.string().optional(),
+});
+
+/**
+ * What is shown of a server. Strict, and so is the code that fills it in: a field of a definition that is not listed
+ * here is not shown. `url` and the addresses in `oauth` are for who may edit.
+ */
+export const ServerView = z.strictObject({
+  type: z.string(),
+  url: z.string().optional(),
+  title: z.string().optional(),
+  description: z.string().optional(),
+  iconPath: z.string().optional(),
+  chatMenu: z.boolean(),
+  requiresOAuth: z.boolean(),
+  requestScoped: z.literal(true).optional(),
+  serverInstructions: z.union([z.boolean(), z.string()]),
+  customUserVars: z
+    .record(
+      z.string(),
+      z.strictObject({ title: z.string(), description: z.string(), sensitive: z.boolean() }),
+    )
+    .optional(),
+  apiKey: ApiKeyView.optional(),
+  oauth: z.record(z.string(), z.unknown()).optional(),
+  obo: z.looseObject({ scopes: z.string() }).optional(),
+  source: z.enum(['user', 'yaml', 'config']),
+  /** Of a server that a user stored. */
+  dbId: z.string().optional(),
+  author: z.string().optional(),
+  version: z.number().int().optional(),
+  updatedAt: z.number().optional(),
+  /** The bits of the caller: VIEW 1, EDIT 2, DELETE 4, SHARE 8. */
+  permissions: z.number().int(),
+});
+export type ServerView = z.output<typeof ServerView>;
+
+/** By name. */
+export const ServersView = z.record(z.string(), ServerView);
+export type ServersView = z.output<typeof ServersView>;
+
+/** The answer to POST and PATCH. */
+export const NamedServerView = ServerView.extend({ serverName: z.string() });
+export type NamedServerView = z.output<typeof NamedServerView>;
+
+/** What an administrator changed of a server, with a mask for each secret, and what came of it. */
+export const OverrideView = z.strictObject({
+  serverName: z.string(),
+  override: z
+    .strictObject({
+      config: z.record(z.string(), z.unknown()),
+      version: z.number().int(),
+      updatedAt: z.number(),
+      updatedBy: z.string(),
+    })
+    .nullable(),
+  /** Null while it is not offered. */
+  effective: ServerView.nullable(),
+});
+export type OverrideView = z.output<typeof OverrideView>;
+
+/** Every server of a tenant, whoever defined it. */
+export const AdminServersView = z.strictObject({
+  servers: z.array(ServerView.extend({ serverName: z.string(), overridden: z.boolean() })),
+  /** Names with an override that cannot be carried out: nobody is offered these. */
+  notOffered: z.array(z.string()),
+});
+export type AdminServersView = z.output<typeof AdminServersView>;

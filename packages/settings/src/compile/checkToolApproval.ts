@@ -1,0 +1,41 @@
+import { finding, parseToolPattern, type Finding, type Path, type ToolApproval } from '@behalf/contracts';
+
+interface ApprovalReport {
+  errors: Finding[];
+  warnings: Finding[];
+}
+
+const lists = ['allow', 'deny', 'ask'] as const;
+const FORM = 'write mcp:<server>:<tool> or mcp:<server>';
+
+/** A rule that is written down and does nothing is told; one that cannot be read stops the load. */
+export function checkToolApproval(approval: ToolApproval | undefined, path: Path): ApprovalReport {
+  const report: ApprovalReport = { errors: [], warnings: [] };
+  if (!approval) return report;
+  checkLists(approval, path, report);
+  for (const [role, rules] of Object.entries(approval.roles ?? {})) {
+    checkLists(rules, [...path, 'roles', role], report);
+  }
+  // They can only forbid: to leave them out would allow what they forbid.
+  if ((approval.hooks ?? []).length > 0) {
+    const message = 'modules that decide about calls are not run here';
+    report.errors.push(finding([...path, 'hooks'], 'unsupported', message, 'say it with deny and ask'));
+  }
+  return report;
+}
+
+type Lists = { [K in (typeof lists)[number]]?: readonly string[] | undefined };
+
+function checkLists(rules: Lists, path: Path, { errors, warnings }: ApprovalReport): void {
+  for (const list of lists) {
+    for (const [index, text] of (rules[list] ?? []).entries()) {
+      const pattern = parseToolPattern(text);
+      const at = [...path, list, index];
+      if (pattern.kind === 'malformed') errors.push(finding(at, 'tool_pattern', pattern.problem, FORM));
+      if (pattern.kind === 'other') {
+        const message = 'has no effect: it names no tool of an MCP server';
+        warnings.push(finding(at, 'tool_pattern_ignored', message, FORM));
+      }
+    }
+  }
+}

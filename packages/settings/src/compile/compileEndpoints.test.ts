@@ -1,0 +1,83 @@
+import { describe, expect } from '@jest/globals';
+import { verifies } from '@behalf/testkit';
+import { explain } from '../explain.ts';
+import { loadSettings } from '../loadSettings.ts';
+
+const yaml = (approval: string) => `endpoints:\n  agents:\n    toolApproval:\n${approval}`;
+
+function errors(approval: string): string[] {
+  const result = loadSettings(yaml(approval), { env: {} });
+  return result.ok ? [] : explain(result.diagnostics, 'f').split('\n');
+}
+
+function warnings(approval: string) {
+  const result = loadSettings(yaml(approval), { env: {} });
+  if (!result.ok) throw new Error(explain(result.diagnostics, 'f'));
+  return result.warnings.map(({ path, code, line }) => [path, code, line]);
+}
+
+const at = 'endpoints.agents.toolApproval';
+
+describe('the rules about tools', () => {
+  verifies('policy.patterns.load', 'LibreChat’s keys and the roles load as they are written', () => {
+    const result = loadSettings(
+      yaml(
+        "      enabled: true\n      mode: dontAsk\n      deny: ['mcp:*:delete_*', '*']\n" +
+          "      roles: { USER: { allow: ['mcp:docs', 'mcp:docs:a:b'], readOnlyOnly: true }, ADMIN: {} }\n",
+      ),
+      { env: {} },
+    );
+    expect(result.ok && result.settings.endpoints.toolApproval).toEqual({
+      enabled: true,
+      mode: 'dontAsk',
+      deny: ['mcp:*:delete_*', '*'],
+      roles: {
+        USER: { allow: ['mcp:docs', 'mcp:docs:a:b'], readOnlyOnly: true },
+        ADMIN: { readOnlyOnly: false },
+      },
+    });
+    expect(result).toMatchObject({ ok: true, warnings: [], unused: [] });
+  });
+
+  verifies('policy.patterns.load', 'a pattern that cannot be read stops the load, with its place', () => {
+    const form = 'write mcp:<server>:<tool> or mcp:<server>';
+    expect(
+      errors(
+        "      deny: ['mcp:', 'mcp::x', 'mcp:a:']\n      ask: ['MCP:a:b', 'mcp :a', ' mcp:a']\n" +
+          "      roles: { USER: { allow: ['*delete*', 'm*', 'create_*_mcp_github'] } }\n",
+      ),
+    ).toEqual([
+      `f:4  ${at}.deny[0]  names no server; ${form}`,
+      `f:4  ${at}.deny[1]  names no server; ${form}`,
+      `f:4  ${at}.deny[2]  names no tool; ${form}`,
+      `f:5  ${at}.ask[0]  must begin with mcp: in small letters, without a blank; ${form}`,
+      `f:5  ${at}.ask[1]  must begin with mcp: in small letters, without a blank; ${form}`,
+      `f:5  ${at}.ask[2]  may not begin or end with a blank; ${form}`,
+      `f:6  ${at}.roles.USER.allow[0]  may or may not mean tools of servers; ${form}`,
+      `f:6  ${at}.roles.USER.allow[1]  may or may not mean tools of servers; ${form}`,
+      `f:6  ${at}.roles.USER.allow[2]  names a tool of a server by the name models use; ${form}`,
+    ]);
+  });
+
+  verifies('policy.patterns.load', 'a pattern for another kind of tool has no effect, and a warning', () => {
+    expect(
+      warnings("      deny: ['execute_code', 'mcp:a']\n      roles: { USER: { ask: ['web_*'] } }\n"),
+    ).toEqual([
+      [`${at}.deny[0]`, 'tool_pattern_ignored', 4],
+      [`${at}.roles.USER.ask[0]`, 'tool_pattern_ignored', 5],
+    ]);
+  });
+
+  verifies('policy.patterns.load', 'what would restrict and is not carried out here stops the load', () => {
+    expect(errors('      hooks: [{ module: ./mine.js }]\n')).toEqual([
+      `f:4  ${at}.hooks  modules that decide about calls are not run here; say it with deny and ask`,
+    ]);
+    expect(errors('      hooks: []\n')).toEqual([]);
+    expect(errors("      denny: ['mcp:a']\n")).toEqual([
+      `f:4  ${at}.denny  unknown key; did you mean "deny"?`,
+    ]);
+    expect(errors('      roles: { USER: { readOnlyOnl: true } }\n')).toEqual([
+      `f:4  ${at}.roles.USER.readOnlyOnl  unknown key; did you mean "readOnlyOnly"?`,
+    ]);
+  });
+});
