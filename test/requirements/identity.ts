@@ -22,6 +22,22 @@ export const identity = {
   'identity.session.resolve': ['done', 'A session cookie is its user until it is ended.'],
   'identity.session.expiry': ['done', 'A session ends after seven days.'],
   'identity.session.deleted-user': ['done', 'The session of a deleted user is nobody’s.'],
+  'identity.session.disabled': ['done', 'A disabled account can neither sign in nor go on.'],
+  'identity.session.sign-out': [
+    'done',
+    'A sign-out takes the tokens of the sign-in along and is heard everywhere.',
+  ],
+  'identity.api-key.scopes': ['done', 'An API key is its owner, within its scopes and its time.'],
+  'identity.api-key.hash-only': ['done', 'An API key is shown once; the store never holds it.'],
+  'identity.api-key.ends': ['done', 'An API key ends when it expires, is deleted, or its owner is disabled.'],
+  'identity.sign-out.everywhere': [
+    'done',
+    'A sign-out at one replica ends what the others hold for the user.',
+  ],
+  'identity.session.outage': [
+    'done',
+    'While the store is silent, callers who were known go on for half a minute.',
+  ],
   'identity.session.hash-only': ['done', 'The store never holds the secret of a session or a link.'],
   'identity.session.cached': ['done', 'Who is calling is known without a read, for two seconds at most.'],
   'identity.session.cache-ended': ['done', 'A sign-out or a changed account ends what is remembered of it.'],
@@ -39,8 +55,6 @@ export const identity = {
   'identity.sign-in.retry-after': ['done', 'A refused attempt is told when to come back.'],
   'identity.sign-in.no-oracle': ['done', 'Signing in does not tell which accounts exist.'],
   'identity.key-check.fits': ['done', 'A process with another key than the store’s is told so.'],
-  'access.role.deny-by-default': ['done', 'A role or permission nobody knows is granted nothing.'],
-  'access.role.defaults': ['done', 'Built-in roles have their defaults and what the file names.'],
   'errors.gateway.actionable': ['done', 'Every error says what happened and what to do.'],
   'errors.gateway.cause-hidden': ['done', 'What caused an error is never told to the caller.'],
 } as const satisfies Record<string, Requirement>;

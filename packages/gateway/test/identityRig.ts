@@ -12,7 +12,7 @@ import {
   type Setup,
   type SignIn,
 } from '../src/index.ts';
-import type { PrimaryStore } from '../src/ports/index.ts';
+import { collectionNames, type PrimaryStore } from '../src/ports/index.ts';
 
 /** Passwords without scrypt's 80 ms, which count how often they would have run it. */
 export interface CountedPasswords extends Passwords {
@@ -74,8 +74,7 @@ export function createIdentityRig(): IdentityRig {
 
 /** Every record of a store as text: what a thief of the database would read. */
 export async function everythingStored({ raw }: PrimaryStore): Promise<string> {
-  const names = ['users', 'sessions', 'tickets', 'system'] as const;
-  return JSON.stringify(await Promise.all(names.map((name) => raw.page(name, null, 1_000))));
+  return JSON.stringify(await Promise.all(collectionNames.map((name) => raw.page(name, null, 1_000))));
 }
 
 export const ada = { email: 'ada@example.com', name: 'Ada', password: 'correct horse', role: 'USER' };

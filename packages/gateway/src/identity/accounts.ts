@@ -18,7 +18,7 @@ export interface Accounts {
   create(account: NewAccount): Promise<UserRecord>;
   /** Only where there is no user yet; null when somebody was faster. */
   createFirst(account: NewAccount): Promise<UserRecord | null>;
-  /** The user, or null for a wrong password as for an unknown email, after the same time. */
+  /** The user, or null for a wrong password, an unknown email and a disabled account alike, after the same time. */
   authenticate(email: string, password: string): Promise<UserRecord | null>;
   exist(): Promise<boolean>;
 }
@@ -52,6 +52,10 @@ export function createAccounts({
       email: subject,
       name,
       role,
+      roleSource: 'manual',
+      roleConfirmedAt: null,
+      disabledAt: null,
+      signedOutAt: null,
       // Sealed to the row: who reads the database cannot guess at hashes offline, and one row's hash is no use in another.
       passwordSealed: keyring.seal(
         await passwords.hash(password),
@@ -82,7 +86,9 @@ export function createAccounts({
         return null;
       }
       const hash = keyring.open(user.passwordSealed, passwordContext(user));
-      return (await passwords.verify(password, hash)) ? user : null;
+      const isTheirs = await passwords.verify(password, hash);
+      // Only after the work: a disabled account takes as long as a wrong password.
+      return isTheirs && user.disabledAt === null ? user : null;
     },
     exist: async () => (await users.count()) > 0,
   };

@@ -1,20 +1,28 @@
 import { verifies } from '@behalf/testkit';
 import { describe, expect } from '@jest/globals';
 import { ada, createIdentityRig, everythingStored } from '../../test/identityRig.ts';
+import { credentialId } from '../ports/index.ts';
+import { loginKey } from './loginKey.ts';
 import { SESSION_LIFETIME_MS } from './sessions.ts';
 
 describe('sessions', () => {
   verifies('identity.session.resolve', 'the cookie is its user until it is ended', async () => {
     const { accounts, sessions, store } = createIdentityRig();
     const user = await accounts.create(ada);
-    const { secret } = await sessions.start(user);
+    const { secret, hash, expiresAt } = await sessions.start(user);
     expect(await sessions.resolve(secret)).toEqual({
-      kind: 'user',
-      userId: user.id,
-      tenant: 'default',
-      role: 'USER',
-      email: 'ada@example.com',
-      name: 'Ada',
+      caller: {
+        kind: 'user',
+        userId: user.id,
+        tenant: 'default',
+        role: 'USER',
+        email: 'ada@example.com',
+        name: 'Ada',
+        issuer: 'local',
+        groups: [],
+        by: { via: 'session', session: hash },
+      },
+      until: expiresAt,
     });
     const other = await sessions.start(user);
     const heard: string[] = [];
@@ -23,7 +31,7 @@ describe('sessions', () => {
     expect(await sessions.resolve(secret)).toBeNull();
     expect(await sessions.resolve(other.secret)).not.toBeNull();
     await sessions.end(secret);
-    expect(heard).toEqual(['sessions']);
+    expect(heard).toEqual(['sessions', 'users']);
   });
 
   verifies('identity.session.resolve', 'a cookie nobody was given is nobody’s', async () => {
@@ -39,8 +47,8 @@ describe('sessions', () => {
     const { accounts, sessions, store, clock } = createIdentityRig();
     const user = await accounts.create(ada);
     const { secret } = await sessions.start(user);
-    await store.users.setRole(user.id, 'ADMIN', clock.now());
-    expect((await sessions.resolve(secret))?.role).toBe('ADMIN');
+    await store.users.update(user.id, { role: 'ADMIN' }, clock.now());
+    expect((await sessions.resolve(secret))?.caller.role).toBe('ADMIN');
   });
 
   verifies('identity.session.expiry', 'a session ends after seven days and is swept', async () => {
@@ -76,4 +84,57 @@ describe('sessions', () => {
     const [record] = await store.raw.page('sessions', null, 1);
     expect(await sessions.resolve(record!.hash)).toBeNull();
   });
+
+  verifies(
+    'identity.session.disabled',
+    'neither cookie nor password of a disabled account opens',
+    async () => {
+      const { accounts, sessions, store, clock, passwords } = createIdentityRig();
+      const user = await accounts.create(ada);
+      const { secret } = await sessions.start(user);
+      await store.users.update(user.id, { disabledAt: clock.now() }, clock.now());
+      expect(await sessions.resolve(secret)).toBeNull();
+      passwords.derived.length = 0;
+      expect(await accounts.authenticate(ada.email, ada.password)).toBeNull();
+      // As long as for anybody else.
+      expect(passwords.derived).toHaveLength(1);
+      await store.users.update(user.id, { disabledAt: null }, clock.now());
+      expect(await sessions.resolve(secret)).not.toBeNull();
+    },
+  );
+
+  verifies(
+    'identity.session.sign-out',
+    'the tokens of the sign-in go with it, and everybody hears who was signed out',
+    async () => {
+      const { accounts, sessions, store, clock } = createIdentityRig();
+      const user = await accounts.create(ada);
+      const bob = await accounts.create({ ...ada, email: 'bob@example.com' });
+      const kept = await sessions.start(bob, { via: 'openid', groups: ['staff'] });
+      const issued = await Promise.all(
+        [1, 2, 3].map(() => sessions.start(user, { via: 'openid', groups: [] })),
+      );
+      const keyOf = (userId: string, session: string) => loginKey({ tenant: 'default', userId, session });
+      const all = [...issued.map(({ hash }) => keyOf(user.id, hash)), keyOf(bob.id, kept.hash)];
+      for (const key of all) {
+        const record = { ...key, id: credentialId(key), sealed: 'v1.x', expiresAt: null };
+        await store.credentials.put({ ...record, createdAt: 1, updatedAt: 1 });
+      }
+      const left = async () =>
+        (await Promise.all(all.map((key) => store.credentials.find(key)))).map((found) => found !== null);
+      await clock.advance(5);
+      await sessions.end(issued[0]!.secret);
+      expect(await left()).toEqual([false, true, true, true]);
+      expect(await store.users.signedOutSince(clock.now())).toEqual([
+        { id: user.id, tenant: 'default', signedOutAt: clock.now() },
+      ]);
+      expect(await sessions.endOf(bob.id, issued[1]!.hash)).toBeNull();
+      expect(await sessions.endOf(user.id, issued[1]!.hash)).not.toBeNull();
+      expect(await sessions.endAll(user)).toBe(1);
+      expect(await left()).toEqual([false, false, false, true]);
+      expect(await sessions.resolve(issued[2]!.secret)).toBeNull();
+      expect((await sessions.resolve(kept.secret))?.caller.groups).toEqual(['staff']);
+      expect((await sessions.list(bob.id)).map(({ hash }) => hash)).toEqual([kept.hash]);
+    },
+  );
 });

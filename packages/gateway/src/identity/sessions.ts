@@ -1,6 +1,15 @@
 import type { Clock, Random } from '@behalf/kernel';
-import type { ChangeFeed, SessionStore, UserRecord, UserStore } from '../ports/index.ts';
-import { principalOf, type UserPrincipal } from '../principal/principal.ts';
+import type {
+  ChangeFeed,
+  CredentialStore,
+  SessionRecord,
+  SessionStore,
+  UserRecord,
+  UserStore,
+} from '../ports/index.ts';
+import { principalOf } from '../principal/principal.ts';
+import type { KnownCaller } from './callerCache.ts';
+import { loginKey } from './loginKey.ts';
 import { secretHash } from './secretHash.ts';
 
 export const SESSION_LIFETIME_MS = 7 * 24 * 60 * 60 * 1000;
@@ -8,50 +17,96 @@ export const SESSION_LIFETIME_MS = 7 * 24 * 60 * 60 * 1000;
 export interface IssuedSession {
   /** For the cookie, and for nothing else. */
   secret: string;
+  /** How the store and everybody else call it. */
+  hash: string;
   expiresAt: number;
 }
 
+/** How somebody signed in, and what their token said. */
+export type SignInKind = Pick<SessionRecord, 'via' | 'groups'>;
+
 /** Browser sign-ins. */
 export interface Sessions {
-  start(user: UserRecord): Promise<IssuedSession>;
-  /** Who holds this cookie now: a session of a deleted user is nobody's. */
-  resolve(secret: string): Promise<UserPrincipal | null>;
-  end(secret: string): Promise<void>;
+  start(user: UserRecord, kind?: SignInKind): Promise<IssuedSession>;
+  /** Who holds this cookie now: a session of a deleted or disabled user is nobody's. */
+  resolve(secret: string): Promise<KnownCaller | null>;
+  list(userId: string): Promise<SessionRecord[]>;
+  /** Whose it was; null when there was none. */
+  end(secret: string): Promise<SessionRecord | null>;
+  /** One of this user's, by its hash; null when they have no such session. */
+  endOf(userId: string, hash: string): Promise<SessionRecord | null>;
+  /** How many there were. What was opened for the user is closed on every replica. */
+  endAll(user: Pick<UserRecord, 'id' | 'tenant'>): Promise<number>;
   sweep(): Promise<number>;
 }
 
 export interface SessionParts {
   sessions: SessionStore;
   users: UserStore;
+  credentials: CredentialStore;
   changes: ChangeFeed;
   clock: Clock;
   random: Random;
 }
 
-export function createSessions({ sessions, users, changes, clock, random }: SessionParts): Sessions {
+const BY_PASSWORD: SignInKind = { via: 'password', groups: [] };
+
+export function createSessions(parts: SessionParts): Sessions {
+  const { sessions, users, credentials, changes, clock, random } = parts;
+
+  /** Every replica closes what it has open for a user who was signed out after it was opened. */
+  async function tellSignedOut(userId: string): Promise<void> {
+    const now = clock.now();
+    await users.update(userId, { signedOutAt: now }, now);
+    await changes.publish({ topic: 'users', id: userId });
+  }
+
+  async function finish(session: SessionRecord): Promise<SessionRecord | null> {
+    const { hash, userId, tenant } = session;
+    // The tokens first: none may outlive the session they came with, whatever fails after this.
+    await credentials.remove(loginKey({ tenant, userId, session: hash }));
+    const isEnded = await sessions.remove(hash);
+    // Also when somebody else removed it: whoever did may not have come as far as telling.
+    await changes.publish({ topic: 'sessions', id: hash });
+    await tellSignedOut(userId);
+    return isEnded ? session : null;
+  }
+
   return {
-    async start(user) {
+    async start(user, { via, groups } = BY_PASSWORD) {
       const secret = Buffer.from(random.bytes(32)).toString('base64url');
+      const hash = secretHash(secret);
       const now = clock.now();
       const expiresAt = now + SESSION_LIFETIME_MS;
-      await sessions.insert({
-        hash: secretHash(secret),
-        userId: user.id,
-        tenant: user.tenant,
-        createdAt: now,
-        expiresAt,
-      });
-      return { secret, expiresAt };
+      const { id: userId, tenant } = user;
+      await sessions.insert({ hash, userId, tenant, via, groups, createdAt: now, expiresAt });
+      return { secret, hash, expiresAt };
     },
     async resolve(secret) {
       const session = await sessions.find(secretHash(secret), clock.now());
       const user = session && (await users.findById(session.userId));
-      return user ? principalOf(user) : null;
+      if (!user || user.disabledAt !== null || user.tenant !== session.tenant) return null;
+      const { hash, groups, expiresAt } = session;
+      return { caller: principalOf(user, { via: 'session', session: hash }, groups), until: expiresAt };
     },
+    list: (userId) => sessions.list(userId, clock.now()),
     async end(secret) {
-      const hash = secretHash(secret);
-      if (await sessions.remove(hash)) await changes.publish({ topic: 'sessions', id: hash });
+      const session = await sessions.find(secretHash(secret), clock.now());
+      return session && finish(session);
     },
-    sweep: () => sessions.removeExpired(clock.now()),
+    async endOf(userId, hash) {
+      const session = await sessions.find(hash, clock.now());
+      return session?.userId === userId ? finish(session) : null;
+    },
+    async endAll({ id, tenant }) {
+      const all = await sessions.list(id, clock.now());
+      for (const { hash } of all) await credentials.remove(loginKey({ tenant, userId: id, session: hash }));
+      const ended = await sessions.removeOfUser(id);
+      for (const { hash } of all) await changes.publish({ topic: 'sessions', id: hash });
+      await tellSignedOut(id);
+      return ended;
+    },
+    sweep: async () =>
+      (await sessions.removeExpired(clock.now())) + (await credentials.removeExpired(clock.now())),
   };
 }

@@ -2,6 +2,7 @@ import { verifies } from '@behalf/testkit';
 import { describe, expect } from '@jest/globals';
 import { ada, createIdentityRig, everythingStored } from '../../test/identityRig.ts';
 import type { GatewayError } from '../errors/gatewayError.ts';
+import { networkOf } from './signIn.ts';
 
 const WINDOW_MS = 15 * 60 * 1_000;
 const codeOf = (attempt: Promise<unknown>) =>
@@ -76,6 +77,31 @@ describe('signing in', () => {
       }
       expect(await guess(ada.password, { address: '2001:0DB8::1:ffff:0:0:1' })).toBe('RATE_LIMITED');
       expect(await guess(ada.password, { address: '2001:db8:0:2::1' })).toBe('signed in');
+    },
+  );
+
+  verifies(
+    'identity.sign-in.address-limit',
+    'another port, brackets or the other family’s form make no other caller',
+    async () => {
+      const { guess } = await rigWithAda();
+      for (let i = 0; i < 10; i += 1) {
+        expect(await guess('wrong', { address: `203.0.113.5:${40_000 + i}` })).toBe('AUTH_FAILED');
+      }
+      const same = ['203.0.113.5', '::ffff:203.0.113.5', '[::FFFF:203.0.113.5]:1', '::ffff:cb00:7105'];
+      for (const address of same) {
+        expect([address, networkOf(address)]).toEqual([address, '203.0.113.5']);
+        expect(await guess(ada.password, { address })).toBe('RATE_LIMITED');
+      }
+      expect(await guess(ada.password, { address: '203.0.113.6:40000' })).toBe('signed in');
+      for (const address of ['2001:db8:0:1::1', '[2001:db8:0:1::1]:40001', '[2001:db8:0:1::1]']) {
+        expect(networkOf(address)).toBe('2001:db8:0:1::/64');
+      }
+      // Not of the other family, whatever its last part looks like.
+      expect(networkOf('2001:db8::203.0.113.5')).toBe('2001:db8:0:0::/64');
+      expect(networkOf('::203.0.113.5')).toBe('0:0:0:0::/64');
+      expect(networkOf('fe80::1%eth0')).toBe('fe80:0:0:0::/64');
+      expect(networkOf('unknown')).toBe('unknown');
     },
   );
 

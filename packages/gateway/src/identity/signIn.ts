@@ -43,16 +43,36 @@ export function createSignIn(parts: { accounts: Accounts; attempts: AttemptCount
   };
 }
 
-/** Whoever has one IPv6 address usually has the 2^64 of its network: they count as one. */
-function networkOf(address: string): string {
-  if (!address.includes(':') || address.includes('.')) return address;
-  const [head = '', tail] = address.toLowerCase().replace(/%.*$/, '').split('::');
+/**
+ * Whoever has one IPv6 address usually has the 2^64 of its network: they count as one. Some proxies write the port of
+ * the caller too, which is another one with every connection.
+ */
+export function networkOf(address: string): string {
+  const bare = address.replace(/^\[(.*)\](?::\d+)?$/, '$1').replace(/^([\d.]+):\d+$/, '$1');
+  if (!bare.includes(':')) return bare;
+  const groups = groupsOf(bare.toLowerCase().replace(/%.*$/, ''));
+  // The same caller, at a socket for both families (RFC 4291, section 2.5.5.2).
+  const [high = 0, low = 0] = groups.slice(6);
+  if (groups.slice(0, 6).join() === '0,0,0,0,0,65535') {
+    return [high >> 8, high & 255, low >> 8, low & 255].join('.');
+  }
+  return `${groups
+    .slice(0, 4)
+    .map((group) => group.toString(16))
+    .join(':')}::/64`;
+}
+
+/** The eight numbers of an IPv6 address. */
+function groupsOf(address: string): number[] {
+  const hex = address.replace(/(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/, (_, ...bytes: string[]) => {
+    const [a = 0, b = 0, c = 0, d = 0] = bytes.slice(0, 4).map(Number);
+    return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
+  });
+  const [head = '', tail] = hex.split('::');
   const left = head === '' ? [] : head.split(':');
   const right = tail ? tail.split(':') : [];
   const zeros = tail === undefined ? 0 : 8 - left.length - right.length;
-  const groups = [...left, ...Array<string>(Math.max(0, zeros)).fill('0'), ...right];
-  return `${groups
-    .slice(0, 4)
-    .map((group) => parseInt(group, 16).toString(16))
-    .join(':')}::/64`;
+  return [...left, ...Array<string>(Math.max(0, zeros)).fill('0'), ...right].map((group) =>
+    parseInt(group, 16),
+  );
 }

@@ -1,23 +1,47 @@
 import type { UserRecord } from '../ports/index.ts';
 
-/** Who is calling: never a request, never a database row. */
-export interface UserPrincipal {
-  readonly kind: 'user';
+/** By what a caller is known: the cookie of a session, a token of the identity provider, or a key of their own. */
+export type SignedInBy =
+  | { readonly via: 'session'; readonly session: string }
+  | { readonly via: 'bearer' }
+  | { readonly via: 'api_key'; readonly key: string; readonly scopes: readonly string[] };
+
+interface Caller {
+  /** Of a user the account's id; of a service a name that no account can have. */
   readonly userId: string;
   readonly tenant: string;
   readonly role: string;
   readonly email: string;
   readonly name: string;
+  /** `local`, or the issuer that vouches for them. */
+  readonly issuer: string;
+  readonly groups: readonly string[];
+  readonly by: SignedInBy;
 }
 
-export type Principal = UserPrincipal;
+export interface UserPrincipal extends Caller {
+  readonly kind: 'user';
+}
 
-export function principalOf(user: UserRecord): UserPrincipal {
-  const { id: userId, tenant, role, email, name } = user;
-  return Object.freeze({ kind: 'user', userId, tenant, role, email, name });
+/** A program with a token of its own: there is no user whose values, tokens or identity it could use. */
+export interface ServicePrincipal extends Caller {
+  readonly kind: 'service';
+}
+
+/** Who is calling: never a request, never a database row. */
+export type Principal = UserPrincipal | ServicePrincipal;
+
+export function principalOf(user: UserRecord, by: SignedInBy, groups: readonly string[] = []): UserPrincipal {
+  const { id: userId, tenant, role, email, name, issuer } = user;
+  return Object.freeze({ kind: 'user', userId, tenant, role, email, name, issuer, groups, by });
 }
 
 /** One text per person, for keys: never two for one, never one for two. */
 export function principalKey({ tenant, userId }: Pick<Principal, 'tenant' | 'userId'>): string {
   return JSON.stringify([tenant, userId]);
+}
+
+/** Administrators are people: a program is none, whatever its token says. */
+export function isAdmin({ kind, role }: Principal): boolean {
+  return kind === 'user' && role === 'ADMIN';
 }

@@ -1,8 +1,11 @@
 import { verifies } from '@behalf/testkit';
+import { aUser } from '@behalf/testkit/suites';
 import { describe, expect } from '@jest/globals';
 import { ada, createIdentityRig } from '../../test/identityRig.ts';
 import { STALENESS_MS } from '../ports/index.ts';
-import { createSessionCache } from './sessionCache.ts';
+import { principalOf } from '../principal/principal.ts';
+import { createCallerCache } from './callerCache.ts';
+import { secretHash } from './secretHash.ts';
 
 async function createRig() {
   const rig = createIdentityRig();
@@ -10,15 +13,14 @@ async function createRig() {
   const { secret } = await rig.sessions.start(user);
   let reads = 0;
   let before: () => Promise<void> = async () => undefined;
-  const cache = createSessionCache({
-    sessions: {
-      async resolve(given) {
-        reads += 1;
-        const found = await rig.sessions.resolve(given);
-        await before();
-        return found;
-      },
+  const cache = createCallerCache({
+    async read(given) {
+      reads += 1;
+      const found = await rig.sessions.resolve(given);
+      await before();
+      return found;
     },
+    topic: 'sessions',
     // As if the feed had lost touch at once.
     changes: { ...rig.store.changes, checkedAt: () => 0 },
     clock: rig.clock,
@@ -34,7 +36,7 @@ async function createRig() {
   };
 }
 
-describe('the session cache', () => {
+describe('the cache of callers', () => {
   verifies('identity.session.cached', 'a known caller costs no read, for two seconds at most', async () => {
     const { cache, secret, user, clock, reads } = await createRig();
     expect(await cache.resolve(secret)).toMatchObject({ userId: user.id });
@@ -81,7 +83,7 @@ describe('the session cache', () => {
   verifies('identity.session.cache-ended', 'so does a change of the account', async () => {
     const { cache, secret, store, user, clock } = await createRig();
     await cache.resolve(secret);
-    await store.users.setRole(user.id, 'ADMIN', clock.now());
+    await store.users.update(user.id, { role: 'ADMIN' }, clock.now());
     await store.changes.publish({ topic: 'users', id: user.id });
     expect(await cache.resolve(secret)).toMatchObject({ role: 'ADMIN' });
   });
@@ -97,15 +99,79 @@ describe('the session cache', () => {
     }
   });
 
+  verifies('identity.session.cache-ended', 'and a notice about this very secret', async () => {
+    const { cache, secret, store, reads } = await createRig();
+    await cache.resolve(secret);
+    await store.changes.publish({ topic: 'sessions', id: secretHash('another') });
+    await cache.resolve(secret);
+    expect(reads()).toBe(1);
+    await store.changes.publish({ topic: 'sessions', id: secretHash(secret) });
+    await cache.resolve(secret);
+    expect(reads()).toBe(2);
+  });
+
+  verifies('identity.session.cached', 'who was good a moment ago is known until the next look', async () => {
+    const { cache, secret, store, sessions, meanwhile } = await createRig();
+    expect(cache.isKnown(secret)).toBe(false);
+    meanwhile(() => store.changes.publish({ topic: 'users', id: '*' }));
+    await cache.resolve(secret);
+    expect(cache.isKnown(secret)).toBe(true);
+    for (const topic of ['users', 'sessions'] as const) await store.changes.publish({ topic, id: '*' });
+    expect(cache.isKnown(secret)).toBe(true);
+    await sessions.end(secret);
+    expect(await cache.resolve(secret)).toBeNull();
+    expect(cache.isKnown(secret)).toBe(false);
+  });
+
   verifies(
     'identity.session.cache-race',
     'what was read before a sign-out is not kept after it',
     async () => {
       const { cache, secret, sessions, meanwhile } = await createRig();
-      meanwhile(() => sessions.end(secret));
+      meanwhile(async () => void (await sessions.end(secret)));
       await cache.resolve(secret);
       meanwhile(async () => undefined);
       expect(await cache.resolve(secret)).toBeNull();
+    },
+  );
+
+  verifies('identity.session.cached', 'nobody is known for longer than what they hold is valid', async () => {
+    const { clock, store } = createIdentityRig();
+    const caller = principalOf(aUser(), { via: 'bearer' });
+    const until = clock.now() + 1_000;
+    const cache = createCallerCache({
+      read: async () => ({ caller, until }),
+      topic: null,
+      changes: store.changes,
+      clock,
+    });
+    expect(await cache.resolve('token')).toBe(caller);
+    await clock.advance(999);
+    expect(cache.resolve('token')).toBe(caller);
+    await clock.advance(1);
+    expect(await cache.resolve('token')).toBeNull();
+  });
+
+  verifies(
+    'identity.session.outage',
+    'while the store is silent who was known goes on for half a minute, and nobody new comes in',
+    async () => {
+      const { cache, secret, user, store, clock, meanwhile } = await createRig();
+      await cache.resolve(secret);
+      meanwhile(() => Promise.reject(new Error('away')));
+      await clock.advance(STALENESS_MS);
+      expect(await cache.resolve(secret)).toMatchObject({ userId: user.id });
+      await expect(cache.resolve('guess')).rejects.toThrow('away');
+      await clock.advance(30_000 - STALENESS_MS - 1);
+      expect(await cache.resolve(secret)).toMatchObject({ userId: user.id });
+      await clock.advance(1);
+      await expect(cache.resolve(secret)).rejects.toThrow('away');
+      // Nor does it bring back who was signed out meanwhile.
+      meanwhile(async () => undefined);
+      await cache.resolve(secret);
+      meanwhile(() => Promise.reject(new Error('away')));
+      await store.changes.publish({ topic: 'users', id: user.id });
+      await expect(cache.resolve(secret)).rejects.toThrow('away');
     },
   );
 });

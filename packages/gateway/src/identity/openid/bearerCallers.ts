@@ -1,0 +1,62 @@
+import { GatewayError } from '../../errors/gatewayError.ts';
+import { principalOf, type ServicePrincipal } from '../../principal/principal.ts';
+import type { KnownCaller } from '../callerCache.ts';
+import { secretHash } from '../secretHash.ts';
+import type { BearerVerifier } from './bearerVerifier.ts';
+import type { Provisioning } from './provisioning.ts';
+import { roleFromToken, type RoleExists } from './roleMapping.ts';
+import type { VerifiedToken } from './verifiedIdentity.ts';
+import { CLOCK_TOLERANCE_MS } from './verifySigned.ts';
+
+export interface BearerCallers {
+  /** Who shows this token; null when nobody does. Rejects only when it cannot be told. */
+  resolve(token: string): Promise<KnownCaller | null>;
+}
+
+export interface BearerCallerParts {
+  readonly verifier: BearerVerifier;
+  readonly provisioning: Provisioning;
+  readonly roleExists: RoleExists;
+}
+
+export function createBearerCallers(parts: BearerCallerParts): BearerCallers {
+  const { verifier, provisioning, roleExists } = parts;
+
+  async function callerOf(verified: VerifiedToken): Promise<KnownCaller['caller'] | null> {
+    if (verified.kind === 'service') {
+      return verified.isAdmitted ? serviceOf(verified, await roleFromToken(verified, roleExists)) : null;
+    }
+    const user = await provisioning.userFor(verified);
+    return user && principalOf(user, { via: 'bearer' }, verified.groups);
+  }
+
+  return {
+    async resolve(token) {
+      let verified: VerifiedToken;
+      try {
+        verified = await verifier.verify(token);
+      } catch (error) {
+        if (error instanceof GatewayError && error.code === 'AUTH_TOKEN_INVALID') return null;
+        throw error;
+      }
+      const caller = await callerOf(verified);
+      return caller && { caller, until: verified.expiresAt + CLOCK_TOLERANCE_MS };
+    },
+  };
+}
+
+/** No account, so nothing of an account: the name is one that no account's id can be. */
+function serviceOf(verified: VerifiedToken, role: string): ServicePrincipal {
+  const { tenant, issuer, subject, clientId, groups } = verified;
+  return Object.freeze<ServicePrincipal>({
+    kind: 'service',
+    userId: `service:${secretHash(JSON.stringify([issuer, subject]))}`,
+    tenant,
+    role,
+    email: '',
+    name: clientId || subject,
+    issuer,
+    groups,
+    by: { via: 'bearer' },
+  });
+}

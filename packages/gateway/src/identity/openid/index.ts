@@ -1,0 +1,9 @@
+// A part of its own: what it is built on is loaded only where an identity provider is configured.
+export { createBearerCallers, type BearerCallers } from './bearerCallers.ts';
+export { createBearerVerifier, type BearerVerifier } from './bearerVerifier.ts';
+export { createKeySource, type KeySource } from './keySource.ts';
+export { createLoginTokens, type FederatedTokens, type LoginTokens } from './loginTokens.ts';
+export { createOpenIdLogin, type OpenIdLogin } from './openIdLogin.ts';
+export { createProviderMetadata, type ProviderMetadataSource } from './providerMetadata.ts';
+export { createProvisioning, type Provisioning } from './provisioning.ts';
+export type { RoleExists } from './roleMapping.ts';

@@ -1,0 +1,103 @@
+import { createSingleFlight, type Clock, type Fetch } from '@behalf/kernel';
+import { createLocalJWKSet, type JSONWebKeySet, type LocalJWKSet } from 'jose';
+import { GatewayError } from '../../errors/gatewayError.ts';
+import type { Log } from '../../upstream/parts.ts';
+import { fetchDocument } from './fetchDocument.ts';
+import type { ProviderMetadataSource } from './providerMetadata.ts';
+
+/** A key that was taken back is good for nobody after this time, whether the provider answers or not. */
+const LONGEST_MS = 10 * 60 * 1000;
+/** From here on they are fetched again beside the calls, so that a short outage of the provider stays unseen. */
+const REFRESH_MS = 5 * 60 * 1000;
+/** Anybody can name a key that nobody has: the provider is not asked for more than this lets through. */
+const COOLDOWN_MS = 5_000;
+/** While there are no keys at all. */
+const RETRY_MS = 1_000;
+
+/** The same object for as long as the provider publishes the same keys. */
+export interface KeySet {
+  readonly find: LocalJWKSet;
+}
+
+/** The keys with which the issuer signs. */
+export interface KeySource {
+  /** At most ten minutes old. Rejects with OPENID_UNAVAILABLE when there are none so young. */
+  current(): Promise<KeySet>;
+  /** After a token named a key that `seen` does not have. `seen` itself when the provider has no other now. */
+  newerThan(seen: KeySet): Promise<KeySet>;
+  /** Moves when the keys change. */
+  generation(): number;
+}
+
+export interface KeySourceParts {
+  readonly metadata: ProviderMetadataSource;
+  readonly fetch: Fetch;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+interface Held {
+  readonly set: KeySet;
+  readonly fingerprint: string;
+  readonly fetchedAt: number;
+}
+
+export function createKeySource({ metadata, fetch, clock, log }: KeySourceParts): KeySource {
+  const flights = createSingleFlight<KeySet>();
+  let held: Held | null = null;
+  let generation = 0;
+  let attemptedAt = -Infinity;
+  let failed = false;
+
+  async function read(): Promise<KeySet> {
+    const fetchedAt = clock.now();
+    attemptedAt = fetchedAt;
+    try {
+      const { jwksUri } = await metadata.current();
+      const document = (await fetchDocument({ fetch, clock }, jwksUri)) as unknown as JSONWebKeySet;
+      const find = createLocalJWKSet(document);
+      const fingerprint = fingerprintOf(document);
+      const isSame = held?.fingerprint === fingerprint;
+      if (!isSame) generation += 1;
+      held = { set: isSame && held ? held.set : { find }, fingerprint, fetchedAt };
+      failed = false;
+      return held.set;
+    } catch (error) {
+      failed = true;
+      log('openid_keys_failed', { reason: error instanceof Error ? error.message : 'unknown' });
+      throw unavailable();
+    }
+  }
+
+  const refresh = () => flights.run([], read, { detached: true });
+  /** Whether a fetch now would be one too many; joining one under way never is. */
+  const isTooSoon = (ms: number) => flights.size === 0 && clock.now() - attemptedAt < ms;
+
+  return {
+    async current() {
+      const age = held ? clock.now() - held.fetchedAt : Infinity;
+      if (held && age < LONGEST_MS) {
+        if (age >= REFRESH_MS && !isTooSoon(COOLDOWN_MS)) refresh().catch(() => undefined);
+        return held.set;
+      }
+      if (isTooSoon(RETRY_MS)) throw unavailable();
+      return refresh();
+    },
+    async newerThan(seen) {
+      if (held && held.set !== seen) return held.set;
+      if (!isTooSoon(COOLDOWN_MS)) return refresh();
+      if (failed) throw unavailable();
+      return seen;
+    },
+    generation: () => generation,
+  };
+}
+
+function unavailable(): GatewayError {
+  return new GatewayError('OPENID_UNAVAILABLE');
+}
+
+/** The order of the keys says nothing. */
+function fingerprintOf({ keys }: JSONWebKeySet): string {
+  return JSON.stringify(keys.map((key) => JSON.stringify(key)).sort());
+}

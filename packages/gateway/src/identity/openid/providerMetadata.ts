@@ -1,0 +1,91 @@
+import { createSingleFlight, type Clock, type Fetch } from '@behalf/kernel';
+import { GatewayError } from '../../errors/gatewayError.ts';
+import type { Log } from '../../upstream/parts.ts';
+import { fetchDocument, type Document } from './fetchDocument.ts';
+import type { OpenIdSettings } from './openIdSettings.ts';
+
+const LIFETIME_MS = 60 * 60 * 1000;
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+/** The addresses in the document that we go to, or send a browser to. */
+const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'userinfo_endpoint', 'jwks_uri'] as const;
+
+/** What the issuer says of itself (OpenID Connect Discovery 1.0). */
+export interface ProviderMetadata {
+  readonly issuer: string;
+  readonly jwksUri: string;
+  /** As the provider wrote it; every endpoint we use in it is checked. */
+  readonly document: Document;
+}
+
+export interface ProviderMetadataSource {
+  /** Rejects with OPENID_UNAVAILABLE. */
+  current(): Promise<ProviderMetadata>;
+  /** The origins we talk to: the issuer's, and since it answered those of its endpoints. */
+  origins(): readonly string[];
+}
+
+export interface ProviderMetadataParts {
+  readonly settings: Pick<OpenIdSettings, 'issuer'>;
+  readonly fetch: Fetch;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export function createProviderMetadata(parts: ProviderMetadataParts): ProviderMetadataSource {
+  const { settings, fetch, clock, log } = parts;
+  const { issuer } = settings;
+  if (!isSafe(issuer, issuer)) {
+    throw new RangeError('An issuer is an https URL; plain http is accepted on loopback only');
+  }
+  const flights = createSingleFlight<ProviderMetadata>();
+  let known: { readonly metadata: ProviderMetadata; readonly until: number } | null = null;
+
+  async function read(): Promise<ProviderMetadata> {
+    try {
+      const begun = clock.now();
+      const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+      const metadata = check(await fetchDocument({ fetch, clock }, url), issuer);
+      known = { metadata, until: begun + LIFETIME_MS };
+      return metadata;
+    } catch (error) {
+      log('openid_discovery_failed', { reason: error instanceof Error ? error.message : 'unknown' });
+      throw new GatewayError('OPENID_UNAVAILABLE', { cause: error });
+    }
+  }
+
+  return {
+    async current() {
+      if (known && clock.now() < known.until) return known.metadata;
+      return flights.run([], read, { detached: true });
+    },
+    origins() {
+      const urls = [issuer, ...ENDPOINTS.map((name) => known?.metadata.document[name])];
+      return [...new Set(urls.flatMap((url) => (typeof url === 'string' ? new URL(url).origin : [])))];
+    },
+  };
+}
+
+/** A document of another issuer would make its keys ours (mix-up, RFC 8414 section 3.3). */
+function check(document: Document, issuer: string): ProviderMetadata {
+  if (document.issuer !== issuer) {
+    const named = typeof document.issuer === 'string' ? document.issuer.slice(0, 200) : 'none';
+    throw new Error(`the document names another issuer: ${named}`);
+  }
+  for (const name of ENDPOINTS) {
+    const url = document[name];
+    if (url !== undefined && !(typeof url === 'string' && isSafe(url, issuer))) {
+      throw new Error(`${name} is not an https URL`);
+    }
+  }
+  const { jwks_uri: jwksUri } = document;
+  if (typeof jwksUri !== 'string') throw new Error('jwks_uri is missing');
+  return { issuer, jwksUri, document };
+}
+
+/** An issuer over https names no endpoint without it: a downgrade would show our client secret to the network. */
+function isSafe(url: string, issuer: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { protocol, hostname } = new URL(url);
+  if (protocol === 'https:') return true;
+  return protocol === 'http:' && LOOPBACK.test(hostname) && issuer.startsWith('http:');
+}

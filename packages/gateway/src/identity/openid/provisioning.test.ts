@@ -1,0 +1,325 @@
+import { systemRandom as random } from '@behalf/kernel';
+import { verifies } from '@behalf/testkit';
+import { afterEach, describe, expect } from '@jest/globals';
+import { ada, createCountedPasswords } from '../../../test/identityRig.ts';
+import { createOpenIdRig, type OpenIdRig } from '../../../test/openidRig.ts';
+import { createAccounts } from '../accounts.ts';
+import type { OpenIdSettings } from './openIdSettings.ts';
+
+const open: OpenIdRig[] = [];
+const HOUR_MS = 60 * 60 * 1000;
+
+async function createRig(over: Partial<OpenIdSettings> = {}) {
+  const rig = await createOpenIdRig(over);
+  open.push(rig);
+  const heard: string[] = [];
+  rig.store.changes.subscribe(({ topic, id }) => heard.push(`${topic} ${id}`));
+  /** The account of whom a token with these claims shows. */
+  const userWith = async (claims: Record<string, unknown> = {}) =>
+    rig.provisioning.userFor(await rig.verifier.verify(await rig.token(claims)));
+  /** Of the next second's token: only a younger one changes a role. */
+  const roleWith = async (claims: Record<string, unknown>) => {
+    await rig.clock.advance(1_000);
+    return (await userWith(claims))?.role;
+  };
+  return { ...rig, heard, userWith, roleWith };
+}
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((rig) => rig.close()));
+});
+
+describe('accounts of the identity provider', () => {
+  verifies('openid.provision.first-sign-in', 'somebody new gets an account, once', async () => {
+    const { userWith, store, issuer, clock, events, heard } = await createRig();
+    const user = await userWith({ email: 'ada@example.com', name: 'Ada' });
+    expect(user).toEqual({
+      id: expect.any(String),
+      tenant: 'default',
+      issuer: issuer.url,
+      subject: 'ada',
+      email: 'ada@example.com',
+      name: 'Ada',
+      role: 'USER',
+      roleSource: 'claim',
+      roleConfirmedAt: clock.now(),
+      disabledAt: null,
+      signedOutAt: null,
+      passwordSealed: null,
+      createdAt: clock.now(),
+      updatedAt: clock.now(),
+    });
+    expect(await userWith({ email: 'ada@example.com', name: 'Ada' })).toEqual(user);
+    expect(await store.users.count()).toBe(1);
+    expect(heard).toEqual([`users ${user!.id}`]);
+    expect(events).toMatchObject([{ kind: 'sign_in', action: 'user.create', subject: user!.id }]);
+  });
+
+  verifies('openid.provision.race', 'two replicas at once make one account', async () => {
+    const { store, provisioning, verifier, token, events } = await createRig();
+    const verified = await verifier.verify(await token());
+    const all = await Promise.all(Array.from({ length: 5 }, () => provisioning.userFor(verified)));
+    expect(new Set(all.map((user) => user?.id)).size).toBe(1);
+    expect(all[0]).not.toBeNull();
+    expect(await store.users.count()).toBe(1);
+    expect(events.filter(({ action }) => action === 'user.create')).toHaveLength(1);
+  });
+
+  verifies('openid.provision.email', 'an email joins nobody to an account that exists', async () => {
+    const { store, keyring, clock, userWith } = await createRig();
+    const accounts = createAccounts({
+      ...{ users: store.users, changes: store.changes, keyring, clock, random },
+      passwords: createCountedPasswords(),
+    });
+    const local = await accounts.create({ ...ada, role: 'ADMIN' });
+    const federated = await userWith({ email: ada.email });
+    expect(federated?.id).not.toBe(local.id);
+    expect(federated?.role).toBe('USER');
+    const other = await userWith({ sub: 'eve', email: ada.email });
+    expect(other?.id).not.toBe(federated?.id);
+    expect(await store.users.findById(local.id)).toEqual(local);
+  });
+
+  verifies('openid.provision.email', 'the same subject in another tenant is somebody else', async () => {
+    const { userWith } = await createRig({ tenantClaim: 'org' });
+    const one = await userWith({ org: 'one' });
+    const two = await userWith({ org: 'two' });
+    expect([one?.tenant, two?.tenant]).toEqual(['one', 'two']);
+    expect(one?.id).not.toBe(two?.id);
+  });
+
+  verifies('openid.provision.role', 'the claim names the role, and a role nobody has is none', async () => {
+    const { roleWith, roles } = await createRig();
+    roles.add('editor').add('author');
+    expect(await roleWith({})).toBe('USER');
+    expect(await roleWith({ roles: ['editor'] })).toBe('editor');
+    expect(await roleWith({ roles: 'editor' })).toBe('editor');
+    expect(await roleWith({ roles: ['nobody', 'USER', 'editor', 'author'] })).toBe('author');
+    expect(await roleWith({ roles: ['Editor', 'nobody'] })).toBe('USER');
+    expect(await roleWith({ roles: ['editor', 'ADMIN'] })).toBe('ADMIN');
+    expect(await roleWith({ roles: ['admin'] })).toBe('USER');
+  });
+
+  verifies('openid.provision.role', 'a role of another tenant is none here', async () => {
+    const { roleWith, roles } = await createRig({ tenantClaim: 'org' });
+    roles.add('editor');
+    expect(await roleWith({ org: 'acme', roles: ['editor'] })).toBe('USER');
+  });
+
+  verifies(
+    'openid.provision.admin',
+    'OPENID_ADMIN_ROLE makes an administrator, in its own claim',
+    async () => {
+      const { roleWith } = await createRig({
+        adminRole: { values: ['gateway-admins'], claim: 'teams', from: 'id' },
+      });
+      expect(await roleWith({ teams: ['gateway-admins'] })).toBe('ADMIN');
+      expect(await roleWith({ roles: ['gateway-admins'] })).toBe('USER');
+      expect(await roleWith({ teams: ['gateway-admins-not'] })).toBe('USER');
+      // With a role of its own for administrators, the plain word is nobody's.
+      expect(await roleWith({ roles: ['ADMIN'] })).toBe('USER');
+      expect(await roleWith({ roles: ['ADMIN'], teams: ['gateway-admins'] })).toBe('ADMIN');
+    },
+  );
+
+  verifies('openid.provision.required', 'without the required role nobody gets an account', async () => {
+    const { userWith, store, callers, token } = await createRig({
+      requiredRole: { values: ['staff', 'guest'], claim: 'roles', from: 'id' },
+    });
+    expect(await userWith({ roles: ['other'] })).toBeNull();
+    expect(await userWith()).toBeNull();
+    expect(await callers.resolve(await token({ sub: 'app' }))).toBeNull();
+    expect(await store.users.count()).toBe(0);
+    expect(await userWith({ roles: ['guest'] })).not.toBeNull();
+  });
+
+  verifies('openid.provision.disabled', 'a disabled account lets nobody in, and stays as it is', async () => {
+    const { userWith, store, clock, callers, token } = await createRig();
+    const user = (await userWith())!;
+    await store.users.update(user.id, { disabledAt: clock.now() }, clock.now());
+    expect(await userWith({ roles: ['ADMIN'] })).toBeNull();
+    expect(await callers.resolve(await token({ roles: ['ADMIN'] }))).toBeNull();
+    expect(await store.users.findById(user.id)).toMatchObject({ role: 'USER' });
+  });
+
+  verifies('openid.provision.replaced', 'a role by claim is what the last token says', async () => {
+    const { roleWith, store, events, heard, clock } = await createRig();
+    expect(await roleWith({ roles: ['ADMIN'] })).toBe('ADMIN');
+    expect(await roleWith({ roles: [] })).toBe('USER');
+    const [stored] = await store.users.list('default', { after: null, limit: 1 });
+    expect(stored).toMatchObject({ role: 'USER', roleSource: 'claim', roleConfirmedAt: clock.now() });
+    expect(heard).toHaveLength(2);
+    expect(events.at(-1)).toMatchObject({
+      kind: 'sign_in',
+      action: 'role.claim',
+      subject: stored!.id,
+      changed: ['ADMIN', 'USER'],
+    });
+  });
+
+  verifies('openid.provision.older', 'an older token shown again gives back nothing', async () => {
+    const { provisioning, verifier, token, store, clock, events } = await createRig();
+    const shown = async (text: string) => provisioning.userFor(await verifier.verify(text));
+    const before = await token({ roles: ['ADMIN'], email: 'ada@old.example' });
+    expect(await shown(before)).toMatchObject({ role: 'ADMIN' });
+    await clock.advance(1_000);
+    const after = await token({ roles: [], email: 'ada@new.example' });
+    expect(await shown(after)).toMatchObject({ role: 'USER', email: 'ada@new.example' });
+    const { id, updatedAt } = (await shown(after))!;
+    await clock.advance(1_000);
+    // Both are valid for minutes to come.
+    for (const text of [before, after, before]) {
+      expect(await shown(text)).toMatchObject({ role: 'USER', email: 'ada@new.example' });
+    }
+    expect(await store.users.findById(id)).toMatchObject({ role: 'USER', updatedAt });
+    expect(events.map(({ action }) => action)).toEqual(['user.create', 'role.claim']);
+  });
+
+  verifies('openid.provision.older', 'two tokens of one second do not take turns', async () => {
+    const { userWith, store, heard } = await createRig();
+    const [one, other] = [
+      { roles: ['ADMIN'], name: 'One' },
+      { roles: [], name: 'Other' },
+    ];
+    const { id } = (await userWith(other))!;
+    for (const claims of [one, other, one]) {
+      expect(await userWith(claims)).toMatchObject({ role: 'USER', name: 'Other' });
+    }
+    expect(await store.users.findById(id)).toMatchObject({ role: 'USER', name: 'Other' });
+    expect(heard).toHaveLength(1);
+  });
+
+  verifies('openid.provision.older', 'a token that does not tell its age changes no role', async () => {
+    const { userWith, clock } = await createRig();
+    const ageless = (roles: string[]) => userWith({ roles, iat: undefined });
+    expect(await ageless([])).toMatchObject({ role: 'USER', roleConfirmedAt: 0 });
+    await clock.advance(1_000);
+    expect(await ageless(['ADMIN'])).toMatchObject({ role: 'USER' });
+    expect(await userWith({ roles: ['ADMIN'] })).toMatchObject({ role: 'ADMIN' });
+    expect(await ageless([])).toMatchObject({ role: 'ADMIN' });
+    expect(await userWith({ roles: [], iat: -1e300 })).toMatchObject({ role: 'ADMIN' });
+  });
+
+  verifies(
+    'openid.provision.manual',
+    'a role that an administrator gave is changed by no token',
+    async () => {
+      const { userWith, store, clock } = await createRig();
+      const { id } = (await userWith())!;
+      const byHand = { role: 'editor', roleSource: 'manual', roleConfirmedAt: null } as const;
+      await store.users.update(id, byHand, clock.now());
+      await clock.advance(2 * HOUR_MS);
+      expect(await userWith({ roles: ['ADMIN'], name: 'Ada L.' })).toMatchObject({
+        ...byHand,
+        name: 'Ada L.',
+      });
+      expect(await store.users.findById(id)).toMatchObject({ ...byHand, name: 'Ada L.' });
+    },
+  );
+
+  verifies('openid.provision.manual', 'an administrator who decides meanwhile wins', async () => {
+    const { userWith, store, verifier, token, provisioning, clock, events } = await createRig();
+    const { id } = (await userWith())!;
+    await clock.advance(1_000);
+    const verified = await verifier.verify(await token({ roles: ['ADMIN'] }));
+    const byHand = { role: 'reader', roleSource: 'manual', roleConfirmedAt: null } as const;
+    const update = store.users.update.bind(store.users);
+    store.users.update = async (...asked) => {
+      store.users.update = update;
+      await update(id, byHand, clock.now());
+      return update(...asked);
+    };
+    expect(await provisioning.userFor(verified)).toMatchObject(byHand);
+    expect(await store.users.findById(id)).toMatchObject(byHand);
+    expect(events.map(({ action }) => action)).toEqual(['user.create']);
+  });
+
+  verifies('openid.provision.quiet', 'the same token again and again writes once an hour', async () => {
+    const { userWith, store, clock, heard } = await createRig();
+    const first = (await userWith())!;
+    const writes: unknown[] = [];
+    const update = store.users.update.bind(store.users);
+    store.users.update = async (...asked) => {
+      writes.push(asked[1]);
+      return update(...asked);
+    };
+    await clock.advance(HOUR_MS - 1_000);
+    await userWith();
+    expect(writes).toEqual([]);
+    await clock.advance(1_000);
+    expect(await userWith()).toEqual({ ...first, roleConfirmedAt: clock.now(), updatedAt: clock.now() });
+    await userWith();
+    expect(writes).toEqual([{ roleConfirmedAt: clock.now() }]);
+    expect(heard).toHaveLength(1);
+  });
+
+  verifies('openid.provision.profile', 'email and name follow the provider, and are not lost', async () => {
+    const { userWith, clock } = await createRig();
+    await userWith();
+    // What was left out is filled in at once.
+    expect(await userWith({ email: 'ada@example.com', name: 'Ada' })).toMatchObject({ name: 'Ada' });
+    await clock.advance(1_000);
+    expect(await userWith({ email: 'ada@new.example', name: 'Ada L.' })).toMatchObject({
+      email: 'ada@new.example',
+      name: 'Ada L.',
+    });
+    await clock.advance(1_000);
+    expect(await userWith()).toMatchObject({ email: 'ada@new.example', name: 'Ada L.' });
+    // A name to sign in with is not an address, whatever it looks like.
+    const like = { name: undefined, preferred_username: 'boss@example.com', upn: 'boss@example.com' };
+    expect(await userWith(like)).toMatchObject({ email: 'ada@new.example', name: 'boss@example.com' });
+  });
+
+  verifies('openid.provision.audited', 'what cannot be audited is not acknowledged', async () => {
+    const { provisioning, verifier, token, events } = await createRig();
+    events.push = () => {
+      throw new Error('no room');
+    };
+    await expect(provisioning.userFor(await verifier.verify(await token()))).rejects.toThrow('no room');
+  });
+});
+
+describe('callers with a bearer token', () => {
+  verifies('openid.caller.user', 'a user’s token is the user, with its groups', async () => {
+    const { callers, token, store, issuer, clock } = await createRig({ groupsClaim: 'groups' });
+    const known = await callers.resolve(await token({ groups: ['g1'], email: 'ada@example.com' }));
+    const user = await store.users.findByIdentity('default', issuer.url, 'ada');
+    expect(known).toEqual({
+      caller: {
+        kind: 'user',
+        userId: user!.id,
+        tenant: 'default',
+        role: 'USER',
+        email: 'ada@example.com',
+        name: 'ada@example.com',
+        issuer: issuer.url,
+        groups: ['g1'],
+        by: { via: 'bearer' },
+      },
+      until: clock.now() + 330_000,
+    });
+    expect(await callers.resolve('nonsense')).toBeNull();
+  });
+
+  verifies('openid.caller.service', 'a program is no user, and never an administrator', async () => {
+    const { callers, token, store, roles, issuer } = await createRig({
+      adminRole: { values: ['boss'], claim: 'roles', from: 'access' },
+    });
+    roles.add('robot');
+    const serviceWith = async (given: string[]) =>
+      (await callers.resolve(await token({ sub: 'app', roles: given })))?.caller;
+    const service = await serviceWith(['ADMIN', 'boss', 'robot']);
+    expect(service).toMatchObject({ kind: 'service', role: 'robot', email: '', name: 'app' });
+    expect(service?.issuer).toBe(issuer.url);
+    expect(service?.userId).toMatch(/^service:[\w-]{43}$/);
+    expect(await serviceWith(['ADMIN', 'boss'])).toMatchObject({ role: '' });
+    expect(await serviceWith([])).toMatchObject({ role: '', userId: service?.userId });
+    expect(await store.users.count()).toBe(0);
+  });
+
+  verifies('openid.caller.outage', 'a provider that cannot be asked makes nobody a stranger', async () => {
+    const { callers, token, issuer } = await createRig();
+    issuer.broken.set('/jwks', 500);
+    await expect(callers.resolve(await token())).rejects.toMatchObject({ code: 'OPENID_UNAVAILABLE' });
+  });
+});

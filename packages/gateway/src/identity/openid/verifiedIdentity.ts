@@ -1,0 +1,106 @@
+import type { Log } from '../../upstream/parts.ts';
+import { DEFAULT_TENANT } from '../accounts.ts';
+import { clientOf } from './accessToken.ts';
+import { claimAt, claimText, claimTexts, type Claims } from './claims.ts';
+import type { ClaimRule, ClaimSource, OpenIdSettings } from './openIdSettings.ts';
+import { TokenRefused } from './tokenRefused.ts';
+
+/** Who the identity provider says is there. */
+export interface VerifiedToken {
+  readonly kind: 'user' | 'service';
+  readonly issuer: string;
+  readonly subject: string;
+  readonly tenant: string;
+  readonly email: string;
+  readonly name: string;
+  readonly roles: readonly string[];
+  readonly groups: readonly string[];
+  /** Whether it makes an administrator: by OPENID_ADMIN_ROLE where that is set, else by the plain word. Never a service. */
+  readonly namesAdmin: boolean;
+  /** False when OPENID_REQUIRED_ROLE is set and missing. */
+  readonly isAdmitted: boolean;
+  /** Of two tokens the younger one is believed. Zero when it does not say: then any other is younger. */
+  readonly issuedAt: number;
+  readonly expiresAt: number;
+  readonly clientId: string;
+}
+
+export interface IdentityParts {
+  readonly kind: 'user' | 'service';
+  readonly claims: Claims & { readonly sub: string; readonly exp: number };
+  /** Where the rules look. */
+  readonly sources: Readonly<Record<ClaimSource, Claims>>;
+  readonly settings: OpenIdSettings;
+  readonly log: Log;
+}
+
+const LONGEST_EMAIL = 254;
+const TENANT = /^[\p{L}\p{N}]\P{C}{0,127}$/u;
+
+/** What checked claims say. Throws TokenRefused when their tenant may not come in. */
+export function verifiedIdentity({ kind, claims, sources, settings, log }: IdentityParts): VerifiedToken {
+  const { sub: subject, exp } = claims;
+  checkTenant(claims, settings);
+  const holds = ({ values, claim, from }: ClaimRule) =>
+    claimTexts(sources[from], claim)?.some((value) => values.includes(value)) ?? false;
+  const email = emailOf(claims);
+  const roles = listOf(claims, settings.roleClaim, log);
+  // Who names a role for administrators means that one: the plain word may be somebody else's in the same claim.
+  const namesAdmin = settings.adminRole === null ? roles.includes('ADMIN') : holds(settings.adminRole);
+  return {
+    kind,
+    issuer: settings.issuer,
+    subject,
+    tenant: tenantOf(claims, settings),
+    email,
+    name: nameOf(claims) || email,
+    roles,
+    groups: settings.groupsClaim === null ? [] : listOf(claims, settings.groupsClaim, log),
+    namesAdmin: kind === 'user' && namesAdmin,
+    isAdmitted: settings.requiredRole === null || holds(settings.requiredRole),
+    issuedAt: typeof claims.iat === 'number' ? Math.max(0, Math.floor(claims.iat * 1_000)) : 0,
+    expiresAt: exp * 1_000,
+    clientId: clientOf(claims),
+  };
+}
+
+/** `tid`: which customer of a provider with many. */
+function checkTenant(claims: Claims, { allowedTenants }: OpenIdSettings): void {
+  if (allowedTenants === null) return;
+  if (!allowedTenants.some((tenant) => tenant === claims.tid)) throw new TokenRefused('tenant');
+}
+
+function tenantOf(claims: Claims, { tenantClaim }: OpenIdSettings): string {
+  if (tenantClaim === null) return DEFAULT_TENANT;
+  const tenant = claimAt(claims, tenantClaim);
+  // Without one they would end up among others' servers and users.
+  if (typeof tenant !== 'string' || !TENANT.test(tenant)) throw new TokenRefused('tenant');
+  // The operator's own, and that of local accounts: no customer of the provider may name itself into it.
+  if (tenant === DEFAULT_TENANT) throw new TokenRefused('tenant');
+  return tenant;
+}
+
+/**
+ * Only to show and to fill in, never to recognise anybody. One the provider itself doubts is none, and a name to sign
+ * in with is none either: people may choose it, and it may look like somebody else's address.
+ */
+function emailOf(claims: Claims): string {
+  const { email_verified: verified = true } = claims;
+  if (verified !== true && verified !== 'true') return '';
+  const email = claimText(claims, 'email', LONGEST_EMAIL);
+  return /^[^@\s]+@[^@\s]+$/.test(email) ? email : '';
+}
+
+function nameOf(claims: Claims): string {
+  return claimText(claims, 'name') || claimText(claims, 'preferred_username') || claimText(claims, 'upn');
+}
+
+/** A provider that leaves a long list out says where to ask for it. Part of a list would be a guess: none of it counts. */
+function listOf(claims: Claims, claim: string, log: Log): readonly string[] {
+  const named = claimAt(claims, '_claim_names');
+  const isElsewhere = typeof named === 'object' && named !== null && Object.hasOwn(named, claim);
+  const isLeftOut = claim === 'groups' && (claims.hasgroups === true || claims.hasgroups === 'true');
+  const list = isElsewhere || isLeftOut ? null : claimTexts(claims, claim);
+  if (list === null) log('openid_claim_overage', { claim });
+  return list ?? [];
+}
