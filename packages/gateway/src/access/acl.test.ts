@@ -1,0 +1,250 @@
+import { aclBits } from '@behalf/contracts';
+import { verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import fc from 'fast-check';
+import { aclRecord, createAccessRig, deaf, userRecord } from '../../test/accessRig.ts';
+import { define } from '../../test/toolcallRig.ts';
+import type { AclRecord, UserRecord } from '../ports/index.ts';
+import { principalOf, type Principal } from '../principal/principal.ts';
+import type { ServerSnapshot, ServerSource } from '../registry/server.ts';
+
+const person = (id: string, more: Partial<UserRecord> = {}, groups: string[] = []): Principal =>
+  principalOf(userRecord(id, 0, more), { via: 'bearer' }, groups);
+const program = (role: string): Principal => ({
+  ...{ ...person('bob', { role }, ['g']), kind: 'service' as const },
+});
+const server = (
+  id: string,
+  source: ServerSource = 'user',
+  access?: Record<string, string[]>,
+): ServerSnapshot => define(id, access ? { access } : {}, { source, author: 'author' });
+const row = (
+  principalType: AclRecord['principalType'],
+  principalId: string,
+  bits: number,
+  serverId = 's',
+) => ({
+  ...{ principalType, principalId, bits, serverId },
+});
+
+async function createRig() {
+  const rig = createAccessRig();
+  const gateway = rig.gateway();
+  await gateway.ready;
+  return { ...rig, ...gateway };
+}
+
+describe('the ACL', () => {
+  verifies(
+    'access.acl.union',
+    'rows for the user, their groups, their role and everybody add up',
+    async () => {
+      const { acl, grant, clock } = await createRig();
+      await grant(row('user', 'bob', 1), row('group', 'g', 2), row('group', 'h', 8), row('role', 'USER', 4));
+      await clock.advance(0);
+      const s = server('s');
+      expect(acl.bitsOf(person('bob', {}, ['x', 'g', 'h']), s)).toBe(15);
+      expect(acl.bitsOf(person('bob'), s)).toBe(5);
+      expect(acl.bitsOf(person('eve'), s)).toBe(4);
+      expect(acl.bitsOf(person('eve', { role: 'other' }, ['h']), s)).toBe(8);
+      expect(acl.bitsOf(person('bob'), server('t'))).toBe(0);
+      expect([acl.sees(person('bob'), s), acl.sees(person('eve'), s)]).toEqual([true, false]);
+    },
+  );
+
+  verifies('access.acl.union', 'a name of one kind is no name of another', async () => {
+    const { acl, grant, clock } = await createRig();
+    await grant(row('user', 'a', 15), row('group', 'b', 15), row('role', 'c', 15));
+    await clock.advance(0);
+    expect(acl.bitsOf(person('b', { role: 'a' }, ['c']), server('s'))).toBe(0);
+  });
+
+  verifies('access.acl.union', 'nobody has a bit that no row for them gives', async () => {
+    const { acl, store } = await createRig();
+    const name = fc.constantFrom<string>('a', 'b', '', '__proto__');
+    const tenant = fc.constantFrom('default', 'other');
+    const kinds = fc.constantFrom('user', 'group', 'role', 'public');
+    const rows = fc.array(
+      fc
+        .record({
+          ...{ tenant, serverId: fc.constantFrom('s', 't'), principalType: kinds, principalId: name },
+          bits: fc.integer({ min: 0, max: 31 }),
+        })
+        .map((key) => aclRecord(key.principalType === 'public' ? { ...key, principalId: '' } : key)),
+      { maxLength: 12 },
+    );
+    const callers = fc.record({
+      ...{ userId: name, role: name, tenant, groups: fc.array(name, { maxLength: 3 }) },
+      kind: fc.constantFrom('user', 'service'),
+    });
+    await fc.assert(
+      fc.asyncProperty(rows, callers, async (records, caller) => {
+        const before = (await store.acl.list()).map(({ id }) => id);
+        await store.acl.change({ put: [], remove: before });
+        await store.acl.change({ put: records, remove: [] });
+        await acl.refresh();
+        const principal = { ...person('x'), ...caller } as Principal;
+        // Of two rows of one key the later one is what is stored.
+        const kept = await store.acl.list();
+        const isFor = ({ principalType: type, principalId: id }: AclRecord) =>
+          type === 'public' ||
+          (type === 'role' && id === caller.role) ||
+          (caller.kind === 'user' && type === 'user' && id === caller.userId) ||
+          (caller.kind === 'user' && type === 'group' && caller.groups.includes(id));
+        const expected = kept
+          .filter((record) => record.tenant === 'default' && caller.tenant === 'default')
+          .filter((record) => record.serverId === 's' && isFor(record))
+          .reduce((bits, record) => bits | (record.bits & 15), 0);
+        expect(acl.bitsOf(principal, server('s'))).toBe(expected);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  verifies('access.acl.tenant', 'nothing of another tenant, whatever the rows say', async () => {
+    const { acl, grant, clock } = await createRig();
+    const away = { tenant: 'away' };
+    await grant(
+      row('public', '', 15),
+      { ...row('public', '', 15), ...away },
+      { ...row('user', 'bob', 15, 'file'), ...away },
+    );
+    await clock.advance(0);
+    const bob = person('bob');
+    expect(acl.bitsOf(bob, server('s'))).toBe(15);
+    for (const other of [person('bob', away), person('root', { ...away, role: 'ADMIN' })]) {
+      expect([acl.bitsOf(other, server('s')), acl.manageBits(other, server('s'))]).toEqual([0, 0]);
+    }
+    const theirs: ServerSnapshot = { ...server('s'), ...away };
+    expect([acl.bitsOf(bob, theirs), acl.manageBits({ ...bob, role: 'ADMIN' }, theirs)]).toEqual([0, 0]);
+    // An override belongs to one tenant, although its base is everybody's.
+    const override: ServerSnapshot = { ...server('file', 'config'), ...away };
+    expect([acl.sees(bob, override), acl.sees(person('bob', away), override)]).toEqual([false, true]);
+    // Who claims to be every tenant's is not.
+    expect(acl.bitsOf(bob, { ...server('s'), tenant: '*' })).toBe(0);
+    expect(acl.bitsOf(bob, server('file', 'yaml'))).toBe(aclBits.VIEW);
+    expect(acl.bitsOf(person('bob', away), server('file', 'yaml'))).toBe(15);
+  });
+
+  verifies('access.acl.public', 'what is public is for everybody of the tenant, programs too', async () => {
+    const { acl, grant, clock } = await createRig();
+    await grant(row('public', '', 1));
+    await clock.advance(0);
+    for (const anybody of [person('bob'), person('x', { role: '' }), program('')]) {
+      expect(acl.bitsOf(anybody, server('s'))).toBe(1);
+    }
+  });
+
+  verifies('access.acl.service', 'a program is meant by its role, never by a name or a group', async () => {
+    const { acl, grant, clock } = await createRig();
+    await grant(row('user', 'bob', 1), row('group', 'g', 2), row('role', 'robot', 4));
+    await clock.advance(0);
+    expect(acl.bitsOf(program('robot'), server('s'))).toBe(4);
+    expect(acl.bitsOf(program('USER'), server('s'))).toBe(0);
+    const listed = server('f', 'yaml', {
+      users: ['bob', 'bob@example.com'],
+      groups: ['g'],
+      roles: ['robot'],
+    });
+    expect([acl.sees(program('robot'), listed), acl.sees(program('USER'), listed)]).toEqual([true, false]);
+  });
+
+  verifies('access.acl.yaml', 'a server of the file is for everybody, or for those it lists', async () => {
+    const { acl, grant, clock } = await createRig();
+    const sees = (access: Record<string, string[]> | undefined, who: Principal) =>
+      acl.sees(who, server('f', 'yaml', access));
+    const bob = person('bob', { role: 'analyst' }, ['staff']);
+    expect(sees(undefined, bob)).toBe(true);
+    expect([sees({ users: ['bob'] }, bob), sees({ users: ['Bob@Example.com'] }, bob)]).toEqual([true, true]);
+    expect([sees({ groups: ['staff'] }, bob), sees({ roles: ['analyst'] }, bob)]).toEqual([true, true]);
+    for (const access of [
+      {},
+      { users: ['eve', 'staff', 'analyst'] },
+      { groups: ['bob'] },
+      { roles: ['ADMIN'] },
+    ]) {
+      expect([access, sees(access, bob)]).toEqual([access, false]);
+    }
+    // What is stored besides widens it, and an administrator is listed like everybody.
+    await grant(row('user', 'bob', 1, 'f'));
+    await clock.advance(0);
+    expect([sees({}, bob), sees({}, person('root', { role: 'ADMIN' }))]).toEqual([true, false]);
+  });
+
+  verifies('access.acl.yaml', 'an email of a token opens nothing', async () => {
+    const { acl } = await createRig();
+    const listed = server('f', 'yaml', { users: ['bob@example.com'] });
+    expect(acl.sees(person('bob'), listed)).toBe(true);
+    expect(acl.sees(person('u1', { email: 'bob@example.com', issuer: 'https://idp.example' }), listed)).toBe(
+      false,
+    );
+  });
+
+  verifies('access.acl.manage', 'administrators look after their tenant; nobody edits the file', async () => {
+    const { acl, grant, clock } = await createRig();
+    const root = person('root', { role: 'ADMIN' });
+    await grant(row('user', 'bob', 15), row('user', 'bob', 15, 'file'));
+    await clock.advance(0);
+    const { VIEW, SHARE } = aclBits;
+    expect([acl.bitsOf(root, server('s')), acl.manageBits(root, server('s'))]).toEqual([0, 15]);
+    for (const source of ['yaml', 'config'] as const) {
+      expect(acl.manageBits(root, server('file', source))).toBe(VIEW | SHARE);
+      expect(acl.manageBits(person('bob'), server('file', source))).toBe(VIEW | SHARE);
+      expect(acl.manageBits(person('eve'), server('file', source))).toBe(VIEW);
+    }
+    expect(acl.manageBits({ ...program('ADMIN') }, server('s'))).toBe(0);
+  });
+
+  verifies(
+    'access.acl.owner',
+    'who creates a server owns it, at once, and nothing is left behind',
+    async () => {
+      const { acl, store } = await createRig();
+      await acl.grantOwner({ tenant: 'default', id: 's' }, 'bob');
+      expect(acl.bitsOf(person('bob'), server('s'))).toBe(15);
+      expect(acl.bitsOf(person('author'), server('s'))).toBe(0);
+      await acl.removeServer('default', 's');
+      expect([acl.bitsOf(person('bob'), server('s')), await store.acl.list()]).toEqual([0, []]);
+    },
+  );
+
+  verifies('access.acl.owner', 'many writers of one row leave one row', async () => {
+    const { acl, store } = await createRig();
+    await Promise.all(
+      Array.from({ length: 50 }, () => acl.grantOwner({ tenant: 'default', id: 's' }, 'bob')),
+    );
+    expect(await store.acl.list()).toHaveLength(1);
+  });
+
+  verifies('access.acl.stale', 'what is taken away counts elsewhere within two seconds', async () => {
+    const rig = createAccessRig();
+    await rig.grant(row('user', 'bob', 1));
+    const [here, there, lost] = [rig.gateway(), rig.gateway(), rig.gateway({ changes: deaf })];
+    await Promise.all([here.ready, there.ready, lost.ready]);
+    const see = () => [here, there, lost].map(({ acl }) => acl.sees(person('bob'), server('s')));
+    expect(see()).toEqual([true, true, true]);
+    await here.acl.removeServer('default', 's');
+    await rig.clock.advance(0);
+    expect(see()).toEqual([false, false, true]);
+    await rig.clock.advance(2_000);
+    expect(see()).toEqual([false, false, false]);
+  });
+
+  verifies('access.acl.fail-closed', 'half a minute without an answer: nobody sees anything', async () => {
+    const rig = createAccessRig();
+    await rig.grant(row('public', '', 15));
+    const { acl, ready } = rig.gateway({ changes: deaf });
+    await ready;
+    rig.goDown();
+    await rig.clock.advance(29_000);
+    expect(acl.bitsOf(person('bob'), server('s'))).toBe(15);
+    await rig.clock.advance(2_000);
+    for (const what of [server('s'), server('f', 'yaml'), server('f', 'config')]) {
+      expect(acl.bitsOf(person('bob'), what)).toBe(0);
+      expect(acl.manageBits(person('root', { role: 'ADMIN' }), what)).toBe(0);
+    }
+    rig.comeBack();
+    await rig.clock.advance(2_000);
+    expect(acl.bitsOf(person('bob'), server('s'))).toBe(15);
+  });
+});

@@ -1,0 +1,111 @@
+import { aclBits, ALL_ACL_BITS, grants, type PrincipalType } from '@behalf/contracts';
+import type { Clock } from '@behalf/kernel';
+import { follow } from '../following/follow.ts';
+import { aclId, type AclRecord, type AclStore, type ChangeFeed } from '../ports/index.ts';
+import { isAdmin, type Principal } from '../principal/principal.ts';
+import type { ServerSnapshot } from '../registry/server.ts';
+import { EVERY_TENANT } from '../registry/snapshot.ts';
+import type { Log } from '../upstream/parts.ts';
+import { buildAclIndex, type AclIndex } from './aclIndex.ts';
+import { createOperatorAccess } from './operatorAccess.ts';
+
+/** Who may do what with which server, at most two seconds old. Nobody may do anything while that is not known. */
+export interface Acl {
+  /** For using it: what the definition and the rows give this caller, together. */
+  bitsOf(principal: Principal, server: ServerSnapshot): number;
+  /** Whether they may use it. An administrator of the tenant uses what is shared with them, like everybody. */
+  readonly sees: (principal: Principal, server: ServerSnapshot) => boolean;
+  /** For looking after it: administrators of the tenant may, and nobody edits what the operator defines. */
+  manageBits(principal: Principal, server: ServerSnapshot): number;
+  /** Straight from the store. */
+  rowsOf(tenant: string, serverId: string): Promise<AclRecord[]>;
+  /** All of it or nothing, and counted here when it resolves. */
+  write(change: { put: readonly AclRecord[]; remove: readonly string[] }): Promise<void>;
+  /** Who creates a server has every bit of it. */
+  grantOwner(server: { tenant: string; id: string }, userId: string): Promise<void>;
+  /** The server is gone: a later one of the same id starts with nobody. */
+  removeServer(tenant: string, serverId: string): Promise<void>;
+  /** The user, group or role is gone. */
+  removePrincipal(tenant: string, type: PrincipalType, principalId: string): Promise<void>;
+  /** Reads now; rejects when the store does not answer. */
+  refresh(): Promise<void>;
+  readonly ready: Promise<void>;
+  stop(): void;
+}
+
+export interface AclParts {
+  readonly store: AclStore;
+  readonly changes: ChangeFeed;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** What can be given of a server that only its definition can change. */
+const OPERATOR_BITS = aclBits.VIEW | aclBits.SHARE;
+
+export function createAcl({ store, changes, clock, log }: AclParts): Acl {
+  const givenByDefinition = createOperatorAccess();
+  const followed = follow<AclIndex | null>({
+    read: async () => buildAclIndex(await store.list()),
+    ...{ topic: 'acl', nothing: null, changes, clock, log },
+  });
+
+  function bitsOf(principal: Principal, server: ServerSnapshot): number {
+    const index = followed.current();
+    if (!index || !isInTenant(principal, server)) return 0;
+    const stored = index.bitsOf(principal, principal.tenant, server.id);
+    return isOperators(server) && givenByDefinition(principal, server) ? stored | aclBits.VIEW : stored;
+  }
+
+  function manageBits(principal: Principal, server: ServerSnapshot): number {
+    if (!followed.current() || !isInTenant(principal, server)) return 0;
+    const bits = isAdmin(principal) ? ALL_ACL_BITS : bitsOf(principal, server);
+    return bits & givableBits(server);
+  }
+
+  async function tell(id: string): Promise<void> {
+    await changes.publish({ topic: 'acl', id });
+    await followed.refresh();
+  }
+
+  return {
+    bitsOf,
+    sees: (principal, server) => grants(bitsOf(principal, server), 'VIEW'),
+    manageBits,
+    rowsOf: (tenant, serverId) => store.listOf(tenant, serverId),
+    async write(change) {
+      await store.change(change);
+      await tell('*');
+    },
+    async grantOwner({ tenant, id: serverId }, userId) {
+      const key = { tenant, serverId, principalType: 'user' as const, principalId: userId };
+      const grant = { bits: ALL_ACL_BITS, grantedBy: userId, grantedAt: clock.now() };
+      await store.change({ put: [{ ...key, ...grant, id: aclId(key) }], remove: [] });
+      await tell(serverId);
+    },
+    async removeServer(tenant, serverId) {
+      if ((await store.removeOfServer(tenant, serverId)) > 0) await tell(serverId);
+    },
+    async removePrincipal(tenant, type, principalId) {
+      if ((await store.removeOfPrincipal(tenant, type, principalId)) > 0) await tell('*');
+    },
+    refresh: () => followed.refresh(),
+    ready: followed.ready,
+    stop: () => followed.stop(),
+  };
+}
+
+/** Which bits of a server there are to have. */
+export function givableBits(server: ServerSnapshot): number {
+  return isOperators(server) ? OPERATOR_BITS : ALL_ACL_BITS;
+}
+
+/** Defined in the file, or by an administrator over it. */
+export function isOperators({ source }: ServerSnapshot): boolean {
+  return source !== 'user';
+}
+
+/** Servers of the file are every tenant's; no other one is ever anything to somebody of another tenant. */
+function isInTenant(principal: Principal, server: ServerSnapshot): boolean {
+  return server.tenant === principal.tenant || (server.source === 'yaml' && server.tenant === EVERY_TENANT);
+}

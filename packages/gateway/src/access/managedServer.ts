@@ -1,0 +1,42 @@
+import { grants } from '@behalf/contracts';
+import { GatewayError } from '../errors/gatewayError.ts';
+import type { Principal } from '../principal/principal.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { ServerSnapshot } from '../registry/server.ts';
+import type { Acl } from './acl.ts';
+import type { Roles } from './roles.ts';
+
+export interface ManageParts {
+  readonly registry: Pick<Registry, 'get' | 'list'>;
+  readonly acl: Acl;
+  readonly roles: Roles;
+}
+
+/** A server that this caller may at least look at, and what else they may do with it. */
+export interface ManagedServer {
+  readonly server: ServerSnapshot;
+  readonly bits: number;
+}
+
+/** By id; for servers of the operator that is their name. One that is not for the caller does not exist. */
+export function managedServer(
+  { registry, acl, roles }: ManageParts,
+  principal: Principal,
+  id: string,
+): ManagedServer {
+  roles.requirePermission(principal, 'USE');
+  const server = registry.get(principal.tenant, id);
+  const bits = server ? acl.manageBits(principal, server) : 0;
+  if (!server || !grants(bits, 'VIEW')) throw new GatewayError('MCP_SERVER_NOT_FOUND');
+  return { server, bits };
+}
+
+/** Of all servers the caller may look at, by id. */
+export function manageableBits(
+  { registry, acl, roles }: ManageParts,
+  principal: Principal,
+): Record<string, number> {
+  roles.requirePermission(principal, 'USE');
+  const all = registry.list(principal.tenant).map((server) => [server.id, acl.manageBits(principal, server)]);
+  return Object.fromEntries((all as [string, number][]).filter(([, bits]) => grants(bits, 'VIEW')));
+}

@@ -1,0 +1,110 @@
+import { verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { createAccessRig, deaf } from '../../test/accessRig.ts';
+import { define } from '../../test/toolcallRig.ts';
+import type { ChangeFeed } from '../ports/index.ts';
+import type { ServerSnapshot, ServerSource } from '../registry/server.ts';
+import { createOboTrust } from './oboTrust.ts';
+
+const by = (userId: string, intact = true, source: ServerSource = 'user'): ServerSnapshot => ({
+  ...define('s', {}, { source, author: 'author' }),
+  secured: { by: userId, intact },
+});
+
+async function createRig(changes?: ChangeFeed) {
+  const rig = createAccessRig();
+  const gateway = rig.gateway(changes ? { changes } : {});
+  await gateway.ready;
+  await rig.user('root', { role: 'ADMIN' });
+  let reads = 0;
+  let fails = false;
+  const findById = async (id: string) => {
+    reads += 1;
+    if (fails) throw new Error('down');
+    return rig.store.users.findById(id);
+  };
+  const { roles } = gateway;
+  const parts = { users: { findById }, roles, changes: changes ?? rig.store.changes, clock: rig.clock };
+  const trust = createOboTrust(parts);
+  return { ...rig, ...gateway, trust, reads: () => reads, fail: () => void (fails = true) };
+}
+
+describe('trust in who decides where tokens go', () => {
+  verifies(
+    'access.obo-trust.editor',
+    'the operator is trusted, and an editor whose role has the bit',
+    async () => {
+      const { trust, user } = await createRig();
+      await user('bob');
+      await user('off', { role: 'ADMIN', disabledAt: 1 });
+      await user('away', { role: 'ADMIN', tenant: 'elsewhere' });
+      await user('gone', { role: 'no such role' });
+      expect(await trust.isTrusted(define('s', {}, { source: 'yaml' }))).toBe(true);
+      expect(await trust.isTrusted(by('root'))).toBe(true);
+      for (const id of ['bob', 'off', 'away', 'gone', 'nobody', '']) {
+        expect([id, await trust.isTrusted(by(id))]).toEqual([id, false]);
+      }
+      expect(await trust.isTrusted(by('root', false))).toBe(false);
+      expect(await trust.isTrusted(define('s', {}, { source: 'user', author: 'root' }))).toBe(false);
+    },
+  );
+
+  verifies(
+    'access.obo-trust.editor',
+    'an administrator’s override rests on their word, unless it leaves the operator’s alone',
+    async () => {
+      const { trust, user } = await createRig();
+      await user('bob');
+      expect(await trust.isTrusted(by('root', true, 'config'))).toBe(true);
+      expect(await trust.isTrusted(by('root', false, 'config'))).toBe(false);
+      expect(await trust.isTrusted(by('bob', true, 'config'))).toBe(false);
+      expect(await trust.isTrusted(define('s', {}, { source: 'config' }))).toBe(false);
+      const operators = { by: null, intact: true };
+      expect(await trust.isTrusted({ ...by('', true, 'config'), secured: operators })).toBe(true);
+      expect(await trust.isTrusted({ ...by('', true, 'user'), secured: operators })).toBe(false);
+    },
+  );
+
+  verifies('access.obo-trust.editor', 'a lookup that fails is a no, and is not remembered', async () => {
+    const { trust, fail } = await createRig();
+    fail();
+    expect(await trust.isTrusted(by('root'))).toBe(false);
+    expect(trust.isTrusted(by('root'))).toBeInstanceOf(Promise);
+  });
+
+  verifies(
+    'access.obo-trust.stale',
+    'it is known without a read, until somebody changes something',
+    async () => {
+      const { trust, reads, roleAdmin, userAdmin, store, user } = await createRig();
+      const root = await user('second', { role: 'ADMIN' });
+      expect(await trust.isTrusted(by('root'))).toBe(true);
+      expect([trust.isTrusted(by('root')), reads()]).toEqual([true, 1]);
+      await roleAdmin.change(root, 'ADMIN', { permissions: { CONFIGURE_OBO: false } }, null);
+      expect(await trust.isTrusted(by('root'))).toBe(false);
+      await roleAdmin.change(root, 'ADMIN', { permissions: { CONFIGURE_OBO: true } }, null);
+      expect(await trust.isTrusted(by('root'))).toBe(true);
+      await userAdmin.change(root, 'root', { role: 'USER' });
+      expect(await trust.isTrusted(by('root'))).toBe(false);
+      await store.changes.publish({ topic: 'users', id: '*' });
+      expect(trust.isTrusted(by('root'))).toBeInstanceOf(Promise);
+    },
+  );
+
+  verifies('access.obo-trust.stale', 'nothing older than two seconds counts', async () => {
+    const { trust, store, clock, goDown } = await createRig(deaf);
+    expect(await trust.isTrusted(by('root'))).toBe(true);
+    await store.users.update('root', { role: 'USER' }, clock.now());
+    await clock.advance(1_999);
+    expect(await trust.isTrusted(by('root'))).toBe(true);
+    await clock.advance(1);
+    expect(await trust.isTrusted(by('root'))).toBe(false);
+    await store.users.update('root', { role: 'ADMIN' }, clock.now());
+    await clock.advance(2_000);
+    expect(await trust.isTrusted(by('root'))).toBe(true);
+    // Roles that cannot be read any more may have lost the bit.
+    goDown();
+    await clock.advance(3_000);
+    expect(await trust.isTrusted(by('root'))).toBe(false);
+  });
+});

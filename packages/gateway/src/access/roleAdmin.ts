@@ -1,0 +1,189 @@
+import { isBuiltInRole, mcpPermissions, type McpPermission, type SomePermissions } from '@behalf/contracts';
+import { actorOf, type Audit } from '../audit/audit.ts';
+import { GatewayError } from '../errors/gatewayError.ts';
+import { roleId, type ChangeFeed, type RoleRecord, type RoleStore, type UserStore } from '../ports/index.ts';
+import type { UserPrincipal } from '../principal/principal.ts';
+import type { Acl } from './acl.ts';
+import { alone, membersKey, type AloneParts } from './alone.ts';
+import { defaultsOf } from './backfillRoles.ts';
+import { recorded } from './recorded.ts';
+import { requireAdmin } from './requireAdmin.ts';
+import type { Role, Roles } from './roles.ts';
+import type { NamedPermissions } from './roleTable.ts';
+
+export interface NewRole {
+  readonly name: string;
+  readonly description: string;
+  readonly permissions: SomePermissions;
+}
+
+export interface RoleChange {
+  readonly description?: string | undefined;
+  readonly permissions?: SomePermissions | undefined;
+}
+
+/** Roles of the caller's own tenant, by its administrators. */
+export interface RoleAdmin {
+  list(caller: UserPrincipal): Promise<readonly Role[]>;
+  view(caller: UserPrincipal, name: string): Promise<Role>;
+  create(caller: UserPrincipal, role: NewRole): Promise<Role>;
+  /** `seen` is the version the caller decided on; null: whatever it is now. */
+  change(caller: UserPrincipal, name: string, change: RoleChange, seen: number | null): Promise<Role>;
+  /** With everything that was shared with it. */
+  remove(caller: UserPrincipal, name: string): Promise<void>;
+}
+
+export interface RoleAdminParts extends AloneParts {
+  readonly roles: Roles;
+  readonly store: RoleStore;
+  readonly users: Pick<UserStore, 'countWithRole'>;
+  readonly acl: Pick<Acl, 'removePrincipal'>;
+  readonly named: () => NamedPermissions;
+  readonly changes: ChangeFeed;
+  readonly audit: Audit;
+}
+
+const MOST_ROLES = 200;
+const MOST_TRIES = 5;
+
+export function createRoleAdmin(parts: RoleAdminParts): RoleAdmin {
+  const { roles, store, users, acl, named, changes, clock, audit } = parts;
+
+  async function read(tenant: string, name: string): Promise<Role> {
+    await roles.refresh();
+    const role = roles.list(tenant).find((other) => other.name === name);
+    if (!role) throw new GatewayError('ROLE_NOT_FOUND');
+    return role;
+  }
+
+  async function tell(tenant: string, name: string): Promise<void> {
+    await changes.publish({ topic: 'roles', id: roleId(tenant, name) });
+    await roles.refresh();
+  }
+
+  const attempt = (caller: UserPrincipal, action: string, subject: string) => ({
+    ...{ kind: 'permission' as const, action, subject },
+    ...{ tenant: caller.tenant, actor: actorOf(caller), door: 'admin' as const },
+  });
+
+  async function insert({ tenant, userId }: UserPrincipal, role: NewRole): Promise<void> {
+    await roles.refresh();
+    // Names that differ in case alone would be taken for each other.
+    if (roles.nameOf(tenant, role.name) !== null) throw new GatewayError('ROLE_TAKEN');
+    if (roles.list(tenant).length >= MOST_ROLES) {
+      throw new GatewayError('REQUEST_INVALID', { detail: 'There are as many roles as a tenant may have.' });
+    }
+    const permissions = { ...defaultsOf(role.name), ...role.permissions };
+    const now = clock.now();
+    const record = {
+      ...{ ...role, id: roleId(tenant, role.name), tenant, permissions, version: 1 },
+      ...{ createdAt: now, updatedAt: now, updatedBy: userId },
+    };
+    if ((await store.insert(record)) === 'taken') throw new GatewayError('ROLE_TAKEN');
+  }
+
+  /** Returns what changed. */
+  async function write(
+    { tenant, userId }: UserPrincipal,
+    name: string,
+    change: RoleChange,
+    seen: number | null,
+  ): Promise<string[]> {
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      const before = (await store.find(tenant, name)) ?? unwritten(tenant, name, clock.now());
+      if (!before) throw new GatewayError('ROLE_NOT_FOUND');
+      if (seen !== null && seen !== before.version) throw new GatewayError('VERSION_CONFLICT');
+      const permissions = { ...before.permissions, ...undecided(name, change.permissions ?? {}, named()) };
+      const description = change.description ?? before.description;
+      const changed = mcpPermissions.filter(
+        (bit) => permissions[bit] !== before.permissions[bit],
+      ) as string[];
+      if (description !== before.description) changed.push('description');
+      if (changed.length === 0) return [];
+      const after: RoleRecord = {
+        ...{ ...before, description, permissions, version: before.version + 1 },
+        ...{ updatedAt: clock.now(), updatedBy: userId },
+      };
+      const outcome =
+        before.version === 0 ? await store.insert(after) : await store.replace(after, before.version);
+      if (outcome === 'inserted' || outcome === 'replaced') return changed;
+      // Somebody was faster: who named a version is told, who did not is laid over theirs.
+    }
+    throw new GatewayError('VERSION_CONFLICT');
+  }
+
+  async function erase({ tenant }: UserPrincipal, name: string): Promise<void> {
+    if (!(await store.find(tenant, name))) throw new GatewayError('ROLE_NOT_FOUND');
+    if ((await users.countWithRole(tenant, name)) > 0) throw new GatewayError('ROLE_IN_USE');
+    // Before, so that no failure leaves grants for the next role of this name; after, for who shares meanwhile.
+    await acl.removePrincipal(tenant, 'role', name);
+    await store.remove(tenant, name);
+    await acl.removePrincipal(tenant, 'role', name);
+  }
+
+  return {
+    async list(caller) {
+      requireAdmin(caller);
+      await roles.refresh();
+      return roles.list(caller.tenant);
+    },
+    async view(caller, name) {
+      requireAdmin(caller);
+      return read(caller.tenant, name);
+    },
+    create: (caller, role) =>
+      recorded(audit, attempt(caller, 'role.create', role.name), async () => {
+        requireAdmin(caller);
+        await alone(parts, membersKey(caller.tenant), () => insert(caller, role));
+        await tell(caller.tenant, role.name);
+        return { result: await read(caller.tenant, role.name), changed: granted(role.permissions) };
+      }),
+    change: (caller, name, change, seen) =>
+      recorded(audit, attempt(caller, 'role.change', name), async () => {
+        requireAdmin(caller);
+        const changed = await write(caller, name, change, seen);
+        if (changed.length > 0) await tell(caller.tenant, name);
+        return { result: await read(caller.tenant, name), changed };
+      }),
+    remove: (caller, name) =>
+      recorded(audit, attempt(caller, 'role.delete', name), async () => {
+        requireAdmin(caller);
+        if (isBuiltInRole(name)) {
+          throw new GatewayError('ROLE_MANAGED', { detail: 'Built-in roles cannot be deleted.' });
+        }
+        await alone(parts, membersKey(caller.tenant), () => erase(caller, name));
+        await tell(caller.tenant, name);
+        return { result: undefined, changed: ['name'] };
+      }),
+  };
+}
+
+/** A built-in role that nobody has changed yet: version 0. */
+function unwritten(tenant: string, name: string, now: number): RoleRecord | null {
+  if (!isBuiltInRole(name)) return null;
+  return {
+    ...{ id: roleId(tenant, name), tenant, name, description: '', permissions: {}, version: 0 },
+    ...{ createdAt: now, updatedAt: now, updatedBy: '' },
+  };
+}
+
+/** Without what the configuration says itself. What it says otherwise is refused: the change would have no effect. */
+function undecided(name: string, asked: SomePermissions, named: NamedPermissions): SomePermissions {
+  const words = isBuiltInRole(name) ? named[name] : {};
+  const bits = Object.keys(asked) as McpPermission[];
+  const refused = bits.filter((bit) => words[bit] !== undefined && words[bit] !== asked[bit]);
+  if (refused.length > 0) {
+    throw new GatewayError('ROLE_MANAGED', {
+      errors: refused.map((bit) => ({
+        path: `permissions.MCP_SERVERS.${bit}`,
+        code: 'managed',
+        message: 'interface.mcpServers of the configuration decides about this bit.',
+      })),
+    });
+  }
+  return Object.fromEntries(bits.filter((bit) => words[bit] === undefined).map((bit) => [bit, asked[bit]]));
+}
+
+function granted(permissions: SomePermissions): string[] {
+  return ['name', ...mcpPermissions.filter((bit) => permissions[bit] === true)];
+}

@@ -1,0 +1,299 @@
+import { verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { callEvent, createAuditRig } from '../../test/auditRig.ts';
+import type { AuditEvent } from './audit.ts';
+import { segmentId } from './segment.ts';
+
+const unavailable = { code: 'AUDIT_UNAVAILABLE' };
+const tools = (events: readonly { tool?: string | undefined }[]) => events.map(({ tool }) => tool);
+
+/** How it stands, without waiting for it. */
+function watch(work: Promise<unknown>): { state: string } {
+  const seen = { state: 'waiting' };
+  work.then(
+    () => (seen.state = 'done'),
+    (error: unknown) => (seen.state = (error as { code: string }).code),
+  );
+  return seen;
+}
+
+describe('the audit log', () => {
+  verifies('audit.log.order', 'events are kept in their order, each with its time', async () => {
+    const { start, clock, events, segments } = createAuditRig();
+    const log = start();
+    const begun = clock.now();
+    log.note(callEvent({ tool: 'a' }));
+    await clock.advance(10);
+    log.note(callEvent({ tool: 'b' }));
+    await log.record(callEvent({ kind: 'config', action: 'server.create', tool: 'c' }));
+    log.note(callEvent({ tool: 'd' }));
+    await clock.advance(1_000);
+    const found = await events();
+    expect(tools(found)).toEqual(['a', 'b', 'c', 'd']);
+    expect(found.map(({ at }) => at - begun)).toEqual([0, 10, 10, 10]);
+    const { writer } = log.stats();
+    expect(found.map(({ id }) => id)).toEqual([
+      `${segmentId(writer, 1)}:0`,
+      `${segmentId(writer, 1)}:1`,
+      `${segmentId(writer, 1)}:2`,
+      `${segmentId(writer, 2)}:0`,
+    ]);
+    expect(await segments()).toMatchObject([
+      { seq: 1, count: 3, firstAt: begun, lastAt: begun + 10, prev: '' },
+      { seq: 2, count: 1 },
+    ]);
+  });
+
+  verifies('audit.log.flush', 'what is noted is written after a second, together', async () => {
+    const { start, clock, segments } = createAuditRig();
+    const log = start();
+    log.note(callEvent());
+    await clock.advance(600);
+    log.note(callEvent());
+    await clock.advance(399);
+    expect(await segments()).toEqual([]);
+    await clock.advance(1);
+    expect(await segments()).toMatchObject([{ count: 2 }]);
+    log.note(callEvent());
+    await clock.advance(999);
+    expect(await segments()).toHaveLength(1);
+    await clock.advance(1);
+    expect(await segments()).toHaveLength(2);
+  });
+
+  verifies('audit.log.flush', 'or as soon as there are a thousand', async () => {
+    const { start, clock, segments } = createAuditRig();
+    const log = start();
+    for (let i = 0; i < 499; i += 1) log.note(callEvent());
+    await clock.advance(0);
+    expect(await segments()).toEqual([]);
+    log.note(callEvent());
+    await clock.advance(0);
+    expect(await segments()).toMatchObject([{ count: 500 }]);
+  });
+
+  verifies('audit.log.flush', 'a segment stays of a size that every store takes', async () => {
+    const { start, clock, segments } = createAuditRig();
+    const log = start();
+    const names = Array.from({ length: 50 }, (_, i) => `${i}`.padEnd(200, 'x'));
+    for (let i = 0; i < 300; i += 1) log.note(callEvent({ arguments: names }));
+    await clock.advance(1_000);
+    const all = await segments();
+    expect(all.length).toBeGreaterThan(2);
+    expect(all.reduce((sum, { count }) => sum + count, 0)).toBe(300);
+    for (const { events } of all) expect(events.length).toBeLessThan(1_100_000);
+  });
+
+  verifies('audit.record.durable', 'a record is done when it is in the store, and not before', async () => {
+    const { start, clock, mood, release, segments } = createAuditRig();
+    const log = start();
+    mood('hold');
+    const record = watch(log.record(callEvent()));
+    await clock.advance(4_000);
+    expect([record.state, await segments()]).toEqual(['waiting', []]);
+    release();
+    await clock.advance(0);
+    expect(record.state).toBe('done');
+    expect(await segments()).toHaveLength(1);
+  });
+
+  verifies('audit.record.durable', 'without an answer for five seconds it fails', async () => {
+    for (const bad of ['hold', 'refuse'] as const) {
+      const { start, clock, mood, release, events } = createAuditRig();
+      const log = start();
+      mood(bad);
+      const record = watch(log.record(callEvent({ tool: 'late' })));
+      await clock.advance(4_999);
+      expect([bad, record.state]).toEqual([bad, 'waiting']);
+      await clock.advance(1);
+      expect([bad, record.state]).toEqual([bad, unavailable.code]);
+      // What it told of may have been done, so it is not thrown away.
+      release();
+      await clock.advance(10_000);
+      expect(tools(await events())).toEqual(['late']);
+    }
+  });
+
+  verifies('audit.record.durable', 'those who come while one is written share the next segment', async () => {
+    const { start, clock, mood, release, segments } = createAuditRig();
+    const log = start();
+    mood('hold');
+    const records = ['a', 'b', 'c', 'd'].map((tool) => watch(log.record(callEvent({ tool }))));
+    await clock.advance(100);
+    release();
+    await clock.advance(0);
+    expect(records.map(({ state }) => state)).toEqual(['done', 'done', 'done', 'done']);
+    expect(await segments()).toMatchObject([{ count: 1 }, { count: 3 }]);
+  });
+
+  verifies('audit.record.durable', 'what cannot be written is not done', async () => {
+    const { start, clock, segments, events } = createAuditRig();
+    const log = start();
+    const hostile = Object.defineProperty({ ...callEvent() }, 'action', {
+      get() {
+        throw new Error('no');
+      },
+    });
+    const record = watch(log.record(hostile));
+    log.note(callEvent({ tool: 'beside' }));
+    await clock.advance(5_000);
+    expect(record.state).toBe(unavailable.code);
+    expect(await segments()).toHaveLength(2);
+    expect((await events()).map(({ action }) => action)).toEqual(['audit.lost', 'tool.call']);
+  });
+
+  verifies('audit.log.bounded', 'with no room left nothing may begin, and losses are counted', async () => {
+    const { start, clock, mood, release, events } = createAuditRig();
+    const log = start({ most: 8 });
+    mood('hold');
+    for (let i = 0; i < 4; i += 1) log.note(callEvent({ tool: 'in flight' }));
+    await clock.advance(0);
+    expect(log.stats().waiting).toBe(4);
+    for (let i = 0; i < 2; i += 1) log.note(callEvent({ tool: 'waits' }));
+    // What begins now is sure of its room, whatever others write meanwhile.
+    expect([log.reserve(), log.reserve()]).toEqual([true, true]);
+    for (let i = 0; i < 7; i += 1) log.note(callEvent({ tool: 'late' }));
+    expect(log.reserve()).toBe(false);
+    for (let i = 0; i < 2; i += 1) log.note(callEvent({ tool: 'under way' }), true);
+    log.note(callEvent({ tenant: 'other' }));
+    await clock.advance(60_000);
+    log.note(callEvent());
+    expect(log.stats()).toMatchObject({ waiting: 12, lost: 5 });
+    release();
+    await clock.advance(0);
+    expect([log.reserve(), log.stats().waiting]).toEqual([true, 0]);
+    const found = await events();
+    expect(tools(found)).toEqual([
+      ...Array<string>(4).fill('in flight'),
+      ...Array<string>(2).fill('waits'),
+      ...Array<string>(4).fill('late'),
+      ...Array<string>(2).fill('under way'),
+      ...[undefined, undefined],
+    ]);
+    const minute = Date.UTC(2026, 0, 1);
+    const lost = { kind: 'audit', action: 'audit.lost', outcome: 'failed', actor: { kind: 'gateway' } };
+    expect(found.slice(-2)).toMatchObject([
+      { ...lost, count: 3, subject: String(minute) },
+      { ...lost, count: 1, subject: String(minute + 60_000) },
+    ]);
+    expect(await events('other')).toMatchObject([{ ...lost, count: 1, tenant: 'other' }]);
+  });
+
+  verifies('audit.log.bounded', 'too many records are refused at once, and counted', async () => {
+    const { start, clock, mood } = createAuditRig();
+    const log = start({ most: 2 });
+    mood('refuse');
+    const records = [1, 2, 3, 4].map(() => watch(log.record(callEvent())));
+    await clock.advance(0);
+    expect(records.map(({ state }) => state)).toEqual(['waiting', 'waiting', 'waiting', unavailable.code]);
+    expect(log.stats()).toMatchObject({ waiting: 3, lost: 1, failing: true });
+  });
+
+  verifies('audit.log.bounded', 'something lost that is no event does not stop the log', async () => {
+    const { start, clock, mood, release, events } = createAuditRig();
+    const log = start({ most: 1 });
+    mood('hold');
+    log.note(callEvent());
+    log.note(callEvent());
+    log.note({} as AuditEvent);
+    release();
+    await clock.advance(0);
+    await log.record(callEvent());
+    expect((await events()).map(({ action }) => action)).toEqual([
+      ...['tool.call', 'tool.call', 'audit.lost', 'tool.call'],
+    ]);
+  });
+
+  verifies('audit.log.retry', 'a store that fails is asked again, for the same segment', async () => {
+    const { start, clock, mood, attempts, segments, logged } = createAuditRig();
+    const log = start();
+    mood('refuse');
+    log.note(callEvent());
+    await clock.advance(60_000);
+    // Soon at first, and then every few seconds.
+    expect(attempts()).toBeGreaterThan(8);
+    expect(attempts()).toBeLessThan(40);
+    expect(log.stats()).toMatchObject({ seq: 0, waiting: 1, failing: true });
+    mood('well');
+    await clock.advance(10_000);
+    expect(await segments()).toMatchObject([{ seq: 1, count: 1 }]);
+    expect(log.stats()).toMatchObject({ seq: 1, waiting: 0, failing: false, lost: 0 });
+    expect(logged.map(({ event }) => event)).toEqual(['audit_unavailable', 'audit_available']);
+  });
+
+  verifies('audit.log.retry', 'a segment whose answer was lost is not written twice', async () => {
+    const { start, clock, mood, segments } = createAuditRig();
+    const log = start();
+    mood('answer-lost');
+    await log.record(callEvent({ tool: 'a' }));
+    await log.record(callEvent({ tool: 'b' }));
+    await clock.advance(10_000);
+    expect(await segments()).toMatchObject([
+      { seq: 1, count: 1 },
+      { seq: 2, count: 1 },
+    ]);
+  });
+
+  verifies('audit.log.retry', 'a row that somebody puts in the way does not stop the log', async () => {
+    const { start, clock, primary, segments, logged } = createAuditRig();
+    const log = start();
+    await log.record(callEvent({ tool: 'a' }));
+    const [first] = await segments();
+    const { writer } = log.stats();
+    await primary.raw.put('audit', [{ ...first!, id: segmentId(writer, 2), seq: 2 }]);
+    const record = watch(log.record(callEvent({ tool: 'b' })));
+    await clock.advance(1_000);
+    expect(record.state).toBe('done');
+    expect(log.stats().writer).not.toBe(writer);
+    const mine = (await segments()).filter((segment) => segment.writer === log.stats().writer);
+    expect(mine).toMatchObject([{ seq: 1, prev: first!.mac }]);
+    expect(logged.map(({ event }) => event)).toContain('audit_row_forged');
+  });
+
+  verifies('audit.log.close', 'what waits is written at the end, and nothing is taken any more', async () => {
+    const { start, clock, events } = createAuditRig();
+    const log = start();
+    log.note(callEvent({ tool: 'a' }));
+    const closed = log.close();
+    expect(log.close()).toBe(closed);
+    await closed;
+    expect(tools(await events())).toEqual(['a']);
+    log.note(callEvent({ tool: 'b' }));
+    await expect(log.record(callEvent())).rejects.toMatchObject(unavailable);
+    expect(log.reserve()).toBe(false);
+    await clock.advance(5_000);
+    expect(tools(await events())).toEqual(['a']);
+  });
+
+  verifies('audit.log.close', 'a pause before the next attempt is cut short by the end', async () => {
+    const { start, clock, mood, events } = createAuditRig();
+    const log = start();
+    mood('refuse');
+    log.note(callEvent({ tool: 'a' }));
+    await clock.advance(30_000);
+    log.note(callEvent({ tool: 'b' }));
+    mood('well');
+    const closed = watch(log.close());
+    await clock.advance(0);
+    expect(closed.state).toBe('done');
+    expect(tools(await events())).toEqual(['a', 'b']);
+  });
+
+  verifies('audit.log.close', 'a store that does not answer holds the end up for five seconds', async () => {
+    const { start, clock, mood, attempts, logged } = createAuditRig();
+    const log = start();
+    mood('refuse');
+    log.note(callEvent());
+    await clock.advance(2_000);
+    log.note(callEvent());
+    const closed = watch(log.close());
+    await clock.advance(4_999);
+    expect(closed.state).toBe('waiting');
+    await clock.advance(1_000);
+    expect(closed.state).toBe('done');
+    expect(logged.at(-1)).toEqual({ event: 'audit_unwritten', fields: { events: 2 } });
+    const before = attempts();
+    await clock.advance(60_000);
+    expect(attempts()).toBe(before);
+  });
+});

@@ -1,0 +1,68 @@
+import type { Clock } from '@behalf/kernel';
+import { DEFAULT_TENANT } from '../identity/accounts.ts';
+import type { AuditStore } from '../ports/index.ts';
+import type { Audit } from './audit.ts';
+import type { StoredEvent } from './eventLine.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+const PER_EVENT = 50;
+const ACTION = 'audit.sweep';
+
+/**
+ * Removes what is older than the retention. First it is written into the chain up to which segment each writer's are
+ * going: so what somebody else removed shows. Answers how many segments went.
+ */
+export async function sweepAudit(parts: {
+  store: AuditStore;
+  audit: Pick<Audit, 'record'>;
+  clock: Clock;
+  days: number;
+}): Promise<number> {
+  const { store, audit, clock, days } = parts;
+  const before = clock.now() - days * DAY_MS;
+  const cuts: string[] = [];
+  for (const { writer, first, last } of await store.writers()) {
+    const through = await lastBefore(store, writer, { first, last, before });
+    if (through >= first) cuts.push(`${writer}:${through}`);
+  }
+  if (cuts.length === 0) return 0;
+  for (let done = 0; done < cuts.length; done += PER_EVENT) {
+    await audit.record({
+      kind: 'audit',
+      action: ACTION,
+      tenant: DEFAULT_TENANT,
+      actor: { kind: 'gateway', id: '' },
+      door: 'gateway',
+      outcome: 'ok',
+      subject: String(before),
+      changed: cuts.slice(done, done + PER_EVENT),
+    });
+  }
+  return store.removeBefore(before);
+}
+
+/** What a sweep said it removes: the writer, and the last of its segments that went. Only of a genuine segment. */
+export function sweptBy(event: StoredEvent): { writer: string; through: number }[] {
+  if (event.action !== ACTION || event.actor.kind !== 'gateway') return [];
+  return (event.changed ?? []).flatMap((cut) => {
+    const [, writer, through] = /^([\w-]+):(\d+)$/.exec(cut) ?? [];
+    return writer === undefined ? [] : [{ writer, through: Number(through) }];
+  });
+}
+
+/** By halves: a writer's segments are in order of time, and reading them all would read all their text. */
+async function lastBefore(
+  store: AuditStore,
+  writer: string,
+  { first, last, before }: { first: number; last: number; before: number },
+): Promise<number> {
+  let [low, high] = [first - 1, last];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    const [found] = await store.ofWriter(writer, middle, 1);
+    // Where some are missing, the next one there is says it for them.
+    if (found && found.lastAt < before) low = Math.max(middle, Math.min(found.seq, high));
+    else high = middle - 1;
+  }
+  return low;
+}

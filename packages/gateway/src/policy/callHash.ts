@@ -1,0 +1,24 @@
+import { hash } from 'node:crypto';
+import type { CatalogTool } from '../catalog/catalog.ts';
+import { stableText } from '../registry/stableText.ts';
+import type { Json } from '../upstream/upstream.ts';
+
+/** What a person read before they approved: when the server changes any of it, they are asked again. */
+export function toolHash({
+  name,
+  title,
+  description,
+  inputSchema,
+  annotations,
+}: Pick<CatalogTool, 'name' | 'title' | 'description' | 'inputSchema' | 'annotations'>): string {
+  return sha256(stableText([name, title, description, inputSchema, annotations]));
+}
+
+/** Arguments are few and can be guessed: this is kept sealed, and nowhere else. */
+export function argumentsHash(args: Json): string {
+  return sha256(stableText(args));
+}
+
+function sha256(text: string): string {
+  return hash('sha256', text, 'base64url');
+}

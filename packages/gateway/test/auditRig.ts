@@ -1,0 +1,111 @@
+import { createKeyring, systemRandom, type Keyring } from '@behalf/kernel';
+import { openMemoryStore } from '@behalf/stores/memory';
+import { createFakeClock, type FakeClock } from '@behalf/testkit';
+import type { AuditEvent } from '../src/audit/audit.ts';
+import { createAuditLog, type AuditLog } from '../src/audit/auditLog.ts';
+import { queryAudit } from '../src/audit/queryAudit.ts';
+import type { FoundEvent } from '../src/audit/readSegments.ts';
+import type { AuditSegmentRecord, AuditStore, PrimaryStore } from '../src/ports/index.ts';
+
+/** `refuse`: nothing is written. `answer-lost`: it is, and nobody hears of it. `hold`: it waits to be let go. */
+export type StoreMood = 'well' | 'refuse' | 'answer-lost' | 'hold';
+
+export interface AuditRig {
+  readonly clock: FakeClock;
+  readonly keyring: Keyring;
+  /** Always well; what the log under test sees may be not. */
+  readonly store: AuditStore;
+  readonly primary: PrimaryStore;
+  readonly logged: { event: string; fields: object }[];
+  mood: (next: StoreMood) => void;
+  /** Lets go what is held, and is well again. */
+  release: () => void;
+  attempts: () => number;
+  start: (options?: { most?: number; keyring?: Keyring }) => AuditLog;
+  /** In the order in which they were written, of one writer after the other. */
+  segments: () => Promise<AuditSegmentRecord[]>;
+  /** Everything of a tenant, oldest first. */
+  events: (tenant?: string) => Promise<FoundEvent[]>;
+  /** Puts a row in another's place, as somebody with the database can. Null removes it. */
+  tamper: (id: string, change: Partial<AuditSegmentRecord> | null) => Promise<void>;
+}
+
+export const giveWay = () => Promise.resolve();
+
+export function createAuditRig(): AuditRig {
+  const clock = createFakeClock();
+  const random = systemRandom;
+  const primary = openMemoryStore({ clock, random });
+  const store = primary.audit;
+  const keyring = createKeyring([new Uint8Array(32).fill(1)], random);
+  const logged: AuditRig['logged'] = [];
+  let mood: StoreMood = 'well';
+  let held: (() => void)[] = [];
+  let attempts = 0;
+
+  const moody: AuditStore = {
+    ...store,
+    async append(segment) {
+      attempts += 1;
+      if (mood === 'refuse') throw new Error('The store does not answer');
+      if (mood === 'hold') await new Promise<void>((resolve) => held.push(resolve));
+      await store.append(segment);
+      if (mood === 'answer-lost') throw new Error('The connection broke');
+    },
+  };
+  const segments = async () => {
+    const all = await primary.raw.page('audit', null, 10_000);
+    return all.sort((a, b) => (a.writer === b.writer ? a.seq - b.seq : a.firstAt - b.firstAt));
+  };
+
+  return {
+    clock,
+    keyring,
+    store,
+    primary,
+    logged,
+    mood: (next) => (mood = next),
+    release() {
+      mood = 'well';
+      for (const go of held) go();
+      held = [];
+    },
+    attempts: () => attempts,
+    start: (options = {}) =>
+      createAuditLog({
+        ...{ store: moody, keyring, clock, random },
+        log: (event, fields) => void logged.push({ event, fields }),
+        ...options,
+      }),
+    segments,
+    async events(tenant = 'default') {
+      const { events } = await queryAudit({ store, giveWay }, { tenant, filters: {}, limit: 1_000 });
+      return [...events].reverse() as FoundEvent[];
+    },
+    async tamper(id, change) {
+      const found = (await segments()).find((segment) => segment.id === id);
+      if (!found) throw new Error(`There is no segment ${id}`);
+      await primary.raw.remove('audit', [id]);
+      if (change) await primary.raw.put('audit', [{ ...found, ...change }]);
+    },
+  };
+}
+
+export function callEvent(over: Partial<AuditEvent> = {}): AuditEvent {
+  return {
+    kind: 'call',
+    action: 'tool.call',
+    tenant: 'default',
+    actor: { kind: 'user', id: 'u1', by: 'session' },
+    door: 'rest',
+    outcome: 'ok',
+    server: 'github',
+    tool: 'search',
+    arguments: ['query'],
+    authority: 'exchanged',
+    scopes: ['repo'],
+    durationMs: 12,
+    request: 'r1',
+    ...over,
+  };
+}
