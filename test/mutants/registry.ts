@@ -68,7 +68,7 @@ export const registry: readonly Mutant[] = [
     replace: 'Object.keys(inheritedEnv).flatMap(',
   },
   { id: 'registry.target.environment', file: layers, find: 'isBuiltIn ? {} : env', replace: 'env' },
-  { id: 'registry.stored.trust-tier', file: tier, find: '!allowedKeys.has(key) ||', replace: '' },
+  { id: 'registry.stored.trust-tier', file: tier, find: '!inputKeys.has(key) ||', replace: '' },
   {
     id: 'registry.stored.trust-tier',
     file: tier,
@@ -102,7 +102,7 @@ export const registry: readonly Mutant[] = [
   {
     id: 'registry.stored.change',
     file: storedServers,
-    find: '      if (!removed) return false;\n',
+    find: '      if (!(await servers.find(tenant, id))) return false;\n',
     replace: '',
   },
   {
@@ -113,9 +113,46 @@ export const registry: readonly Mutant[] = [
   },
   {
     id: 'registry.stored.follow',
-    file: storedServers,
-    find: '      listener([]);\n',
+    file: 'packages/gateway/src/following/follow.ts',
+    find: '      set(nothing);\n',
     replace: '',
+  },
+  {
+    id: 'registry.stored.secured',
+    file: storedServers,
+    find: 'changedSecurity(known.definition, definition).length === 0',
+    replace: 'by !== known.id',
+  },
+  {
+    id: 'registry.stored.secured',
+    file: storedServers,
+    find: 'record.securedHash === securedHash(record.securedBy, definition)',
+    replace: 'record.securedHash !== ""',
+  },
+  {
+    id: 'registry.stored.secured',
+    file: 'packages/gateway/src/registry/secured.ts',
+    find: 'stableText([by, maskSecrets(securityFields(definition))])',
+    replace: 'stableText([maskSecrets(securityFields(definition))])',
+  },
+  {
+    id: 'registry.stored.values-stay-put',
+    file: 'packages/gateway/src/registry/valuePlaces.ts',
+    find: 'Object.values(fieldsOf(oauth)).some(holdsValue) ? oauth : null',
+    replace: 'null',
+  },
+  {
+    id: 'registry.override.fail-closed',
+    file: layers,
+    find: "      settings && overrides !== 'unknown'\n        ? compileLayers({ ...layers, settings, overrides: overrides ?? [] }, parts, tell)",
+    replace:
+      '      settings\n        ? compileLayers({ ...layers, settings, overrides: Array.isArray(overrides) ? overrides : [] }, parts, tell)',
+  },
+  {
+    id: 'registry.layers.reserved',
+    file: layers,
+    find: 'server.normalizedName === normalized) ||',
+    replace: 'server.name === name) ||',
   },
   {
     id: 'registry.layers.precedence',
@@ -132,8 +169,8 @@ export const registry: readonly Mutant[] = [
   {
     id: 'registry.override.limits',
     file: layers,
-    find: "if (fileTypes.get(name) === 'stdio') tell",
-    replace: "if (fileTypes.get(name) === 'websocket') tell",
+    find: "if (server?.type === 'stdio') return",
+    replace: "if (server?.type === 'websocket') return",
   },
   {
     id: 'registry.layers.administrator',
@@ -152,12 +189,6 @@ export const registry: readonly Mutant[] = [
     file: layers,
     find: 'return JSON.stringify([tenant, normalizeServerName(name)]);',
     replace: 'return JSON.stringify([tenant.length < 0, normalizeServerName(name)]);',
-  },
-  {
-    id: 'registry.override.limits',
-    file: 'packages/gateway/src/registry/override.ts',
-    find: "if (!compiled.ok || compiled.server.type !== 'stdio') return compiled;",
-    replace: "if (!compiled.ok || compiled.server.name !== '') return compiled;",
   },
   {
     id: 'registry.override.failed',
@@ -192,14 +223,14 @@ export const registry: readonly Mutant[] = [
   {
     id: 'registry.override.apart',
     file: snapshot,
-    find: 'JSON.stringify([id, tenant, source, scope, rest, target, policy])',
+    find: 'JSON.stringify([id, tenant, source, audience, scope, rest, target, policy])',
     replace: 'JSON.stringify([id, scope, rest, target, policy])',
   },
   {
     id: 'registry.snapshot.revision',
     file: snapshot,
-    find: 'JSON.stringify([id, tenant, source, scope, rest, target, policy])',
-    replace: 'JSON.stringify([id, tenant, source, scope, target, policy])',
+    find: 'JSON.stringify([id, tenant, source, audience, scope, rest, target, policy])',
+    replace: 'JSON.stringify([id, tenant, source, audience, scope, target, policy])',
   },
   {
     id: 'registry.snapshot.policy',
@@ -288,7 +319,7 @@ export const registry: readonly Mutant[] = [
   {
     id: 'credentials.obtain.audience',
     file: snapshot,
-    find: "source === 'user' ? 'user-server' : 'yaml-server'",
+    find: "source === 'user' || isElsewhere ? 'user-server' : 'yaml-server'",
     replace: "'yaml-server'",
   },
   {
@@ -358,5 +389,11 @@ export const registry: readonly Mutant[] = [
     file: cache,
     find: 'before?.wiped === wiped &&',
     replace: 'before &&',
+  },
+  {
+    id: 'registry.stored.secured',
+    file: 'packages/gateway/src/ports/servers.ts',
+    find: 'binding: [securedBy]',
+    replace: 'binding: [securedBy.slice(0, 0)]',
   },
 ];

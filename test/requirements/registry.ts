@@ -48,6 +48,19 @@ export const registry = {
     'done',
     'Stored servers change by version, keep names unique, and take users’ values along when removed.',
   ],
+  'registry.stored.secured': [
+    'done',
+    'A stored server knows who last decided where its calls lead, and whether that is still what it says.',
+  ],
+  'registry.layers.origin': [
+    'done',
+    'Of every server it is known what was written, before it was filled in.',
+  ],
+  'registry.layers.reserved': [
+    'done',
+    'Names of the file and of overrides are known as taken, offered or not, in every spelling.',
+  ],
+  'registry.override.tried': ['done', 'An override can be judged as a whole before it counts.'],
   'registry.stored.follow': [
     'done',
     'Stored servers are at most two seconds old, and end after half a minute without the store.',

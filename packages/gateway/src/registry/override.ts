@@ -1,12 +1,19 @@
-import { finding } from '@behalf/contracts';
+import { finding, type Finding, type Path } from '@behalf/contracts';
 import { compileDefinition, type CompiledDefinition, type EnvRecord } from '@behalf/settings';
+import { changedFields, changedSecurity, fieldsOf, isMapping } from './canonical.ts';
+import { changedBindings, keptOfBase } from './secretBindings.ts';
+import type { Secured } from './secured.ts';
 
 /** An administrator's change to a server of the file, for one tenant; or a server that only this tenant has. */
 export interface ServerOverride {
   readonly tenant: string;
   readonly name: string;
-  /** As in the file, but only what differs. */
+  /** As in the file, but only what differs. One that could not be read is null, which hides the server it was for. */
   readonly definition: unknown;
+  readonly version?: number;
+  readonly updatedAt?: number;
+  /** Who last decided where its calls lead. Not known: nobody, and no user's token is trusted to it. */
+  readonly securedBy?: string;
 }
 
 /**
@@ -50,15 +57,75 @@ export function compileOverride(
   base: unknown,
   env: EnvRecord,
 ): CompiledDefinition {
-  const compiled = compileDefinition(name, mergeDefinition(base, definition), { env });
+  const path = ['mcpServers', name];
+  const merged = mergeDefinition(base, definition);
+  const errors = [...ownProblems(definition, path), ...leaks(base, definition, merged, path)];
+  if (errors.length > 0) return { ok: false, errors };
+  // The override itself holds no `${...}` by now: what is filled in is what the file says, where the file says it.
+  const compiled = compileDefinition(name, merged, { env: base === undefined ? {} : env });
   if (!compiled.ok || compiled.server.type !== 'stdio') return compiled;
   // Which programs run on this machine is said in the file, by whoever may write there, and nowhere else.
   return {
     ok: false,
-    errors: [finding(['mcpServers', name], 'operator_only', 'an override cannot start or change a process')],
+    errors: [finding(path, 'operator_only', 'an override cannot start or change a process')],
   };
 }
 
-function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+/** A proxy is dialled unjudged, and a certificate is a file of this machine: both are the operator's to name. */
+const operatorKeys = ['proxy', 'caFile'];
+
+/** Never rendered, so nothing in them is a variable. */
+const plainTexts: ReadonlySet<string> = new Set([
+  'title',
+  'description',
+  'iconPath',
+  'serverInstructions',
+  'customUserVars',
+]);
+
+/**
+ * What an administrator of one tenant may not say, because the environment and the machine are the operator's: a variable
+ * sent to a server of theirs would be read there.
+ */
+function ownProblems(definition: unknown, path: Path): Finding[] {
+  return Object.entries(fieldsOf(definition)).flatMap(([key, value]) => {
+    if (operatorKeys.includes(key) && value !== null) {
+      return [finding([...path, key], 'operator_only', 'can be set by the operator only', 'remove it')];
+    }
+    return plainTexts.has(key) ? [] : variablesIn(value, [...path, key]);
+  });
+}
+
+function variablesIn(value: unknown, path: Path): Finding[] {
+  if (Array.isArray(value)) return value.flatMap((item, index) => variablesIn(item, [...path, index]));
+  if (isMapping(value)) {
+    return Object.entries(value).flatMap(([key, item]) => variablesIn(item, [...path, key]));
+  }
+  if (typeof value !== 'string' || !value.includes('${')) return [];
+  const message = 'may hold nothing of the environment: that is the operator’s';
+  return [finding(path, 'placeholder_forbidden', message, 'write the value itself')];
+}
+
+/** Asked also when the file changes under an override: a secret that comes there later follows it nowhere either. */
+function leaks(base: unknown, override: unknown, merged: unknown, path: Path): Finding[] {
+  const changed = keptOfBase(base, override).flatMap((field) => changedBindings(field, base, merged));
+  return [...new Set(changed)].map((place) =>
+    finding(
+      [...path, ...place.split('.')],
+      'secret_binding',
+      'differs from the file, whose secrets would be sent there',
+      'enter them anew',
+    ),
+  );
+}
+
+/** Whether it leads where the file does not: then it has none of the privileges of the file’s addresses. */
+export function isElsewhere(base: unknown, merged: unknown): boolean {
+  return changedFields(base, merged).some((key) => key === 'url' || operatorKeys.includes(key));
+}
+
+/** On whose word a server with an override rests: where that changes texts and the picture alone, on the operator’s. */
+export function securedOf({ securedBy }: ServerOverride, base: unknown, merged: unknown): Secured {
+  if (changedSecurity(base, merged).length === 0) return { by: null, intact: true };
+  return { by: securedBy ?? '', intact: securedBy !== undefined };
 }

@@ -1,52 +1,9 @@
-import { loadSettings, type Settings } from '@behalf/settings';
 import { verifies } from '@behalf/testkit';
 import { describe, expect } from '@jest/globals';
+import { registryOf, remote, settingsFrom, stored } from '../../test/registryRig.ts';
 import { mergeDefinition } from './override.ts';
-import { createRegistry, type RegistryLayers } from './registry.ts';
-import type { ServerSnapshot } from './server.ts';
-import type { StoredDefinition } from './storedServers.ts';
+import type { RegistryLayers } from './registry.ts';
 import type { Restriction } from './whyNotOffered.ts';
-
-const remote = { type: 'streamable-http', url: 'https://base.example/mcp' };
-const env = { PATH: '/bin', TOKEN: 'pl4nted', CREDS_KEY: 'never' };
-
-function settingsFrom(mcpServers: Record<string, unknown>, more: object = {}): Settings {
-  const loaded = loadSettings(JSON.stringify({ mcpServers, ...more }), { env });
-  if (!loaded.ok) throw new Error(JSON.stringify(loaded.diagnostics));
-  return loaded.settings;
-}
-
-const stored = (over: Partial<StoredDefinition> = {}): StoredDefinition => ({
-  id: 'id-1',
-  tenant: 'default',
-  name: 'mine',
-  author: 'u1',
-  version: 1,
-  definition: { type: 'streamable-http', url: 'https://user.example/mcp' },
-  ...over,
-});
-
-function registryOf(
-  mcpServers: Record<string, unknown>,
-  layers: Partial<RegistryLayers> = {},
-  { enforced = ['sharing'], more = {} }: { enforced?: Restriction[]; more?: object } = {},
-) {
-  const failed = new Set<ServerSnapshot>();
-  const logged: string[] = [];
-  const registry = createRegistry({
-    env,
-    enforced: new Set(enforced),
-    isFailed: (server) => failed.has(server),
-    log: (event, fields) => logged.push(`${event} ${String(fields['server'])}: ${String(fields['reason'])}`),
-  });
-  registry.update({ settings: settingsFrom(mcpServers, more), definitions: mcpServers, ...layers });
-  const urlOf = (tenant: string, name: string) => {
-    const server = registry.find(tenant, name);
-    if (server?.scope === 'app') return 'url' in server.target ? server.target.url : undefined;
-    return server && 'url' in server.settings ? JSON.stringify(server.settings.url) : undefined;
-  };
-  return { registry, logged, failed, urlOf };
-}
 
 describe('the registry', () => {
   verifies('registry.layers.snapshots', 'servers of the file are there for every tenant, frozen', () => {
@@ -89,6 +46,7 @@ describe('the registry', () => {
       source: 'user',
       scope: 'user',
       author: 'u1',
+      secured: { by: 'u2', intact: true },
     });
     expect(registry.get('default', 'id-1')?.name).toBe('mine');
     expect(registry.find('other', 'mine')).toBeUndefined();
@@ -176,14 +134,14 @@ describe('the registry', () => {
       });
       expect(base).toEqual({ url: 'a', headers: { A: '1', B: '2' }, args: ['x', 'y'] });
       const { registry } = registryOf(
-        { one: { ...remote, headers: { A: '1' } } },
-        { overrides: [{ tenant: 'acme', name: 'one', definition: { headers: { B: '${TOKEN}' } } }] },
+        { one: { ...remote, headers: { A: '${TOKEN}' } } },
+        { overrides: [{ tenant: 'acme', name: 'one', definition: { headers: { B: '2' } } }] },
       );
       expect(registry.find('acme', 'one')).toMatchObject({
         id: 'one',
         source: 'config',
         tenant: 'acme',
-        target: { url: 'https://base.example/mcp', headers: { a: '1', b: 'pl4nted' } },
+        target: { url: 'https://base.example/mcp', headers: { a: 'pl4nted', b: '2' } },
       });
     },
   );

@@ -1,10 +1,17 @@
-import { formatPath, normalizeServerName, type Finding } from '@behalf/contracts';
-import type { EnvRecord, ServerSettings, Settings } from '@behalf/settings';
+import { finding, formatPath, normalizeServerName, type Finding } from '@behalf/contracts';
+import type { CompiledDefinition, EnvRecord, ServerSettings, Settings } from '@behalf/settings';
 import type { Log } from '../upstream/parts.ts';
-import { compileOverride, mayStepBack, type ServerOverride } from './override.ts';
+import {
+  compileOverride,
+  isElsewhere,
+  mayStepBack,
+  mergeDefinition,
+  securedOf,
+  type ServerOverride,
+} from './override.ts';
 import type { ServerSnapshot } from './server.ts';
 import { EVERY_TENANT, snapshotOf, type ServerIdentity } from './snapshot.ts';
-import { compileStored } from './storedDefinition.ts';
+import { compileStored, withdrawnDefinition } from './storedDefinition.ts';
 import type { StoredDefinition } from './storedServers.ts';
 import { whyNotOffered, type Restriction } from './whyNotOffered.ts';
 
@@ -15,18 +22,41 @@ export interface RegistryLayers {
   readonly isBuiltIn: boolean;
   /** The plain definitions of the file by name: what overrides are laid over. */
   readonly definitions: Readonly<Record<string, unknown>>;
-  readonly overrides: readonly ServerOverride[];
+  /**
+   * `unknown` while nobody can say: then there is no server at all. Without the override that narrows it, one would
+   * allow more than its administrator does.
+   */
+  readonly overrides: readonly ServerOverride[] | 'unknown';
   readonly stored: readonly StoredDefinition[];
 }
 
 export interface RegistryParts {
-  /** Fills `${NAME}` in overrides; child processes get a handful of names of it. */
+  /** Fills `${NAME}` of the file where an override leaves it; child processes get a handful of names of it. */
   readonly env: EnvRecord;
   /** What the rest of the gateway carries out. A server that asks for more is not offered. */
   readonly enforced: ReadonlySet<Restriction>;
   /** Whether the last inspection of a server failed: then a harmless override steps back behind its base. */
   readonly isFailed: (server: ServerSnapshot) => boolean;
   readonly log: Log;
+}
+
+/** Where a server comes from, as it was written: with its secrets, so never an answer to anybody as it is. */
+export interface ServerOrigin {
+  readonly definition: unknown;
+  /** Of what was stored; a file has none. */
+  readonly version?: number;
+  readonly updatedAt?: number;
+}
+
+export interface TriedOverride {
+  /** What it is laid over; undefined where the file has no such server, or none that can be overridden. */
+  readonly base: unknown;
+  /** The file has no server of this name: without the override there is none. */
+  readonly isOwn: boolean;
+  /** The whole definition. */
+  readonly definition: unknown;
+  /** Whether it can be carried out. */
+  readonly compiled: CompiledDefinition;
 }
 
 /** What servers there are. Every answer is a frozen snapshot: who holds one across a change keeps the old one whole. */
@@ -38,6 +68,11 @@ export interface Registry {
   list(tenant: string): readonly ServerSnapshot[];
   /** Of all tenants, with the bases that overrides stand before: what is to be inspected. */
   all(): readonly ServerSnapshot[];
+  origin(server: ServerSnapshot): ServerOrigin;
+  /** Whether a server of the file or of an administrator has this name, offered or not, or one that reads the same. */
+  isReserved(tenant: string, name: string): boolean;
+  /** What would become of an override. */
+  tryOverride(override: ServerOverride): TriedOverride;
   /** Runs after each update. Returns how to stop. */
   onChange(listener: () => void): () => void;
 }
@@ -55,9 +90,10 @@ interface Contents {
   /** Of one tenant alone, by tenant and name. */
   readonly tenants: ReadonlyMap<string, ReadonlyMap<string, Entry>>;
   readonly byId: ReadonlyMap<string, ReadonlyMap<string, Entry>>;
+  readonly origins: ReadonlyMap<ServerSnapshot, ServerOrigin>;
 }
 
-const nothing: Contents = { base: new Map(), tenants: new Map(), byId: new Map() };
+const nothing: Contents = { base: new Map(), tenants: new Map(), byId: new Map(), origins: new Map() };
 
 export function createRegistry(parts: RegistryParts): Registry {
   const listeners = new Set<() => void>();
@@ -76,9 +112,11 @@ export function createRegistry(parts: RegistryParts): Registry {
       if (!told.has(line)) parts.log('server_not_offered', { server, reason });
       telling.add(line);
     };
-    const built = layers.settings
-      ? compileLayers({ ...layers, settings: layers.settings }, parts, tell)
-      : nothing;
+    const { settings, overrides } = layers;
+    const built =
+      settings && overrides !== 'unknown'
+        ? compileLayers({ ...layers, settings, overrides: overrides ?? [] }, parts, tell)
+        : nothing;
     told = telling;
     return built;
   }
@@ -114,6 +152,33 @@ export function createRegistry(parts: RegistryParts): Registry {
         [...own.values()].flatMap(({ server }) => server ?? []),
       ),
     ],
+    origin: (server) => contents.origins.get(server) ?? { definition: {} },
+    isReserved(tenant, name) {
+      const { settings, overrides = [] } = layers;
+      // Nobody knows: then any name may be one of theirs.
+      if (!settings || overrides === 'unknown') return true;
+      const normalized = normalizeServerName(name);
+      return (
+        settings.servers.some((server) => server.normalizedName === normalized) ||
+        overrides.some((override) => tenantName(override.tenant, override.name) === tenantName(tenant, name))
+      );
+    },
+    tryOverride(override) {
+      const { settings, definitions = {} } = layers;
+      if (!settings) throw new Error('There is nothing to override yet');
+      const base = baseOf(settings, definitions, override.name);
+      const tried = {
+        base: base.definition,
+        isOwn: !settings.servers.some(({ name }) => name === override.name),
+        definition: mergeDefinition(base.definition, override.definition),
+      };
+      if (base.problem !== undefined) return { ...tried, compiled: refused(override, base.problem) };
+      const compiled = compileOverride(override, base.definition, parts.env);
+      if (!compiled.ok) return { ...tried, compiled };
+      const { toolApproval } = settings.endpoints;
+      const reason = whyNotOffered(compiled.server, 'config', toolApproval, parts.enforced);
+      return { ...tried, compiled: reason === null ? compiled : refused(override, reason) };
+    },
     onChange(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
@@ -122,42 +187,86 @@ export function createRegistry(parts: RegistryParts): Registry {
 }
 
 type Tell = (server: string, reason: string) => void;
-type Given = Partial<RegistryLayers> & { settings: Settings };
+type Given = Partial<RegistryLayers> & { settings: Settings; overrides: readonly ServerOverride[] };
+
+/** What an override of this name is laid over, or why there can be none. */
+function baseOf(
+  settings: Settings,
+  definitions: RegistryLayers['definitions'],
+  name: string,
+): { readonly definition?: unknown; readonly problem?: string } {
+  const server = settings.servers.find((candidate) => candidate.name === name);
+  if (server?.type === 'stdio') return { problem: 'an override cannot replace a process' };
+  if (!server) {
+    const normalized = normalizeServerName(name);
+    const twin = settings.servers.some((candidate) => candidate.normalizedName === normalized);
+    return twin ? { problem: 'a server of the configuration has this name' } : {};
+  }
+  return Object.hasOwn(definitions, name)
+    ? { definition: definitions[name] }
+    : { problem: 'the definition it overrides is not known' };
+}
+
+function refused({ name }: ServerOverride, reason: string): CompiledDefinition {
+  return { ok: false, errors: [finding(['mcpServers', name], 'operator_only', reason)] };
+}
 
 function compileLayers(layers: Given, { env, enforced }: RegistryParts, tell: Tell): Contents {
-  const { settings, isBuiltIn = false, definitions = {}, overrides = [], stored = [] } = layers;
+  const { settings, isBuiltIn = false, definitions = {}, overrides, stored = [] } = layers;
   const inheritedEnv = isBuiltIn ? {} : env;
   const { allowedDomains, allowedAddresses, operatorAddresses } = settings.mcpSettings;
   const addressPolicy = JSON.stringify([allowedDomains, allowedAddresses, operatorAddresses]);
   const base = new Map<string, ServerSnapshot>();
   const tenants = new Map<string, Map<string, Entry>>();
   const byId = new Map<string, Map<string, Entry>>();
+  const origins = new Map<ServerSnapshot, ServerOrigin>();
 
-  function offer(server: ServerSettings, identity: ServerIdentity): ServerSnapshot | undefined {
+  function offer(
+    server: ServerSettings,
+    identity: ServerIdentity,
+    origin: ServerOrigin,
+  ): ServerSnapshot | undefined {
     const reason = whyNotOffered(server, identity.source, settings.endpoints.toolApproval, enforced);
     if (reason !== null) {
       tell(server.name, reason);
       return undefined;
     }
     const snapshot = snapshotOf(server, identity, { inheritedEnv, addressPolicy });
-    if (snapshot.ok) return snapshot.server;
+    if (snapshot.ok) {
+      origins.set(snapshot.server, origin);
+      return snapshot.server;
+    }
     tell(server.name, `${snapshot.field} cannot be used: ${snapshot.code}`);
     return undefined;
   }
 
   /** Undefined when it cannot be carried out, which was told. */
   function overriding(override: ServerOverride): ServerSnapshot | undefined {
-    const { tenant, name } = override;
-    const isInFile = fileTypes.has(name);
-    if (fileTypes.get(name) === 'stdio') tell(name, 'an override cannot replace a process');
-    else if (isInFile && !Object.hasOwn(definitions, name))
-      tell(name, 'the definition it overrides is not known');
-    else {
-      const compiled = compileOverride(override, isInFile ? definitions[name] : undefined, env);
-      if (compiled.ok) return offer(compiled.server, { id: name, tenant, source: 'config' });
-      tell(name, explain(compiled.errors));
+    const { tenant, name, version, updatedAt } = override;
+    const base = baseOf(settings, definitions, name);
+    if (base.problem !== undefined) {
+      tell(name, base.problem);
+      return undefined;
     }
-    return undefined;
+    const compiled = compileOverride(override, base.definition, env);
+    if (!compiled.ok) {
+      tell(name, explain(compiled.errors));
+      return undefined;
+    }
+    const definition = mergeDefinition(base.definition, override.definition);
+    return offer(
+      compiled.server,
+      {
+        ...{ id: name, tenant, source: 'config' },
+        secured: securedOf(override, base.definition, definition),
+        isElsewhere: isElsewhere(base.definition, definition),
+      },
+      {
+        definition,
+        ...(version !== undefined && { version }),
+        ...(updatedAt !== undefined && { updatedAt }),
+      },
+    );
   }
 
   function addOwn({ tenant, name, id }: { tenant: string; name: string; id: string }, entry: Entry): void {
@@ -168,12 +277,14 @@ function compileLayers(layers: Given, { env, enforced }: RegistryParts, tell: Te
   const reserved = new Set(settings.servers.map(({ normalizedName }) => normalizedName));
   const fileTypes = new Map(settings.servers.map(({ name, type }) => [name, type]));
   for (const server of settings.servers) {
-    const snapshot = offer(server, { id: server.name, tenant: EVERY_TENANT, source: 'yaml' });
+    const definition = Object.hasOwn(definitions, server.name) ? definitions[server.name] : {};
+    const identity = { id: server.name, tenant: EVERY_TENANT, source: 'yaml' } as const;
+    const snapshot = offer(server, identity, { definition });
     if (snapshot) base.set(server.name, snapshot);
   }
 
   const administered = new Set(overrides.map(({ tenant, name }) => tenantName(tenant, name)));
-  for (const { id, tenant, name, author, definition } of stored) {
+  for (const { id, tenant, name, author, secured, definition, version, updatedAt } of stored) {
     // The operator's and the administrator's word, also where their server is not offered: nobody can put a server of
     // their own in the place of one that people trust.
     if (reserved.has(normalizeServerName(name))) {
@@ -184,10 +295,15 @@ function compileLayers(layers: Given, { env, enforced }: RegistryParts, tell: Te
       tell(name, 'a server of an administrator has this name');
       continue;
     }
+    if (withdrawnDefinition(definition) !== undefined) {
+      tell(name, 'it is being removed');
+      continue;
+    }
     const compiled = compileStored(name, definition);
     if (!compiled.ok) tell(name, explain(compiled.errors));
     else {
-      const server = offer(compiled.server, { id, tenant, source: 'user', author });
+      const identity = { id, tenant, source: 'user', author, secured } as const;
+      const server = offer(compiled.server, identity, { definition, version, updatedAt });
       if (server) addOwn({ tenant, name, id }, { server, base: undefined });
     }
   }
@@ -202,7 +318,7 @@ function compileLayers(layers: Given, { env, enforced }: RegistryParts, tell: Te
     const behind = mayStepBack(override) ? base.get(name) : undefined;
     if (server || !behind) addOwn({ tenant, name, id: name }, { server, base: behind });
   }
-  return { base, tenants, byId };
+  return { base, tenants, byId, origins };
 }
 
 /** Names that read the same in tool names are one. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ServerSettings } from '@behalf/settings';
 import { renderTarget, type RenderContext, type RenderFailure } from './renderTarget.ts';
 import { scopeOf, type Scope } from './scope.ts';
+import type { Secured } from './secured.ts';
 import type { ServerSnapshot, ServerSource } from './server.ts';
 import type { UpstreamTarget } from '../upstream/target.ts';
 
@@ -13,6 +14,9 @@ export interface ServerIdentity {
   readonly tenant: string;
   readonly source: ServerSource;
   readonly author?: string;
+  readonly secured?: Secured;
+  /** An administrator leads it elsewhere than the file does, or made it. */
+  readonly isElsewhere?: boolean;
 }
 
 /** What decides about a server besides its definition. */
@@ -30,18 +34,19 @@ export function snapshotOf(
   identity: ServerIdentity,
   { inheritedEnv, addressPolicy }: Surroundings,
 ): Snapshot {
-  const { id, tenant, source, author } = identity;
-  const scope = scopeOf(settings, source);
-  const base = { id, tenant, name: settings.name, source, settings, ...(author !== undefined && { author }) };
+  const scope = scopeOf(settings, identity.source);
+  const { isElsewhere, ...known } = identity;
+  const audience = audienceOf(identity.source, isElsewhere);
+  const base = { ...known, audience, name: settings.name, settings };
   const policy = staysConnected(settings) ? addressPolicy : null;
   if (scope.scope === 'user') {
-    const revision = revisionOf(settings, identity, scope, { target: null, policy });
+    const revision = revisionOf(settings, base, scope, { target: null, policy });
     return { ok: true, server: Object.freeze({ ...base, ...scope, revision }) };
   }
-  const rendered = renderTarget(settings, {}, { audience: audienceOf(source), inheritedEnv });
+  const rendered = renderTarget(settings, {}, { audience, inheritedEnv });
   if (!rendered.ok) return rendered;
   const { target } = rendered;
-  const revision = revisionOf(settings, identity, scope, { target, policy });
+  const revision = revisionOf(settings, base, scope, { target, policy });
   return { ok: true, server: Object.freeze({ ...base, ...scope, target, revision }) };
 }
 
@@ -50,9 +55,9 @@ function staysConnected({ type }: ServerSettings): boolean {
   return type === 'websocket' || type === 'sse';
 }
 
-/** An administrator's word counts as the operator's; a user's address meets the stricter policy. */
-export function audienceOf(source: ServerSource): RenderContext['audience'] {
-  return source === 'user' ? 'user-server' : 'yaml-server';
+/** Only an address of the file is the operator's; one that a user or an administrator chose meets the stricter policy. */
+function audienceOf(source: ServerSource, isElsewhere = false): RenderContext['audience'] {
+  return source === 'user' || isElsewhere ? 'user-server' : 'yaml-server';
 }
 
 /**
@@ -61,12 +66,12 @@ export function audienceOf(source: ServerSource): RenderContext['audience'] {
  */
 function revisionOf(
   settings: ServerSettings,
-  { id, tenant, source }: ServerIdentity,
+  { id, tenant, source, audience }: Pick<ServerSnapshot, 'id' | 'tenant' | 'source' | 'audience'>,
   scope: Scope,
   { target, policy }: { readonly target: UpstreamTarget | null; readonly policy: string | null },
 ): string {
   const { title: _title, description: _description, iconPath: _icon, chatMenu: _menu, ...rest } = settings;
   return createHash('sha256')
-    .update(JSON.stringify([id, tenant, source, scope, rest, target, policy]))
+    .update(JSON.stringify([id, tenant, source, audience, scope, rest, target, policy]))
     .digest('base64url');
 }

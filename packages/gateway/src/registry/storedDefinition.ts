@@ -1,11 +1,12 @@
 import { finding, type Finding, type Path } from '@behalf/contracts';
 import { compileDefinition, parseTemplate, type CompiledDefinition } from '@behalf/settings';
+import { isMapping } from './canonical.ts';
 
 /**
  * What a user may say of a server. Everything else is the operator's: what runs on this machine and which files of it
  * are read, through which proxy traffic goes, how long it may take, what other users must enter.
  */
-const allowedKeys = new Set([
+export const inputKeys: ReadonlySet<string> = new Set([
   'type',
   'url',
   'headers',
@@ -41,12 +42,24 @@ export function compileStored(name: string, value: unknown): CompiledDefinition 
   return compileDefinition(name, value, { env: {} });
 }
 
+/** Where the definition of a server that is being removed waits. No user can say it, so it never compiles. */
+const WITHDRAWN = 'withdrawn';
+
+export function asWithdrawn(definition: unknown): unknown {
+  return { [WITHDRAWN]: definition };
+}
+
+/** Of a server that is being removed what it was; undefined of all others. */
+export function withdrawnDefinition(definition: unknown): unknown {
+  return isMapping(definition) ? definition[WITHDRAWN] : undefined;
+}
+
 function tierProblems(value: unknown, path: Path): Finding[] {
   if (!isMapping(value)) return [finding(path, 'wrong_type', 'must be a mapping')];
   const errors: Finding[] = [];
   for (const [key, item] of Object.entries(value)) {
     const at = [...path, key];
-    if (!allowedKeys.has(key) || (key === 'type' && item === 'stdio')) {
+    if (!inputKeys.has(key) || (key === 'type' && item === 'stdio')) {
       errors.push(finding(at, 'operator_only', 'can be set by the operator only', 'remove it'));
     } else if (!plainTexts.has(key)) errors.push(...textProblems(item, at));
     const reserved = operatorKeys[key];
@@ -100,8 +113,4 @@ function trustProblem(text: string, path: Path): Finding[] {
         ),
       ]
     : [];
-}
-
-function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,7 +2,8 @@ import { createKeyring, systemRandom } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
 import { createFakeClock, verifies } from '@behalf/testkit';
 import { describe, expect } from '@jest/globals';
-import { variableContext, variableId } from '../ports/index.ts';
+import { serverContext, variableContext, variableId } from '../ports/index.ts';
+import { securedHash } from './secured.ts';
 import { createStoredServers, type StoredDefinition } from './storedServers.ts';
 
 const definition = {
@@ -135,15 +136,18 @@ describe('stored servers', () => {
       };
       const byUser = { ...definition, apiKey: { source: 'user', authorization_type: 'bearer' } };
       const stays: object[] = [
-        { ...byUser, title: 'New', url: 'https://user.example/other' },
+        { ...byUser, title: 'New', url: 'https://USER.example:443/mcp' },
         { ...byUser, headers: { 'X-Key': 'another', 'X-More': 'literal' } },
       ];
       const goes: object[] = [
         { ...byUser, url: 'https://evil.example/mcp' },
+        { ...byUser, url: 'https://user.example/other' },
+        { ...byUser, url: 'https://user.example/mcp?log=1' },
         { ...byUser, url: 'https://user.example:8443/mcp' },
         { ...byUser, url: 'http://user.example/mcp' },
         { ...byUser, headers: { 'X-Copy': '{{MCP_API_KEY}}' } },
         { ...byUser, url: 'https://user.example/{{MCP_API_KEY}}' },
+        { ...byUser, oauth: { client_id: '{{MCP_API_KEY}}' } },
         { ...byUser, apiKey: { source: 'user', authorization_type: 'custom', custom_header: 'X-Log' } },
       ];
       for (const [expected, next] of [
@@ -208,12 +212,84 @@ describe('stored servers', () => {
   );
 
   verifies(
-    'registry.stored.follow',
-    'a change is heard at once, and within two seconds without a notice',
+    'registry.stored.secured',
+    'who changes more than texts and the picture answers for it from then on',
     async () => {
       const { clock, store, stored, create } = rig();
+      const { id, tenant, secured } = await create();
+      expect(secured).toEqual({ by: 'u1', intact: true });
+      const securedBy = async () => (await store.servers.find(tenant, id))!.securedBy;
+      const { securedHash, securedAt } = (await store.servers.find(tenant, id))!;
+      let version = 0;
+      const change = async (next: object, by: string) => {
+        await clock.advance(1_000);
+        const outcome = await stored.change(
+          { tenant, id, name: 'mine', definition: next, by },
+          (version += 1),
+        );
+        expect(outcome).toBe('changed');
+      };
+      const { url, type, headers, apiKey } = definition;
+      const { key, authorization_type, source } = apiKey;
+      // The same in other words and another order, with other texts.
+      const inOtherWords = {
+        title: 'New',
+        apiKey: { key, custom_header: 'X-Api-Key', authorization_type, source },
+        headers: { 'x-key': headers['X-Key'] },
+        url: url.replace('user.example', 'USER.example:443'),
+        type,
+      };
+      await change(inOtherWords, 'u2');
+      expect(await securedBy()).toBe('u1');
+      expect(await stored.find(tenant, id)).toMatchObject({
+        definition: { ...definition, title: 'New' },
+        secured: { by: 'u1', intact: true },
+      });
+      expect(await store.servers.find(tenant, id)).toMatchObject({ securedHash, securedAt });
+      await change({ ...definition, headers: { 'X-Key': 'another' } }, 'u3');
+      expect(await securedBy()).toBe('u3');
+      expect((await store.servers.find(tenant, id))!.securedAt).toBeGreaterThan(securedAt);
+      await change({ ...definition, url: 'https://user.example/other' }, 'u4');
+      expect((await stored.find(tenant, id))?.secured).toEqual({ by: 'u4', intact: true });
+    },
+  );
+
+  verifies(
+    'registry.stored.secured',
+    'a record that says another thing than was decided is not intact',
+    async () => {
+      const { store, stored, keyring, create } = rig();
+      const { id, tenant } = await create();
+      const record = (await store.servers.find(tenant, id))!;
+      const elsewhere = { ...definition, url: 'https://evil.example/mcp' };
+      const configSealed = keyring.seal(
+        JSON.stringify(elsewhere),
+        serverContext({ tenant, id, securedBy: 'u1' }),
+      );
+      for (const tampered of [{ configSealed }, { securedHash: '' }]) {
+        await store.raw.put('servers', [{ ...record, ...tampered }]);
+        expect([tampered, (await stored.find(tenant, id))?.secured.intact]).toEqual([tampered, false]);
+      }
+      // Whoever writes to the store cannot put a trusted name to it: the definition is sealed to who decided.
+      const forged = { securedBy: 'u9', securedHash: securedHash('u9', definition) };
+      await store.raw.put('servers', [{ ...record, ...forged }]);
+      expect(await stored.find(tenant, id)).toBeNull();
+      await store.raw.put('servers', [record]);
+      expect((await stored.find(tenant, id))?.secured.intact).toBe(true);
+    },
+  );
+
+  verifies(
+    'registry.stored.follow',
+    'a change is heard at once, and within two seconds when no notice can be relied upon',
+    async () => {
+      const { clock, store, parts, create } = rig();
       const heard: string[][] = [];
-      const following = stored.follow((servers) => heard.push(servers.map(({ name }) => name)));
+      // A feed that hears nothing of others, and says so.
+      const changes = { ...store.changes, checkedAt: () => 0 };
+      const following = createStoredServers({ ...parts, changes }).follow((servers) =>
+        heard.push(servers.map(({ name }) => name)),
+      );
       await following.ready;
       await create('one');
       await clock.advance(0);
@@ -240,18 +316,28 @@ describe('stored servers', () => {
       const { clock, parts, create } = rig();
       await create('one');
       let away = false;
+      let answeredAt = 0;
       const servers = {
         ...parts.servers,
         versions: () => (away ? Promise.reject(new Error('away')) : parts.servers.versions()),
       };
+      const changes = {
+        ...parts.changes,
+        checkedAt: () => (answeredAt = away ? answeredAt : clock.now()),
+      };
       const heard: number[] = [];
-      const following = createStoredServers({ ...parts, servers }).follow((all) => heard.push(all.length));
+      const following = createStoredServers({ ...parts, servers, changes }).follow((all) =>
+        heard.push(all.length),
+      );
       await following.ready;
+      expect(following.isFresh()).toBe(true);
       away = true;
       await clock.advance(28_000);
       expect(heard).toEqual([1]);
+      expect(following.isFresh()).toBe(false);
       await clock.advance(4_000);
       expect(heard).toEqual([1, 0]);
+      expect(following.current()).toEqual([]);
       away = false;
       await clock.advance(2_000);
       expect(heard).toEqual([1, 0, 1]);

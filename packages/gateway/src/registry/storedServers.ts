@@ -1,15 +1,19 @@
 import { formatPath, normalizeServerName } from '@behalf/contracts';
 import { SealError, type Clock, type Keyring, type Random } from '@behalf/kernel';
 import { GatewayError } from '../errors/gatewayError.ts';
+import { follow, type Followed } from '../following/follow.ts';
 import {
   serverContext,
   type ChangeFeed,
   type ServerStore,
+  type StoredServerName,
   type StoredServerRecord,
   type UserVariableStore,
 } from '../ports/index.ts';
 import type { Log } from '../upstream/parts.ts';
-import { compileStored } from './storedDefinition.ts';
+import { changedSecurity, fieldsOf, freeKeys } from './canonical.ts';
+import { securedHash, securityFields, type Secured } from './secured.ts';
+import { asWithdrawn, compileStored } from './storedDefinition.ts';
 import { placesOf } from './valuePlaces.ts';
 
 /** A stored server, opened. What it says is a user's word and not yet judged. */
@@ -19,7 +23,9 @@ export interface StoredDefinition {
   readonly name: string;
   readonly author: string;
   readonly version: number;
+  readonly updatedAt: number;
   readonly definition: unknown;
+  readonly secured: Secured;
 }
 
 export interface StoredServerParts {
@@ -36,43 +42,54 @@ export interface StoredServerParts {
 export interface StoredServers {
   /** `taken` when the name, or one that reads the same in tool names, exists in the tenant. */
   create(server: {
+    /** Given by who wrote it down elsewhere before. */
+    id?: string;
     tenant: string;
     name: string;
     author: string;
     definition: unknown;
   }): Promise<StoredDefinition | 'taken'>;
+  /** Who changes more than texts and the picture answers for where calls lead from then on. */
   change(
     server: { tenant: string; id: string; name: string; definition: unknown; by: string },
     seenVersion: number,
   ): Promise<'changed' | 'taken' | 'version_conflict' | 'missing'>;
-  /** With every value that users entered for it. */
+  /**
+   * From now on it serves nobody, in any process, and can only be removed. What belongs to it is still known by its id:
+   * whoever is interrupted while taking that away can go on.
+   */
+  withdraw(
+    server: { tenant: string; id: string; by: string },
+    seenVersion: number,
+  ): Promise<'withdrawn' | 'version_conflict' | 'missing'>;
+  /** With every value that users entered for it. False when there was none. */
   remove(tenant: string, id: string): Promise<boolean>;
+  /** As the store has it now. Null as well when it cannot be opened, which is logged. */
+  find(tenant: string, id: string): Promise<StoredDefinition | null>;
+  findByName(tenant: string, name: string): Promise<StoredDefinition | null>;
+  /** The names and authors of a tenant's servers, also of those that cannot be opened. */
+  roster(tenant: string): Promise<StoredServerName[]>;
   /** All that can be opened; one that cannot is logged and left out. */
   load(): Promise<StoredDefinition[]>;
   /**
    * Calls back with all of them now and after each change, at most two seconds late. When the store has not answered
    * for half a minute the answer is none: what was taken away meanwhile must not go on serving.
    */
-  follow(listener: (servers: readonly StoredDefinition[]) => void): Following;
+  follow(listener: (servers: readonly StoredDefinition[]) => void): Followed<readonly StoredDefinition[]>;
 }
 
-export interface Following {
-  /** Resolves when the first answer, or the first failure, has come. */
-  readonly ready: Promise<void>;
-  stop(): void;
-}
-
-const POLL_MS = 2_000;
-const PATIENCE_MS = 30_000;
+const NONE: readonly StoredDefinition[] = [];
 
 export function createStoredServers(parts: StoredServerParts): StoredServers {
   const { servers, variables, keyring, changes, clock, random, log } = parts;
 
   function open(record: StoredServerRecord): StoredDefinition[] {
     try {
-      const { id, tenant, name, author, version, configSealed } = record;
+      const { id, tenant, name, author, version, updatedAt, configSealed } = record;
       const definition: unknown = JSON.parse(keyring.open(configSealed, serverContext(record)));
-      return [{ id, tenant, name, author, version, definition }];
+      const intact = record.securedHash === securedHash(record.securedBy, definition);
+      const secured = { by: record.securedBy, intact };
+      return [{ id, tenant, name, author, version, updatedAt, definition, secured }];
     } catch (error) {
       const reason = error instanceof SealError ? error.reason : 'unreadable';
       log('stored_server_unreadable', { server: record.name, reason });
@@ -80,6 +97,7 @@ export function createStoredServers(parts: StoredServerParts): StoredServers {
     }
   }
 
+  const opened = (record: StoredServerRecord | null) => (record ? (open(record)[0] ?? null) : null);
   const load = async () => (await servers.list()).flatMap(open);
   const tell = (id: string) => changes.publish({ topic: 'servers', id });
 
@@ -90,9 +108,8 @@ export function createStoredServers(parts: StoredServerParts): StoredServers {
   };
 
   return {
-    async create({ tenant, name, author, definition }) {
+    async create({ id = random.id(), tenant, name, author, definition }) {
       check(name, definition);
-      const id = random.id();
       const now = clock.now();
       const outcome = await servers.insert({
         id,
@@ -101,14 +118,21 @@ export function createStoredServers(parts: StoredServerParts): StoredServers {
         normalizedName: normalizeServerName(name),
         author,
         version: 1,
-        configSealed: keyring.seal(JSON.stringify(definition), serverContext({ tenant, id })),
+        configSealed: keyring.seal(
+          JSON.stringify(definition),
+          serverContext({ tenant, id, securedBy: author }),
+        ),
         createdAt: now,
         updatedAt: now,
         updatedBy: author,
+        securedBy: author,
+        securedAt: now,
+        securedHash: securedHash(author, definition),
       });
       if (outcome === 'taken') return 'taken';
       await tell(id);
-      return { id, tenant, name, author, version: 1, definition };
+      const secured = { by: author, intact: true };
+      return { id, tenant, name, author, version: 1, updatedAt: now, definition, secured };
     },
     async change({ tenant, id, name, definition, by }, seenVersion) {
       check(name, definition);
@@ -117,16 +141,22 @@ export function createStoredServers(parts: StoredServerParts): StoredServers {
       if (record.version !== seenVersion) return 'version_conflict';
       // Who changes where users' values go must not get those that were entered for another place. Taken away before,
       // so that no failure leaves them behind, and after, for who enters one meanwhile.
-      const [known] = open(record);
+      const known = opened(record);
       const moved = !known || placesOf(known.definition) !== placesOf(definition);
+      const decided = decide(known, definition, by, clock.now());
+      const { securedBy = record.securedBy } = decided.secured;
       if (moved) await forgetValues(tenant, id);
       const outcome = await servers.replace(
         {
           ...record,
+          ...decided.secured,
           name,
           normalizedName: normalizeServerName(name),
           version: seenVersion + 1,
-          configSealed: keyring.seal(JSON.stringify(definition), serverContext({ tenant, id })),
+          configSealed: keyring.seal(
+            JSON.stringify(decided.definition),
+            serverContext({ tenant, id, securedBy }),
+          ),
           updatedAt: clock.now(),
           updatedBy: by,
         },
@@ -137,16 +167,62 @@ export function createStoredServers(parts: StoredServerParts): StoredServers {
       await tell(id);
       return 'changed';
     },
-    async remove(tenant, id) {
-      const removed = await servers.remove(tenant, id);
-      // Only then: an id that is no stored server's may be one of the file, whose values stay.
-      if (!removed) return false;
-      await variables.removeOfServer(tenant, id);
+    async withdraw({ tenant, id, by }, seenVersion) {
+      const record = await servers.find(tenant, id);
+      const known = opened(record);
+      if (!record || !known) return 'missing';
+      const text = JSON.stringify(asWithdrawn(known.definition));
+      const outcome = await servers.replace(
+        {
+          ...record,
+          version: seenVersion + 1,
+          configSealed: keyring.seal(text, serverContext(record)),
+          updatedAt: clock.now(),
+          updatedBy: by,
+        },
+        seenVersion,
+      );
+      if (outcome !== 'replaced') return outcome === 'missing' ? 'missing' : 'version_conflict';
       await tell(id);
-      return true;
+      return 'withdrawn';
     },
+    async remove(tenant, id) {
+      // An id that is no stored server's may be one of the file, whose values stay.
+      if (!(await servers.find(tenant, id))) return false;
+      // Before, so that no failure leaves them behind without a server to remove; after, for who enters one meanwhile.
+      await forgetValues(tenant, id);
+      const removed = await servers.remove(tenant, id);
+      await forgetValues(tenant, id);
+      await tell(id);
+      return removed;
+    },
+    find: async (tenant, id) => opened(await servers.find(tenant, id)),
+    findByName: async (tenant, name) => opened(await servers.findByName(tenant, name)),
+    roster: (tenant) => servers.roster(tenant),
     load,
-    follow: (listener) => follow({ ...parts, load }, listener),
+    follow: (listener) => followAll({ ...parts, load }, listener),
+  };
+}
+
+type Decision = Pick<StoredServerRecord, 'securedBy' | 'securedAt' | 'securedHash'>;
+
+/** Texts and the picture change nobody's word; the rest then stays as it was written, letter by letter. */
+function decide(
+  known: StoredDefinition | null,
+  definition: unknown,
+  by: string,
+  now: number,
+): { definition: unknown; secured: Partial<Decision> } {
+  if (known && changedSecurity(known.definition, definition).length === 0) {
+    const free = Object.entries(fieldsOf(definition)).filter(([key]) => freeKeys.has(key));
+    return {
+      definition: { ...securityFields(known.definition), ...Object.fromEntries(free) },
+      secured: {},
+    };
+  }
+  return {
+    definition,
+    secured: { securedBy: by, securedAt: now, securedHash: securedHash(by, definition) },
   };
 }
 
@@ -158,66 +234,32 @@ function check(name: string, definition: unknown): void {
   });
 }
 
-function follow(
+function followAll(
   { servers, changes, clock, log, load }: StoredServerParts & Pick<StoredServers, 'load'>,
   listener: (servers: readonly StoredDefinition[]) => void,
-): Following {
-  let seen: string | null = null;
-  let answeredAt = clock.now();
-  let stopped = false;
-  let reading: Promise<void> | null = null;
-  let wanted = false;
-
-  async function read(): Promise<void> {
-    try {
+): Followed<readonly StoredDefinition[]> {
+  let seen = '';
+  let loaded = NONE;
+  let told: readonly StoredDefinition[] | null = null;
+  return follow({
+    topic: 'servers',
+    async read() {
+      // Cheap enough to be asked every other second while nobody can say that nothing has changed.
       const versions = JSON.stringify(await servers.versions());
-      if (versions !== seen) {
-        const loaded = await load();
-        if (stopped) return;
-        listener(loaded);
-        // Only now: a failed load is repeated. A change in between shows as another list of versions.
-        seen = versions;
-      }
-      answeredAt = clock.now();
-    } catch {
-      if (stopped || seen === null || clock.now() - answeredAt < PATIENCE_MS) return;
-      log('stored_servers_unavailable', { forMs: clock.now() - answeredAt });
-      seen = null;
-      listener([]);
-    }
-  }
-
-  /** One at a time; a notice during a read asks for another after it. */
-  async function readAll(): Promise<void> {
-    while (wanted && !stopped) {
-      wanted = false;
-      await read();
-    }
-    reading = null;
-  }
-
-  function refresh(): Promise<void> {
-    wanted = true;
-    reading ??= readAll();
-    return reading;
-  }
-
-  const poll = (): void => {
-    if (stopped) return;
-    void refresh();
-    cancel = clock.timer(POLL_MS, poll);
-  };
-  const leave = changes.subscribe(({ topic }) => {
-    if (topic === 'servers' && !stopped) void refresh();
-  });
-  const ready = refresh();
-  let cancel = clock.timer(POLL_MS, poll);
-  return {
-    ready,
-    stop() {
-      stopped = true;
-      cancel();
-      leave();
+      if (versions === seen) return loaded;
+      loaded = await load();
+      // Only now: a failed load is repeated. A change in between shows as another list of versions.
+      seen = versions;
+      return loaded;
     },
-  };
+    nothing: NONE,
+    changes,
+    clock,
+    log,
+    onChange(value) {
+      if (value === told) return;
+      told = value;
+      listener(value);
+    },
+  });
 }

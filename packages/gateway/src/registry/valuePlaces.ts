@@ -1,28 +1,33 @@
-type Fields = Readonly<Record<string, unknown>>;
+import { fieldsOf } from './canonical.ts';
+import { stableText } from './stableText.ts';
 
 /**
- * Where a definition sends the values that its users enter: the server, and every text that a value is put into. Two
- * definitions with the same places can be exchanged without a value going anywhere new.
+ * Where a definition sends the values that its users enter: the whole address, for at one host a path or a query may lead
+ * to somebody else, the way there, and every text that a value is put into. Two definitions with the same places can be
+ * exchanged without a value going anywhere new.
  */
 export function placesOf(definition: unknown): string {
-  const { url, headers, apiKey } = fieldsOf(definition);
-  const filled = Object.entries(fieldsOf(headers))
+  const { url, proxy = null, caFile = null, headers, apiKey, oauth } = fieldsOf(definition);
+  const { oauth_headers: oauthHeaders } = fieldsOf(definition);
+  const { key, ...place } = fieldsOf(apiKey);
+  // What is sent to an authorization server may hold a value too; which of its texts go where is not told apart.
+  const atIssuer = Object.values(fieldsOf(oauth)).some(holdsValue) ? oauth : null;
+  const places = [addressOf(url), proxy, caFile, filled(headers), Object.entries(place).sort()];
+  return stableText([...places, holdsValue(key) ? key : null, atIssuer, filled(oauthHeaders)]);
+}
+
+/** In one spelling. Of a text that is no URL, or not yet, there is no telling, so it stands for itself. */
+function addressOf(url: unknown): unknown {
+  return typeof url === 'string' && !holdsValue(url) && URL.canParse(url) ? new URL(url).href : url;
+}
+
+function filled(headers: unknown): (readonly [name: string, value: unknown])[] {
+  return Object.entries(fieldsOf(headers))
     .map(([name, value]) => [name.toLowerCase(), value] as const)
     .filter(([, value]) => holdsValue(value))
     .sort(([a], [b]) => (a < b ? -1 : 1));
-  const { key: _theirs, ...place } = fieldsOf(apiKey);
-  return JSON.stringify([originOf(url), holdsValue(url) ? url : null, filled, Object.entries(place).sort()]);
-}
-
-/** Of a text that is no URL there is no telling, so it stands for itself. */
-function originOf(url: unknown): unknown {
-  return typeof url === 'string' && URL.canParse(url) ? new URL(url).origin : url;
 }
 
 function holdsValue(text: unknown): boolean {
   return typeof text === 'string' && text.includes('{{');
-}
-
-function fieldsOf(value: unknown): Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 }

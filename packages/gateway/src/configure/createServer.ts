@@ -1,0 +1,90 @@
+import type { NamedServerView } from '@behalf/contracts';
+import { alone } from '../access/alone.ts';
+import { recorded } from '../access/recorded.ts';
+import { GatewayError } from '../errors/gatewayError.ts';
+import type { StoredServerName } from '../ports/index.ts';
+import type { UserPrincipal } from '../principal/principal.ts';
+import type { StoredDefinition } from '../registry/storedServers.ts';
+import { configChange } from './configChange.ts';
+import { enterWrite } from './enterWrite.ts';
+import { fillMasks } from './keptSecrets.ts';
+import type { ConfigureParts } from './parts.ts';
+import { readInput, requireFlat, withoutNulls } from './readInput.ts';
+import { requireOboPermission } from './requireOboPermission.ts';
+import { asUserServer, requireReachable } from './requireReachable.ts';
+import { freeName, slugOf, takenNames } from './serverSlug.ts';
+import { ownerView } from './ownerView.ts';
+
+/** Two creations that want one name meet in the store; the slower one takes the next. */
+const MOST_TRIES = 20;
+
+/** Makes a server of a user. Nothing of it is stored before everything that can be checked has been. */
+export function createServer(
+  parts: ConfigureParts,
+  principal: UserPrincipal,
+  { config }: { readonly config: Readonly<Record<string, unknown>> },
+): Promise<NamedServerView> {
+  const attempt = configChange(principal, { action: 'server.create', door: 'rest' });
+  return recorded(parts.audit, attempt, async (trail) => {
+    const caller = await enterWrite(parts, principal);
+    requireFlat(config);
+    // A mask stands for a secret that is known, and of a new server none is.
+    const { definition } = fillMasks(withoutNulls(config), {});
+    const settings = readInput('server', definition);
+    requireOboPermission(parts, caller, {}, definition);
+    const owner = { id: parts.random.id(), tenant: principal.tenant, author: principal.userId };
+    requireRoom(parts, owner, await parts.stored.roster(owner.tenant));
+    await requireReachable(parts, asUserServer(settings, owner));
+    const created = await alone(parts, ['servers', owner.tenant, owner.author], async (stillAlone) => {
+      // All that took its time: what was allowed before may be so no longer.
+      requireOboPermission(parts, await enterWrite(parts, principal), {}, definition);
+      const roster = await parts.stored.roster(owner.tenant);
+      requireRoom(parts, owner, roster);
+      await stillAlone();
+      return insert(parts, owner, definition, roster);
+    });
+    Object.assign(trail, { server: created.name, serverId: created.id });
+    await parts.refreshed();
+    return { result: ownerView(settings, created), changed: Object.keys(definition).sort() };
+  });
+}
+
+interface Owner {
+  readonly id: string;
+  readonly tenant: string;
+  readonly author: string;
+}
+
+type Roster = readonly StoredServerName[];
+
+function requireRoom({ maxPerUser }: ConfigureParts, { author }: Owner, roster: Roster): void {
+  const own = roster.filter((server) => server.author === author);
+  if (own.length >= maxPerUser) throw new GatewayError('MCP_SERVER_LIMIT');
+}
+
+/** The owner's rights first: a server that nobody may look after could never be removed. */
+async function insert(
+  { acl, stored, registry }: ConfigureParts,
+  owner: Owner,
+  definition: Readonly<Record<string, unknown>>,
+  roster: Roster,
+): Promise<StoredDefinition> {
+  const { tenant, author } = owner;
+  let known = roster;
+  await acl.grantOwner(owner, author);
+  try {
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      const isTaken = takenNames(known);
+      const isOurs = (name: string) => registry.isReserved(tenant, name);
+      const name = freeName(slugOf(definition['title']), (wanted) => isTaken(wanted) || isOurs(wanted));
+      if (name === undefined) break;
+      const created = await stored.create({ ...owner, name, definition });
+      if (created !== 'taken') return created;
+      known = await stored.roster(tenant);
+    }
+    throw new GatewayError('STORE_UNAVAILABLE', { detail: 'No free name was found just now. Try again.' });
+  } catch (error) {
+    await acl.removeServer(tenant, owner.id);
+    throw error;
+  }
+}

@@ -1,0 +1,61 @@
+import { systemClock } from '@behalf/kernel';
+import { verifies, type ScriptedOptions } from '@behalf/testkit';
+import { afterEach, describe, expect } from '@jest/globals';
+import { createHttpRig, stopHttpRigs } from '../../test/httpRig.ts';
+import { createListAll } from '../catalog/listAll.ts';
+import { createStdioLimits } from '../upstream/channel/stdioLimits.ts';
+import { createOpenUpstream } from '../upstream/openUpstream.ts';
+import { createInspectDefinition } from './inspectDefinition.ts';
+import { readInput } from './readInput.ts';
+import { asUserServer } from './requireReachable.ts';
+
+const refusal = { status: 401, headers: { 'www-authenticate': 'Bearer realm="planted"' } } as const;
+
+async function lookAt(script: ScriptedOptions, more: Record<string, unknown> = {}) {
+  const { server, parts } = await createHttpRig(script);
+  const inspect = createInspectDefinition({
+    open: createOpenUpstream({ ...parts, limits: createStdioLimits() }),
+    listAll: createListAll({ clock: systemClock }),
+  });
+  const settings = readInput('server', { type: 'streamable-http', url: server.url, ...more });
+  return { server, looking: inspect(asUserServer(settings, { id: 'i', tenant: 't', author: 'a' })) };
+}
+
+describe('a look at a server that is not stored', () => {
+  afterEach(stopHttpRigs);
+
+  verifies('configure.inspect.look', 'its tools are counted with what its definition holds', async () => {
+    const { server, looking } = await lookAt(
+      { era: 'legacy', tools: [{ name: 'a' }, { name: 'b' }] },
+      { headers: { 'X-Key': 'mine' } },
+    );
+    expect(await looking).toEqual({ tools: 2 });
+    expect(server.requests.every(({ headers }) => headers['x-key'] === 'mine')).toBe(true);
+  });
+
+  verifies(
+    'configure.inspect.look',
+    'one that wants a sign-in is there; a key that is refused is wrong',
+    async () => {
+      const { looking } = await lookAt({ era: 'legacy', respond: () => refusal });
+      expect(await looking).toEqual({ tools: 0 });
+      const keyed = await lookAt(
+        { era: 'legacy', respond: () => refusal },
+        { headers: { 'X-Api-Key': 'wrong' } },
+      );
+      await expect(keyed.looking).rejects.toMatchObject({ code: 'MCP_INSPECTION_FAILED' });
+      await expect(keyed.looking).rejects.not.toThrow('planted');
+    },
+  );
+
+  verifies(
+    'configure.inspect.look',
+    'what is no MCP server, or not to be reached, fails by name',
+    async () => {
+      const { looking } = await lookAt({ era: 'legacy', respond: () => ({ status: 404 }) });
+      await expect(looking).rejects.toMatchObject({ code: 'MCP_INSPECTION_FAILED' });
+      const closed = await lookAt({ era: 'legacy' }, { url: 'http://127.0.0.1:1/mcp' });
+      await expect(closed.looking).rejects.toMatchObject({ code: 'MCP_DOMAIN_NOT_ALLOWED' });
+    },
+  );
+});

@@ -1,0 +1,42 @@
+import type { Clock, Random } from '@behalf/kernel';
+import type { Acl } from '../access/acl.ts';
+import type { AloneParts } from '../access/alone.ts';
+import type { Roles } from '../access/roles.ts';
+import type { Audit } from '../audit/audit.ts';
+import type { CredentialStore, UserStore } from '../ports/index.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { UserServer } from '../registry/server.ts';
+import type { StoredServers } from '../registry/storedServers.ts';
+
+/** What reading about servers needs. */
+export interface ViewParts {
+  readonly acl: Pick<Acl, 'sees' | 'manageBits'>;
+  readonly roles: Pick<Roles, 'requirePermission'>;
+  readonly registry: Pick<Registry, 'find' | 'list' | 'origin'>;
+}
+
+/** What a first look at a server found. */
+export interface Looked {
+  readonly tools: number;
+}
+
+/** What defining servers needs. */
+export interface ConfigureParts extends AloneParts {
+  readonly acl: Pick<Acl, 'sees' | 'manageBits' | 'grantOwner' | 'removeServer' | 'refresh'>;
+  readonly roles: Pick<Roles, 'permits' | 'requirePermission' | 'refresh'>;
+  readonly users: Pick<UserStore, 'findById'>;
+  readonly registry: Pick<Registry, 'find' | 'isReserved'>;
+  readonly stored: StoredServers;
+  readonly credentials: Pick<CredentialStore, 'removeOfServer'>;
+  readonly audit: Audit;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Throws MCP_DOMAIN_NOT_ALLOWED for an address that users may not choose. Opens nothing. */
+  readonly checkAddress: (url: string) => Promise<void>;
+  /** Throws MCP_INSPECTION_FAILED when there is no MCP server to talk to. */
+  readonly inspect: (server: UserServer) => Promise<Looked>;
+  /** Resolves when the registry of this process knows what has just been stored. */
+  readonly refreshed: () => Promise<void>;
+  /** How many servers one user may have. */
+  readonly maxPerUser: number;
+}

@@ -1,0 +1,156 @@
+import { verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { configureRig, remote } from '../../test/configureRig.ts';
+import { credentialContext, credentialId, variableContext, variableId } from '../ports/index.ts';
+import { createStoredServers } from '../registry/storedServers.ts';
+import { changeServer } from './changeServer.ts';
+import { createServer } from './createServer.ts';
+import type { ConfigureParts } from './parts.ts';
+import { removeServer } from './removeServer.ts';
+
+const config = { ...remote, url: 'https://user.example/mcp', title: 'Mine' };
+
+/** A server of Ada's that Eve may remove and Vic may use, with a value and a credential of Eve's. */
+async function scene() {
+  const rig = await configureRig();
+  const { parts, store, keyring } = rig;
+  const ada = rig.person('ada', 'MAKER');
+  const id = (await createServer(parts, ada, { config })).dbId!;
+  await rig.share(id, 'eve', 5);
+  await rig.share(id, 'vic', 1);
+  const key = { tenant: 'default', userId: 'eve', serverId: id, name: 'A' };
+  const valueSealed = keyring.seal('v', variableContext(key));
+  await store.variables.put([{ id: variableId(key), ...key, valueSealed, updatedAt: 1 }]);
+  for (const serverId of [id, 'another']) {
+    const own = { tenant: 'default', principal: 'user:eve', serverId, kind: 'login', label: 'x' } as const;
+    const sealed = keyring.seal('{}', credentialContext(own));
+    const times = { expiresAt: null, createdAt: 0, updatedAt: 0 };
+    await store.credentials.put({ ...own, id: credentialId(own), sealed, ...times });
+  }
+  rig.events.length = 0;
+  const kept = () =>
+    Promise.all(
+      (['servers', 'variables', 'acl', 'credentials'] as const).map((name) => store.raw.count(name)),
+    );
+  return { ...rig, ada, id, kept, eve: rig.person('eve', 'MAKER') };
+}
+
+type Scene = Awaited<ReturnType<typeof scene>>;
+
+const notFound = { code: 'MCP_SERVER_NOT_FOUND' };
+const nothingLeft = [0, 0, 0, 1];
+
+describe('removing a server', () => {
+  verifies('configure.remove.everything', 'values, rights and credentials go with it', async () => {
+    const { parts, id, events, ada, kept } = await scene();
+    await removeServer(parts, ada, 'mine', { ifMatch: '"1"' });
+    expect(parts.registry.find('default', 'mine')).toBeUndefined();
+    expect(await kept()).toEqual(nothingLeft);
+    expect(events).toMatchObject([{ action: 'server.delete', outcome: 'ok', server: 'mine', serverId: id }]);
+    await expect(removeServer(parts, ada, 'mine')).rejects.toMatchObject(notFound);
+  });
+
+  verifies('configure.remove.version', 'another version than the one named stays as it is', async () => {
+    const { parts, ada, kept } = await scene();
+    const before = await kept();
+    for (const ifMatch of ['"2"', 'W/"2", "11"', '1', '"01"', '']) {
+      await expect(removeServer(parts, ada, 'mine', { ifMatch })).rejects.toMatchObject({
+        code: 'MCP_VERSION_CONFLICT',
+      });
+    }
+    expect([await kept(), parts.registry.find('default', 'mine')]).toMatchObject([before, { name: 'mine' }]);
+    await removeServer(parts, ada, 'mine', { ifMatch: '"7", W/"1"' });
+    expect(await kept()).toEqual(nothingLeft);
+  });
+
+  /** Parts with which somebody changes the server between the look at it and its removal. */
+  function overtaken({ parts, ada }: Scene): ConfigureParts {
+    let isFirst = true;
+    const withdraw: ConfigureParts['stored']['withdraw'] = async (server, seen) => {
+      if (isFirst) {
+        isFirst = false;
+        await changeServer(parts, ada, 'mine', { config: { title: 'Newer' }, mode: 'merge' });
+      }
+      return parts.stored.withdraw(server, seen);
+    };
+    return { ...parts, stored: { ...parts.stored, withdraw } };
+  }
+
+  verifies('configure.remove.version', 'a change that was faster is not removed unseen', async () => {
+    const rig = await scene();
+    const before = await rig.kept();
+    const removing = removeServer(overtaken(rig), rig.eve, 'mine', { ifMatch: '"1"' });
+    await expect(removing).rejects.toMatchObject({ code: 'MCP_VERSION_CONFLICT' });
+    expect(await rig.kept()).toEqual(before);
+    expect(rig.parts.registry.find('default', 'mine')?.settings.title).toBe('Newer');
+  });
+
+  verifies('configure.remove.version', 'who names none removes what is there by then', async () => {
+    const rig = await scene();
+    await removeServer(overtaken(rig), rig.eve, 'mine');
+    expect(await rig.kept()).toEqual(nothingLeft);
+  });
+
+  verifies('configure.remove.version', 'what is being removed is not changed any more', async () => {
+    const { parts, ada, id, kept } = await scene();
+    const inspect = async () => {
+      expect(await parts.stored.withdraw({ tenant: 'default', id, by: 'eve' }, 1)).toBe('withdrawn');
+      return { tools: 1 };
+    };
+    const next = { config: { url: 'https://user.example/2' }, mode: 'merge' } as const;
+    await expect(changeServer({ ...parts, inspect }, ada, 'mine', next)).rejects.toMatchObject(notFound);
+    await expect(changeServer(parts, ada, 'mine', next)).rejects.toMatchObject(notFound);
+    await removeServer(parts, ada, 'mine');
+    expect(await kept()).toEqual(nothingLeft);
+  });
+
+  const down = () => Promise.reject(new Error('The store is away'));
+
+  /** Parts of which one step of a removal fails. */
+  const failing: Record<string, (rig: Scene) => ConfigureParts> = {
+    credentials: ({ parts }) => ({ ...parts, credentials: { removeOfServer: down } }),
+    rights: ({ parts }) => ({ ...parts, acl: { ...parts.acl, removeServer: down } }),
+    values: (rig) => withStore(rig, { variables: { ...rig.store.variables, removeOfServer: down } }),
+    'the server itself': (rig) => withStore(rig, { servers: { ...rig.store.servers, remove: down } }),
+    'telling others': ({ parts }) => ({ ...parts, refreshed: down }),
+  };
+
+  function withStore({ parts, store, keyring, clock }: Scene, over: object): ConfigureParts {
+    const { servers, variables, changes } = store;
+    const common = { keyring, changes, clock, random: parts.random, log: () => undefined };
+    return { ...parts, stored: createStoredServers({ servers, variables, ...common, ...over }) };
+  }
+
+  for (const [step, partsOf] of Object.entries(failing)) {
+    verifies('configure.remove.finished', `also when this failed: ${step}`, async () => {
+      const rig = await scene();
+      const { parts, events, ada, kept } = rig;
+      await expect(removeServer(partsOf(rig), ada, 'mine', { ifMatch: '"1"' })).rejects.toThrow(
+        'The store is away',
+      );
+      expect(events).toMatchObject([{ action: 'server.delete', outcome: 'failed', server: 'mine' }]);
+      await parts.refreshed();
+      expect(parts.registry.find('default', 'mine')).toBeUndefined();
+      // The same request again, by the same person: its condition was met when it began.
+      await removeServer(parts, ada, 'mine', { ifMatch: '"1"' });
+      expect(await kept()).toEqual(nothingLeft);
+    });
+  }
+
+  verifies('configure.remove.finished', 'by its author, an administrator or who began it', async () => {
+    const rig = await scene();
+    const { parts, person, eve, kept } = rig;
+    await expect(removeServer(failing['rights']!(rig), eve, 'mine')).rejects.toThrow();
+    await parts.refreshed();
+    for (const stranger of [person('sid', 'MAKER'), person('ada', 'ADMIN', { tenant: 'acme' })]) {
+      await expect(removeServer(parts, stranger, 'mine')).rejects.toMatchObject(notFound);
+    }
+    await expect(removeServer(parts, person('vic', 'MAKER'), 'mine')).rejects.toMatchObject({
+      code: 'MCP_ACL_FORBIDDEN',
+    });
+    await expect(removeServer(failing['the server itself']!(rig), eve, 'mine')).rejects.toThrow();
+    await expect(removeServer(parts, eve, 'mine')).rejects.toMatchObject(notFound);
+    await removeServer(parts, person('root', 'ADMIN'), 'mine');
+    expect(await kept()).toEqual(nothingLeft);
+  });
+});

@@ -1,0 +1,75 @@
+import { verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { registryOf, remote, stored } from '../../test/registryRig.ts';
+
+describe('what the registry knows besides its servers', () => {
+  verifies(
+    'registry.override.fail-closed',
+    'while nobody knows what is overridden there is no server, and every name may be taken',
+    () => {
+      const { registry } = registryOf({ one: remote }, { overrides: 'unknown', stored: [stored()] });
+      expect([registry.list('default'), registry.all()]).toEqual([[], []]);
+      expect(registry.isReserved('default', 'any')).toBe(true);
+      registry.update({ overrides: [] });
+      expect(registry.list('default')).toHaveLength(2);
+      expect(registry.isReserved('default', 'any')).toBe(false);
+    },
+  );
+
+  verifies('registry.override.fail-closed', 'one that could not be read hides its base', () => {
+    const overrides = [{ tenant: 'acme', name: 'one', definition: null }];
+    const { registry } = registryOf({ one: remote }, { overrides });
+    expect(registry.find('acme', 'one')).toBeUndefined();
+    expect(registry.find('other', 'one')).toBeDefined();
+  });
+
+  verifies('registry.layers.origin', 'what was written is known for every source, unfilled', () => {
+    const file = { ...remote, headers: { A: '${TOKEN}' } };
+    const { registry } = registryOf(
+      { one: file, two: remote },
+      {
+        stored: [stored()],
+        overrides: [{ tenant: 'default', name: 'two', definition: { timeout: 5 }, version: 3, updatedAt: 9 }],
+      },
+    );
+    const originOf = (name: string) => registry.origin(registry.find('default', name)!);
+    expect(originOf('one')).toEqual({ definition: file });
+    expect(originOf('two')).toEqual({ definition: { ...remote, timeout: 5 }, version: 3, updatedAt: 9 });
+    expect(originOf('mine')).toEqual({ definition: stored().definition, version: 1, updatedAt: 7 });
+  });
+
+  verifies('registry.layers.reserved', 'names of the file and of overrides are nobody else’s', () => {
+    const { registry } = registryOf(
+      { 'my server': remote },
+      { overrides: [{ tenant: 'acme', name: 'the tool', definition: { surprise: true } }] },
+    );
+    for (const [tenant, name, reserved] of [
+      ['default', 'my server', true],
+      ['default', 'my_server', true],
+      ['acme', 'the_tool', true],
+      ['default', 'the_tool', false],
+      ['acme', 'other', false],
+    ] as const)
+      expect([tenant, name, registry.isReserved(tenant, name)]).toEqual([tenant, name, reserved]);
+  });
+
+  verifies('registry.override.tried', 'an override is judged as a whole before it counts', () => {
+    const { registry } = registryOf({ one: remote, process: { command: 'node' }, 'my server': remote });
+    const tried = (name: string, definition: unknown) =>
+      registry.tryOverride({ tenant: 'acme', name, definition });
+    expect(tried('one', { obo: { scopes: 's' } })).toMatchObject({
+      definition: { ...remote, obo: { scopes: 's' } },
+      compiled: { ok: true },
+    });
+    for (const [name, definition] of [
+      ['one', { surprise: true }],
+      ['one', { auth: 'required' }],
+      ['process', { command: null, ...remote }],
+      ['my_server', remote],
+      ['new', { command: 'sh' }],
+      ['new', { title: 'No address' }],
+    ] as const)
+      expect([name, definition, tried(name, definition).compiled.ok]).toEqual([name, definition, false]);
+    expect(registry.list('acme').every(({ source }) => source === 'yaml')).toBe(true);
+  });
+});

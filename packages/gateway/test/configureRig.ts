@@ -1,0 +1,132 @@
+import { createKeyring, systemRandom } from '@behalf/kernel';
+import { loadSettings } from '@behalf/settings';
+import { openMemoryStore } from '@behalf/stores/memory';
+import { aPrincipal, createFakeClock } from '@behalf/testkit';
+import { aUser } from '@behalf/testkit/suites';
+import { createAcl } from '../src/access/acl.ts';
+import { createRoles } from '../src/access/roles.ts';
+import type { Audit, AuditEvent } from '../src/audit/audit.ts';
+import { createOverrides } from '../src/configure/overrides.ts';
+import type { ConfigureParts } from '../src/configure/parts.ts';
+import { aclId, roleId, type UserRecord } from '../src/ports/index.ts';
+import type { UserPrincipal } from '../src/principal/principal.ts';
+import { createRegistry } from '../src/registry/registry.ts';
+import { createStoredServers } from '../src/registry/storedServers.ts';
+
+const env = { SECRET_OF_ENV: 'pl4nted-env' };
+
+/** What a role of the tests has. USER has only USE, ADMIN everything. */
+const roleBits = {
+  MAKER: { USE: true, CREATE: true },
+  TRUSTED: { USE: true, CREATE: true, CONFIGURE_OBO: true },
+  NOBODY: { USE: false, CREATE: true },
+};
+
+export const remote = { type: 'streamable-http', url: 'https://base.example/mcp' };
+
+/** Everything that configuring servers needs, on a memory store; what would go out is written down. */
+export async function configureRig(
+  mcpServers: Record<string, unknown> = {},
+  over: Partial<Pick<ConfigureParts, 'checkAddress' | 'inspect' | 'maxPerUser'>> = {},
+) {
+  const clock = createFakeClock();
+  const store = openMemoryStore({ clock, random: systemRandom });
+  const keyring = createKeyring([Buffer.alloc(32, 1)], systemRandom);
+  const events: AuditEvent[] = [];
+  const logged: string[] = [];
+  const asked: string[] = [];
+  const log = (event: string, fields: object) => void logged.push(`${event} ${JSON.stringify(fields)}`);
+  const { changes } = store;
+  const common = { changes, clock, log };
+  for (const [name, permissions] of Object.entries(roleBits)) {
+    for (const tenant of ['default', 'acme']) {
+      const texts = { description: '', updatedBy: 'test', createdAt: 0, updatedAt: 0 };
+      await store.roles.insert({ id: roleId(tenant, name), tenant, name, permissions, version: 1, ...texts });
+    }
+  }
+  const named = { ADMIN: {}, USER: {} };
+  const roles = createRoles({ store: store.roles, named: () => named, ...common });
+  const acl = createAcl({ store: store.acl, ...common });
+  const registry = createRegistry({
+    env,
+    enforced: new Set(['sharing', 'access', 'tools']),
+    isFailed: () => false,
+    log,
+  });
+  const loaded = loadSettings(JSON.stringify({ mcpServers }), { env });
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.diagnostics));
+  registry.update({ settings: loaded.settings, definitions: loaded.definitions });
+  const stored = createStoredServers({
+    servers: store.servers,
+    variables: store.variables,
+    keyring,
+    random: systemRandom,
+    ...common,
+  });
+  const overrides = createOverrides({ store: store.overrides, keyring, ...common });
+  const followedServers = stored.follow((servers) => registry.update({ stored: servers }));
+  const followedOverrides = overrides.follow((all) => registry.update({ overrides: all }));
+  await Promise.all([roles.ready, acl.ready, followedServers.ready, followedOverrides.ready]);
+  const audit: Audit = {
+    async record(event) {
+      events.push(event);
+    },
+    note: (event) => void events.push(event),
+    reserve: () => true,
+  };
+  const people = new Map<string, UserRecord>();
+  const parts = {
+    acl,
+    roles,
+    registry,
+    stored,
+    overrides,
+    credentials: store.credentials,
+    variables: store.variables,
+    changes,
+    leases: store.leases,
+    users: { findById: async (id: string) => people.get(id) ?? null },
+    audit,
+    clock,
+    random: systemRandom,
+    checkAddress: async (url: string) => void asked.push(`check ${url}`),
+    async inspect({ settings }: Parameters<ConfigureParts['inspect']>[0]) {
+      asked.push(`inspect ${JSON.stringify('url' in settings ? settings.url : null)}`);
+      return { tools: 1 };
+    },
+    refreshed: async () => {
+      await Promise.all([followedServers.refresh(), followedOverrides.refresh()]);
+    },
+    maxPerUser: 50,
+    ...over,
+  };
+  return {
+    clock,
+    store,
+    keyring,
+    parts,
+    events,
+    logged,
+    /** What the network would have heard. */
+    asked,
+    /** Somebody who calls, with the account that goes with it. */
+    person: (userId: string, role: string, more: Partial<UserPrincipal> = {}): UserPrincipal => {
+      const principal = aPrincipal({ userId, role, email: `${userId}@example.com`, name: userId, ...more });
+      const { tenant } = principal;
+      people.set(userId, aUser({ id: userId, tenant, role: principal.role }));
+      return principal;
+    },
+    /** What becomes of an account while its request runs. */
+    changeAccount: (userId: string, change: Partial<UserRecord>) => {
+      people.set(userId, { ...people.get(userId)!, ...change });
+    },
+    /** Shares a server of the default tenant. */
+    share: async (serverId: string, userId: string, bits: number) => {
+      const key = { tenant: 'default', serverId, principalType: 'user' as const, principalId: userId };
+      const row = { ...key, id: aclId(key), bits, grantedBy: 'test', grantedAt: 0 };
+      await acl.write({ put: [row], remove: [] });
+    },
+  };
+}
+
+export type ConfigureRig = Awaited<ReturnType<typeof configureRig>>;
