@@ -1,3 +1,10 @@
+export { actorOf, type Audit, type AuditActor, type AuditAuthority, type AuditEvent } from './audit/audit.ts';
+export { createAuditLog, type AuditLog, type AuditLogParts, type AuditStats } from './audit/auditLog.ts';
+export { exportAudit } from './audit/exportAudit.ts';
+export { queryAudit, type AuditAnswer } from './audit/queryAudit.ts';
+export type { AuditFilters, AuditReading } from './audit/readSegments.ts';
+export { sweepAudit } from './audit/sweepAudit.ts';
+export { verifyAudit, type AuditProblem, type AuditReport } from './audit/verifyAudit.ts';
 export { createCatalog, type Catalog, type CatalogTool, type ToolList } from './catalog/catalog.ts';
 export {
   createListAll,
@@ -7,6 +14,16 @@ export {
   type ListMethod,
 } from './catalog/listAll.ts';
 export type { ServerTools } from './catalog/listForUser.ts';
+export { changeServer, type ServerChange } from './configure/changeServer.ts';
+export { createServer } from './configure/createServer.ts';
+export { etagOf, versionsIn } from './configure/ifMatch.ts';
+export { createInspectDefinition } from './configure/inspectDefinition.ts';
+export { listAllServers, type ListAllServersParts } from './configure/listAllServers.ts';
+export { createOverrides, type Overrides } from './configure/overrides.ts';
+export { deleteOverride, getOverride, putOverride, type OverrideParts } from './configure/overrideServer.ts';
+export type { ConfigureParts, ViewParts } from './configure/parts.ts';
+export { removeServer } from './configure/removeServer.ts';
+export { listServers, viewServer } from './configure/viewServer.ts';
 export {
   createConnectionManager,
   type ConnectionLimits,
@@ -25,18 +42,60 @@ export {
   type Accounts,
 } from './identity/accounts.ts';
 export { keyFitsStore } from './identity/keyCheck.ts';
+export type { FederatedTokens } from './identity/openid/loginTokens.ts';
+export type { OpenIdLogin } from './identity/openid/openIdLogin.ts';
+export type { OpenIdSettings } from './identity/openid/openIdSettings.ts';
+export type { Provisioning } from './identity/openid/provisioning.ts';
+export type { VerifiedToken } from './identity/openid/verifiedIdentity.ts';
 export { createPasswords, type Passwords } from './identity/passwords.ts';
 export {
   createSessions,
   SESSION_LIFETIME_MS,
   type IssuedSession,
   type Sessions,
+  type SignInKind,
 } from './identity/sessions.ts';
-export { createSessionCache, type SessionCache } from './identity/sessionCache.ts';
+export { createCallerCache, type CallerCache, type KnownCaller } from './identity/callerCache.ts';
+export { API_KEY_PREFIX, createApiKeys, type ApiKeys } from './identity/apiKeys.ts';
+export { followSignOuts } from './identity/signOuts.ts';
 export { createSetup, SETUP_LIFETIME_MS, type Setup } from './identity/setup.ts';
-export { createSignIn, type SignIn } from './identity/signIn.ts';
-export { principalKey, principalOf, type Principal, type UserPrincipal } from './principal/principal.ts';
-export { createRolePermissions, permits, type RequirePermission } from './access/rolePermissions.ts';
+export { createSignIn, networkOf, type SignIn } from './identity/signIn.ts';
+export {
+  createApprovals,
+  APPROVAL_LIFETIME_MS,
+  type Approvals,
+  type PendingApproval,
+} from './policy/approvals.ts';
+export { enforceApproval, type EnforceParts } from './policy/enforceApproval.ts';
+export { toolOffered, toolVerdict } from './policy/toolOffered.ts';
+export { createToolPolicy, type ToolPolicy, type ToolVerdict } from './policy/toolPolicy.ts';
+export {
+  isAdmin,
+  principalKey,
+  principalOf,
+  type Principal,
+  type ServicePrincipal,
+  type UserPrincipal,
+} from './principal/principal.ts';
+export { createAcl, type Acl, type AclParts } from './access/acl.ts';
+export { alone, membersKey, type AloneParts } from './access/alone.ts';
+export { backfillRoles } from './access/backfillRoles.ts';
+export { manageableBits, managedServer, type ManageParts } from './access/managedServer.ts';
+export { createOboTrust, type OboTrust, type OboTrustParts } from './access/oboTrust.ts';
+export { recorded, type Done, type Trail } from './access/recorded.ts';
+export {
+  createRoleAdmin,
+  type NewRole,
+  type RoleAdmin,
+  type RoleAdminParts,
+  type RoleChange,
+} from './access/roleAdmin.ts';
+export { createRoles, type Role, type Roles, type RolesParts } from './access/roles.ts';
+export type { NamedPermissions } from './access/roleTable.ts';
+export { searchPrincipals, type SearchParts } from './access/searchPrincipals.ts';
+export { shareServer, sharingOf, type ShareParts } from './access/shareServer.ts';
+export { createUserAdmin, type UserAdmin, type UserAdminParts } from './access/userAdmin.ts';
+export type { RequirePermission } from './access/requirePermission.ts';
 export { couldSignIn } from './registry/couldSignIn.ts';
 export { createInspection, type Inspection } from './registry/inspection.ts';
 export { createRegistry, type Registry } from './registry/registry.ts';
@@ -55,7 +114,7 @@ export { findServer, findServers, type FindParts } from './toolcall/findServer.t
 export { inspectServer } from './toolcall/inspectServer.ts';
 export { listServer, type ListParts } from './toolcall/listServer.ts';
 export { listTools, type ListToolsParts } from './toolcall/listTools.ts';
-export { readServer, type Reading } from './toolcall/readServer.ts';
+export { readServer, type Reading, type ReadParts } from './toolcall/readServer.ts';
 export { createArgumentValidator, type ArgumentValidator } from './toolcall/validateArguments.ts';
 export { createStdioLimits, type StdioLimits } from './upstream/channel/stdioLimits.ts';
 export { openWithoutSession } from './upstream/http/openWithoutSession.ts';
@@ -64,4 +123,3 @@ export type { Log, Network, UpstreamParts } from './upstream/parts.ts';
 export type { OpenOptions, RemoteTarget, StdioTarget, UpstreamTarget } from './upstream/target.ts';
 export type { Answer, Json, Upstream } from './upstream/upstream.ts';
 export { UpstreamError } from './upstream/upstreamError.ts';
-export { seesServer } from './access/seesServer.ts';

@@ -56,6 +56,7 @@ const base = (id: string, revision: string) => ({
   tenant: 'default',
   name: id,
   source: 'yaml' as const,
+  audience: 'yaml-server' as const,
   revision,
   // Of the settings, connections read these two.
   settings: { initTimeout: 30_000, era: 'auto' } as ServerSettings,

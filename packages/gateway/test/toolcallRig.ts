@@ -1,15 +1,19 @@
 import { randomFrom } from '@behalf/kernel';
 import { compileDefinition } from '@behalf/settings';
-import { createFakeClock } from '@behalf/testkit';
-import { createRolePermissions } from '../src/access/rolePermissions.ts';
+import { aPrincipal, createFakeClock } from '@behalf/testkit';
+import { roleDefaults } from '@behalf/contracts';
+import type { RequirePermission } from '../src/access/requirePermission.ts';
+import type { AuditEvent } from '../src/audit/audit.ts';
 import { createCatalog } from '../src/catalog/catalog.ts';
 import { createListAll } from '../src/catalog/listAll.ts';
 import type { Lease, LeaseOptions } from '../src/connections/connectionManager.ts';
 import type { Holder } from '../src/connections/holder.ts';
 import type { ObtainedCredential } from '../src/credentials/credentials.ts';
-import { principalKey, type Principal, type UserPrincipal } from '../src/principal/principal.ts';
+import { createToolPolicy } from '../src/policy/toolPolicy.ts';
+import { principalKey, type Principal } from '../src/principal/principal.ts';
+import { GatewayError } from '../src/errors/gatewayError.ts';
 import type { ServerSnapshot, ServerSource } from '../src/registry/server.ts';
-import { audienceOf, EVERY_TENANT, snapshotOf } from '../src/registry/snapshot.ts';
+import { EVERY_TENANT, snapshotOf } from '../src/registry/snapshot.ts';
 import type { Inbound } from '../src/toolcall/call.ts';
 import type { CallParts } from '../src/toolcall/callTool.ts';
 import type { ListToolsParts } from '../src/toolcall/listTools.ts';
@@ -17,14 +21,7 @@ import { createArgumentValidator } from '../src/toolcall/validateArguments.ts';
 import type { Answer, Json, RequestOptions, Upstream } from '../src/upstream/upstream.ts';
 import type { UpstreamError } from '../src/upstream/upstreamError.ts';
 
-export const ada: UserPrincipal = {
-  kind: 'user',
-  userId: 'u-ada',
-  tenant: 'default',
-  role: 'USER',
-  email: 'ada@example.com',
-  name: 'Ada',
-};
+export const ada = aPrincipal();
 
 /** A server as the registry would hold it; the definition is one over streamable HTTP unless it says otherwise. */
 export function define(
@@ -90,13 +87,13 @@ export function toolcallRig(servers: readonly ServerSnapshot[], tools: readonly 
     return held;
   };
   const credentials = {
-    async obtain(server: ServerSnapshot, principal: UserPrincipal): Promise<ObtainedCredential> {
+    async obtain(server: ServerSnapshot, principal: Principal): Promise<ObtainedCredential> {
       rig.obtained += 1;
       return rig.credential?.() ?? readyFor(server, principal);
     },
   };
   const parts: CallParts & ListToolsParts = {
-    requirePermission: () => createRolePermissions({ ADMIN: {}, USER: {} }),
+    requirePermission: () => byDefaults,
     sees: (principal, server) => rig.sees(principal, server),
     registry: {
       find: (_tenant, name) => servers.find((server) => server.name === name),
@@ -112,6 +109,17 @@ export function toolcallRig(servers: readonly ServerSnapshot[], tools: readonly 
     listAll: createListAll({ clock }),
     random: randomFrom((length) => new Uint8Array(length).fill((ids += 1))),
     arguments: createArgumentValidator({ clock, log: () => undefined }),
+    oboTrust: { isTrusted: () => rig.isTrusted },
+    policy: () => rig.policy,
+    approvals: {
+      request: async () => ({ id: 'approval', expiresAt: 1 }),
+      consume: async () => rig.approved.shift() ?? false,
+    },
+    audit: {
+      record: async (event) => void rig.audited.push(event),
+      note: (event) => void rig.audited.push(event),
+      reserve: () => rig.hasRoom,
+    },
   };
 
   const rig = {
@@ -126,6 +134,14 @@ export function toolcallRig(servers: readonly ServerSnapshot[], tools: readonly 
     credential: undefined as (() => ObtainedCredential) | undefined,
     onLease: undefined as ((count: number) => Promise<void> | void) | undefined,
     obtained: 0,
+    audited: [] as AuditEvent[],
+    /** Whether the audit log takes more. */
+    hasRoom: true,
+    /** Whether who last decided about servers may do so. */
+    isTrusted: true,
+    policy: createToolPolicy(undefined),
+    /** What the user has approved, call by call. */
+    approved: [] as boolean[],
     leases: [] as { server: string; holder: Holder | undefined; options: LeaseOptions }[],
     released: [] as (UpstreamError | undefined)[],
     sent: [] as Sent[],
@@ -148,12 +164,12 @@ function answer(result: Json): Answer {
   return { result, json: undefined };
 }
 
-function readyFor(server: ServerSnapshot, principal: UserPrincipal): ObtainedCredential {
+function readyFor(server: ServerSnapshot, principal: Principal): ObtainedCredential {
   const target = {
     type: 'streamable-http' as const,
     url: 'https://mcp.example/mcp',
     headers: { authorization: `key of ${principal.userId}` },
-    audience: audienceOf(server.source),
+    audience: server.audience,
     proxy: undefined,
     sseReadTimeoutMs: 300_000,
   };
@@ -167,3 +183,9 @@ export async function rejection(work: Promise<unknown>): Promise<unknown> {
     (error: unknown) => error,
   );
 }
+
+/** As far as these tests go: what the built-in roles have by default, and no other. */
+const byDefaults: RequirePermission = ({ role }, permission) => {
+  const known = role === 'ADMIN' || role === 'USER' ? roleDefaults[role] : undefined;
+  if (!known?.[permission]) throw new GatewayError('MCP_FORBIDDEN');
+};

@@ -1,6 +1,6 @@
 import { createKeyring, systemRandom } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
-import { createFakeClock, verifies } from '@behalf/testkit';
+import { aPrincipal, createFakeClock, verifies } from '@behalf/testkit';
 import { describe, expect } from '@jest/globals';
 import { userServer } from '../../test/servers.ts';
 import { variableContext, variableId, type UserVariableStore } from '../ports/index.ts';
@@ -11,15 +11,8 @@ import { createCredentials, type BodyFields } from './credentials.ts';
 import { createUserVariables } from './userVariables.ts';
 import { createVariableCache } from './variableCache.ts';
 
-const someone = (userId: string, over: Partial<UserPrincipal> = {}): UserPrincipal => ({
-  kind: 'user',
-  userId,
-  tenant: 'default',
-  role: 'USER',
-  email: `${userId}@example.com`,
-  name: userId,
-  ...over,
-});
+const someone = (userId: string, over: Partial<UserPrincipal> = {}): UserPrincipal =>
+  aPrincipal({ userId, email: `${userId}@example.com`, name: userId, ...over });
 const alice = someone('alice');
 const bob = someone('bob');
 const KEY = { KEY: { title: 'Key', description: '' } };

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { bodyFields, TemplateValues } from '@behalf/settings';
 import { GatewayError } from '../errors/gatewayError.ts';
-import { principalKey, type UserPrincipal } from '../principal/principal.ts';
+import { principalKey, type Principal } from '../principal/principal.ts';
 import { renderTarget, type RenderContext, type RenderFailure } from '../registry/renderTarget.ts';
 import { declaredVariables } from '../registry/scope.ts';
 import type { UserServer } from '../registry/server.ts';
-import { audienceOf } from '../registry/snapshot.ts';
 import type { Credential } from './credential.ts';
 import { createRecent } from './recent.ts';
 import { isBlank } from './userVariables.ts';
@@ -30,7 +29,7 @@ export interface CredentialParts {
 /** What a user presents to a server that is not shared. */
 export interface Credentials {
   /** Throws what is missing or unusable, by name. Nothing was sent then, and nothing can be. */
-  obtain(server: UserServer, principal: UserPrincipal, fields?: BodyFields): Promise<ObtainedCredential>;
+  obtain(server: UserServer, principal: Principal, fields?: BodyFields): Promise<ObtainedCredential>;
 }
 
 const MOST_RENDERED = 10_000;
@@ -38,7 +37,7 @@ const MOST_RENDERED = 10_000;
 /** A credential with all that it was made of, besides the definition. */
 interface Rendered {
   readonly variables: VariableValues | null;
-  readonly principal: UserPrincipal;
+  readonly principal: Principal;
   readonly obtained: ObtainedCredential;
 }
 
@@ -47,13 +46,13 @@ export function createCredentials({ variables, inheritedEnv }: CredentialParts):
 
   function render(
     server: UserServer,
-    principal: UserPrincipal,
+    principal: Principal,
     stored: VariableValues | null,
     fields: BodyFields,
   ): ObtainedCredential {
     const userVar = declaredValues(server, stored);
     const values: TemplateValues = { userVar, user: userFieldsOf(principal), body: present(fields) };
-    const context = { audience: audienceOf(server.source), inheritedEnv };
+    const context = { audience: server.audience, inheritedEnv };
     const result = renderTarget(server.settings, values, context);
     if (!result.ok) throw unusable(result);
     const { target } = result;
@@ -63,7 +62,7 @@ export function createCredentials({ variables, inheritedEnv }: CredentialParts):
     return Object.freeze({ kind: 'ready', credential: Object.freeze({ target, binding }) });
   }
 
-  const storedFor = (server: UserServer, principal: UserPrincipal) =>
+  const storedFor = (server: UserServer, principal: Principal) =>
     takesValues(server) ? variables.read(ownerOf(server, principal)) : null;
 
   return {
@@ -94,9 +93,9 @@ function takesValues({ auth, settings }: UserServer): boolean {
   );
 }
 
-const ownerOf = ({ id }: UserServer, { tenant, userId }: UserPrincipal) => ({ tenant, userId, serverId: id });
+const ownerOf = ({ id }: UserServer, { tenant, userId }: Principal) => ({ tenant, userId, serverId: id });
 
-function sameUser(a: UserPrincipal, b: UserPrincipal): boolean {
+function sameUser(a: Principal, b: Principal): boolean {
   return a === b || (a.name === b.name && a.email === b.email && a.role === b.role);
 }
 
@@ -126,7 +125,9 @@ function declaredValues(
 }
 
 /** As far as we know the user. What is not here, or is blank, is not known, and what asks for it fails. */
-function userFieldsOf({ userId, name, email, role }: UserPrincipal): Record<string, string> {
+function userFieldsOf({ kind, userId, name, email, role }: Principal): Record<string, string> {
+  // A program is nobody: what asks for a user fails for it.
+  if (kind === 'service') return {};
   return present({ ID: userId, NAME: name, EMAIL: email, ROLE: role });
 }
 

@@ -1,21 +1,13 @@
 import { createKeyring, SealError, systemRandom } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
-import { createFakeClock, verifies } from '@behalf/testkit';
+import { aPrincipal, createFakeClock, verifies } from '@behalf/testkit';
 import { describe, expect } from '@jest/globals';
 import { userServer } from '../../test/servers.ts';
 import { variableId } from '../ports/index.ts';
-import type { UserPrincipal } from '../principal/principal.ts';
 import { createUserVariables } from './userVariables.ts';
 import { createVariableCache } from './variableCache.ts';
 
-const alice: UserPrincipal = {
-  kind: 'user',
-  userId: 'alice',
-  tenant: 'default',
-  role: 'USER',
-  email: 'alice@example.com',
-  name: 'Alice',
-};
+const alice = aPrincipal({ userId: 'alice' });
 const text = { title: 'T', description: '' };
 const server = userServer({ customUserVars: { A: text, B: text } });
 

@@ -1,4 +1,4 @@
-import { errorKinds, type Diagnostic, type ErrorCode } from '@behalf/contracts';
+import { errorKinds, type ApprovalNeeded, type Diagnostic, type ErrorCode } from '@behalf/contracts';
 
 export interface GatewayErrorOptions {
   /** What happened this time, fit for the caller's eyes: no secret, no stack, no upstream text. */
@@ -6,6 +6,10 @@ export interface GatewayErrorOptions {
   /** Which inputs are wrong, and how. */
   errors?: readonly Diagnostic[];
   retryAfterMs?: number;
+  /** What the caller's user has to approve before the call runs. */
+  approval?: ApprovalNeeded;
+  /** What has changed so that a kept secret is not sent there any more. */
+  changedFields?: readonly string[];
   /** For the log alone. */
   cause?: unknown;
 }
@@ -17,12 +21,17 @@ export class GatewayError extends Error {
   readonly detail: string;
   readonly errors: readonly Diagnostic[] | undefined;
   readonly retryAfterMs: number | undefined;
+  readonly approval: ApprovalNeeded | undefined;
+  readonly changedFields: readonly string[] | undefined;
 
-  constructor(code: ErrorCode, { detail, errors, retryAfterMs, cause }: GatewayErrorOptions = {}) {
+  constructor(code: ErrorCode, options: GatewayErrorOptions = {}) {
+    const { detail, errors, retryAfterMs, approval, changedFields, cause } = options;
     super(detail ?? errorKinds[code].title, { cause });
     this.code = code;
     this.detail = detail ?? `${errorKinds[code].title}. ${errorKinds[code].action}`;
     this.errors = errors;
     this.retryAfterMs = retryAfterMs;
+    this.approval = approval;
+    this.changedFields = changedFields;
   }
 }

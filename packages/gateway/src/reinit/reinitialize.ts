@@ -2,21 +2,21 @@ import type { ErrorCode } from '@behalf/contracts';
 import { toAbortSignal, within, type Clock } from '@behalf/kernel';
 import type { Catalog, ToolList } from '../catalog/catalog.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
+import { toolOffered, type PolicyParts } from '../policy/toolOffered.ts';
 import { couldSignIn } from '../registry/couldSignIn.ts';
 import type { Inspection } from '../registry/inspection.ts';
 import { renderTarget } from '../registry/renderTarget.ts';
-import { audienceOf } from '../registry/snapshot.ts';
 import { usesObo } from '../registry/scope.ts';
 import { enter, prepare, SignInNeeded, type AskParts } from '../toolcall/askServer.ts';
 import type { Inbound } from '../toolcall/call.ts';
 import type { Allowed } from '../toolcall/checkAccess.ts';
-import { holderKey, isOffered, loadTools } from '../toolcall/loadTools.ts';
+import { holderKey, loadTools } from '../toolcall/loadTools.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import { bareSettings } from './bareSettings.ts';
 import { discoverBare, type BareParts } from './discoverBare.ts';
 import { describeOutcome, type Offered, type Reinitialized, type ReinitOutcome } from './outcome.ts';
 
-export interface ReinitParts extends AskParts, BareParts {
+export interface ReinitParts extends AskParts, BareParts, PolicyParts {
   readonly catalog: Catalog;
   readonly inspection: Inspection;
   readonly clock: Clock;
@@ -82,17 +82,19 @@ async function attempt(
   const still = await inspectAgain(parts, server, inbound);
   if (still) return still;
   try {
-    const ready = await prepare(parts, server, inbound);
-    const tools = await loadTools(parts, server, () => ready, inbound, {
+    const tools = await loadTools(parts, server, () => prepare(parts, server, inbound), inbound, {
       refresh: true,
       lease: { explicit: true, forceNew: options.forceNew ?? true },
     });
-    return { kind: 'connected', tools: offered(server, tools) };
+    return { kind: 'connected', tools: offered(parts, server, inbound, tools) };
   } catch (error) {
     if (inbound.signal.aborted) throw error;
     if (waitsForChat(server, inbound) && isDeferrable(error)) return { kind: 'deferred' };
     if (error instanceof SignInNeeded) return signInMissing(parts, server, inbound);
     if (error instanceof UpstreamError) return refused(parts, server, inbound, error);
+    if (error instanceof GatewayError && error.code === 'MCP_OBO_FORBIDDEN') {
+      return { kind: 'obo_failed', code: error.code, retryable: false };
+    }
     if (error instanceof GatewayError && error.code === 'MCP_USER_VARS_MISSING') {
       return { kind: 'user_vars_missing', names: (error.errors ?? []).map(({ path }) => path) };
     }
@@ -122,8 +124,14 @@ async function inspectAgain(
   return { kind: 'unreachable', code: now.code, still: true, retryAt: now.retryAt };
 }
 
-function offered(server: Allowed, { tools }: ToolList): Offered {
-  return tools.filter((tool) => isOffered(server, tool));
+function offered(
+  { policy }: PolicyParts,
+  server: Allowed,
+  { principal }: Inbound,
+  { tools }: ToolList,
+): Offered {
+  const current = policy();
+  return tools.filter((tool) => toolOffered(current, principal, server, tool));
 }
 
 async function refused(
@@ -159,7 +167,7 @@ async function signInMissing(parts: ReinitParts, server: Allowed, inbound: Calle
 
 async function bareTools(parts: ReinitParts, server: Allowed, inbound: Caller): Promise<Offered | null> {
   const bare = bareSettings(server.settings);
-  const rendered = bare && renderTarget(bare, {}, { audience: audienceOf(server.source), inheritedEnv: {} });
+  const rendered = bare && renderTarget(bare, {}, { audience: server.audience, inheritedEnv: {} });
   if (!rendered?.ok || rendered.target.type === 'stdio') return null;
   const { target } = rendered;
   const listed = await discoverBare(parts, server, target, inbound.signal);
@@ -169,5 +177,5 @@ async function bareTools(parts: ReinitParts, server: Allowed, inbound: Caller): 
     // What the user's own credential once showed is worth more.
     onlyIfUnknown: true,
   });
-  return offered(server, tools);
+  return offered(parts, server, inbound, tools);
 }

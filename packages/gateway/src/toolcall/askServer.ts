@@ -1,7 +1,9 @@
 import type { ErrorCode } from '@behalf/contracts';
 import type { Random } from '@behalf/kernel';
+import type { OboTrust } from '../access/oboTrust.ts';
 import type { ConnectionManager } from '../connections/connectionManager.ts';
 import type { Credentials, SignInReason } from '../credentials/credentials.ts';
+import { GatewayError } from '../errors/gatewayError.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import type { Answer } from '../upstream/upstream.ts';
@@ -17,6 +19,8 @@ export interface AskParts extends AccessParts {
   readonly credentials: Credentials;
   readonly connections: Pick<ConnectionManager, 'shared' | 'user'>;
   readonly random: Random;
+  /** Whether users' own tokens may go where this server leads. */
+  readonly oboTrust: Pick<OboTrust, 'isTrusted'>;
 }
 
 /** The server, once it is clear that this caller may use it. */
@@ -43,6 +47,10 @@ export class SignInNeeded extends Error {
 /** What this caller presents to the server; throws `SignInNeeded` when there is nothing to present. */
 export async function prepare(parts: AskParts, server: Allowed, inbound: Inbound): Promise<Ready> {
   if (server.scope === 'app') return { server };
+  // Before anything is obtained: who decides where it leads must be somebody who may.
+  if (server.auth === 'obo' && !(await parts.oboTrust.isTrusted(server))) {
+    throw new GatewayError('MCP_OBO_FORBIDDEN');
+  }
   const obtained = await obtainCredential(parts.credentials, server, inbound, parts.random);
   if (obtained.kind === 'ready') return obtained.ready;
   throw new SignInNeeded(server, obtained.reason);

@@ -1,5 +1,5 @@
 import type { Cancellation } from '@behalf/kernel';
-import type { UserPrincipal } from '../principal/principal.ts';
+import type { Principal } from '../principal/principal.ts';
 import type { Json } from '../upstream/upstream.ts';
 
 /** By which door a call came in. */
@@ -21,8 +21,10 @@ export interface RequestFields {
 
 /** One inbound request: who asks, how long they wait, and what they want to hear meanwhile. */
 export interface Inbound {
-  readonly principal: UserPrincipal;
+  readonly principal: Principal;
   readonly door: Door;
+  /** Names this very request wherever it is written down. */
+  readonly id?: string | undefined;
   /** Aborts when the caller has left. */
   readonly signal: Cancellation;
   readonly fields?: RequestFields | undefined;

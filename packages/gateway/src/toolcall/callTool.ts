@@ -1,21 +1,24 @@
 import type { Diagnostic } from '@behalf/contracts';
 import type { Catalog, CatalogTool, ToolList } from '../catalog/catalog.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
+import { enforceApproval, type EnforceParts } from '../policy/enforceApproval.ts';
+import { toolOffered, toolVerdict, type PolicyParts } from '../policy/toolOffered.ts';
 import type { Answer, Json } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import { ask, enter, prepare, type AskParts } from './askServer.ts';
 import type { Inbound } from './call.ts';
 import type { Question } from './callUpstream.ts';
 import type { Allowed } from './checkAccess.ts';
-import { holderKey, isOffered, loadTools, type LoadOptions, type LoadParts } from './loadTools.ts';
+import { holderKey, loadTools, type LoadOptions, type LoadParts } from './loadTools.ts';
 import type { Ready } from './obtainCredential.ts';
+import { recordAudit, requireRoom, type AuditParts, type Trail } from './recordAudit.ts';
 import { mayRepeat } from './recoverFromRefusal.ts';
 import { failedResult } from './rpcResult.ts';
 import { reasonToSignIn, signInNeeded } from './signInNeeded.ts';
 import { toGatewayError } from './toGatewayError.ts';
 import type { ArgumentValidator } from './validateArguments.ts';
 
-export interface CallParts extends AskParts, LoadParts {
+export interface CallParts extends AskParts, LoadParts, AuditParts, PolicyParts, EnforceParts {
   readonly catalog: Catalog;
   readonly arguments: ArgumentValidator;
 }
@@ -27,20 +30,34 @@ export interface ToolCall {
 }
 
 /**
- * The walk of a tool call: may they, does it exist, do the arguments fit, with which credential, over which
- * connection, and what came back. Nothing is spent before the steps that can refuse for free.
+ * The walk of a tool call: may they, does it exist, do the arguments fit, has its user approved it, with which
+ * credential, over which connection, and what came back. Nothing is spent before the steps that can refuse for free.
  */
-export async function callTool(parts: CallParts, call: ToolCall, inbound: Inbound): Promise<Answer> {
+export function callTool(parts: CallParts, call: ToolCall, inbound: Inbound): Promise<Answer> {
+  return recordAudit(parts, inbound, { action: 'tool.call', ...call }, (trail) =>
+    walkTo(parts, call, inbound, trail),
+  );
+}
+
+async function walkTo(parts: CallParts, call: ToolCall, inbound: Inbound, trail: Trail): Promise<Answer> {
   const server = enter(parts, inbound, call.server, 'MCP_TOOL_NOT_FOUND');
+  trail.server = server;
+  requireRoom(parts, server, trail);
   let ready: Promise<Ready> | undefined;
-  const walk = { parts, server, call, inbound, prepared: () => (ready ??= prepare(parts, server, inbound)) };
+  const obtain = () => (ready = prepare(parts, server, inbound));
+  const walk = { parts, server, call, inbound, obtain, prepared: () => ready ?? obtain() };
   try {
     const tool = peekTool(walk) ?? (await findTool(walk, { refresh: 'if-old' }));
-    return await run(walk, await walk.prepared(), tool);
+    const asking = askFirst(walk, tool);
+    if (asking) await asking;
+    const presented = await walk.prepared();
+    trail.isPrepared = true;
+    return await run(walk, presented, tool);
   } catch (error) {
     const reason = reasonToSignIn(error, server);
-    if (reason !== undefined) return signInNeeded(server, reason);
-    throw toGatewayError(error, server.name);
+    if (reason === undefined) throw toGatewayError(error, server.name);
+    trail.refused = 'MCP_AUTHORIZATION_UNAVAILABLE';
+    return signInNeeded(server, reason);
   }
 }
 
@@ -50,30 +67,43 @@ interface Walk {
   readonly server: Allowed;
   readonly call: ToolCall;
   readonly inbound: Inbound;
-  /** What this caller presents: obtained when it is first needed, and once. */
+  /** What this caller presents: obtained when it is first needed, and anew for each listing. */
   readonly prepared: () => Promise<Ready>;
+  readonly obtain: () => Promise<Ready>;
 }
 
 /** The tool, when it is known and the arguments fit it: then nothing but the call itself is asked of the server. */
 function peekTool(walk: Walk): CatalogTool | undefined {
   const { parts, server, call, inbound } = walk;
   const tool = parts.catalog.peek(server, holderKey(server, inbound.principal))?.find(call.tool);
-  return tool && isOffered(server, tool) && !problemsOf(walk, tool) ? tool : undefined;
+  return tool && isOffered(walk, tool) && !problemsOf(walk, tool) ? tool : undefined;
 }
 
 /** Not known, or not like this: it may be new there, it may have changed, or this may be the first call. */
 async function findTool(walk: Walk, options: LoadOptions): Promise<CatalogTool> {
-  const { server, call } = walk;
-  const tool = (await listed(walk, options)).find(call.tool);
-  if (!tool || !isOffered(server, tool)) throw new GatewayError('MCP_TOOL_NOT_FOUND');
+  const tool = (await listed(walk, options)).find(walk.call.tool);
+  if (!tool || !isOffered(walk, tool)) throw new GatewayError('MCP_TOOL_NOT_FOUND');
   const errors = problemsOf(walk, tool);
   if (errors) throw new GatewayError('MCP_ARGUMENTS_INVALID', { errors });
   return tool;
 }
 
-async function listed({ parts, server, inbound, prepared }: Walk, options: LoadOptions): Promise<ToolList> {
+function isOffered({ parts, server, inbound }: Walk, tool: CatalogTool): boolean {
+  return toolOffered(parts.policy(), inbound.principal, server, tool);
+}
+
+/** Nothing is done for a call that its user has not approved, where the policy wants that. */
+function askFirst({ parts, server, call, inbound }: Walk, tool: CatalogTool): Promise<void> | undefined {
+  const { principal, door } = inbound;
+  if (toolVerdict(parts.policy(), principal, server, tool) !== 'ask') return undefined;
+  // A program has nobody who could approve: for it such a tool is absent.
+  if (principal.kind !== 'user') throw new GatewayError('MCP_TOOL_NOT_FOUND');
+  return enforceApproval(parts, { principal, server, tool, args: call.args, door });
+}
+
+async function listed({ parts, server, inbound, obtain }: Walk, options: LoadOptions): Promise<ToolList> {
   try {
-    return await loadTools(parts, server, prepared, inbound, options);
+    return await loadTools(parts, server, obtain, inbound, options);
   } catch (error) {
     // What a server answers to a list is no answer of a tool: here it must not become a result.
     throw reasonToSignIn(error, server) === undefined ? toGatewayError(error, server.name) : error;
@@ -95,10 +125,14 @@ async function run(walk: Walk, ready: Ready, tool: CatalogTool): Promise<Answer>
     return await ask(parts, ready, question(tool), inbound, async (error) => {
       if (mayRepeat(error, server, tool)) return question(tool);
       // What its arguments are mirrored into has changed since we last looked: look again, then once more.
-      return isMismatch(error) ? question(await findTool(walk, { refresh: true })) : undefined;
+      if (!isMismatch(error)) return undefined;
+      const changed = await findTool(walk, { refresh: true });
+      // What was approved was the tool as it was.
+      await askFirst(walk, changed);
+      return question(changed);
     });
   } catch (error) {
-    const failed = failedResult(error);
+    const failed = failedResult(error, ready);
     if (failed) return failed;
     throw error;
   }

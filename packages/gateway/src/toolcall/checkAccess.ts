@@ -1,5 +1,5 @@
 import type { ErrorCode } from '@behalf/contracts';
-import type { RequirePermission } from '../access/rolePermissions.ts';
+import type { RequirePermission } from '../access/requirePermission.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { Principal } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../registry/server.ts';

@@ -2,15 +2,16 @@ import type { Clock } from '@behalf/kernel';
 import { toAbortSignal } from '@behalf/kernel';
 import { listForUser, type Absence, type ServerTools } from '../catalog/listForUser.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
+import { toolOffered, type PolicyParts } from '../policy/toolOffered.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import { prepare, SignInNeeded, type AskParts } from './askServer.ts';
 import type { Inbound } from './call.ts';
 import type { Allowed } from './checkAccess.ts';
 import { findServers, type FindParts } from './findServer.ts';
-import { holderKey, isOffered, loadTools, type LoadParts } from './loadTools.ts';
+import { holderKey, loadTools, type LoadParts } from './loadTools.ts';
 import { reasonToSignIn } from './signInNeeded.ts';
 
-export interface ListToolsParts extends FindParts, AskParts, LoadParts {
+export interface ListToolsParts extends FindParts, AskParts, LoadParts, PolicyParts {
   readonly registry: FindParts['registry'] & AskParts['registry'];
   readonly clock: Clock;
 }
@@ -20,6 +21,7 @@ export async function listTools(parts: ListToolsParts, inbound: Inbound): Promis
   const servers = new Map<ServerSnapshot, Allowed>();
   for (const server of findServers(parts, inbound.principal)) servers.set(server, server);
   const unsigned = new Set<ServerSnapshot>();
+  const policy = parts.policy();
   const listed = await listForUser([...servers.values()], (server, signal) => load(server, signal), {
     clock: parts.clock,
     signal: toAbortSignal(inbound.signal),
@@ -28,7 +30,7 @@ export async function listTools(parts: ListToolsParts, inbound: Inbound): Promis
   return listed.map((entry) => ({
     ...entry,
     ...(unsigned.has(entry.server) && SIGN_IN_NEEDED),
-    tools: entry.tools.filter((tool) => isOffered(entry.server, tool)),
+    tools: entry.tools.filter((tool) => toolOffered(policy, inbound.principal, entry.server, tool)),
   }));
 
   async function load(server: ServerSnapshot, signal: AbortSignal) {
@@ -36,8 +38,10 @@ export async function listTools(parts: ListToolsParts, inbound: Inbound): Promis
     if (!allowed) throw new SignInNeeded(server, 'absent');
     try {
       const asking = { ...inbound, signal };
-      const ready = await prepare(parts, allowed, asking);
-      return await loadTools(parts, allowed, () => ready, asking);
+      const obtain = () => prepare(parts, allowed, asking);
+      // Also where the list is known: without a credential nothing on it can be called.
+      await obtain();
+      return await loadTools(parts, allowed, obtain, asking);
     } catch (error) {
       // What it showed before is worth showing: until there is a sign-in, and without the fields that a chat brings.
       const known = parts.catalog.peek(server, holderKey(server, inbound.principal));

@@ -1,9 +1,8 @@
-import type { Catalog, CatalogTool, ToolList } from '../catalog/catalog.ts';
+import type { Catalog, ToolList } from '../catalog/catalog.ts';
 import type { ListAll, Listed, ListMethod } from '../catalog/listAll.ts';
 import type { LeaseOptions } from '../connections/connectionManager.ts';
 import { principalKey, type Principal } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
-import { toolAllowed } from '../registry/toolAllowed.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import type { AskParts } from './askServer.ts';
 import type { Inbound } from './call.ts';
@@ -24,28 +23,26 @@ export function holderKey(server: ServerSnapshot, principal: Principal): string 
   return server.scope === 'app' ? '' : principalKey(principal);
 }
 
-/** Whether the definition lets this tool exist here. Lists and calls ask the same question. */
-export function isOffered({ settings }: ServerSnapshot, { name, annotations }: CatalogTool): boolean {
-  return toolAllowed(settings, name, annotations?.['readOnlyHint'] === true);
-}
-
 export interface LoadOptions {
   readonly refresh?: boolean | 'if-old';
   readonly lease?: Omit<LeaseOptions, 'signal'>;
 }
 
-/** The tools this caller has on this server, asked for unless they are known: only then is a credential obtained. */
+/**
+ * The tools this caller has on this server, asked for unless they are known: only then is a credential obtained, and
+ * anew for each listing. One from before the listing began may be the one that was replaced since.
+ */
 export function loadTools(
   parts: LoadParts,
   server: Allowed,
-  prepared: () => Ready | Promise<Ready>,
+  obtain: () => Promise<Ready>,
   inbound: Inbound,
   { refresh = false, lease = {} }: LoadOptions = {},
 ): Promise<ToolList> {
   return parts.catalog.load(
     server,
     holderKey(server, inbound.principal),
-    async (signal) => listOn(parts, await prepared(), asker(server, inbound, signal), 'tools/list', lease),
+    async (signal) => listOn(parts, await obtain(), asker(server, inbound, signal), 'tools/list', lease),
     { signal: inbound.signal, refresh },
   );
 }

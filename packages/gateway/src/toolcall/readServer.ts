@@ -3,6 +3,7 @@ import type { Answer, Json } from '../upstream/upstream.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import { ask, enter, prepare, type AskParts } from './askServer.ts';
 import type { Inbound } from './call.ts';
+import { recordAudit, requireRoom, type Asked, type AuditParts, type Trail } from './recordAudit.ts';
 import { mayRepeat } from './recoverFromRefusal.ts';
 import { notFoundError } from './rpcResult.ts';
 import { reasonToSignIn } from './signInNeeded.ts';
@@ -16,16 +17,36 @@ export type Reading =
       readonly params: { readonly name: string; readonly arguments: Json };
     };
 
-export async function readServer(
-  parts: AskParts,
+export interface ReadParts extends AskParts, AuditParts {}
+
+export function readServer(
+  parts: ReadParts,
   name: string,
   reading: Reading,
   inbound: Inbound,
 ): Promise<Answer> {
+  const asked: Asked =
+    reading.method === 'prompts/get'
+      ? { action: 'prompt.get', server: name, tool: reading.params.name, args: reading.params.arguments }
+      : // The address of a resource is chosen by whoever asks, and may hold anything.
+        { action: 'resource.read', server: name };
+  return recordAudit(parts, inbound, asked, (trail) => read(parts, name, reading, inbound, trail));
+}
+
+async function read(
+  parts: ReadParts,
+  name: string,
+  reading: Reading,
+  inbound: Inbound,
+  trail: Trail,
+): Promise<Answer> {
   const denial = reading.method === 'prompts/get' ? 'MCP_PROMPT_NOT_FOUND' : 'MCP_RESOURCE_NOT_FOUND';
   const server = enter(parts, inbound, name, denial);
+  trail.server = server;
+  requireRoom(parts, server, trail);
   try {
     const ready = await prepare(parts, server, inbound);
+    trail.isPrepared = true;
     return await ask(parts, ready, reading, inbound, (error) =>
       mayRepeat(error, server) ? reading : undefined,
     );

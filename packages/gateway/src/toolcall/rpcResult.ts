@@ -2,6 +2,8 @@ import type { ErrorCode } from '@behalf/contracts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { Answer } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
+import { maskPresented } from './maskPresented.ts';
+import type { Ready } from './obtainCredential.ts';
 
 /** The server does not do what was asked at all: nothing a model could put right. */
 const NOT_OFFERED = new Set([-32_700, -32_600, -32_601]);
@@ -11,13 +13,13 @@ const LONGEST_TEXT = 4_096;
  * A server that answers a call with an error of the protocol has judged it: unknown resource inside, wrong arguments,
  * failure while running. The model needs its words to do better, so they become a result, as a failed tool's do.
  */
-export function failedResult(error: unknown): Answer | undefined {
+export function failedResult(error: unknown, ready: Ready): Answer | undefined {
   if (!(error instanceof UpstreamError) || error.reason !== 'rpc_error') return undefined;
   const { rpc } = error.detail;
   if (!rpc || NOT_OFFERED.has(rpc.code)) return undefined;
   return {
     result: {
-      content: [{ type: 'text', text: rpc.message.slice(0, LONGEST_TEXT) }],
+      content: [{ type: 'text', text: maskPresented(rpc.message, ready).slice(0, LONGEST_TEXT) }],
       isError: true,
       _meta: { 'behalf/rpcError': { code: rpc.code } },
     },

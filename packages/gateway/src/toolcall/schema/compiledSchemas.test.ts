@@ -57,6 +57,35 @@ describe('compiled schemas', () => {
     expect(roomy.compiled()).toBe(11);
   });
 
+  verifies(
+    'arguments.cache',
+    'equal schemas of several servers are compiled once, and go with the last of them',
+    () => {
+      const { schemas, compiled } = rig({ most: 100, mostOfOne: 4 });
+      const find = (server: string, name: string) => schemas.find(server, schema(name));
+      const crowdOut = (server: string) => {
+        for (let i = 0; i < 4; i += 1) find(server, `${server}${i}`);
+      };
+      const one = find('one', 'same');
+      const two = find('two', 'same');
+      expect(one?.state).toBeInstanceOf(Object);
+      expect(two?.state).toBe(one?.state);
+      expect(compiled()).toBe(1);
+      // What became of it at one server is nothing to the other.
+      for (let i = 0; i < 3; i += 1) schemas.ranOut(find('three', 'same')!);
+      crowdOut('one');
+      expect([one?.state, typeof two?.state]).toEqual([undefined, 'object']);
+      const before = compiled();
+      expect(find('two', 'same')).toBe(two);
+      expect(find('one', 'same')?.state).toBe(two?.state);
+      expect(compiled()).toBe(before);
+      for (const server of ['one', 'two']) crowdOut(server);
+      const after = compiled();
+      find('two', 'same');
+      expect(compiled()).toBe(after + 1);
+    },
+  );
+
   verifies('arguments.cache', 'what cannot be checked is remembered, and takes no room', () => {
     const { schemas, compiled } = rig();
     const good = schema('good');

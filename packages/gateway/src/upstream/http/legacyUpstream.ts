@@ -44,7 +44,12 @@ export function createLegacyUpstream(
     onNotice: (notice) => listeners.tell(notice),
   };
 
+  // Whoever ended it: a server may hold a stream open for ever.
+  ending.onClose(() => stopStream?.());
+
   async function reopen(presented: HeaderValues | undefined): Promise<Session> {
+    // Somebody else found the session lost before, and that there is no other to be had.
+    if (ending.over) throw new UpstreamError('ended');
     const limits = { signal: closing.signal, timeoutMs, totalMs: timeoutMs };
     const headers = { ...target.headers, ...presented };
     try {
@@ -150,7 +155,6 @@ export function createLegacyUpstream(
     onClose: (listener) => ending.onClose(listener),
     async close() {
       if (!ending.end()) return;
-      stopStream?.();
       closing.abort();
       interrupt(ending);
       const session = sessions.current;

@@ -79,6 +79,36 @@ describe('the stream of a session', () => {
     },
   );
 
+  verifies(
+    'channel.log.bounded',
+    'a flood of log messages on it is a hundred lines, then twenty a second; the rest is a number',
+    async () => {
+      const clock = createFakeClock();
+      const { server, open, logs } = await createHttpRig({ era: 'legacy', getStream: true }, { clock });
+      const upstream = await open();
+      let heard = 0;
+      const stop = upstream.listen(() => (heard += 1), {});
+      await eventually('it opens', () => server.openStreams === 1);
+      const flood = async () => {
+        const before = heard;
+        for (let i = 0; i < 500; i += 1) server.push('notifications/message', { level: 'info', data: i });
+        server.push(CHANGED);
+        await eventually('all of it has come', () => heard > before);
+      };
+      const told = () => logs.filter(([event]) => event === 'upstream.server_log').length;
+      const left = () => logs.flatMap(([event, { count }]) => (event.endsWith('_dropped') ? [count] : []));
+      await flood();
+      expect([told(), left()]).toEqual([100, []]);
+      await clock.advance(1_000);
+      expect([told(), left()]).toEqual([100, [400]]);
+      await flood();
+      expect([told(), left()]).toEqual([120, [400]]);
+      // What is still to be told is told at the end.
+      stop();
+      expect([told(), left()]).toEqual([120, [400, 480]]);
+    },
+  );
+
   verifies('http.stream.questions', 'a ping is answered, a form dismissed, a model refused', async () => {
     const { server, open } = await createHttpRig({ era: 'legacy', getStream: true });
     const upstream = await open();

@@ -1,0 +1,118 @@
+import { httpStatus, scopeList } from '@behalf/contracts';
+import type { Clock } from '@behalf/kernel';
+import { actorOf, type Audit, type AuditAuthority, type AuditEvent } from '../audit/audit.ts';
+import { GatewayError } from '../errors/gatewayError.ts';
+import { usesObo } from '../registry/scope.ts';
+import type { ServerSnapshot } from '../registry/server.ts';
+import type { Answer, Json } from '../upstream/upstream.ts';
+import type { Inbound } from './call.ts';
+
+export interface AuditParts {
+  readonly audit: Audit;
+  readonly clock: Clock;
+}
+
+/** What is asked of a server, as far as it is written down: names, never values. */
+export interface Asked {
+  readonly action: 'tool.call' | 'resource.read' | 'prompt.get';
+  readonly server: string;
+  readonly tool?: string;
+  readonly args?: Json;
+}
+
+/** What is learnt on the way. */
+export interface Trail {
+  server?: ServerSnapshot;
+  /** Why nothing was asked of the server although the caller gets a result. */
+  refused?: string;
+  /** Set once there is something to present: what ended before was asked in nobody's name. */
+  isPrepared?: boolean;
+  /** Room for the event was kept beforehand. */
+  isReserved?: boolean;
+}
+
+/** Does the work and writes down how it ended, whichever way that was. */
+export async function recordAudit(
+  { audit, clock }: AuditParts,
+  inbound: Inbound,
+  asked: Asked,
+  work: (trail: Trail) => Promise<Answer>,
+): Promise<Answer> {
+  const begun = clock.now();
+  const trail: Trail = {};
+  let ended: Ended = ok;
+  try {
+    const answer = await work(trail);
+    if (trail.refused !== undefined) ended = { outcome: 'refused', code: trail.refused };
+    else if (answer.result['isError'] === true) ended = toolFailed;
+    return answer;
+  } catch (error) {
+    ended = endedBy(error, inbound);
+    throw error;
+  } finally {
+    const { principal, door, id } = inbound;
+    const { server } = trail;
+    audit.note(
+      {
+        kind: 'call',
+        action: asked.action,
+        tenant: principal.tenant,
+        actor: actorOf(principal),
+        door,
+        outcome: ended.outcome,
+        code: ended.code,
+        server: asked.server,
+        serverId: server?.id,
+        tool: asked.tool,
+        arguments: asked.args && Object.keys(asked.args),
+        authority: trail.isPrepared && server ? authorityOf(server) : undefined,
+        scopes: trail.isPrepared && server ? scopesOf(server) : undefined,
+        durationMs: clock.now() - begun,
+        request: id,
+      },
+      trail.isReserved,
+    );
+  }
+}
+
+/** What may not happen unseen does not happen when nobody could write it down. */
+export function requireRoom({ audit }: AuditParts, { settings }: ServerSnapshot, trail: Trail): void {
+  if (!usesObo(settings)) return;
+  if (!audit.reserve()) throw new GatewayError('AUDIT_UNAVAILABLE');
+  trail.isReserved = true;
+}
+
+type Ended = Pick<AuditEvent, 'outcome' | 'code'>;
+
+const ok: Ended = { outcome: 'ok' };
+const toolFailed: Ended = { outcome: 'failed' };
+
+function endedBy(error: unknown, { signal }: Inbound): Ended {
+  // Who left does not know whether it ran; neither do we.
+  if (signal.aborted) return { outcome: 'uncertain' };
+  if (!(error instanceof GatewayError)) return { outcome: 'failed', code: 'INTERNAL' };
+  const { code } = error;
+  if (code === 'MCP_OUTCOME_UNCERTAIN' || code === 'MCP_TIMEOUT') return { outcome: 'uncertain', code };
+  return { outcome: httpStatus(code) < 500 ? 'refused' : 'failed', code };
+}
+
+const authorities = {
+  none: 'none',
+  static: 'static',
+  userVars: 'user_values',
+  oauth: 'user_token',
+  obo: 'exchanged',
+} as const satisfies Record<string, AuditAuthority>;
+
+function authorityOf(server: ServerSnapshot): AuditAuthority {
+  if (server.scope === 'user') return authorities[server.auth];
+  const { target, settings } = server;
+  // A process also gets a few names of ours, which open nothing.
+  const given = settings.type === 'stdio' ? settings.env : target.type !== 'stdio' && target.headers;
+  for (const _name in given || {}) return 'static';
+  return 'none';
+}
+
+function scopesOf({ settings }: ServerSnapshot): readonly string[] | undefined {
+  return 'obo' in settings && settings.obo ? scopeList(settings.obo.scopes) : undefined;
+}
