@@ -32,7 +32,7 @@ export function createApp(parts: AppParts): RequestListener {
     admission.check(req);
     next();
   });
-  app.use(express.json({ limit: '1mb' }));
+  app.use(express.json({ limit: '1mb', type: ['application/json', 'application/merge-patch+json'] }));
   app.use(express.urlencoded({ extended: false, limit: '16kb', parameterLimit: 20 }));
 
   const methods = new Map<string, Set<string>>();
@@ -64,7 +64,11 @@ export function createApp(parts: AppParts): RequestListener {
 
   async function enter(route: ExpressRoute, req: Request, res: Response): Promise<void> {
     if (route.access === 'public') return route.handle(req, res);
-    return route.handle(req, res, await admission.authenticate(req, route.access));
+    const caller = await admission.authenticate(req, route);
+    if (route.access === 'caller') return route.handle(req, res, caller);
+    // Nothing but a user gets past the other kinds; said again because what follows acts in a user's name.
+    if (caller.kind !== 'user') throw new GatewayError('FORBIDDEN');
+    return route.handle(req, res, caller);
   }
 
   return (req, res) => {

@@ -1,56 +1,71 @@
 import { readFileSync } from 'node:fs';
 import type { Env, EnvRecord } from '@behalf/contracts';
-import { systemLocalAddresses } from '@behalf/egress';
-import {
-  createAccounts,
-  createPasswords,
-  createSessionCache,
-  createSessions,
-  createSetup,
-  createSignIn,
-  findServers,
-  keyFitsStore,
-  permits,
-} from '@behalf/gateway';
+import { systemDial, systemLocalAddresses, systemResolve } from '@behalf/egress';
+import { findServers, keyFitsStore, type Log } from '@behalf/gateway';
 import { createKeyring, type Clock, type Random } from '@behalf/kernel';
 import { loadKeys, openCoordination, openPrimary } from '@behalf/stores/open';
+import { auditRoutes } from './admin/audit.ts';
 import { reloadRoute } from './admin/reload.ts';
+import { adminRoleRoutes } from './admin/roles.ts';
+import { adminServerRoutes } from './admin/servers.ts';
+import { adminSessionRoutes } from './admin/sessions.ts';
+import { adminUserRoutes } from './admin/users.ts';
 import { createApp } from './app.ts';
 import { createClosers, type Closers } from './closers.ts';
+import { composeAccess } from './composeAccess.ts';
 import { composeServers } from './composeServers.ts';
 import { createConfiguration } from './configuration.ts';
 import { createSessionCookie } from './cookies.ts';
+import { createAddressOf } from './door/addressOf.ts';
 import { createAdmission } from './door/admission.ts';
+import { createCallers } from './door/callers.ts';
+import { createRateLimits } from './door/rateLimits.ts';
 import { securityHeaders } from './door/securityHeaders.ts';
 import type { Gateway } from './gateway.ts';
 import type { Route } from './http.ts';
 import type { Logger } from './logger.ts';
 import { createProblemMap } from './middleware/problem.ts';
+import { createNetwork } from './network.ts';
+import { openIdRoutes } from './oauth/openid.ts';
 import { createMetrics, serverLabel } from './ops/metrics.ts';
 import { metricsRoute } from './ops/metricsRoute.ts';
 import { createPresence } from './ops/presence.ts';
 import { createReadiness } from './ops/readiness.ts';
 import { healthRoute, readyRoute } from './ops/routes.ts';
-import { every } from './ops/upkeep.ts';
 import { createOrigins } from './origins.ts';
 import { pageRoutes } from './pages/routes.ts';
 import { loginRoute } from './rest/auth/login.ts';
 import { logoutRoute } from './rest/auth/logout.ts';
 import { setupRoute } from './rest/auth/setup.ts';
+import { approvalRoutes } from './rest/mcp/approvals.ts';
 import { createAnswering } from './rest/mcp/answering.ts';
 import { callToolRoute } from './rest/mcp/callTool.ts';
 import { statusRoutes } from './rest/mcp/connectionStatus.ts';
 import { listRoutes } from './rest/mcp/lists.ts';
 import { readRoutes } from './rest/mcp/readServer.ts';
+import { createRequestIds } from './rest/mcp/requestIds.ts';
 import { reinitializeRoute } from './rest/mcp/reinitialize.ts';
+import { serverRoutes } from './rest/mcp/servers/routes.ts';
 import { toolsRoute } from './rest/mcp/tools.ts';
 import { variableRoutes } from './rest/mcp/userVariables.ts';
-import { userRoute } from './rest/user.ts';
+import { permissionRoutes } from './rest/permissions/routes.ts';
+import { roleRoutes } from './rest/roles.ts';
+import { keyRoutes } from './rest/user/keys.ts';
+import { ownSessionRoutes } from './rest/user/sessions.ts';
+import { userRoute } from './rest/user/user.ts';
 import { configurationStep, EXIT_CONFIG, EXIT_TRY_LATER, StartError, storeStep } from './startError.ts';
 import { storeTargets } from './storeTargets.ts';
 import { version } from './version.ts';
 
-const SWEEP_MS = 60 * 60 * 1000;
+/** What an operator should look at, of what the parts tell. */
+const needsAttention: ReadonlySet<string> = new Set([
+  'audit_row_forged',
+  'audit_unavailable',
+  'audit_unwritten',
+  'override_unreadable',
+  'store_unanswered',
+  'stored_server_unreadable',
+]);
 
 export interface ComposeParts {
   env: Env;
@@ -124,24 +139,29 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
   }
   closers.add(() => presence.end());
 
-  const { users, tickets } = primary;
-  const { changes, attempts } = coordination;
-  const passwords = createPasswords(random);
-  const accounts = createAccounts({ users, changes, passwords, keyring, clock, random });
-  const sessions = createSessions({ sessions: primary.sessions, users, changes, clock, random });
-  const setup = createSetup({ tickets, accounts, clock, random });
-  const signIn = createSignIn({ accounts, attempts, clock });
-  closers.add(every(SWEEP_MS, clock, () => sessions.sweep()));
-
-  const sessionCache = createSessionCache({ sessions, changes, clock });
-  closers.add(() => sessionCache.close());
-
+  const { changes } = coordination;
+  const log: Log = (event, fields) =>
+    needsAttention.has(event) ? logger.warn(event, fields) : logger.info(event, fields);
   let origins = createOrigins(env, env.PORT);
   let listeningOn: { address: string; port: number }[] = [];
-  const servers = await composeServers({
-    ...{ env, record, logger, clock, random, keyring, configuration, primary, changes, closers },
+  const door = createNetwork({
+    settings: configuration.current(),
+    env: record,
+    limits: {
+      bodyBytes: env.MCP_STREAMABLE_HTTP_MAX_RESPONSE_BYTES,
+      sseLineBytes: env.MCP_STREAMABLE_HTTP_MAX_LINE_BYTES,
+    },
+    identityOrigins: env.OPENID_ISSUER === undefined ? [] : [env.OPENID_ISSUER],
+    resolve: systemResolve,
+    dial: systemDial,
+    ...{ clock, keyring },
     own: () => ({ origins: [origins.base], listening: listeningOn, localAddresses: systemLocalAddresses }),
   });
+  closers.add(() => door.close());
+  const common = { env, clock, random, keyring, log, configuration, primary, coordination, closers };
+  const access = await composeAccess({ ...common, identity: door.identity, base: () => origins.base });
+  const { audit, accounts, sessions, setup, signIn, roles, acl, openId } = access;
+  const servers = await composeServers({ ...common, record, logger, door, access });
   const { asking, connections } = servers;
   configuration.onChange(() => protect(valuesUsed()));
   const reload = (asked: string) => {
@@ -165,11 +185,18 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
     );
   }
   const readiness = createReadiness({ version, primary, coordination, clock, isDraining: () => draining });
-  const browser = { sessions, cookie: () => cookie, logger };
+  const offersOpenId = openId?.browser != null;
+  const browser = { sessions, cookie: () => cookie, logger, audit, offersOpenId };
   const metrics = createMetrics({ connections: () => connections.counts(), version });
   const problemOf = createProblemMap({ random, logger });
+  const limits = createRateLimits({
+    clock,
+    perMinute: { calls: env.RATE_LIMIT_CALLS, writes: env.RATE_LIMIT_WRITES },
+  });
+  const addressOf = createAddressOf(env.TRUST_PROXY);
   const admission = createAdmission({
-    sessions: sessionCache,
+    callers: createCallers({ ...access.known, cookie: () => cookie, limits, addressOf }),
+    limits,
     origins: () => origins,
     cookie: () => cookie,
     refusesWrites: () => evicted,
@@ -181,6 +208,7 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
     logger,
     headers,
     problemOf,
+    requestIds: createRequestIds(random),
     labelOf: (caller, name) => serverLabel(asking.registry.find(caller.tenant, name)),
   });
 
@@ -193,23 +221,45 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
       setup,
       offersSetup: env.OPENID_ISSUER === undefined,
       servers: (caller) =>
-        permits(asking.requirePermission(), caller, 'USE')
-          ? findServers(asking, caller).map(({ settings }) => settings)
-          : [],
+        roles.permits(caller, 'USE') ? findServers(asking, caller).map(({ settings }) => settings) : [],
     }),
     setupRoute({ ...browser, setup }),
     loginRoute({ ...browser, signIn }),
     logoutRoute(browser),
+    ...(openId?.browser
+      ? openIdRoutes({
+          ...openId.browser,
+          origins: () => origins,
+          ...{ cookie: () => cookie, random, logger, audit, limits, addressOf },
+        })
+      : []),
     userRoute,
+    ...ownSessionRoutes({ sessions, audit }),
+    ...keyRoutes(access.apiKeys),
+    ...roleRoutes(access),
     toolsRoute(asking, logger),
     callToolRoute(asking, answering),
     ...listRoutes(asking),
     ...readRoutes(asking, answering),
     reinitializeRoute(servers.reinit, logger),
     ...statusRoutes({ ...servers.status, oauthTimeoutMs: env.MCP_OAUTH_HANDLING_TIMEOUT }),
-    ...variableRoutes({ ...servers.status, forget: servers.forget }),
+    ...variableRoutes({ ...servers.status, audit, forget: servers.forget }),
+    ...approvalRoutes(asking),
+    ...serverRoutes(servers.configure),
+    ...permissionRoutes({
+      ...servers.configure,
+      registry: servers.registry,
+      acl,
+      roles,
+      users: primary.users,
+    }),
+    ...adminServerRoutes(servers.overriding),
+    ...adminRoleRoutes(access.roleAdmin),
+    ...adminUserRoutes(access.userAdmin),
+    ...adminSessionRoutes(access.userAdmin),
+    ...auditRoutes({ store: primary.audit, keyring, auditLog: audit }),
     metricsRoute({ metrics, token: env.METRICS_TOKEN, admission }),
-    reloadRoute({ reload, announce: () => changes.publish({ topic: 'settings', id: self }) }),
+    reloadRoute({ reload, announce: () => changes.publish({ topic: 'settings', id: self }), audit }),
   ];
   const listener = createApp({
     routes,

@@ -1,83 +1,84 @@
-import { explicitPermissions, type Env, type EnvRecord } from '@behalf/contracts';
-import { systemDial, systemResolve, type OwnEndpoints } from '@behalf/egress';
+import type { Env, EnvRecord } from '@behalf/contracts';
 import {
+  createApprovals,
   createArgumentValidator,
   createCatalog,
   createConnectionManager,
   createCredentials,
+  createInspectDefinition,
   createInspection,
   createListAll,
+  createOboTrust,
   createOpenUpstream,
+  createOverrides,
   createRegistry,
-  createRolePermissions,
   createStdioLimits,
   createStoredServers,
+  createToolPolicy,
   createUserVariables,
   createVariableCache,
+  followSignOuts,
   inspectServer,
   openWithoutSession,
   principalKey,
   readVariablesKey,
-  seesServer,
+  type Approvals,
   type CallParts,
+  type ConfigureParts,
   type ConnectionManager,
+  type ListAllServersParts,
   type ListToolsParts,
   type Log,
+  type OverrideParts,
+  type Registry,
   type ReinitParts,
   type StatusParts,
   type UserVariables,
+  type ViewParts,
 } from '@behalf/gateway';
-import type { ChangeFeed, PrimaryStore } from '@behalf/gateway/ports';
+import type { CoordinationStore, PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Keyring, Random } from '@behalf/kernel';
 import type { Closers } from './closers.ts';
+import type { Access } from './composeAccess.ts';
 import type { Configuration } from './configuration.ts';
 import type { Logger } from './logger.ts';
-import { createNetwork } from './network.ts';
+import type { SwappableNetwork } from './network.ts';
 import { version } from './version.ts';
 
 export interface ComposeServersParts {
   env: Env;
   record: EnvRecord;
   logger: Logger;
+  log: Log;
   clock: Clock;
   random: Random;
   keyring: Keyring;
   configuration: Configuration;
   primary: PrimaryStore;
-  changes: ChangeFeed;
+  coordination: CoordinationStore;
   closers: Closers;
-  own: () => OwnEndpoints;
+  door: SwappableNetwork;
+  access: Access;
 }
 
 /** What the doors need of the servers. */
 export interface Servers {
-  readonly asking: CallParts & ListToolsParts;
+  readonly asking: CallParts & ListToolsParts & { approvals: Approvals };
   readonly connections: ConnectionManager;
   readonly reinit: ReinitParts;
   readonly status: StatusParts & { variables: UserVariables };
+  readonly configure: ConfigureParts & ViewParts;
+  readonly registry: Registry;
+  readonly overriding: OverrideParts & ListAllServersParts;
   /** What was opened or listed with a user's old values is of no use any more. */
   readonly forget: (serverId: string, principal: string) => Promise<void>;
 }
 
 /** The second half of the list of parts: what servers there are, how they are reached, what is known of them. */
 export async function composeServers(parts: ComposeServersParts): Promise<Servers> {
-  const { env, record, logger, clock, random, keyring, configuration, primary, changes, closers, own } =
-    parts;
-  const door = createNetwork({
-    settings: configuration.current(),
-    env: record,
-    limits: {
-      bodyBytes: env.MCP_STREAMABLE_HTTP_MAX_RESPONSE_BYTES,
-      sseLineBytes: env.MCP_STREAMABLE_HTTP_MAX_LINE_BYTES,
-    },
-    resolve: systemResolve,
-    dial: systemDial,
-    clock,
-    keyring,
-    own,
-  });
-  closers.add(() => door.close());
-  const log: Log = (event, fields) => logger.info(event, fields);
+  const { env, record, logger, log, clock, random, keyring, configuration, primary, closers, door } = parts;
+  const { audit, roles, acl } = parts.access;
+  const { changes, leases, cache } = parts.coordination;
   const upstreamParts = {
     clock,
     random,
@@ -132,7 +133,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
   closers.add(() => inspection.close());
   const registry = createRegistry({
     env: record,
-    enforced: new Set(['tools', 'sharing']),
+    enforced: new Set(['access', 'tools', 'toolApproval', 'sharing']),
     isFailed: (server) => inspection.stateOf(server).kind === 'failed',
     log,
   });
@@ -149,9 +150,6 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
   );
   const variables = createUserVariables({ store: primary.variables, keyring, changes, clock });
   const credentials = createCredentials({ variables: variableCache, inheritedEnv: record });
-  const permissions = () =>
-    createRolePermissions(explicitPermissions(configuration.current().interface.mcpServers));
-  let requirePermission = permissions();
   closers.add(
     registry.onChange(() => {
       const servers = registry.all();
@@ -160,27 +158,45 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
       inspection.update(servers);
     }),
   );
-  registry.update({ settings: configuration.current(), isBuiltIn: configuration.isBuiltIn() });
-  configuration.onChange((settings) => {
-    requirePermission = permissions();
-    door.update(settings);
-    registry.update({ settings, isBuiltIn: configuration.isBuiltIn() });
+  const fromFile = () => ({
+    settings: configuration.current(),
+    isBuiltIn: configuration.isBuiltIn(),
+    definitions: configuration.definitions(),
   });
+  let policy = createToolPolicy(configuration.current().endpoints.toolApproval);
+  const overrides = createOverrides({ store: primary.overrides, keyring, changes, clock, log });
   const stored = createStoredServers({
-    servers: primary.servers,
-    variables: primary.variables,
-    keyring,
-    changes,
-    clock,
-    random,
-    log,
+    ...{ servers: primary.servers, variables: primary.variables },
+    ...{ keyring, changes, clock, random, log },
   });
+  registry.update({ ...fromFile(), overrides: 'unknown' });
+  configuration.onChange((settings) => {
+    policy = createToolPolicy(settings.endpoints.toolApproval);
+    door.update(settings);
+    registry.update(fromFile());
+  });
+  const overridden = overrides.follow((all) => registry.update({ overrides: all }));
+  closers.add(() => overridden.stop());
   const following = stored.follow((servers) => registry.update({ stored: servers }));
   closers.add(() => following.stop());
-  await following.ready;
+  await Promise.all([overridden.ready, following.ready]);
+  const signOuts = followSignOuts({
+    users: primary.users,
+    changes,
+    clock,
+    onSignedOut: (principal) => void connections.dropPrincipal(principal),
+  });
+  closers.add(() => signOuts.stop());
+  const oboTrust = createOboTrust({ users: primary.users, roles, changes, clock });
+  closers.add(() => oboTrust.close());
+  const approvals = createApprovals({ cache: cache('approvals'), leases, keyring, clock, random, audit });
   const asking = {
-    requirePermission: () => requirePermission,
-    sees: seesServer,
+    requirePermission: () => roles.requirePermission,
+    sees: acl.sees,
+    oboTrust,
+    policy: () => policy,
+    approvals,
+    audit,
     registry,
     credentials,
     connections,
@@ -190,9 +206,27 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     random,
     arguments: createArgumentValidator({ clock, log }),
   };
+  const refreshed = async () => {
+    await Promise.all([overridden.refresh(), following.refresh()]);
+  };
   return {
     asking,
     connections,
+    registry,
+    configure: {
+      ...{ acl, roles, registry, stored, audit, clock, random, refreshed },
+      // Those of the store that is written: defining and sharing servers needs no Redis.
+      leases: primary.leases,
+      credentials: primary.credentials,
+      users: primary.users,
+      checkAddress: (url) => door.judge(url),
+      inspect: createInspectDefinition({ open, listAll }),
+      maxPerUser: env.MCP_SERVERS_PER_USER,
+    },
+    overriding: {
+      ...{ overrides, registry, stored, audit, acl, roles, changes, refreshed },
+      ...{ users: primary.users, variables: primary.variables, credentials: primary.credentials },
+    },
     reinit: {
       ...asking,
       inspection,

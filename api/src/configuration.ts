@@ -17,6 +17,8 @@ export type Reload = { ok: true } | Refusal;
 /** What runs, and where it came from. */
 interface Snapshot {
   settings: Settings;
+  /** The servers as the file has them. */
+  definitions: Readonly<Record<string, unknown>>;
   source: 'file' | 'built-in';
   /** Environment variables that the file names. */
   variables: readonly string[];
@@ -26,6 +28,8 @@ interface Snapshot {
 export interface Configuration {
   current(): Settings;
   isBuiltIn(): boolean;
+  /** The servers as the file has them, before anything was read into them. */
+  definitions(): Readonly<Record<string, unknown>>;
   variables(): readonly string[];
   /** Reads the file again. One that is invalid, unreadable or gone changes nothing. Never throws. */
   reload(): Reload;
@@ -60,20 +64,21 @@ export function createConfiguration({ env, record, logger }: ConfigurationParts)
     if (loaded.warnings.length > 0) logger.warn(explain(loaded.warnings, file));
     if (loaded.unused.length > 0)
       logger.info('Known to LibreChat and without effect here', { keys: loaded.unused });
-    const { settings, variables } = loaded;
-    return { ok: true, snapshot: { settings, source: 'file', variables } };
+    const { settings, definitions, variables } = loaded;
+    return { ok: true, snapshot: { settings, definitions, source: 'file', variables } };
   }
 
   function withoutFile(): Snapshot {
     if (isLoopbackHost(env.HOST)) {
       logger.info('No configuration file: running the built-in one with the sample server', { file });
-      return { settings: builtInSettings(sampleServer()), source: 'built-in', variables: [] };
+      const settings = builtInSettings(sampleServer());
+      return { settings, definitions: {}, source: 'built-in', variables: [] };
     }
     // The sample server is for one person at this machine, not for a network.
     logger.warn('No configuration file and not bound to loopback: running without any server', { file });
     const empty = loadSettings('{}', { env: {} });
     if (!empty.ok) throw new Error('The empty configuration must be valid');
-    return { settings: empty.settings, source: 'built-in', variables: [] };
+    return { settings: empty.settings, definitions: {}, source: 'built-in', variables: [] };
   }
 
   const first = load(!named);
@@ -83,6 +88,7 @@ export function createConfiguration({ env, record, logger }: ConfigurationParts)
   return {
     current: () => current.settings,
     isBuiltIn: () => current.source === 'built-in',
+    definitions: () => current.definitions,
     variables: () => current.variables,
     reload() {
       // A file that is gone for a moment must not put the sample server in place of the operator's own.

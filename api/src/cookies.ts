@@ -13,13 +13,7 @@ export function createSessionCookie(origins: Origins): SessionCookie {
   const name = origins.secure ? '__Host-behalf_session' : 'behalf_session';
   const attributes = `Path=/; HttpOnly; SameSite=Lax${origins.secure ? '; Secure' : ''}`;
   return {
-    read(req) {
-      for (const pair of (req.headers.cookie ?? '').split(';')) {
-        const equals = pair.indexOf('=');
-        if (equals > 0 && pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim() || null;
-      }
-      return null;
-    },
+    read: (req) => readCookie(req, name),
     write(res, { secret, expiresAt }) {
       res.appendHeader(
         'Set-Cookie',
@@ -30,4 +24,13 @@ export function createSessionCookie(origins: Origins): SessionCookie {
       res.appendHeader('Set-Cookie', `${name}=; ${attributes}; Max-Age=0`);
     },
   };
+}
+
+/** The first cookie of this name; null for none and for an empty one. */
+export function readCookie({ headers }: Pick<IncomingMessage, 'headers'>, name: string): string | null {
+  for (const pair of (headers.cookie ?? '').split(';')) {
+    const equals = pair.indexOf('=');
+    if (equals > 0 && pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim() || null;
+  }
+  return null;
 }

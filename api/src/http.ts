@@ -1,10 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { UserPrincipal } from '@behalf/gateway';
+import type { ApiKeyScope } from '@behalf/contracts';
+import type { Principal, UserPrincipal } from '@behalf/gateway';
 import type { Cancellation } from '@behalf/kernel';
 import type { Request, Response } from 'express';
 
-/** Who may enter. Signing in is the least a route asks for, unless it is listed as public. */
-export type RouteAccess = 'public' | 'signed-in' | 'admin';
+/**
+ * Who may enter. `caller`: people and programs with a token of their own; `signed-in`: people; `admin`: people with the
+ * role ADMIN. Whatever is not listed as public asks for one of them.
+ */
+export type RouteAccess = 'public' | 'caller' | 'signed-in' | 'admin';
+
+/** Which scope an API key needs here; `none`: no key opens this door, only a sign-in does. */
+export type RouteScope = ApiKeyScope | 'none';
 
 interface RouteBase {
   readonly method: 'get' | 'post' | 'patch' | 'put' | 'delete';
@@ -16,9 +23,16 @@ interface PublicRoute extends RouteBase {
   handle(req: Request, res: Response): Promise<void> | void;
 }
 
+/** Cannot be called without a caller: forgetting to authenticate does not compile. */
+interface CallerRoute extends RouteBase {
+  readonly access: 'caller';
+  readonly scope: RouteScope;
+  handle(req: Request, res: Response, caller: Principal): Promise<void> | void;
+}
+
 interface SignedInRoute extends RouteBase {
-  readonly access: Exclude<RouteAccess, 'public'>;
-  /** Cannot be called without a caller: forgetting to authenticate does not compile. */
+  readonly access: 'signed-in' | 'admin';
+  readonly scope: RouteScope;
   handle(req: Request, res: Response, caller: UserPrincipal): Promise<void> | void;
 }
 
@@ -26,7 +40,7 @@ interface SignedInRoute extends RouteBase {
 export interface HotExchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
-  readonly caller: UserPrincipal;
+  readonly caller: Principal;
   /** The named segments of the path, decoded. */
   readonly params: Readonly<Record<string, string>>;
   /** What stands behind the question mark, unread. */
@@ -40,11 +54,12 @@ export interface HotExchange {
 }
 
 export interface HotRoute extends RouteBase {
-  readonly access: 'signed-in';
+  readonly access: 'caller';
+  readonly scope: RouteScope;
   readonly hot: (exchange: HotExchange) => Promise<void>;
 }
 
-export type ExpressRoute = PublicRoute | SignedInRoute;
+export type ExpressRoute = PublicRoute | CallerRoute | SignedInRoute;
 
 /** One door of the gateway. compose.ts lists them all; the checks before them are the same for both kinds. */
 export type Route = ExpressRoute | HotRoute;

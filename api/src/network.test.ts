@@ -25,6 +25,7 @@ describe('the door out under rules that change', () => {
       settings: rules(open),
       env: {},
       limits: { bodyBytes: 1_000_000, sseLineBytes: 1_000_000 },
+      identityOrigins: [],
       // A test names addresses; it asks no name server.
       resolve: () => Promise.reject(new Error('not found')),
       dial: async (target, signal) => {

@@ -9,7 +9,7 @@ import {
   type FetchOptions,
   type Limits,
 } from '@behalf/egress';
-import type { Network, RemoteTarget } from '@behalf/gateway';
+import { GatewayError, type Network, type RemoteTarget } from '@behalf/gateway';
 import type { Fetch, Send } from '@behalf/kernel';
 import type { Settings } from '@behalf/settings';
 
@@ -17,10 +17,16 @@ export interface NetworkParts extends Omit<EgressParts, 'settings'> {
   settings: Settings;
   /** The largest answer, and the longest line of an event stream. */
   limits: Limits;
+  /** Issuers that the environment names: open to the identity client alone. */
+  identityOrigins: readonly string[];
 }
 
 export interface SwappableNetwork {
   readonly network: Network;
+  /** To the identity provider: what is sent there is never sent on. */
+  readonly identity: Fetch;
+  /** Throws unless a server that a user defines may have this address. */
+  judge(url: string): Promise<void>;
   /** New rules. What is in the air goes on for a moment under the old ones. */
   update(settings: Settings): void;
   close(): Promise<void>;
@@ -29,9 +35,18 @@ export interface SwappableNetwork {
 /** How long a request may take is decided where it is known what is asked, not by the door out. */
 const NO_LIMIT_MS = Infinity;
 
+const identityOptions: FetchOptions = {
+  audience: 'identity',
+  // Where a token or a secret is sent, a redirect is an attack.
+  redirects: 'refuse',
+  timeouts: { headersMs: 10_000, totalMs: 10_000, idleMs: 10_000 },
+  limits: { bodyBytes: 1024 * 1024 },
+};
+
 /** The door out as the gateway's parts hold it: one name for it, whatever configuration runs. */
 export function createNetwork(parts: NetworkParts): SwappableNetwork {
-  let rules = rulesOf(parts.settings);
+  const { identityOrigins } = parts;
+  let rules = rulesOf(parts.settings, identityOrigins);
   let egress = open(rules);
   let doors = new Map<string, { send: Send; fetch: Fetch }>();
   const closing = new Set<Promise<void>>();
@@ -93,6 +108,12 @@ export function createNetwork(parts: NetworkParts): SwappableNetwork {
     }
   }
 
+  let identity = { egress, fetch: egress.fetchFor(identityOptions) };
+  const identityFetch: Fetch = (url, init) => {
+    if (identity.egress !== egress) identity = { egress, fetch: egress.fetchFor(identityOptions) };
+    return identity.fetch(url, init);
+  };
+
   function retire(old: Egress): void {
     const done: Promise<void> = old.close().finally(() => closing.delete(done));
     closing.add(done);
@@ -108,8 +129,18 @@ export function createNetwork(parts: NetworkParts): SwappableNetwork {
           ? { code: egressErrorCode(error), requestSent: error.requestSent }
           : undefined,
     },
+    identity: identityFetch,
+    async judge(url) {
+      try {
+        await egress.judge(url, 'user-server');
+      } catch (error) {
+        if (!(error instanceof EgressError)) throw error;
+        const code = egressErrorCode(error);
+        throw new GatewayError(code === 'MCP_DOMAIN_NOT_ALLOWED' ? code : 'MCP_INSPECTION_FAILED');
+      }
+    },
     update(settings) {
-      const next = rulesOf(settings);
+      const next = rulesOf(settings, identityOrigins);
       // Calls that run for long would be cut off for nothing.
       if (JSON.stringify(next) === JSON.stringify(rules)) return;
       const old = egress;
@@ -126,7 +157,7 @@ export function createNetwork(parts: NetworkParts): SwappableNetwork {
   };
 }
 
-function rulesOf({ mcpSettings }: Settings): EgressSettings {
+function rulesOf({ mcpSettings }: Settings, identityOrigins: readonly string[]): EgressSettings {
   const { allowedDomains = [], allowedAddresses = [], operatorAddresses = [] } = mcpSettings;
-  return { allowedDomains, allowedAddresses, operatorAddresses };
+  return { allowedDomains, allowedAddresses, operatorAddresses, identityOrigins };
 }

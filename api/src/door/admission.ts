@@ -1,16 +1,25 @@
 import type { IncomingMessage } from 'node:http';
-import { GatewayError, type SessionCache, type UserPrincipal } from '@behalf/gateway';
+import { GatewayError, isAdmin, type Principal } from '@behalf/gateway';
 import type { SessionCookie } from '../cookies.ts';
-import type { RouteAccess } from '../http.ts';
+import type { RouteAccess, RouteScope } from '../http.ts';
 import { createCsrfCheck } from '../middleware/csrf.ts';
 import type { Origins } from '../origins.ts';
+import type { Callers } from './callers.ts';
+import type { RateLimits } from './rateLimits.ts';
 
 export interface AdmissionParts {
-  sessions: SessionCache;
+  callers: Callers;
+  limits: Pick<RateLimits, 'take'>;
   origins: () => Origins;
   cookie: () => SessionCookie;
   /** True once the store must not be written any more. */
   refusesWrites: () => boolean;
+}
+
+/** What a route asks of its callers. */
+export interface Asked {
+  readonly access: Exclude<RouteAccess, 'public'>;
+  readonly scope: RouteScope;
 }
 
 /** What every request passes before its route, whichever way it came in. */
@@ -18,18 +27,29 @@ export interface Admission {
   /** Meant for us, not forged by another site, and not a write that would be lost. Throws otherwise. */
   check(req: IncomingMessage): void;
   /** Who is calling. Throws unless they may enter. Without I/O when the answer is known. */
-  authenticate(
-    req: IncomingMessage,
-    access: Exclude<RouteAccess, 'public'>,
-  ): UserPrincipal | Promise<UserPrincipal>;
+  authenticate(req: IncomingMessage, asked: Asked): Principal | Promise<Principal>;
 }
 
-export function createAdmission({ sessions, origins, cookie, refusesWrites }: AdmissionParts): Admission {
+/** Neither a key nor a token may make what outlives it, or answer what was asked of a person. */
+function checkScope({ by }: Principal, scope: RouteScope): void {
+  if (scope === 'none') {
+    if (by.via === 'session') return;
+    throw new GatewayError('API_KEY_SCOPE', { detail: 'Sign in with a browser session.' });
+  }
+  if (by.via === 'api_key' && !by.scopes.includes(scope)) {
+    throw new GatewayError('API_KEY_SCOPE', { detail: `The API key needs the scope "${scope}".` });
+  }
+}
+
+export function createAdmission(parts: AdmissionParts): Admission {
+  const { callers, limits, origins, cookie, refusesWrites } = parts;
   const checkCsrf = createCsrfCheck(origins, cookie);
 
-  function admit(caller: UserPrincipal | null, access: Exclude<RouteAccess, 'public'>): UserPrincipal {
-    if (!caller) throw new GatewayError('AUTH_REQUIRED');
-    if (access === 'admin' && caller.role !== 'ADMIN') throw new GatewayError('FORBIDDEN');
+  function admit(caller: Principal, { method }: IncomingMessage, { access, scope }: Asked): Principal {
+    limits.take(caller, method === 'GET' || access === 'caller' ? 'calls' : 'writes');
+    if (caller.kind === 'service' && access !== 'caller') throw new GatewayError('FORBIDDEN');
+    if (access === 'admin' && !isAdmin(caller)) throw new GatewayError('FORBIDDEN');
+    checkScope(caller, scope);
     return caller;
   }
 
@@ -39,11 +59,11 @@ export function createAdmission({ sessions, origins, cookie, refusesWrites }: Ad
       checkCsrf(req);
       if (refusesWrites() && req.method !== 'GET') throw new GatewayError('SHUTTING_DOWN');
     },
-    authenticate(req, access) {
-      const secret = cookie().read(req);
-      if (secret === null) throw new GatewayError('AUTH_REQUIRED');
-      const known = sessions.resolve(secret, req.socket);
-      return known instanceof Promise ? known.then((caller) => admit(caller, access)) : admit(known, access);
+    authenticate(req, asked) {
+      const caller = callers(req);
+      return caller instanceof Promise
+        ? caller.then((known) => admit(known, req, asked))
+        : admit(caller, req, asked);
     },
   };
 }

@@ -1,8 +1,8 @@
 import { createServer, request, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { GatewayError, type UserPrincipal } from '@behalf/gateway';
-import { systemRandom } from '@behalf/kernel';
-import { eventually, verifies } from '@behalf/testkit';
+import { GatewayError } from '@behalf/gateway';
+import { systemClock, systemRandom } from '@behalf/kernel';
+import { aPrincipal, eventually, verifies } from '@behalf/testkit';
 import { afterEach, describe, expect } from '@jest/globals';
 import { createApp } from '../app.ts';
 import { createSessionCookie } from '../cookies.ts';
@@ -10,18 +10,13 @@ import type { HotExchange, Route } from '../http.ts';
 import { createProblemMap } from '../middleware/problem.ts';
 import { createOrigins } from '../origins.ts';
 import { createAdmission } from './admission.ts';
+import { createCallers } from './callers.ts';
 import { createEventStream } from './eventStream.ts';
+import { createRateLimits } from './rateLimits.ts';
 import { createMatchPath, segmentsOf } from './matchPath.ts';
 import { securityHeaders } from './securityHeaders.ts';
 
-const ada: UserPrincipal = {
-  kind: 'user',
-  userId: 'u1',
-  tenant: 'default',
-  role: 'USER',
-  email: 'ada@example.com',
-  name: 'Ada',
-};
+const ada = aPrincipal({ userId: 'u1' });
 const silent = { error: nothing, warn: nothing, info: nothing, debug: nothing };
 function nothing(): void {
   // The log is not looked at here.
@@ -43,22 +38,38 @@ describe('the hot door', () => {
     },
   ) {
     const routes: Route[] = [
-      { method: 'post', path: '/hot/:name/call', access: 'signed-in', hot },
+      { method: 'post', path: '/hot/:name/call', access: 'caller', scope: 'mcp', hot },
       {
         method: 'post',
         path: '/plain/:name/call',
         access: 'signed-in',
+        scope: 'mcp',
         handle: (req, res) => void res.json({ body: (req.body as unknown) ?? null }),
       },
     ];
     let refuses = false;
     const origins = createOrigins({ PUBLIC_URL: undefined, HOST: '127.0.0.1' }, 1);
+    const cookie = () => createSessionCookie(origins);
+    const limits = createRateLimits({ clock: systemClock, perMinute: { calls: 1e6, writes: 1e6 } });
+    const known = {
+      isKnown: () => false,
+      resolve: async (secret: string) => (secret === 'ada' ? ada : null),
+      close: nothing,
+    };
     const listener = createApp({
       routes,
       admission: createAdmission({
-        sessions: { resolve: async (secret) => (secret === 'ada' ? ada : null), close: nothing },
+        callers: createCallers({
+          sessions: known,
+          keys: known,
+          bearers: null,
+          cookie,
+          limits,
+          addressOf: () => '127.0.0.1',
+        }),
+        limits,
         origins: () => origins,
-        cookie: () => createSessionCookie(origins),
+        cookie,
         refusesWrites: () => refuses,
       }),
       headers: securityHeaders({ https: false }),

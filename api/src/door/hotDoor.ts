@@ -43,7 +43,7 @@ export function createHotDoor({ routes, admission, headers, problemOf }: HotDoor
   ): Promise<void> {
     try {
       admission.check(req);
-      const known = admission.authenticate(req, route.access);
+      const known = admission.authenticate(req, route);
       const caller = known instanceof Promise ? await known : known;
       const body = await readJsonBody(req);
       await route.hot({

@@ -1,14 +1,13 @@
 import { abortReason, type Cancellation } from '@behalf/kernel';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { UserPrincipal } from '@behalf/gateway';
-import { eventually, verifies } from '@behalf/testkit';
+import { aPrincipal, eventually, verifies } from '@behalf/testkit';
 import { afterEach, describe, expect } from '@jest/globals';
 import { createApp } from '../app.ts';
 import type { Route } from '../http.ts';
 import { whenCallerLeaves } from '../middleware/whenCallerLeaves.ts';
 
-const ada = { kind: 'user', userId: 'u1' } as UserPrincipal;
+const ada = aPrincipal();
 
 describe('a caller who leaves', () => {
   const servers: Server[] = [];
@@ -35,11 +34,12 @@ describe('a caller who leaves', () => {
         else signal.addEventListener('abort', end);
       });
     const routes: Route[] = [
-      { method: 'post', path: '/hot', access: 'signed-in', hot: ({ signal }) => work(signal) },
+      { method: 'post', path: '/hot', access: 'caller', scope: 'mcp', hot: ({ signal }) => work(signal) },
       {
         method: 'post',
         path: '/plain',
         access: 'signed-in',
+        scope: 'mcp',
         handle: (_req, res) => work(whenCallerLeaves(res)),
       },
     ];

@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { GatewayError, type UserPrincipal } from '@behalf/gateway';
+import { GatewayError } from '@behalf/gateway';
 import { httpStatus } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit';
+import { aPrincipal, verifies } from '@behalf/testkit';
 import { afterEach, describe, expect } from '@jest/globals';
 import { createApp } from '../app.ts';
 import type { Route } from '../http.ts';
@@ -21,19 +21,21 @@ describe('paths', () => {
       {
         method: 'post',
         path: '/hot/:name/call',
-        access: 'signed-in',
+        access: 'caller',
+        scope: 'mcp',
         hot: async (exchange) => exchange.json(200, JSON.stringify(exchange.params['name'])),
       },
       {
         method: 'post',
         path: '/too/:name/call',
         access: 'signed-in',
+        scope: 'mcp',
         handle: (req, res) => void res.json(req.params['name']),
       },
     ];
     const listener = createApp({
       routes,
-      admission: { check: () => undefined, authenticate: () => ({ userId: 'u1' }) as UserPrincipal },
+      admission: { check: () => undefined, authenticate: () => aPrincipal() },
       headers: {},
       problemOf: (error) => {
         const code = error instanceof GatewayError ? error.code : 'NOT_FOUND';

@@ -15,6 +15,9 @@ export function createCsrfCheck(
 ): (req: IncomingMessage) => void {
   return (req) => {
     if (READS.has(req.method ?? '') || req.headers['x-behalf-csrf'] === '1') return;
+    // Nor can they send a token, and who presents one is judged by it and never by a cookie. What else stands in this
+    // header a browser may have put there by itself: Basic and Negotiate ride along like a cookie.
+    if (/^Bearer /i.test(req.headers.authorization ?? '')) return;
     const { origin } = req.headers;
     if (origin !== undefined && origins().isOwn(origin)) return;
     // Without a cookie there is nothing to ride on, but a foreign page could still sign its victim in as somebody else.

@@ -1,4 +1,4 @@
-import { errorKinds, httpStatus, type Problem } from '@behalf/contracts';
+import { errorKinds, httpStatus, type ErrorCode, type Problem } from '@behalf/contracts';
 import { GatewayError } from '@behalf/gateway';
 import type { Random } from '@behalf/kernel';
 import { StoreUnavailableError } from '@behalf/stores/open';
@@ -14,6 +14,12 @@ const CODES_IN_ERROR = new Set<string>([
   'MCP_INSPECTION_FAILED',
   'MCP_DOMAIN_NOT_ALLOWED',
   'MCP_OAUTH_SECRET_REENTRY_REQUIRED',
+]);
+
+/** RFC 6750 section 3: what a program should present, and that what it presented is no good. */
+const challenges = new Map<ErrorCode, string>([
+  ['AUTH_REQUIRED', 'Bearer'],
+  ['AUTH_TOKEN_INVALID', 'Bearer error="invalid_token"'],
 ]);
 
 /** The one map from an error to an HTTP answer (RFC 9457). What is not ours becomes INTERNAL with an incident id. */
@@ -66,8 +72,12 @@ function answer(error: GatewayError, incident?: string): Answer {
     error: CODES_IN_ERROR.has(code) ? code : title,
     ...(incident !== undefined && { instance: `urn:behalf:incident:${incident}` }),
     ...(error.errors !== undefined && { errors: [...error.errors] }),
+    ...(error.approval !== undefined && { approval: error.approval }),
+    ...(error.changedFields !== undefined && { changedFields: [...error.changedFields] }),
   };
   const headers: Record<string, string> = {};
   if (error.retryAfterMs !== undefined) headers['Retry-After'] = String(Math.ceil(error.retryAfterMs / 1000));
+  const challenge = challenges.get(code);
+  if (challenge !== undefined) headers['WWW-Authenticate'] = challenge;
   return { problem, headers };
 }

@@ -1,5 +1,6 @@
 import { equalSecrets } from '@behalf/kernel';
 import { GatewayError } from '@behalf/gateway';
+import { requireOperator } from '../admin/requireOperator.ts';
 import type { Admission } from '../door/admission.ts';
 import type { Route } from '../http.ts';
 import type { Metrics } from './metrics.ts';
@@ -11,7 +12,7 @@ export interface MetricsRouteParts {
   admission: Pick<Admission, 'authenticate'>;
 }
 
-/** For a collector with its token, or an administrator: the names of servers are not for everybody. */
+/** For a collector with its token, or an administrator of the whole gateway: the names of servers are not for everybody. */
 export function metricsRoute({ metrics, token, admission }: MetricsRouteParts): Route {
   return {
     method: 'get',
@@ -20,7 +21,7 @@ export function metricsRoute({ metrics, token, admission }: MetricsRouteParts): 
     async handle(req, res) {
       // Whoever presents a token is judged by it alone, however malformed it is.
       const given = /^Bearer(?: +(.*))?$/i.exec(req.headers.authorization ?? '');
-      if (!given) await admission.authenticate(req, 'admin');
+      if (!given) requireOperator(await admission.authenticate(req, { access: 'admin', scope: 'admin' }));
       else if (token === undefined || !equalSecrets(given[1] ?? '', token))
         throw new GatewayError('AUTH_REQUIRED');
       res.type(metrics.contentType).send(await metrics.render());

@@ -2,6 +2,7 @@ import type { Accounts, Sessions, Setup, UserPrincipal } from '@behalf/gateway';
 import type { SessionCookie } from '../cookies.ts';
 import type { Route } from '../http.ts';
 import { homePage, type ServerSummary } from './homePage.ts';
+import { openIdFailure } from './openIdFailure.ts';
 import { setupPage } from './setupPage.ts';
 import { signInPage } from './signInPage.ts';
 import { style } from './style.ts';
@@ -13,11 +14,14 @@ export interface PageParts {
   cookie: () => SessionCookie;
   /** Whether a setup link is ever printed here. */
   offersSetup: boolean;
+  /** Whether people can sign in at the identity provider. */
+  offersOpenId: boolean;
   /** The servers this caller has. */
   servers: (caller: UserPrincipal) => readonly ServerSummary[];
 }
 
-export function pageRoutes({ accounts, setup, sessions, cookie, offersSetup, servers }: PageParts): Route[] {
+export function pageRoutes(parts: PageParts): Route[] {
+  const { accounts, setup, sessions, cookie, offersSetup, offersOpenId, servers } = parts;
   return [
     {
       method: 'get',
@@ -25,9 +29,14 @@ export function pageRoutes({ accounts, setup, sessions, cookie, offersSetup, ser
       access: 'public',
       async handle(req, res) {
         const secret = cookie().read(req);
-        const caller = secret === null ? null : await sessions.resolve(secret);
-        if (caller) res.type('html').send(homePage(caller, servers(caller)));
-        else res.type('html').send(signInPage({ noAccounts: offersSetup && !(await accounts.exist()) }));
+        const caller = secret === null ? undefined : (await sessions.resolve(secret))?.caller;
+        if (caller?.kind === 'user') {
+          res.type('html').send(homePage(caller, servers(caller)));
+          return;
+        }
+        const noAccounts = offersSetup && !(await accounts.exist());
+        const failure = openIdFailure(req.query);
+        res.type('html').send(signInPage({ offersOpenId, noAccounts, failure }));
       },
     },
     {

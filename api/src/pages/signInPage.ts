@@ -1,7 +1,7 @@
 import type { GatewayError } from '@behalf/gateway';
 import { emailField } from './emailField.ts';
 import { errorBox } from './errorBox.ts';
-import { html } from './html.ts';
+import { html, type Html } from './html.ts';
 import { page } from './page.ts';
 
 const nothing = html``;
@@ -10,21 +10,36 @@ const hint = html`<p class="empty">
   that, restart it for a new one.
 </p>`;
 
+const localForm = html`<p class="hint">Or with an account of this gateway:</p>`;
+
 export interface SignInState {
+  /** Whether people can sign in at the identity provider. */
+  offersOpenId: boolean;
   email?: string;
   error?: GatewayError;
+  /** What became of a login at the identity provider. */
+  failure?: Html;
   /** Nobody can sign in yet. */
   noAccounts?: boolean;
 }
 
-/** Who typed an address already goes on with the password. */
-export function signInPage({ email = '', error, noAccounts = false }: SignInState = {}): string {
+/** Where the focus is: with who typed an address already on the password, else on the first way to sign in. */
+export function signInPage(state: SignInState): string {
+  const { offersOpenId, email = '', error, failure = nothing, noAccounts = false } = state;
+  const isTyped = email !== '';
+  // A plain link: whoever signs in there comes back by a redirect, and no form of ours may lead to another site.
+  const openId = html`<p>
+      <a class="button" href="/oauth/openid" ${isTyped ? nothing : html`autofocus`}>
+        Sign in with your organisation
+      </a>
+    </p>
+    ${localForm}`;
   return page(
     'Sign in',
     html`<h1>Sign in</h1>
-      ${errorBox(error)} ${noAccounts ? hint : nothing}
+      ${errorBox(error)} ${failure} ${noAccounts ? hint : nothing} ${offersOpenId ? openId : nothing}
       <form method="post" action="/api/auth/login">
-        ${emailField(email, { focus: email === '' })}
+        ${emailField(email, { focus: !isTyped && !offersOpenId })}
         <label for="password">Password</label>
         <input
           id="password"
@@ -33,9 +48,9 @@ export function signInPage({ email = '', error, noAccounts = false }: SignInStat
           required
           maxlength="256"
           autocomplete="current-password"
-          ${email === '' ? nothing : html`autofocus`}
+          ${isTyped ? html`autofocus` : nothing}
         />
-        <button type="submit">Sign in</button>
+        <button type="submit" ${offersOpenId ? html`class="quiet"` : nothing}>Sign in</button>
       </form>`,
   );
 }

@@ -11,9 +11,10 @@ h2{font-size:1.05rem;margin:1.5rem 0 .5rem}
 p{margin:.5rem 0}
 label{display:block;font-weight:600;margin:1rem 0 .25rem}
 input{width:100%;padding:.6rem .7rem;font:inherit;color:inherit;background:var(--paper);border:1px solid var(--line);border-radius:8px}
-button{margin-top:1.4rem;padding:.65rem 1.2rem;font:inherit;font-weight:600;color:var(--on);background:var(--accent);border:0;border-radius:8px;cursor:pointer}
+button,.button{display:inline-block;margin-top:1.4rem;padding:.65rem 1.2rem;font:inherit;font-weight:600;color:var(--on);background:var(--accent);border:0;border-radius:8px;cursor:pointer}
 button.quiet{color:var(--accent);background:transparent;border:1px solid var(--line)}
 a{color:var(--accent)}
+a.button{display:block;margin:.75rem 0 1.25rem;color:var(--on);text-align:center;text-decoration:none}
 :focus-visible{outline:3px solid var(--accent);outline-offset:2px}
 .hint,.empty{color:var(--soft);font-size:.92rem}
 .error{margin:1rem 0;padding:.6rem .9rem;color:var(--bad);background:var(--badbg);border-radius:8px}

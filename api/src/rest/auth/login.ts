@@ -1,20 +1,25 @@
 import { httpStatus, LoginRequest } from '@behalf/contracts';
-import { GatewayError, type Sessions, type SignIn } from '@behalf/gateway';
+import { GatewayError, type Audit, type Sessions, type SignIn } from '@behalf/gateway';
 import type { SessionCookie } from '../../cookies.ts';
 import type { Route } from '../../http.ts';
 import type { Logger } from '../../logger.ts';
 import { isForm, readBody } from '../../middleware/body.ts';
 import { signInPage } from '../../pages/signInPage.ts';
-import { userView } from '../userView.ts';
+import { refusedSignIn, signInEvent } from './signInEvents.ts';
+import { userView } from '../user/userView.ts';
 
 export interface LoginRouteParts {
   signIn: SignIn;
   sessions: Sessions;
   cookie: () => SessionCookie;
   logger: Logger;
+  audit: Audit;
+  /** Whether people can sign in at the identity provider instead. */
+  offersOpenId: boolean;
 }
 
-export function loginRoute({ signIn, sessions, cookie, logger }: LoginRouteParts): Route {
+export function loginRoute(parts: LoginRouteParts): Route {
+  const { signIn, sessions, cookie, logger, audit, offersOpenId } = parts;
   return {
     method: 'post',
     path: '/api/auth/login',
@@ -23,17 +28,22 @@ export function loginRoute({ signIn, sessions, cookie, logger }: LoginRouteParts
       try {
         const { email, password } = readBody(req, LoginRequest);
         const user = await signIn({ email, password, address: req.ip ?? 'unknown' });
-        cookie().write(res, await sessions.start(user));
+        const session = await sessions.start(user);
+        await audit.record(signInEvent('session.start', user));
+        cookie().write(res, session);
         logger.info('Signed in', { user: user.id });
         if (isForm(req)) res.redirect(303, '/');
         else res.json({ user: userView(user) });
       } catch (error) {
         if (!(error instanceof GatewayError)) throw error;
-        if (error.code !== 'REQUEST_INVALID')
+        if (error.code !== 'REQUEST_INVALID') {
           logger.warn('Sign-in refused', { code: error.code, address: req.ip });
+          // Whoever is stopped can go on trying at no cost: that must not push out what others do.
+          if (error.code !== 'RATE_LIMITED') audit.note(refusedSignIn(error.code));
+        }
         if (!isForm(req)) throw error;
         const { email = '' } = (req.body ?? {}) as Record<string, string>;
-        res.status(httpStatus(error.code)).type('html').send(signInPage({ email, error }));
+        res.status(httpStatus(error.code)).type('html').send(signInPage({ offersOpenId, email, error }));
       }
     },
   };

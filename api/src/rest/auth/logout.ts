@@ -1,15 +1,18 @@
-import type { Sessions } from '@behalf/gateway';
+import type { Audit, Sessions } from '@behalf/gateway';
 import type { SessionCookie } from '../../cookies.ts';
 import type { Route } from '../../http.ts';
 import { isForm } from '../../middleware/body.ts';
+import { signInEvent } from './signInEvents.ts';
 
 /** Public, because signing out must work for whoever is already signed out. */
 export function logoutRoute({
   sessions,
   cookie,
+  audit,
 }: {
   sessions: Sessions;
   cookie: () => SessionCookie;
+  audit: Audit;
 }): Route {
   return {
     method: 'post',
@@ -17,8 +20,10 @@ export function logoutRoute({
     access: 'public',
     async handle(req, res) {
       const secret = cookie().read(req);
-      if (secret !== null) await sessions.end(secret);
+      const ended = secret === null ? null : await sessions.end(secret);
+      // Before it is written down: the session is over, also for a browser that gets an error for an answer.
       cookie().erase(res);
+      if (ended) await audit.record(signInEvent('session.end', { id: ended.userId, tenant: ended.tenant }));
       if (isForm(req)) res.redirect(303, '/');
       else res.status(204).end();
     },

@@ -1,20 +1,22 @@
 import { SetupRequest } from '@behalf/contracts';
-import { GatewayError, type Sessions, type Setup } from '@behalf/gateway';
+import { GatewayError, type Audit, type Sessions, type Setup } from '@behalf/gateway';
 import type { SessionCookie } from '../../cookies.ts';
 import type { Route } from '../../http.ts';
 import type { Logger } from '../../logger.ts';
 import { isForm, readBody } from '../../middleware/body.ts';
 import { setupPage } from '../../pages/setupPage.ts';
-import { userView } from '../userView.ts';
+import { signInEvent } from './signInEvents.ts';
+import { userView } from '../user/userView.ts';
 
 export interface SetupRouteParts {
   setup: Setup;
   sessions: Sessions;
   cookie: () => SessionCookie;
   logger: Logger;
+  audit: Audit;
 }
 
-export function setupRoute({ setup, sessions, cookie, logger }: SetupRouteParts): Route {
+export function setupRoute({ setup, sessions, cookie, logger, audit }: SetupRouteParts): Route {
   return {
     method: 'post',
     path: '/api/auth/setup',
@@ -23,7 +25,9 @@ export function setupRoute({ setup, sessions, cookie, logger }: SetupRouteParts)
       try {
         const { token, ...account } = readBody(req, SetupRequest);
         const user = await setup.complete(token, account);
-        cookie().write(res, await sessions.start(user));
+        const session = await sessions.start(user);
+        await audit.record(signInEvent('user.create', user));
+        cookie().write(res, session);
         logger.info('First administrator created', { user: user.id });
         if (isForm(req)) res.redirect(303, '/');
         else res.status(201).json({ user: userView(user) });

@@ -1,8 +1,8 @@
 import { createServer, request, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { GatewayError, type Answer, type Inbound, type UserPrincipal } from '@behalf/gateway';
+import { GatewayError, type Answer, type Inbound } from '@behalf/gateway';
 import { abortReason, systemRandom } from '@behalf/kernel';
-import { createFakeClock, eventually, verifies } from '@behalf/testkit';
+import { aPrincipal, createFakeClock, eventually, verifies } from '@behalf/testkit';
 import { afterEach, describe, expect } from '@jest/globals';
 import fc from 'fast-check';
 import type { HotExchange } from '../../http.ts';
@@ -11,14 +11,7 @@ import { whenCallerLeaves } from '../../middleware/whenCallerLeaves.ts';
 import type { Observed } from '../../ops/callStats.ts';
 import { createAnswering, rawText } from './answering.ts';
 
-const caller: UserPrincipal = {
-  kind: 'user',
-  userId: 'u-ada',
-  tenant: 'default',
-  role: 'USER',
-  email: 'ada@example.com',
-  name: 'Ada',
-};
+const caller = aPrincipal();
 const done: Answer = { result: { content: [], isError: false }, json: undefined };
 
 describe('the text of a tool’s answer', () => {
@@ -95,6 +88,7 @@ describe('answering', () => {
       logger,
       headers: { 'Cache-Control': 'no-store' },
       problemOf,
+      requestIds: () => 'r-1',
       labelOf: () => 'label',
     });
     const signals: AbortSignal[] = [];

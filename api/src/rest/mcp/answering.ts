@@ -16,6 +16,7 @@ export interface AnsweringParts {
   problemOf: (error: unknown) => ProblemAnswer;
   /** The name under which a server is counted; one that is not the operator's has none of its own. */
   labelOf: (caller: Inbound['principal'], server: string) => string;
+  requestIds: () => string;
   limits?: InFlightLimits;
 }
 
@@ -33,7 +34,7 @@ export interface Asked {
 export type Answering = (exchange: HotExchange, asked: Asked) => Promise<void>;
 
 export function createAnswering(parts: AnsweringParts): Answering {
-  const { metrics, clock, logger, headers, problemOf, labelOf } = parts;
+  const { metrics, clock, logger, headers, problemOf, labelOf, requestIds } = parts;
   const inFlight = createInFlight(parts.limits);
 
   async function run({ caller }: HotExchange, asked: Asked, inbound: Inbound): Promise<string> {
@@ -90,7 +91,8 @@ export function createAnswering(parts: AnsweringParts): Answering {
 
   async function answer(exchange: HotExchange, asked: Asked): Promise<void> {
     const { req, caller, signal } = exchange;
-    const inbound = restInbound({ caller, headers: req.headers, signal, request: asked.request });
+    const { request } = asked;
+    const inbound = restInbound({ caller, headers: req.headers, signal, id: requestIds(), request });
     if (wantsEvents(req.headers.accept)) return stream(exchange, asked, inbound);
     try {
       exchange.json(200, await run(exchange, asked, inbound));

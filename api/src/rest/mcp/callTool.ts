@@ -11,7 +11,8 @@ export function callToolRoute(parts: CallParts, answering: Answering): HotRoute 
   return {
     method: 'post',
     path: '/api/mcp/servers/:serverName/tools/:toolName/call',
-    access: 'signed-in',
+    access: 'caller',
+    scope: 'mcp',
     hot(exchange) {
       const { serverName: server = '', toolName: tool = '' } = exchange.params;
       const format = readFormat(exchange.query);

@@ -13,6 +13,7 @@ export function statusRoutes(parts: StatusRouteParts): Route[] {
       method: 'get',
       path: '/api/mcp/connection/status',
       access: 'signed-in',
+      scope: 'mcp',
       async handle(_req, res, caller) {
         const view: ConnectionStatusesView = {
           success: true,
@@ -26,6 +27,7 @@ export function statusRoutes(parts: StatusRouteParts): Route[] {
       method: 'get',
       path: '/api/mcp/connection/status/:serverName',
       access: 'signed-in',
+      scope: 'mcp',
       async handle(req, res, caller) {
         const { serverName } = req.params as { serverName: string };
         const { connectionState, ...rest } = await serverStatus(parts, caller, serverName);

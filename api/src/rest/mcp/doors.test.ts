@@ -105,13 +105,17 @@ describe('the doors to the servers', () => {
       expect(doors.length).toBeGreaterThanOrEqual(11);
       const bodies: Record<string, object> = {
         '/api/mcp/servers/:serverName/resources/read': { uri: 'a:b' },
+        '/api/mcp/servers': { config: {} },
+        '/api/mcp/servers/:serverName': { config: {} },
+        '/api/mcp/approvals/:id': { approve: true },
         '/api/user/plugins': { pluginKey: 'mcp_own', action: 'install', auth: {} },
       };
       for (const { method, path } of doors) {
         for (const name of ['own', 'nowhere']) {
           const at = path.replace(':serverName', name).replace(/:[a-zA-Z]+/g, 'echo');
           const body = { ...bodies[path], ...(path.endsWith('plugins') && { pluginKey: `mcp_${name}` }) };
-          const response = method === 'get' ? await ada.get(at) : await ada.post(at, body);
+          const response =
+            method === 'get' ? await ada.get(at) : await ada.send(method.toUpperCase(), at, body);
           expect([method, at, response.status]).toEqual([method, at, 403]);
           expect(await response.json()).toMatchObject({ code: 'MCP_FORBIDDEN' });
         }

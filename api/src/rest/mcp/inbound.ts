@@ -1,12 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { hopHeader } from '@behalf/contracts';
 import type { Cancellation } from '@behalf/kernel';
-import type { Inbound, RequestFields, TraceContext, UserPrincipal } from '@behalf/gateway';
+import type { Inbound, RequestFields, TraceContext, Principal } from '@behalf/gateway';
 
 export interface InboundParts {
-  caller: UserPrincipal;
+  caller: Principal;
   headers: IncomingHttpHeaders;
   signal: Cancellation;
+  /** Names the request where it is written down. */
+  id?: string;
   request?:
     | {
         conversationId?: string | undefined;
@@ -17,12 +19,14 @@ export interface InboundParts {
 }
 
 /** What the REST door knows of a request to a server. */
-export function restInbound({ caller, headers, signal, request }: InboundParts): Inbound {
+export function restInbound({ caller, headers, signal, id, request }: InboundParts): Inbound {
   const hop = headers[hopHeader];
   const trace = traceContext(headers);
   return {
     principal: caller,
     door: 'rest',
+    // The id of the caller's own trace where there is one: then our records and theirs meet.
+    id: trace?.traceparent.slice(3, 35) ?? id,
     signal,
     ...(typeof hop === 'string' && { hop }),
     ...(trace && { trace }),

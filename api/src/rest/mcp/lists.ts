@@ -3,7 +3,7 @@ import type { ExpressRoute, Route } from '../../http.ts';
 import { whenCallerLeaves } from '../../middleware/whenCallerLeaves.ts';
 import { restInbound } from './inbound.ts';
 
-type Handler = Pick<Extract<ExpressRoute, { access: 'signed-in' | 'admin' }>, 'handle'>;
+type Handler = Pick<Extract<ExpressRoute, { access: 'caller' }>, 'handle'>;
 
 /** What a server has besides tools, whole: pages are put together here, and `incomplete` says when a limit cut them. */
 export function listRoutes(parts: ListParts): Route[] {
@@ -19,19 +19,22 @@ export function listRoutes(parts: ListParts): Route[] {
     {
       method: 'get',
       path: '/api/mcp/servers/:serverName/resources',
-      access: 'signed-in',
+      access: 'caller',
+      scope: 'mcp',
       ...listed('resources/list', 'resources'),
     },
     {
       method: 'get',
       path: '/api/mcp/servers/:serverName/resources/templates',
-      access: 'signed-in',
+      access: 'caller',
+      scope: 'mcp',
       ...listed('resources/templates/list', 'resourceTemplates'),
     },
     {
       method: 'get',
       path: '/api/mcp/servers/:serverName/prompts',
-      access: 'signed-in',
+      access: 'caller',
+      scope: 'mcp',
       ...listed('prompts/list', 'prompts'),
     },
   ];

@@ -1,16 +1,17 @@
 import { PromptRequest, ResourceRequest } from '@behalf/contracts';
-import { readServer, type AskParts } from '@behalf/gateway';
+import { readServer, type ReadParts } from '@behalf/gateway';
 import type { HotRoute } from '../../http.ts';
 import { parseBody } from '../../middleware/body.ts';
 import type { Answering } from './answering.ts';
 
 /** The two ways to read what a server has besides tools. */
-export function readRoutes(parts: AskParts, answering: Answering): HotRoute[] {
+export function readRoutes(parts: ReadParts, answering: Answering): HotRoute[] {
   return [
     {
       method: 'post',
       path: '/api/mcp/servers/:serverName/resources/read',
-      access: 'signed-in',
+      access: 'caller',
+      scope: 'mcp',
       hot(exchange) {
         const { serverName: server = '' } = exchange.params;
         const { uri, request } = parseBody(exchange.body, ResourceRequest);
@@ -26,7 +27,8 @@ export function readRoutes(parts: AskParts, answering: Answering): HotRoute[] {
     {
       method: 'post',
       path: '/api/mcp/servers/:serverName/prompts/:promptName/get',
-      access: 'signed-in',
+      access: 'caller',
+      scope: 'mcp',
       hot(exchange) {
         const { serverName: server = '', promptName: name = '' } = exchange.params;
         const { arguments: args, request } = parseBody(exchange.body, PromptRequest);

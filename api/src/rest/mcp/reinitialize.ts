@@ -12,6 +12,7 @@ export function reinitializeRoute(parts: ReinitParts, logger: Logger): Route {
     method: 'post',
     path: '/api/mcp/:serverName/reinitialize',
     access: 'signed-in',
+    scope: 'mcp',
     async handle(req, res, caller) {
       const { serverName } = req.params as { serverName: string };
       const options = readBody(req, ReinitializeRequest);

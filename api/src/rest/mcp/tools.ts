@@ -10,7 +10,8 @@ export function toolsRoute(parts: ListToolsParts, logger: Logger): Route {
   return {
     method: 'get',
     path: '/api/mcp/tools',
-    access: 'signed-in',
+    access: 'caller',
+    scope: 'mcp',
     async handle(req, res, caller) {
       const signal = whenCallerLeaves(res);
       const listed = await listTools(parts, restInbound({ caller, headers: req.headers, signal }));

@@ -1,0 +1,95 @@
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { AuditExportQuery, AuditQuery, type AuditVerifyView } from '@behalf/contracts';
+import {
+  exportAudit,
+  queryAudit,
+  verifyAudit,
+  type AuditLog,
+  type AuditReading,
+  type AuditReport,
+} from '@behalf/gateway';
+import type { AuditStore } from '@behalf/gateway/ports';
+import { abortReason, createSingleFlight, type Keyring } from '@behalf/kernel';
+import type { Route } from '../http.ts';
+import { parseBody } from '../middleware/body.ts';
+import { callerLeaving, whenCallerLeaves } from '../middleware/whenCallerLeaves.ts';
+import { requireOperator } from './requireOperator.ts';
+
+const DEFAULT_LIMIT = 100;
+
+export interface AuditRouteParts {
+  readonly store: AuditStore;
+  readonly keyring: Keyring;
+  /** The one of this process. */
+  readonly auditLog: Pick<AuditLog, 'stats'>;
+}
+
+/** Administrators read the events of their own tenant, and no others. */
+export function auditRoutes({ store, keyring, auditLog }: AuditRouteParts): Route[] {
+  const giveWay = () => new Promise<void>((resolve) => setImmediate(resolve));
+  /** Ends with the next page when the caller has left: what fits nothing writes nothing, and would read on. */
+  const reading = (res: ServerResponse): AuditReading => {
+    const left = callerLeaving(res);
+    return {
+      store,
+      async giveWay() {
+        await giveWay();
+        if (left.aborted) throw abortReason(left);
+      },
+    };
+  };
+  // It reads everything there is: once at a time, however many ask.
+  const verifying = createSingleFlight<AuditReport>();
+
+  return [
+    {
+      method: 'get',
+      path: '/api/admin/audit',
+      access: 'admin',
+      scope: 'admin',
+      async handle(req, res, { tenant }) {
+        const { limit = DEFAULT_LIMIT, cursor, ...filters } = parseBody(req.query, AuditQuery);
+        res.json(await queryAudit(reading(res), { tenant, filters, limit, cursor }));
+      },
+    },
+    {
+      method: 'get',
+      path: '/api/admin/audit/export',
+      access: 'admin',
+      scope: 'admin',
+      async handle(req, res, { tenant }) {
+        const filters = parseBody(req.query, AuditExportQuery);
+        const pieces = exportAudit(reading(res), { tenant, filters });
+        // Until the first piece is there, an error still has a status.
+        const first = await pieces.next();
+        res.set('Content-Type', 'application/x-ndjson; charset=utf-8');
+        res.set('Content-Disposition', 'attachment; filename="audit.jsonl"');
+        // A failure from here on cuts the connection: what is not all must not look as if it were.
+        await pipeline(Readable.from(withFirst(first, pieces)), res);
+      },
+    },
+    {
+      method: 'get',
+      path: '/api/admin/audit/verify',
+      access: 'admin',
+      scope: 'admin',
+      async handle(_req, res, caller) {
+        // The chains are everybody's.
+        requireOperator(caller);
+        const report: AuditVerifyView = await verifying.run(
+          [],
+          (signal) => verifyAudit({ store, giveWay, keyring, live: auditLog.stats(), signal }),
+          { signal: whenCallerLeaves(res) },
+        );
+        res.json(report);
+      },
+    },
+  ];
+}
+
+async function* withFirst<T>(first: IteratorResult<T, void>, rest: AsyncGenerator<T, void, void>) {
+  if (first.done !== true) yield first.value;
+  yield* rest;
+}

@@ -1,0 +1,102 @@
+import {
+  permissionType,
+  RoleChangeRequest,
+  RoleRequest,
+  type AdminRoleView,
+  type RoleView,
+} from '@behalf/contracts';
+import { etagOf, GatewayError, versionsIn, type Role, type RoleAdmin } from '@behalf/gateway';
+import type { Request, Response } from 'express';
+import type { Route } from '../http.ts';
+import { readBody } from '../middleware/body.ts';
+
+/** What the roles of the caller's tenant allow. */
+export function adminRoleRoutes(roles: RoleAdmin): Route[] {
+  const path = '/api/admin/roles';
+  const one = `${path}/:name`;
+  const nameIn = (req: Request) => (req.params as { name: string }).name;
+  return [
+    {
+      method: 'get',
+      path,
+      access: 'admin',
+      scope: 'admin',
+      async handle(_req, res, caller) {
+        res.json({ roles: (await roles.list(caller)).map(adminRoleView) });
+      },
+    },
+    {
+      method: 'post',
+      path,
+      access: 'admin',
+      scope: 'admin',
+      async handle(req, res, caller) {
+        const { name, description, permissions } = readBody(req, RoleRequest);
+        const bits = permissions?.[permissionType] ?? {};
+        answer(res.status(201), await roles.create(caller, { name, description, permissions: bits }));
+      },
+    },
+    {
+      method: 'get',
+      path: one,
+      access: 'admin',
+      scope: 'admin',
+      async handle(req, res, caller) {
+        answer(res, await roles.view(caller, nameIn(req)));
+      },
+    },
+    {
+      method: 'patch',
+      path: one,
+      access: 'admin',
+      scope: 'admin',
+      async handle(req, res, caller) {
+        const { description, permissions } = readBody(req, RoleChangeRequest);
+        const change = { description, permissions: permissions?.[permissionType] };
+        const name = nameIn(req);
+        const seen = await decidedOn(req, async () => (await roles.view(caller, name)).version);
+        answer(res, await roles.change(caller, name, change, seen));
+      },
+    },
+    {
+      method: 'delete',
+      path: one,
+      access: 'admin',
+      scope: 'admin',
+      async handle(req, res, caller) {
+        await roles.remove(caller, nameIn(req));
+        res.status(204).end();
+      },
+    },
+  ];
+}
+
+function answer(res: Response, role: Role): void {
+  res.set('ETag', etagOf(role.version)).json(adminRoleView(role));
+}
+
+/** By name, so that a new field stays inside until it is listed here. */
+export function roleView({ name, permissions }: Role): RoleView {
+  return { name, permissions: { [permissionType]: { ...permissions } } };
+}
+
+function adminRoleView(role: Role): AdminRoleView {
+  const { description, isBuiltIn, managed, version, updatedAt } = role;
+  return {
+    ...roleView(role),
+    description,
+    builtIn: isBuiltIn,
+    managed: [...managed],
+    version,
+    updatedAt,
+  };
+}
+
+/** The version the caller decided on; null when they did not say. Of several it can only be the one that is there. */
+async function decidedOn(req: Request, current: () => Promise<number>): Promise<number | null> {
+  const versions = versionsIn(req.get('If-Match'));
+  if (versions === null) return null;
+  const seen = versions.length > 1 ? await current() : versions[0];
+  if (seen === undefined || !versions.includes(seen)) throw new GatewayError('VERSION_CONFLICT');
+  return seen;
+}

@@ -1,0 +1,66 @@
+import { ServerRequest, type OverrideView } from '@behalf/contracts';
+import {
+  deleteOverride,
+  etagOf,
+  getOverride,
+  listAllServers,
+  putOverride,
+  type ListAllServersParts,
+  type OverrideParts,
+} from '@behalf/gateway';
+import type { Response } from 'express';
+import type { Route } from '../http.ts';
+import { readBody } from '../middleware/body.ts';
+import { conditionOf } from '../rest/mcp/servers/condition.ts';
+
+/** What an administrator sees and overrides of the servers of their tenant. */
+export function adminServerRoutes(parts: OverrideParts & ListAllServersParts): Route[] {
+  return [
+    {
+      method: 'get',
+      path: '/api/admin/mcp/servers',
+      access: 'admin',
+      scope: 'admin',
+      async handle(_req, res, caller) {
+        res.json(await listAllServers(parts, caller));
+      },
+    },
+    {
+      method: 'get',
+      path: '/api/admin/mcp/servers/:serverName',
+      access: 'admin',
+      scope: 'admin',
+      async handle(req, res, caller) {
+        const { serverName } = req.params as { serverName: string };
+        answer(res, await getOverride(parts, caller, serverName));
+      },
+    },
+    {
+      method: 'put',
+      path: '/api/admin/mcp/servers/:serverName',
+      access: 'admin',
+      scope: 'admin',
+      async handle(req, res, caller) {
+        const { serverName } = req.params as { serverName: string };
+        const { config } = readBody(req, ServerRequest);
+        answer(res, await putOverride(parts, caller, serverName, { config, ...conditionOf(req) }));
+      },
+    },
+    {
+      method: 'delete',
+      path: '/api/admin/mcp/servers/:serverName',
+      access: 'admin',
+      scope: 'admin',
+      async handle(req, res, caller) {
+        const { serverName } = req.params as { serverName: string };
+        await deleteOverride(parts, caller, serverName, conditionOf(req));
+        res.json({ message: 'Override deleted successfully' });
+      },
+    },
+  ];
+}
+
+function answer(res: Response, view: OverrideView): void {
+  if (view.override) res.set('ETag', etagOf(view.override.version));
+  res.json(view);
+}

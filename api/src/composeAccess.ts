@@ -1,0 +1,150 @@
+import { explicitPermissions, type Env } from '@behalf/contracts';
+import {
+  backfillRoles,
+  createAccounts,
+  createAcl,
+  createApiKeys,
+  createAuditLog,
+  createCallerCache,
+  createPasswords,
+  createRoleAdmin,
+  createRoles,
+  createSessions,
+  createSetup,
+  createSignIn,
+  createUserAdmin,
+  sweepAudit,
+  type Accounts,
+  type Acl,
+  type ApiKeys,
+  type AuditLog,
+  type CallerCache,
+  type Log,
+  type NamedPermissions,
+  type RoleAdmin,
+  type Roles,
+  type Sessions,
+  type Setup,
+  type SignIn,
+  type UserAdmin,
+} from '@behalf/gateway';
+import type { CoordinationStore, PrimaryStore } from '@behalf/gateway/ports';
+import type { Clock, Fetch, Keyring, Random } from '@behalf/kernel';
+import type { Closers } from './closers.ts';
+import type { OpenId } from './composeOpenId.ts';
+import type { Configuration } from './configuration.ts';
+import { every } from './ops/upkeep.ts';
+
+const SWEEP_MS = 60 * 60 * 1000;
+
+export interface ComposeAccessParts {
+  env: Env;
+  clock: Clock;
+  random: Random;
+  keyring: Keyring;
+  log: Log;
+  configuration: Configuration;
+  primary: PrimaryStore;
+  coordination: CoordinationStore;
+  closers: Closers;
+  /** To the identity provider. */
+  identity: Fetch;
+  /** Where browsers reach us. */
+  base: () => string;
+}
+
+/** Who is calling, what they may do, and what is written down about it. */
+export interface Access {
+  readonly audit: AuditLog;
+  readonly accounts: Accounts;
+  readonly sessions: Sessions;
+  readonly setup: Setup;
+  readonly signIn: SignIn;
+  readonly apiKeys: ApiKeys;
+  readonly openId: OpenId | null;
+  readonly roles: Roles;
+  readonly acl: Acl;
+  readonly roleAdmin: RoleAdmin;
+  readonly userAdmin: UserAdmin;
+  /** Whom a cookie, a key and a token belong to. */
+  readonly known: { sessions: CallerCache; keys: CallerCache; bearers: CallerCache | null };
+}
+
+export async function composeAccess(parts: ComposeAccessParts): Promise<Access> {
+  const { env, clock, random, keyring, log, configuration, primary, coordination, closers } = parts;
+  // The leases of the store that is written: who takes a right away must not have to wait for Redis.
+  const { users, tickets, credentials, leases } = primary;
+  const { changes, attempts } = coordination;
+
+  const audit = createAuditLog({ store: primary.audit, keyring, clock, random, log });
+  closers.add(() => audit.close());
+  const days = env.AUDIT_RETENTION_DAYS;
+  closers.add(every(SWEEP_MS, clock, () => sweepAudit({ store: primary.audit, audit, clock, days })));
+
+  const passwords = createPasswords(random);
+  const accounts = createAccounts({ users, changes, passwords, keyring, clock, random });
+  const sessions = createSessions({
+    sessions: primary.sessions,
+    ...{ users, credentials, changes, clock, random },
+  });
+  const apiKeys = createApiKeys({ store: primary.apiKeys, users, changes, clock, random, audit });
+  closers.add(every(SWEEP_MS, clock, () => sessions.sweep()));
+  closers.add(every(SWEEP_MS, clock, () => apiKeys.sweep()));
+  const setup = createSetup({ tickets, accounts, clock, random });
+  const signIn = createSignIn({ accounts, attempts, clock });
+
+  const named = namedPermissions(configuration);
+  await backfillRoles({ store: primary.roles, changes, clock });
+  const roles = createRoles({ store: primary.roles, named, changes, clock, log });
+  closers.add(() => roles.stop());
+  const acl = createAcl({ store: primary.acl, changes, clock, log });
+  closers.add(() => acl.stop());
+  await Promise.all([roles.ready, acl.ready]);
+  const roleAdmin = createRoleAdmin({
+    ...{ roles, users, acl, named, changes, audit, leases, clock },
+    store: primary.roles,
+  });
+  const userAdmin = createUserAdmin({ users, sessions, roles, changes, audit, leases, clock });
+
+  // Loaded for who has an identity provider: it stands on libraries that nobody else needs.
+  const openId =
+    env.OPENID_ISSUER === undefined
+      ? null
+      : (await import('./composeOpenId.ts')).composeOpenId({ ...parts, audit, roles, sessions });
+  const known = {
+    sessions: createCallerCache({
+      read: (secret) => sessions.resolve(secret),
+      topic: 'sessions',
+      changes,
+      clock,
+    }),
+    keys: createCallerCache({ read: (key) => apiKeys.resolve(key), topic: 'keys', changes, clock }),
+    bearers:
+      openId &&
+      createCallerCache({
+        read: (token) => openId.bearers.resolve(token),
+        topic: null,
+        generation: openId.generation,
+        changes,
+        clock,
+      }),
+  };
+  closers.add(() => {
+    known.sessions.close();
+    known.keys.close();
+    known.bearers?.close();
+  });
+  return {
+    ...{ audit, accounts, sessions, setup, signIn, apiKeys, openId, roles, acl, roleAdmin, userAdmin, known },
+  };
+}
+
+/** One object for as long as the configuration stays: whoever compares it sees a change. */
+function namedPermissions(configuration: Configuration): () => NamedPermissions {
+  const read = () => explicitPermissions(configuration.current().interface.mcpServers);
+  let named = read();
+  configuration.onChange(() => {
+    named = read();
+  });
+  return () => named;
+}

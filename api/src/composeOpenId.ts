@@ -1,0 +1,92 @@
+import type { Env } from '@behalf/contracts';
+import type { Audit, Log, Roles, Sessions } from '@behalf/gateway';
+import {
+  createBearerCallers,
+  createBearerVerifier,
+  createKeySource,
+  createLoginTokens,
+  createOpenIdLogin,
+  createProviderMetadata,
+  createProvisioning,
+  type BearerCallers,
+  type OpenIdLogin,
+  type Provisioning,
+} from '@behalf/gateway/openid';
+import type { CoordinationStore, PrimaryStore } from '@behalf/gateway/ports';
+import type { Clock, Fetch, Keyring, Random } from '@behalf/kernel';
+import type { OpenIdRouteParts } from './oauth/openid.ts';
+import { openIdCallback, openIdSettings } from './oauth/openIdSettings.ts';
+import { signInEvent } from './rest/auth/signInEvents.ts';
+
+export interface ComposeOpenIdParts {
+  env: Env;
+  clock: Clock;
+  random: Random;
+  keyring: Keyring;
+  log: Log;
+  primary: PrimaryStore;
+  coordination: CoordinationStore;
+  identity: Fetch;
+  base: () => string;
+  audit: Audit;
+  roles: Roles;
+  sessions: Sessions;
+}
+
+/** The identity provider, where one is configured. */
+export interface OpenId {
+  readonly bearers: BearerCallers;
+  /** Moves when the issuer's keys change. */
+  readonly generation: () => number;
+  /** Null where browsers cannot sign in, for want of a client id. */
+  readonly browser: {
+    login: OpenIdLogin;
+    provisioning: Provisioning;
+    startSession: OpenIdRouteParts['startSession'];
+    callbackPath: string;
+  } | null;
+}
+
+export function composeOpenId(parts: ComposeOpenIdParts): OpenId | null {
+  const { env, clock, random, keyring, log, primary, coordination, base, audit, roles, sessions } = parts;
+  const fetch = parts.identity;
+  const settings = openIdSettings(env);
+  if (!settings) return null;
+  const metadata = createProviderMetadata({ settings, fetch, clock, log });
+  const keys = createKeySource({ metadata, fetch, clock, log });
+  const roleExists = (tenant: string, name: string) => roles.exists(tenant, name);
+  const provisioning = createProvisioning({
+    users: primary.users,
+    changes: coordination.changes,
+    ...{ clock, random, roleExists, audit },
+  });
+  const bearers = createBearerCallers({
+    verifier: createBearerVerifier({ settings, keys, clock, log }),
+    provisioning,
+    roleExists,
+  });
+  const generation = () => keys.generation();
+  if (settings.clientId === null) return { bearers, generation, browser: null };
+  const callback = () => openIdCallback(settings, base());
+  const login = createOpenIdLogin({
+    ...{ settings, metadata, keys, keyring, clock, random, fetch, log },
+    redirectUri: () => callback().href,
+  });
+  const tokensOf = createLoginTokens({ credentials: primary.credentials, keyring, clock });
+  return {
+    bearers,
+    generation,
+    browser: {
+      login,
+      provisioning,
+      callbackPath: callback().pathname,
+      async startSession(user, { via, groups, tokens }) {
+        const session = await sessions.start(user, { via, groups });
+        const of = { tenant: user.tenant, userId: user.id, session: session.hash };
+        await tokensOf.put(of, tokens, session.expiresAt);
+        await audit.record(signInEvent('session.start', user));
+        return session;
+      },
+    },
+  };
+}

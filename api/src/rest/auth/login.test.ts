@@ -1,0 +1,57 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { GatewayError, type AuditEvent, type Sessions } from '@behalf/gateway';
+import { systemRandom as random } from '@behalf/kernel';
+import { verifies } from '@behalf/testkit';
+import { afterEach, describe, expect } from '@jest/globals';
+import { createApp } from '../../app.ts';
+import { createSessionCookie } from '../../cookies.ts';
+import { createProblemMap } from '../../middleware/problem.ts';
+import { createOrigins } from '../../origins.ts';
+import { loginRoute } from './login.ts';
+
+const quiet = () => undefined;
+const logger = { error: quiet, warn: quiet, info: quiet, debug: quiet };
+
+describe('a refused sign-in with a password', () => {
+  const servers: Server[] = [];
+  afterEach(async () => {
+    for (const server of servers.splice(0)) {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    }
+  });
+
+  verifies('rest.sign-in.audited', 'is written down; what is not even looked at is not', async () => {
+    const noted: AuditEvent[] = [];
+    let code: 'AUTH_FAILED' | 'RATE_LIMITED' = 'AUTH_FAILED';
+    const origins = createOrigins({ PUBLIC_URL: undefined, HOST: '127.0.0.1' }, 1);
+    const route = loginRoute({
+      signIn: async () => Promise.reject(new GatewayError(code)),
+      sessions: {} as Sessions,
+      cookie: () => createSessionCookie(origins),
+      logger,
+      audit: { note: (event) => void noted.push(event), record: async () => undefined, reserve: () => true },
+      offersOpenId: false,
+    });
+    const listener = createApp({
+      routes: [route],
+      admission: { check: quiet, authenticate: () => Promise.reject(new GatewayError('AUTH_REQUIRED')) },
+      ...{ headers: {}, problemOf: createProblemMap({ random, logger }), trustProxy: 0 },
+    });
+    const server = createServer(listener).listen(0, '127.0.0.1');
+    servers.push(server);
+    await new Promise((resolve) => server.once('listening', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/auth/login`;
+    const attempt = async () => {
+      const headers = { 'content-type': 'application/json' };
+      const body = JSON.stringify({ email: 'ada@example.com', password: 'planted' });
+      return (await fetch(url, { method: 'POST', headers, body })).status;
+    };
+    expect(await attempt()).toBe(401);
+    code = 'RATE_LIMITED';
+    for (let i = 0; i < 5; i += 1) expect(await attempt()).toBe(429);
+    expect(noted).toMatchObject([{ action: 'session.start', outcome: 'refused', code: 'AUTH_FAILED' }]);
+    expect(JSON.stringify(noted)).not.toContain('planted');
+  });
+});

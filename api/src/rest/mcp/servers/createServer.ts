@@ -1,0 +1,21 @@
+import { ServerRequest } from '@behalf/contracts';
+import { createServer, etagOf, type ConfigureParts } from '@behalf/gateway';
+import type { Route } from '../../../http.ts';
+import { readBody } from '../../../middleware/body.ts';
+
+export function createServerRoute(parts: ConfigureParts): Route {
+  return {
+    method: 'post',
+    path: '/api/mcp/servers',
+    access: 'signed-in',
+    scope: 'servers',
+    async handle(req, res, caller) {
+      const view = await createServer(parts, caller, readBody(req, ServerRequest));
+      if (view.version !== undefined) res.set('ETag', etagOf(view.version));
+      res
+        .status(201)
+        .location(`/api/mcp/servers/${encodeURIComponent(view.serverName)}`)
+        .json(view);
+    },
+  };
+}

@@ -1,0 +1,17 @@
+import { removeServer, type ConfigureParts } from '@behalf/gateway';
+import type { Route } from '../../../http.ts';
+import { conditionOf } from './condition.ts';
+
+export function removeServerRoute(parts: ConfigureParts): Route {
+  return {
+    method: 'delete',
+    path: '/api/mcp/servers/:serverName',
+    access: 'signed-in',
+    scope: 'servers',
+    async handle(req, res, caller) {
+      const { serverName } = req.params as { serverName: string };
+      await removeServer(parts, caller, serverName, conditionOf(req));
+      res.json({ message: 'MCP server deleted successfully' });
+    },
+  };
+}

@@ -1,0 +1,18 @@
+import type { ConfigureParts, ViewParts } from '@behalf/gateway';
+import type { Route } from '../../../http.ts';
+import { changeServerRoute } from './changeServer.ts';
+import { createServerRoute } from './createServer.ts';
+import { listServersRoute } from './listServers.ts';
+import { removeServerRoute } from './removeServer.ts';
+import { viewServerRoute } from './viewServer.ts';
+
+/** Servers that users define, and those they find. */
+export function serverRoutes(parts: ConfigureParts & ViewParts): Route[] {
+  return [
+    listServersRoute(parts),
+    createServerRoute(parts),
+    viewServerRoute(parts),
+    changeServerRoute(parts),
+    removeServerRoute(parts),
+  ];
+}

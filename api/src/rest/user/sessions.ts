@@ -1,0 +1,40 @@
+import { GatewayError, type Audit, type Sessions } from '@behalf/gateway';
+import { sessionView } from '../../admin/sessions.ts';
+import type { Route } from '../../http.ts';
+import { signInEvent } from '../auth/signInEvents.ts';
+
+export interface OwnSessionParts {
+  sessions: Pick<Sessions, 'list' | 'endOf'>;
+  audit: Audit;
+}
+
+const path = '/api/user/sessions';
+
+/** Where a user is signed in. No key opens these doors: one that leaked must not throw its owner out. */
+export function ownSessionRoutes({ sessions, audit }: OwnSessionParts): Route[] {
+  return [
+    {
+      method: 'get',
+      path,
+      access: 'signed-in',
+      scope: 'none',
+      async handle(_req, res, caller) {
+        const own = await sessions.list(caller.userId);
+        res.json({ sessions: own.map((session) => sessionView(session, caller)) });
+      },
+    },
+    {
+      method: 'delete',
+      path: `${path}/:session`,
+      access: 'signed-in',
+      scope: 'none',
+      async handle(req, res, caller) {
+        const { session } = req.params as { session: string };
+        if (!(await sessions.endOf(caller.userId, session))) throw new GatewayError('SESSION_NOT_FOUND');
+        const { userId: id, tenant, by } = caller;
+        await audit.record(signInEvent('session.end', { id, tenant }, by.via));
+        res.status(204).end();
+      },
+    },
+  ];
+}
