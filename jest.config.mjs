@@ -17,4 +17,7 @@ export default {
     ],
   },
   testTimeout: 20_000,
+  // Modules of finished files stay in memory (vm modules): a worker that has grown is replaced, and two halve the time.
+  maxWorkers: 2,
+  workerIdleMemoryLimit: '1GB',
 };

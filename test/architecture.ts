@@ -20,7 +20,7 @@ export const packageRules: readonly PackageRule[] = [
     folder: 'packages/gateway',
     // The compiled definition of a server (ADR 9).
     ours: ['@behalf/contracts', '@behalf/kernel', '@behalf/settings'],
-    npm: ['@modelcontextprotocol/client', 'ajv', 're2js', 'ws'],
+    npm: ['@modelcontextprotocol/client', 'ajv', 'jose', 'openid-client', 're2js', 'ws'],
     node: 'all',
   },
   {
@@ -52,7 +52,7 @@ export const packageRules: readonly PackageRule[] = [
   {
     folder: 'packages/devidp',
     ours: ['@behalf/contracts', '@behalf/kernel'],
-    npm: ['oidc-provider'],
+    npm: ['jose', 'oidc-provider'],
     node: 'all',
   },
   {
@@ -63,6 +63,7 @@ export const packageRules: readonly PackageRule[] = [
       '@behalf/settings',
       '@behalf/egress',
       '@behalf/gateway',
+      '@behalf/gateway/openid',
       '@behalf/gateway/ports',
       ...stores,
     ],
@@ -115,6 +116,11 @@ export const confinements: readonly Confinement[] = [
     modules: ['@modelcontextprotocol/'],
     to: ['packages/gateway/src/upstream/', 'api/src/mcp/', 'packages/testkit/', 'packages/devidp/', 'bench/'],
     why: 'SDK types stop at the border',
+  },
+  {
+    modules: ['jose', 'openid-client'],
+    to: ['packages/gateway/src/identity/', 'packages/devidp/'],
+    why: 'who somebody is, is decided in one place',
   },
   { modules: ['mongoose'], to: ['packages/stores/src/mongo/'], why: 'one folder per technology' },
   { modules: ['libsql'], to: ['packages/stores/src/sqlite/'], why: 'one folder per technology' },

@@ -1,13 +1,21 @@
+import { audit } from './requirements/audit.ts';
+import { access } from './requirements/access.ts';
 import { catalog } from './requirements/catalog.ts';
+import { configure } from './requirements/configure.ts';
 import { connections } from './requirements/connections.ts';
+import { devidp } from './requirements/devidp.ts';
 import { egress } from './requirements/egress.ts';
 import { foundation } from './requirements/foundation.ts';
 import { http } from './requirements/http.ts';
 import { identity } from './requirements/identity.ts';
 import { kernel } from './requirements/kernel.ts';
+import { openid } from './requirements/openid.ts';
+import { policy } from './requirements/policy.ts';
 import { registry } from './requirements/registry.ts';
 import { reinit } from './requirements/reinit.ts';
 import { rest } from './requirements/rest.ts';
+import { secrecy } from './requirements/secrecy.ts';
+import { scenarios } from './requirements/scenarios.ts';
 import { settings } from './requirements/settings.ts';
 import { stores } from './requirements/stores.ts';
 import { toolcall } from './requirements/toolcall.ts';
@@ -20,14 +28,22 @@ export type Requirement = readonly [status: 'done' | 'planned', promise: string]
 export const requirements: Readonly<Record<string, Requirement>> = {
   ...kernel,
   ...identity,
+  ...access,
+  ...openid,
   ...upstream,
   ...http,
   ...connections,
+  ...configure,
   ...registry,
   ...catalog,
   ...toolcall,
+  ...policy,
+  ...audit,
   ...reinit,
   ...rest,
+  ...secrecy,
+  ...devidp,
+  ...scenarios,
   ...egress,
   ...settings,
   ...stores,

@@ -181,4 +181,23 @@ export const argumentChecks: readonly Mutant[] = [
     find: ' ?? verdicts.get(keyOf(server, content))',
     replace: '',
   },
+  {
+    id: 'arguments.cache',
+    file: schemas,
+    find: 'copies.get(content)?.compiled ?? compileSchema(schema, spend)',
+    replace: 'compileSchema(schema, spend)',
+  },
+  {
+    id: 'arguments.cache',
+    file: schemas,
+    find: 'if (known) known.shared += 1;',
+    replace: 'if (known) void 0;',
+  },
+  {
+    id: 'arguments.cache',
+    file: schemas,
+    find: 'if (copy.shared === 0) copies.delete(content);',
+    replace: 'copies.delete(content);',
+  },
+  { id: 'arguments.cache', file: schemas, find: '    copy.shared -= 1;\n', replace: '' },
 ];

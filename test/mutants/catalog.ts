@@ -143,14 +143,14 @@ export const catalog: readonly Mutant[] = [
     find: "    await changes.publish({ topic: 'variables', id: '*' });\n",
     replace: '',
   },
-  { id: 'registry.stored.values-stay-put', file: places, find: 'originOf(url), ', replace: '' },
+  { id: 'registry.stored.values-stay-put', file: places, find: 'addressOf(url), ', replace: '' },
   {
     id: 'registry.stored.values-stay-put',
     file: places,
-    find: 'holdsValue(url) ? url : null, filled',
-    replace: 'null, filled',
+    find: 'new URL(url).href',
+    replace: 'new URL(url).origin',
   },
-  { id: 'registry.stored.values-stay-put', file: places, find: ' filled, ', replace: ' ' },
+  { id: 'registry.stored.values-stay-put', file: places, find: ' filled(headers), ', replace: ' ' },
   {
     id: 'registry.stored.values-stay-put',
     file: places,
@@ -341,5 +341,38 @@ export const catalog: readonly Mutant[] = [
     file: 'packages/gateway/src/shaping/shapeResult.ts',
     find: "result['isError'] === true ? () => undefined : anthropicImage",
     replace: 'anthropicImage',
+  },
+  {
+    id: 'catalog.load.given-up',
+    file: 'packages/gateway/src/toolcall/inspectServer.ts',
+    find: '{ ...options, signal: shared }',
+    replace: '{ ...options, signal }',
+  },
+  {
+    id: 'catalog.order.previous-credential',
+    file: 'packages/gateway/src/toolcall/callTool.ts',
+    find: 'const obtain = () => (ready = prepare(parts, server, inbound));',
+    replace: 'const obtain = () => (ready ??= prepare(parts, server, inbound));',
+  },
+  {
+    id: 'catalog.order.previous-credential',
+    file: 'packages/gateway/src/toolcall/callTool.ts',
+    find: 'const obtain = () => (ready = prepare(parts, server, inbound));',
+    replace:
+      'const obtain = () => ((ready ??= prepare(parts, server, inbound)), prepare(parts, server, inbound));',
+  },
+  {
+    id: 'catalog.order.previous-credential',
+    file: 'packages/gateway/src/toolcall/listTools.ts',
+    find: '      await obtain();\n      return await loadTools(parts, allowed, obtain, asking);',
+    replace:
+      '      const ready = obtain();\n      return await loadTools(parts, allowed, () => ready, asking);',
+  },
+  {
+    id: 'catalog.order.previous-credential',
+    file: 'packages/gateway/src/reinit/reinitialize.ts',
+    find: 'const tools = await loadTools(parts, server, () => prepare(parts, server, inbound), inbound, {',
+    replace:
+      'const ready = prepare(parts, server, inbound);\n    const tools = await loadTools(parts, server, () => ready, inbound, {',
   },
 ];

@@ -20,6 +20,12 @@ export const foundation: readonly Mutant[] = [
     replace: "req.headers['x-behalf-csrf'] !== undefined",
   },
   {
+    id: 'http.csrf',
+    file: 'api/src/middleware/csrf.ts',
+    find: "/^Bearer /i.test(req.headers.authorization ?? '')",
+    replace: 'req.headers.authorization !== undefined',
+  },
+  {
     id: 'http.deny-by-default',
     file: 'api/src/app.ts',
     find: "if (route.access === 'public') return route.handle(req, res);",
@@ -29,7 +35,7 @@ export const foundation: readonly Mutant[] = [
   {
     id: 'http.admin-only',
     file: 'api/src/door/admission.ts',
-    find: "caller.role !== 'ADMIN'",
+    find: '!isAdmin(caller)',
     replace: "caller.role === 'NOBODY'",
   },
   { id: 'http.session-cookie', file: 'api/src/cookies.ts', find: 'HttpOnly; ', replace: '' },
@@ -40,10 +46,16 @@ export const foundation: readonly Mutant[] = [
     replace: "origins.secure ? '' : ''",
   },
   {
+    id: 'http.logout.cookie',
+    file: 'api/src/rest/auth/logout.ts',
+    find: '      cookie().erase(res);\n      if (ended)',
+    replace: '      if (ended)',
+  },
+  {
     id: 'http.logout',
     file: 'api/src/rest/auth/logout.ts',
-    find: 'if (secret !== null) await sessions.end(secret);',
-    replace: 'void sessions;',
+    find: 'secret === null ? null : await sessions.end(secret)',
+    replace: 'sessions && null',
   },
   {
     id: 'http.pages.escape',
@@ -97,14 +109,20 @@ export const foundation: readonly Mutant[] = [
   {
     id: 'start.restrictions.fail-closed',
     file: 'packages/gateway/src/registry/whyNotOffered.ts',
-    find: 'access: server.access !== undefined,',
-    replace: 'access: false,',
+    find: "auth: server.auth !== undefined && server.auth !== 'none',",
+    replace: 'auth: false,',
   },
   {
-    id: 'start.restrictions.fail-closed',
+    id: 'start.restrictions.enforced',
     file: 'api/src/composeServers.ts',
-    find: "new Set(['tools', 'sharing'])",
-    replace: "new Set(['tools', 'sharing', 'toolApproval'])",
+    find: '    policy = createToolPolicy(settings.endpoints.toolApproval);',
+    replace: '',
+  },
+  {
+    id: 'start.restrictions.enforced',
+    file: 'api/src/composeServers.ts',
+    find: 'sees: acl.sees,',
+    replace: 'sees: () => true,',
   },
   {
     id: 'stdio.environment.inherited',

@@ -154,7 +154,7 @@ export const reinit: readonly Mutant[] = [
   {
     id: 'reinit.filter',
     file: 'packages/gateway/src/reinit/reinitialize.ts',
-    find: 'return tools.filter((tool) => isOffered(server, tool));',
+    find: 'return tools.filter((tool) => toolOffered(current, principal, server, tool));',
     replace: 'return tools;',
   },
   {
@@ -228,5 +228,11 @@ export const reinit: readonly Mutant[] = [
     file: 'packages/gateway/src/toolcall/findServer.ts',
     find: '.filter((server) => parts.sees(principal, server))',
     replace: ".filter((server) => server.name !== '')",
+  },
+  {
+    id: 'status.sign-in',
+    file: 'packages/gateway/src/reinit/serverStatus.ts',
+    find: "inspected.kind === 'failed' && connection !== 'connected'",
+    replace: "inspected.kind === 'failed'",
   },
 ];

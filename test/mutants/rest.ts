@@ -76,8 +76,8 @@ export const rest: readonly Mutant[] = [
   {
     id: 'rest.metrics',
     file: 'api/src/ops/metricsRoute.ts',
-    find: "await admission.authenticate(req, 'admin');",
-    replace: "await admission.authenticate(req, 'signed-in');",
+    find: "authenticate(req, { access: 'admin', scope: 'admin' })",
+    replace: "authenticate(req, { access: 'signed-in', scope: 'admin' })",
   },
   {
     id: 'rest.metrics',
@@ -222,5 +222,53 @@ export const rest: readonly Mutant[] = [
     file: 'api/src/rest/mcp/inFlight.ts',
     find: 'own >= perUser || total >= inAll',
     replace: 'own >= perUser',
+  },
+  {
+    id: 'rest.values.other-replica',
+    file: 'api/src/composeServers.ts',
+    find: "for (const server of registry.all()) if (server.scope === 'user') catalog.invalidate(server.id);",
+    replace: '',
+  },
+  {
+    id: 'rest.door.session-only',
+    file: 'api/src/door/admission.ts',
+    find: "if (by.via === 'session') return;",
+    replace: "if (by.via !== 'api_key') return;",
+  },
+  {
+    id: 'rest.operator',
+    file: 'api/src/admin/requireOperator.ts',
+    find: 'if (tenant === DEFAULT_TENANT) return;',
+    replace: 'if (tenant.trim().toLowerCase() === DEFAULT_TENANT) return;',
+  },
+  {
+    id: 'rest.operator',
+    file: 'api/src/admin/reload.ts',
+    find: '      requireOperator(caller);\n',
+    replace: '',
+  },
+  {
+    id: 'rest.operator',
+    file: 'api/src/admin/audit.ts',
+    find: '        requireOperator(caller);\n',
+    replace: '        void caller;\n',
+  },
+  {
+    id: 'rest.operator',
+    file: 'api/src/ops/metricsRoute.ts',
+    find: "requireOperator(await admission.authenticate(req, { access: 'admin', scope: 'admin' }));",
+    replace: "await admission.authenticate(req, { access: 'admin', scope: 'admin' });",
+  },
+  {
+    id: 'rest.sign-in.audited',
+    file: 'api/src/rest/auth/login.ts',
+    find: "if (error.code !== 'RATE_LIMITED') audit",
+    replace: 'audit',
+  },
+  {
+    id: 'rest.sign-in.audited',
+    file: 'api/src/rest/auth/login.ts',
+    find: "if (error.code !== 'RATE_LIMITED') audit",
+    replace: "if (error.code === 'RATE_LIMITED') audit",
   },
 ];

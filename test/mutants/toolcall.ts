@@ -23,8 +23,8 @@ export const toolcall: readonly Mutant[] = [
   {
     id: 'toolcall.rpc-error',
     file: 'packages/gateway/src/toolcall/rpcResult.ts',
-    find: 'rpc.message.slice(0, LONGEST_TEXT)',
-    replace: 'rpc.message',
+    find: 'maskPresented(rpc.message, ready).slice(0, LONGEST_TEXT)',
+    replace: 'maskPresented(rpc.message, ready)',
   },
   {
     id: 'toolcall.rpc-error',
@@ -149,8 +149,8 @@ export const toolcall: readonly Mutant[] = [
   {
     id: 'toolcall.header-mismatch',
     file: 'packages/gateway/src/toolcall/callTool.ts',
-    find: 'question(await findTool(walk, { refresh: true }))',
-    replace: 'question(tool)',
+    find: 'return question(changed);',
+    replace: 'return question(tool);',
   },
   {
     id: 'toolcall.header-mismatch',
@@ -216,8 +216,8 @@ export const toolcall: readonly Mutant[] = [
   {
     id: 'toolcall.one-credential',
     file: 'packages/gateway/src/toolcall/callTool.ts',
-    find: '(ready ??= prepare(parts, server, inbound))',
-    replace: '(ready = prepare(parts, server, inbound))',
+    find: 'prepared: () => ready ?? obtain() }',
+    replace: 'prepared: obtain }',
   },
   {
     id: 'toolcall.one-credential',
@@ -234,24 +234,24 @@ export const toolcall: readonly Mutant[] = [
   {
     id: 'toolcall.filter',
     file: 'packages/gateway/src/toolcall/callTool.ts',
-    find: 'return tool && isOffered(server, tool) &&',
+    find: 'return tool && isOffered(walk, tool) &&',
     replace: 'return tool &&',
   },
   {
     id: 'toolcall.filter',
     file: 'packages/gateway/src/toolcall/callTool.ts',
-    find: 'if (!tool || !isOffered(server, tool)) throw',
+    find: 'if (!tool || !isOffered(walk, tool)) throw',
     replace: 'if (!tool) throw',
   },
   {
     id: 'toolcall.filter',
     file: 'packages/gateway/src/toolcall/listTools.ts',
-    find: 'entry.tools.filter((tool) => isOffered(entry.server, tool))',
+    find: 'entry.tools.filter((tool) => toolOffered(policy, inbound.principal, entry.server, tool))',
     replace: 'entry.tools',
   },
   {
     id: 'toolcall.filter',
-    file: 'packages/gateway/src/toolcall/loadTools.ts',
+    file: 'packages/gateway/src/policy/toolOffered.ts',
     find: "annotations?.['readOnlyHint'] === true",
     replace: "annotations?.['readOnlyHint'] !== undefined",
   },
@@ -310,21 +310,81 @@ export const toolcall: readonly Mutant[] = [
     replace: '',
   },
   {
-    id: 'access.stored.author-only',
-    file: 'packages/gateway/src/access/seesServer.ts',
-    find: 'tenant === principal.tenant && author === principal.userId',
-    replace: 'tenant === principal.tenant',
-  },
-  {
-    id: 'access.stored.author-only',
-    file: 'packages/gateway/src/access/seesServer.ts',
-    find: 'tenant === principal.tenant && author === principal.userId',
-    replace: 'author === principal.userId',
-  },
-  {
     id: 'toolcall.catalog.nobodys',
     file: 'packages/gateway/src/toolcall/loadTools.ts',
     find: "if (server.scope === 'user') return { ...inbound, signal };",
     replace: 'if (server.scope.length > 0) return { ...inbound, signal };',
+  },
+  {
+    id: 'audit.call.event',
+    file: 'packages/gateway/src/toolcall/recordAudit.ts',
+    find: 'Object.keys(asked.args)',
+    replace: 'Object.values(asked.args).map(String)',
+  },
+  {
+    id: 'audit.call.event',
+    file: 'packages/gateway/src/toolcall/readServer.ts',
+    find: "{ action: 'resource.read', server: name }",
+    replace: "{ action: 'resource.read', server: name, tool: reading.params.uri }",
+  },
+  {
+    id: 'audit.call.outcome',
+    file: 'packages/gateway/src/toolcall/callTool.ts',
+    find: "trail.refused = 'MCP_AUTHORIZATION_UNAVAILABLE';",
+    replace: '',
+  },
+  {
+    id: 'audit.call.outcome',
+    file: 'packages/gateway/src/toolcall/recordAudit.ts',
+    find: "if (code === 'MCP_OUTCOME_UNCERTAIN' || code === 'MCP_TIMEOUT') return { outcome: 'uncertain', code };",
+    replace: '',
+  },
+  {
+    id: 'audit.call.room',
+    file: 'packages/gateway/src/toolcall/callTool.ts',
+    find: 'requireRoom(parts, server, trail);',
+    replace: '',
+  },
+  {
+    id: 'audit.call.room',
+    file: 'packages/gateway/src/toolcall/readServer.ts',
+    find: 'requireRoom(parts, server, trail);',
+    replace: '',
+  },
+  {
+    id: 'policy.call.absent',
+    file: 'packages/gateway/src/toolcall/callTool.ts',
+    find: 'if (!tool || !isOffered(walk, tool)) throw',
+    replace: 'if (!tool) throw',
+  },
+  {
+    id: 'policy.call.absent',
+    file: 'packages/gateway/src/toolcall/listTools.ts',
+    find: 'toolOffered(policy, inbound.principal, entry.server, tool)',
+    replace: 'policy !== undefined && toolOffered.length >= 0 && tool !== undefined',
+  },
+  {
+    id: 'policy.call.ask',
+    file: 'packages/gateway/src/toolcall/callTool.ts',
+    find: 'if (asking) await asking;',
+    replace: '',
+  },
+  {
+    id: 'policy.call.ask',
+    file: 'packages/gateway/src/toolcall/callTool.ts',
+    find: '      await askFirst(walk, changed);\n',
+    replace: '',
+  },
+  {
+    id: 'toolcall.obo-trust',
+    file: 'packages/gateway/src/toolcall/askServer.ts',
+    find: "server.auth === 'obo' && !(await parts.oboTrust.isTrusted(server))",
+    replace: "server.auth === 'obo' && !parts.oboTrust",
+  },
+  {
+    id: 'audit.call.event',
+    file: 'packages/gateway/src/toolcall/recordAudit.ts',
+    find: 'scopes: trail.isPrepared && server ? scopesOf(server) : undefined,',
+    replace: 'scopes: server && [],',
   },
 ];

@@ -283,4 +283,52 @@ export const upstream: readonly Mutant[] = [
     find: "cause.reason !== 'too_large' || alone",
     replace: "cause.reason !== 'too_large'",
   },
+  {
+    id: 'channel.log.bounded',
+    file: 'packages/gateway/src/upstream/http/legacyStream.ts',
+    find: 'serverLog.receive(isObject(message.params) ? message.params : {}, []);',
+    replace: "parts.log('upstream.server_log', { server });",
+  },
+  {
+    id: 'channel.log.bounded',
+    file: 'packages/gateway/src/upstream/http/legacyStream.ts',
+    find: '    serverLog.end();\n',
+    replace: '',
+  },
+  {
+    id: 'upstream.session.revision-dropped',
+    file: 'packages/gateway/src/upstream/http/legacyUpstream.ts',
+    find: 'if (error instanceof UpstreamError && PROTOCOL.has(error.reason)) ending.end();',
+    replace: '',
+  },
+  {
+    id: 'upstream.session.revision-dropped',
+    file: 'packages/gateway/src/upstream/http/legacyUpstream.ts',
+    find: 'error instanceof UpstreamError && PROTOCOL.has(error.reason)',
+    replace: 'error instanceof UpstreamError',
+  },
+  {
+    id: 'upstream.session.revision-dropped',
+    file: 'packages/gateway/src/upstream/http/legacyUpstream.ts',
+    find: "  'rpc_error',\n",
+    replace: '',
+  },
+  {
+    id: 'upstream.session.revision-dropped',
+    file: 'packages/gateway/src/upstream/http/legacyUpstream.ts',
+    find: "  'garbage',\n  'bad_request',\n  'wrong_url',\n",
+    replace: '',
+  },
+  {
+    id: 'upstream.session.revision-dropped',
+    file: 'packages/gateway/src/upstream/http/legacyUpstream.ts',
+    find: '  ending.onClose(() => stopStream?.());\n',
+    replace: '',
+  },
+  {
+    id: 'upstream.session.revision-dropped',
+    file: 'packages/gateway/src/upstream/http/legacyUpstream.ts',
+    find: "    if (ending.over) throw new UpstreamError('ended');\n",
+    replace: '',
+  },
 ];

@@ -59,6 +59,10 @@ export const foundation = {
     'done',
     'A start that fails says what to do, with a code and without a stack or a secret.',
   ],
+  'start.restrictions.enforced': [
+    'done',
+    'Who sees a server and which tools exist follows the file, also after a reload.',
+  ],
   'start.restrictions.fail-closed': [
     'done',
     'A server whose restriction is not enforced yet is not offered.',
@@ -72,6 +76,7 @@ export const foundation = {
   'http.admin-only': ['done', 'Administration is refused to everybody but administrators.'],
   'http.csrf': ['done', 'A write from a browser comes from our own origin or carries our header.'],
   'http.session-cookie': ['done', 'The session cookie is HttpOnly, SameSite=Lax, and Secure on https.'],
+  'http.logout.cookie': ['done', 'A browser loses its cookie also when a sign-out cannot be written down.'],
   'http.logout': ['done', 'Signing out ends the session itself.'],
   'http.setup-link.single-use': ['done', 'A setup link makes one account.'],
   'http.bad-input-changes-nothing': [

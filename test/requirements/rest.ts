@@ -17,6 +17,10 @@ export const rest = {
   'rest.isolation.shared': ['done', 'A shared server never receives anything of a user.'],
   'rest.secret.intact': ['done', 'A secret of a user arrives byte for byte, and is not looked at again.'],
   'rest.secret.never-read': ['done', 'A user’s value is stored, used and never given back.'],
+  'rest.values.other-replica': [
+    'done',
+    'A value entered at one replica ends the lists that others had with the old one.',
+  ],
   'rest.breaker.healthy': ['done', 'Many users connecting to one healthy server are all served.'],
   'rest.session-lost': ['done', 'The first call after a lost session succeeds, and runs once.'],
   'rest.ping': ['done', 'A server’s ping is answered.'],
@@ -33,6 +37,15 @@ export const rest = {
     'done',
     'The hot routes pass the same checks as all others, and answer as they do.',
   ],
+  'rest.door.session-only': [
+    'done',
+    'What no key may do takes a browser session: a token does not do it either.',
+  ],
+  'rest.operator': [
+    'done',
+    'What concerns the whole gateway is not for administrators of one customer’s tenant.',
+  ],
+  'rest.sign-in.audited': ['done', 'A refused sign-in is written down, unless it was not looked at.'],
   'rest.door.body': ['done', 'A body that cannot be read is refused, and changes nothing.'],
   'rest.door.paths': ['done', 'A hot route is found by its path exactly as any other.'],
   'rest.in-flight': ['done', 'One user cannot hold the places of everybody.'],
@@ -68,4 +81,6 @@ export const rest = {
   ],
   'network.reload.same': ['done', 'A reload that leaves the rules alone interrupts nothing.'],
   'network.reload.sockets': ['done', 'A socket that stays open ends when its server is no longer allowed.'],
+  'rest.matrix': ['done', 'Every route answers every kind of caller as the permission matrix says.'],
+  'rest.limits.address': ['done', 'Of forwarded addresses only those of our own proxies are believed.'],
 } as const satisfies Record<string, Requirement>;

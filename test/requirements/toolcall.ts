@@ -62,10 +62,24 @@ export const toolcall = {
     'done',
     'A stored server with one key has a session for each of its viewers.',
   ],
-  'access.stored.author-only': ['done', 'A server that a user stored is seen by that user alone.'],
   'toolcall.list.honest': ['done', 'A list says of each server whether its tools can be called now.'],
   'toolcall.catalog.nobodys': [
     'done',
     'A list that everybody waits for carries no hop count, trace or baggage of whoever came first.',
+  ],
+  'audit.call.event': [
+    'done',
+    'Every call and read is written down: who, by which door, what, on whose authority, names but no values.',
+  ],
+  'audit.call.outcome': ['done', 'What was refused, what failed and what is uncertain are told apart.'],
+  'audit.call.room': ['done', 'A call with an exchanged token is refused while nothing can be written down.'],
+  'policy.call.absent': ['done', 'What the policy denies a role is neither listed nor called.'],
+  'policy.call.ask': [
+    'done',
+    'A tool that asks first runs once for each approval, and spends nothing before it.',
+  ],
+  'toolcall.obo-trust': [
+    'done',
+    'No user’s token is exchanged for a server that nobody who may decides about.',
   ],
 } as const satisfies Record<string, Requirement>;

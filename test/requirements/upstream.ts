@@ -136,6 +136,10 @@ export const upstream = {
   'websocket.ping.dead': ['done', 'A websocket whose peer is gone without a word is noticed.'],
   'upstream.open.by-type': ['done', 'A conversation opens over the transport that the target names.'],
   'upstream.open.bounded': ['done', 'Opening a conversation never takes longer than its time limit.'],
+  'upstream.session.revision-dropped': [
+    'done',
+    'A conversation whose lost session cannot be had again, because it is no longer spoken, ends; a fault ends none.',
+  ],
   'stdio.output.lines': ['done', 'However a stdio server cuts its lines, they are read the same.'],
   'stdio.output.oversized': [
     'done',

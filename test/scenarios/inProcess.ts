@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEnv } from '@behalf/contracts';
-import { systemClock, systemRandom } from '@behalf/kernel';
+import { systemClock, systemRandom, type Clock } from '@behalf/kernel';
 import { compose } from '../../api/src/compose.ts';
 import type { Route } from '../../api/src/http.ts';
 import type { Logger } from '../../api/src/logger.ts';
@@ -23,6 +23,7 @@ export interface InProcessGateway {
 export async function startInProcess(
   variables: Record<string, string> = {},
   yaml?: string,
+  clock: Clock = systemClock,
 ): Promise<InProcessGateway> {
   const dir = await mkdtemp(join(tmpdir(), 'behalf-http-'));
   const dataDir = join(dir, 'data');
@@ -44,7 +45,7 @@ export async function startInProcess(
     record,
     ignored: [],
     logger,
-    clock: systemClock,
+    clock,
     random: systemRandom,
     protect: () => undefined,
     onEvicted: () => {

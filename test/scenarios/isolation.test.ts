@@ -1,4 +1,5 @@
-import { verifies } from '@behalf/testkit';
+import type { ToolsView } from '@behalf/contracts';
+import { eventually, verifies } from '@behalf/testkit';
 import { describe, expect } from '@jest/globals';
 import type { Person } from './people.ts';
 import { createScene } from './scene.ts';
@@ -70,7 +71,11 @@ describe('what belongs to one user', () => {
       'Bob',
     ])) as [Person, Person];
     for (const person of [ada, bob, ada, bob]) {
-      const planted = { authorization: 'Bearer planted', 'x-key': 'planted', 'mcp-session-id': 'planted' };
+      const planted = {
+        'proxy-authorization': 'Bearer planted',
+        'x-key': 'planted',
+        'mcp-session-id': 'planted',
+      };
       expect((await person.call('shared', 'echo', {}, { headers: planted })).status).toBe(200);
     }
     const sessions = new Set(server.received('tools/call').map(({ headers }) => headers['mcp-session-id']));
@@ -124,6 +129,29 @@ describe('what belongs to one user', () => {
     expect([without.status, without.body.code]).toEqual([424, 'MCP_USER_VARS_MISSING']);
     expect(without.body.errors?.[0]?.path).toBe('KEY');
   });
+
+  verifies(
+    'rest.values.other-replica',
+    'a value entered at one replica ends what another had listed with the old one',
+    async () => {
+      const listed = (key: unknown) => ({ tools: [{ name: `of-${String(key)}`, inputSchema: {} }] });
+      // Of the legacy era: nothing that it says of its list ends it.
+      const server = await scene.serve({
+        era: 'legacy',
+        methods: { 'tools/list': (_params, { request }) => listed(request.headers['x-key']) },
+      });
+      const here = (await begin({ mine: keyed(server.url) }, ['Ada'])) as [Person];
+      const [there] = (await scene.beside(here)) as [Person];
+      const tools = async (person: Person) => {
+        const view = (await (await person.get('/api/mcp/tools')).json()) as ToolsView;
+        return view.servers['mine']!.tools.map(({ name }) => name);
+      };
+      await setKey(here[0], 'mine', 'old');
+      expect(await tools(there)).toEqual(['of-old']);
+      await setKey(here[0], 'mine', 'new');
+      await eventually('the other one to list anew', async () => (await tools(there))[0] === 'of-new', 3_000);
+    },
+  );
 
   verifies(
     'rest.breaker.healthy',

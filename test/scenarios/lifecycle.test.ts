@@ -178,10 +178,7 @@ describe('a running gateway', () => {
     'start.restrictions.fail-closed',
     'a server whose restriction is not enforced yet is not offered, and the log says why',
     async () => {
-      const restricted = [
-        ['access', 'access: { roles: [ADMIN] }'],
-        ['signed', 'auth: required'],
-      ] as const;
+      const restricted = [['signed', 'auth: required']] as const;
       const yaml = scripted() + restricted.map(([name, line]) => server(name, {}, line)).join('');
       await writeFile(join(place.dir, 'librechat.yaml'), yaml);
       const gateway = await place.start();
@@ -194,12 +191,32 @@ describe('a running gateway', () => {
         expect((await browser.post(`/api/mcp/servers/${name}/tools/echo/call`)).status).toBe(404);
         expect(home).not.toContain(`<code>${name}</code>`);
       }
-      await writeFile(
-        join(place.dir, 'librechat.yaml'),
-        `${scripted()}endpoints:\n  agents:\n    toolApproval:\n      deny: ['mcp:scripted:echo']\n`,
-      );
+      await gateway.stop();
+    },
+    60_000,
+  );
+
+  verifies(
+    'start.restrictions.enforced',
+    'who may see a server and which tools exist follows the file, also when it is read again',
+    async () => {
+      const guarded = (role: string) => server('guarded', {}, `access: { roles: [${role}] }`);
+      const write = (text: string) => writeFile(join(place.dir, 'librechat.yaml'), text);
+      await write(scripted() + guarded('GUEST'));
+      const gateway = await place.start();
+      const browser = await signedIn(gateway);
+      const call = async (name: string) =>
+        (await browser.post(`/api/mcp/servers/${name}/tools/echo/call`)).status;
+      const seen = async () => {
+        const { servers } = (await (await browser.get('/api/mcp/tools')).json()) as { servers: object };
+        return Object.keys(servers);
+      };
+      expect([await seen(), await call('guarded')]).toEqual([['scripted'], 404]);
+      const denied = `endpoints:\n  agents:\n    toolApproval:\n      deny: ['mcp:scripted:echo']\n`;
+      await write(scripted() + guarded('ADMIN') + denied);
       expect((await browser.post('/api/admin/reload')).status).toBe(200);
-      expect((await browser.post('/api/mcp/servers/scripted/tools/echo/call')).status).toBe(404);
+      expect(await seen()).toEqual(['scripted', 'guarded']);
+      expect([await call('guarded'), await call('scripted')]).toEqual([200, 404]);
       await gateway.stop();
     },
     60_000,

@@ -58,7 +58,7 @@ describe('metrics', () => {
       [{ ...bearer('wrong'), cookie: admin }, 401, 'AUTH_REQUIRED'],
       [{ authorization: 'Bearer', cookie: admin }, 401, 'AUTH_REQUIRED'],
       [{ authorization: `Bearer wrong ${TOKEN}`, cookie: admin }, 401, 'AUTH_REQUIRED'],
-      [{ authorization: `Basic ${TOKEN}` }, 401, 'AUTH_REQUIRED'],
+      [{ authorization: `Basic ${TOKEN}` }, 401, 'AUTH_TOKEN_INVALID'],
     ];
     for (const [headers, status, code] of refused) {
       const response = await read(headers);

@@ -1,4 +1,4 @@
-import { createAccounts, createPasswords, createSessions } from '@behalf/gateway';
+import { createAccounts, createPasswords, createSessions, type Passwords } from '@behalf/gateway';
 import { createKeyring, systemClock as clock, systemRandom as random } from '@behalf/kernel';
 import { loadKeys, openPrimary } from '@behalf/stores/open';
 import type { InProcessGateway } from './inProcess.ts';
@@ -9,6 +9,7 @@ export interface Person {
   readonly cookie: string;
   get(path: string, headers?: Record<string, string>): Promise<Response>;
   post(path: string, body?: unknown, init?: RequestInit): Promise<Response>;
+  send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
   /** Calls a tool; the status and the parsed body. */
   call(
     server: string,
@@ -32,7 +33,7 @@ export interface CallBody {
 /** Accounts made beside a running gateway, as the operator's command makes them, each with a session. */
 export async function createPeople(
   gateway: Pick<InProcessGateway, 'url' | 'dataDir'>,
-  names: readonly string[],
+  names: readonly (string | { name: string; role: string })[],
 ): Promise<Person[]> {
   const keyring = createKeyring(
     loadKeys({ configured: undefined, dataDir: gateway.dataDir, random }),
@@ -40,16 +41,20 @@ export async function createPeople(
   );
   const store = await openPrimary({ dataDir: gateway.dataDir }, { clock, random });
   try {
-    const passwords = { ...createPasswords(random), hash: async () => 'no password: these have sessions' };
+    const passwords: Passwords = {
+      ...createPasswords(random),
+      hash: async () => 'no password: these have sessions',
+    };
     const accounts = createAccounts({ ...store, passwords, keyring, clock, random });
     const sessions = createSessions({ ...store, clock, random });
     const people: Person[] = [];
-    for (const name of names) {
+    for (const entry of names) {
+      const { name, role } = typeof entry === 'string' ? { name: entry, role: 'USER' } : entry;
       const user = await accounts.create({
         email: `${name.toLowerCase()}@example.com`,
         name,
         password: 'unused and long',
-        role: 'USER',
+        role,
       });
       people.push(person(gateway.url, user.id, (await sessions.start(user)).secret));
     }
@@ -59,7 +64,7 @@ export async function createPeople(
   }
 }
 
-function person(url: string, id: string, secret: string): Person {
+export function person(url: string, id: string, secret: string): Person {
   const cookie = `behalf_session=${secret}`;
   const post = (path: string, body: unknown = {}, { headers, ...init }: RequestInit = {}) =>
     fetch(new URL(path, url), {
@@ -78,6 +83,8 @@ function person(url: string, id: string, secret: string): Person {
     cookie,
     get: (path, headers = {}) => fetch(new URL(path, url), { headers: { cookie, ...headers } }),
     post,
+    send: (method, path, body, headers = {}) =>
+      post(path, body, { method, headers, ...(body === undefined && { body: null }) }),
     async call(server, tool, args = {}, init = {}) {
       const path = `/api/mcp/servers/${encodeURIComponent(server)}/tools/${encodeURIComponent(tool)}/call`;
       const response = await post(path, { arguments: args }, init);

@@ -271,7 +271,7 @@ describe('starting a gateway', () => {
           5_000,
         );
       await answers(200);
-      await place.run({}, script('setRole', '--email', 'a@b.c', '--role', 'USER'));
+      await place.run({}, script('setRole', '--email', 'a@b.c', '--role', 'USER', '--force'));
       await answers(403);
       await gateway.stop();
     },

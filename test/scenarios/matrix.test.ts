@@ -1,0 +1,164 @@
+import { Problem } from '@behalf/contracts';
+import { createDevIdp, type DevIdp } from '@behalf/devidp';
+import { scriptedHttpServer, verifies, type ScriptedHttpServer } from '@behalf/testkit';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { startInProcess, type InProcessGateway } from './inProcess.ts';
+import { actors, matrix, type Actor, type Row } from './matrix.ts';
+import { createPeople, type Person } from './people.ts';
+import { http } from './serverYaml.ts';
+
+describe('who may do what', () => {
+  let upstream: ScriptedHttpServer;
+  let idp: DevIdp;
+  let gateway: InProcessGateway;
+  let people: Record<Exclude<Actor, 'anonymous'> | 'bystander', Person>;
+  /** The servers in question, by the name of who wrote them. */
+  const servers = { owner: { name: '', id: '' }, former: { name: '', id: '' } };
+
+  beforeAll(async () => {
+    upstream = await scriptedHttpServer({
+      era: 'legacy',
+      tools: [{ name: 'echo' }],
+      capabilities: { tools: {}, resources: {}, prompts: {} },
+      methods: {
+        'resources/read': () => ({ contents: [] }),
+        'resources/list': () => ({ resources: [] }),
+        'resources/templates/list': () => ({ resourceTemplates: [] }),
+        'prompts/list': () => ({ prompts: [] }),
+        'prompts/get': () => ({ messages: [] }),
+      },
+    });
+    idp = await createDevIdp({ production: false, port: 0, users: [], clients: [], audience: 'behalf' });
+    gateway = await startInProcess(
+      {
+        OPENID_ISSUER: idp.issuer,
+        OPENID_CLIENT_ID: 'behalf',
+        OPENID_CLIENT_SECRET: 'not used here',
+        RATE_LIMIT_WRITES: '100000',
+      },
+      JSON.stringify({
+        mcpSettings: { allowedAddresses: [new URL(upstream.url).host] },
+        mcpServers: { shared: http(upstream.url) },
+      }),
+    );
+    const names = ['user', 'creator', 'editor', 'owner', 'former', 'bystander'] as const;
+    const made = await createPeople(gateway, [...names, { name: 'admin', role: 'ADMIN' }]);
+    people = Object.fromEntries([...names, 'admin'].map((name, i) => [name, made[i]])) as typeof people;
+    const { admin, owner, former, editor } = people;
+    await must(
+      201,
+      admin.post('/api/admin/roles', { name: 'CREATOR', permissions: { MCP_SERVERS: creating } }),
+    );
+    for (const person of [people.creator, editor, owner, former]) await setRole(person, 'CREATOR');
+    await writeServer('owner');
+    await writeServer('former');
+    await setRole(former, 'USER');
+  }, 60_000);
+  afterAll(async () => {
+    await gateway.close();
+    await idp.close();
+    await upstream.close();
+  });
+
+  const creating = { USE: true, CREATE: true, SHARE: true };
+
+  async function must(status: number, answer: Promise<Response>): Promise<Record<string, string>> {
+    const response = await answer;
+    const body = (await response.json()) as Record<string, string>;
+    expect([response.status, body]).toEqual([status, body]);
+    return body;
+  }
+  const setRole = (person: Person, role: string) =>
+    must(200, people.admin.send('PATCH', `/api/admin/users/${person.id}`, { role }));
+
+  /** A server of this author, which the editor may edit when it is the owner's. */
+  async function writeServer(author: 'owner' | 'former'): Promise<void> {
+    const config = { type: 'streamable-http', url: upstream.url, title: `Of ${author}` };
+    const made = await must(201, people[author].post('/api/mcp/servers', { config }));
+    servers[author] = { name: made['serverName'] ?? '', id: made['dbId'] ?? '' };
+    if (author === 'former') return;
+    const updated = [{ type: 'user', id: people.editor.id, accessRoleId: 'mcpServer_editor' }];
+    const at = `/api/permissions/mcpServer/${servers.owner.id}`;
+    await must(200, people.owner.send('PUT', at, { updated, removed: [], public: false }));
+  }
+
+  function fill(path: string, row: Row, actor: Actor): string {
+    const { name, id } = servers[actor === 'former' ? 'former' : 'owner'];
+    const isServerId = path.startsWith('/api/permissions/');
+    const defaults: Record<string, string> = {
+      ...{ serverName: name, toolName: 'echo', promptName: 'greet', session: 'unknown' },
+      id: isServerId ? id : 'unknown',
+    };
+    const filled = path.replace(/:(\w+)/g, (_all, key: string) => {
+      const given = row.params?.[key] ?? defaults[key] ?? 'unknown';
+      return encodeURIComponent(given === 'BYSTANDER' ? people.bystander.id : given);
+    });
+    return row.query === undefined ? filled : `${filled}?${row.query}`;
+  }
+
+  function fillBody(body: unknown, actor: Actor): string | null {
+    if (body === undefined) return null;
+    const { name } = servers[actor === 'former' ? 'former' : 'owner'];
+    return JSON.stringify(body).replace('<upstream>', upstream.url).replace('<server>', name);
+  }
+
+  async function ask(route: string, row: Row, actor: Actor): Promise<number> {
+    const [method = '', path = ''] = route.split(' ');
+    // A sign-out would end the actor.
+    const isKnown = actor !== 'anonymous' && path !== '/api/auth/logout';
+    const response = await fetch(gateway.url + fill(path, row, actor), {
+      method,
+      redirect: 'manual',
+      headers: {
+        'content-type': 'application/json',
+        'x-behalf-csrf': '1',
+        ...(isKnown && { cookie: people[actor as 'user'].cookie }),
+      },
+      body: fillBody(row.body, actor),
+    });
+    const text = await response.text();
+    if (response.status >= 400 && path.startsWith('/api/')) {
+      expect([route, actor, response.headers.get('content-type')]).toEqual([
+        ...[route, actor],
+        'application/problem+json; charset=utf-8',
+      ]);
+      const { status, message, error } = Problem.parse(JSON.parse(text));
+      expect([status, typeof message, typeof error]).toEqual([response.status, 'string', 'string']);
+    }
+    return response.status;
+  }
+
+  /** What this row took away is there again for the next. */
+  async function restore(route: string, status: number): Promise<void> {
+    if (route === 'DELETE /api/mcp/servers/:serverName' && status === 200) await writeServer('owner');
+    if (route === 'PATCH /api/admin/users/:id' && status === 200) {
+      await must(
+        200,
+        people.admin.send('PATCH', `/api/admin/users/${people.bystander.id}`, { disabled: false }),
+      );
+    }
+  }
+
+  verifies('rest.matrix', 'the table has every route of the router, and no other', () => {
+    const routes = gateway.routes.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+    expect(Object.keys(matrix).sort()).toEqual([...new Set(routes)].sort());
+    expect(routes).toHaveLength(new Set(routes).size);
+  });
+
+  verifies(
+    'rest.matrix',
+    'every route answers every kind of caller as the table says',
+    async () => {
+      const told: string[] = [];
+      for (const [route, row] of Object.entries(matrix)) {
+        for (const [i, actor] of actors.entries()) {
+          const status = await ask(route, row, actor);
+          if (status !== row.expect[i]) told.push(`${route} as ${actor}: ${status}, not ${row.expect[i]}`);
+          await restore(route, status);
+        }
+      }
+      expect(told).toEqual([]);
+    },
+    120_000,
+  );
+});

@@ -1,0 +1,161 @@
+/** Who asks. `former` wrote a server while their role let them, and their role was taken down since. */
+export const actors = ['anonymous', 'user', 'creator', 'editor', 'owner', 'admin', 'former'] as const;
+export type Actor = (typeof actors)[number];
+
+/** What one of them sends: the names in the path are those of the actor's own case unless the row says otherwise. */
+export interface Row {
+  /** One status for each of `actors`, in their order. */
+  readonly expect: readonly [number, number, number, number, number, number, number];
+  readonly body?: unknown;
+  readonly query?: string;
+  /** Named segments of the path; those that name a server, a user or a role have defaults. */
+  readonly params?: Readonly<Record<string, string>>;
+}
+
+const definition = (title: string) => ({
+  config: { type: 'streamable-http', url: '<upstream>', title },
+});
+
+/**
+ * Every route with every kind of caller. A route that is missing here fails the test: the list of routes is the
+ * router's own. `user` and `creator` have nothing to do with the server in question, so to them it does not exist.
+ * An administrator looks after it without using it; `former` still uses it and may not change it any more.
+ */
+export const matrix: Readonly<Record<string, Row>> = {
+  // Public doors.
+  'GET /': { expect: [200, 200, 200, 200, 200, 200, 200] },
+  'GET /health': { expect: [200, 200, 200, 200, 200, 200, 200] },
+  'GET /ready': { expect: [200, 200, 200, 200, 200, 200, 200] },
+  'GET /style.css': { expect: [200, 200, 200, 200, 200, 200, 200] },
+  'GET /setup': { expect: [403, 403, 403, 403, 403, 403, 403] },
+  'GET /metrics': { expect: [401, 403, 403, 403, 403, 200, 403] },
+  'POST /api/auth/setup': { expect: [400, 400, 400, 400, 400, 400, 400], body: {} },
+  'POST /api/auth/login': { expect: [400, 400, 400, 400, 400, 400, 400], body: {} },
+  // Of somebody who is not signed in; that it ends sessions is shown elsewhere.
+  'POST /api/auth/logout': { expect: [204, 204, 204, 204, 204, 204, 204] },
+  'GET /oauth/openid': { expect: [302, 302, 302, 302, 302, 302, 302] },
+  'GET /oauth/openid/callback': { expect: [302, 302, 302, 302, 302, 302, 302] },
+
+  // One's own account.
+  'GET /api/user': { expect: [401, 200, 200, 200, 200, 200, 200] },
+  'GET /api/user/keys': { expect: [401, 200, 200, 200, 200, 200, 200] },
+  'POST /api/user/keys': {
+    expect: [401, 201, 201, 201, 201, 201, 201],
+    body: { name: 'laptop', scopes: ['mcp'] },
+  },
+  'DELETE /api/user/keys/:id': { expect: [401, 404, 404, 404, 404, 404, 404], params: { id: 'unknown' } },
+  'GET /api/user/sessions': { expect: [401, 200, 200, 200, 200, 200, 200] },
+  'DELETE /api/user/sessions/:session': { expect: [401, 404, 404, 404, 404, 404, 404] },
+
+  // Using servers.
+  'GET /api/mcp/tools': { expect: [401, 200, 200, 200, 200, 200, 200] },
+  'POST /api/mcp/servers/:serverName/tools/:toolName/call': {
+    expect: [401, 404, 404, 200, 200, 404, 200],
+    body: { arguments: {} },
+  },
+  'POST /api/mcp/servers/:serverName/resources/read': {
+    expect: [401, 404, 404, 200, 200, 404, 200],
+    body: { uri: 'test:one' },
+  },
+  'POST /api/mcp/servers/:serverName/prompts/:promptName/get': {
+    expect: [401, 404, 404, 200, 200, 404, 200],
+    body: { arguments: {} },
+  },
+  'GET /api/mcp/servers/:serverName/resources': { expect: [401, 404, 404, 200, 200, 404, 200] },
+  'GET /api/mcp/servers/:serverName/resources/templates': { expect: [401, 404, 404, 200, 200, 404, 200] },
+  'GET /api/mcp/servers/:serverName/prompts': { expect: [401, 404, 404, 200, 200, 404, 200] },
+  'POST /api/mcp/:serverName/reinitialize': { expect: [401, 404, 404, 200, 200, 404, 200], body: {} },
+  'GET /api/mcp/connection/status': { expect: [401, 200, 200, 200, 200, 200, 200] },
+  'GET /api/mcp/connection/status/:serverName': { expect: [401, 404, 404, 200, 200, 404, 200] },
+  'GET /api/mcp/:serverName/auth-values': { expect: [401, 404, 404, 200, 200, 404, 200] },
+  'POST /api/user/plugins': {
+    expect: [401, 404, 404, 200, 200, 404, 200],
+    body: { pluginKey: 'mcp_<server>', action: 'uninstall', auth: {} },
+  },
+  'GET /api/mcp/approvals': { expect: [401, 200, 200, 200, 200, 200, 200] },
+  'POST /api/mcp/approvals/:id': {
+    expect: [401, 404, 404, 404, 404, 404, 404],
+    body: { approve: true },
+    params: { id: 'unknown' },
+  },
+
+  // Defining servers.
+  'GET /api/mcp/servers': { expect: [401, 200, 200, 200, 200, 200, 200] },
+  'POST /api/mcp/servers': { expect: [401, 403, 201, 201, 201, 201, 403], body: definition('Another') },
+  'GET /api/mcp/servers/:serverName': { expect: [401, 404, 404, 200, 200, 200, 200] },
+  'PATCH /api/mcp/servers/:serverName': {
+    expect: [401, 403, 404, 200, 200, 200, 403],
+    body: definition('Renamed'),
+  },
+  'DELETE /api/mcp/servers/:serverName': { expect: [401, 403, 404, 403, 200, 200, 403] },
+
+  // Sharing them.
+  'GET /api/permissions/search-principals': { expect: [401, 403, 200, 200, 200, 200, 403], query: 'q=ad' },
+  'GET /api/permissions/mcpServer/roles': { expect: [401, 200, 200, 200, 200, 200, 200] },
+  'GET /api/permissions/mcpServer/effective/all': { expect: [401, 200, 200, 200, 200, 200, 200] },
+  'GET /api/permissions/mcpServer/:id/effective': { expect: [401, 404, 404, 200, 200, 200, 200] },
+  'GET /api/permissions/mcpServer/:id': { expect: [401, 404, 404, 403, 200, 200, 200] },
+  'PUT /api/permissions/mcpServer/:id': {
+    expect: [401, 403, 404, 403, 200, 200, 403],
+    body: { updated: [], removed: [], public: false },
+  },
+
+  // Roles, as a front end asks for them.
+  'GET /api/roles/:role': { expect: [401, 403, 200, 200, 200, 200, 403], params: { role: 'CREATOR' } },
+  'PUT /api/roles/:role/mcp-servers': {
+    expect: [401, 403, 403, 403, 403, 200, 403],
+    params: { role: 'CREATOR' },
+    body: { USE: true, CREATE: true, SHARE: true },
+  },
+
+  // Administration.
+  'POST /api/admin/reload': { expect: [401, 403, 403, 403, 403, 200, 403] },
+  'GET /api/admin/mcp/servers': { expect: [401, 403, 403, 403, 403, 200, 403] },
+  'GET /api/admin/mcp/servers/:serverName': {
+    expect: [401, 403, 403, 403, 403, 200, 403],
+    params: { serverName: 'shared' },
+  },
+  'PUT /api/admin/mcp/servers/:serverName': {
+    expect: [401, 403, 403, 403, 403, 200, 403],
+    params: { serverName: 'shared' },
+    body: { config: { title: 'Overridden' } },
+  },
+  'DELETE /api/admin/mcp/servers/:serverName': {
+    expect: [401, 403, 403, 403, 403, 200, 403],
+    params: { serverName: 'shared' },
+  },
+  'GET /api/admin/roles': { expect: [401, 403, 403, 403, 403, 200, 403] },
+  'POST /api/admin/roles': {
+    expect: [401, 403, 403, 403, 403, 201, 403],
+    body: { name: 'GUEST', permissions: { MCP_SERVERS: { USE: true } } },
+  },
+  'GET /api/admin/roles/:name': { expect: [401, 403, 403, 403, 403, 200, 403], params: { name: 'GUEST' } },
+  'PATCH /api/admin/roles/:name': {
+    expect: [401, 403, 403, 403, 403, 200, 403],
+    params: { name: 'GUEST' },
+    body: { permissions: { MCP_SERVERS: { USE: false } } },
+  },
+  'DELETE /api/admin/roles/:name': { expect: [401, 403, 403, 403, 403, 204, 403], params: { name: 'GUEST' } },
+  'GET /api/admin/users': { expect: [401, 403, 403, 403, 403, 200, 403] },
+  'GET /api/admin/users/:id': { expect: [401, 403, 403, 403, 403, 200, 403], params: { id: 'BYSTANDER' } },
+  'PATCH /api/admin/users/:id': {
+    expect: [401, 403, 403, 403, 403, 200, 403],
+    params: { id: 'BYSTANDER' },
+    body: { disabled: true },
+  },
+  'GET /api/admin/users/:id/sessions': {
+    expect: [401, 403, 403, 403, 403, 200, 403],
+    params: { id: 'BYSTANDER' },
+  },
+  'DELETE /api/admin/users/:id/sessions': {
+    expect: [401, 403, 403, 403, 403, 200, 403],
+    params: { id: 'BYSTANDER' },
+  },
+  'DELETE /api/admin/users/:id/sessions/:session': {
+    expect: [401, 403, 403, 403, 403, 404, 403],
+    params: { id: 'BYSTANDER' },
+  },
+  'GET /api/admin/audit': { expect: [401, 403, 403, 403, 403, 200, 403] },
+  'GET /api/admin/audit/export': { expect: [401, 403, 403, 403, 403, 200, 403] },
+  'GET /api/admin/audit/verify': { expect: [401, 403, 403, 403, 403, 200, 403] },
+};

@@ -1,0 +1,101 @@
+import {
+  createBrowser as createProviderBrowser,
+  createDevIdp,
+  type DevClient,
+  type DevIdp,
+  type DevUser,
+} from '@behalf/devidp';
+import type { Clock } from '@behalf/kernel';
+import { freePort } from '@behalf/testkit';
+import { createBrowser } from './browser.ts';
+import { startInProcess, type InProcessGateway } from './inProcess.ts';
+
+export interface OpenIdGateway extends InProcessGateway {
+  readonly idp: DevIdp;
+}
+
+export interface OpenIdGatewayOptions {
+  /** Changing one changes what the next token says. */
+  users: readonly DevUser[];
+  /** Beside the gateway's own. */
+  clients?: readonly DevClient[];
+  variables?: Record<string, string>;
+  yaml?: string;
+  clock?: Clock;
+}
+
+export const CLIENT_SECRET = 'secret-of-the-gateway';
+export const AUDIENCE = 'api://behalf';
+
+/** A gateway whose users sign in at a development identity provider. Nothing lists the provider's address. */
+export async function startOpenIdGateway(options: OpenIdGatewayOptions): Promise<OpenIdGateway> {
+  const { users, clients = [], variables = {}, yaml, clock } = options;
+  // Each has to know the other's address, and the gateway asks the provider only when somebody comes.
+  const port = await freePort();
+  const gateway = await startInProcess(
+    {
+      OPENID_ISSUER: `http://127.0.0.1:${port}`,
+      OPENID_CLIENT_ID: 'behalf',
+      OPENID_CLIENT_SECRET: CLIENT_SECRET,
+      OPENID_AUDIENCE: AUDIENCE,
+      OPENID_GROUPS_CLAIM: 'groups',
+      RATE_LIMIT_WRITES: '100000',
+      ...variables,
+    },
+    yaml,
+    clock,
+  );
+  const callback = new URL('/oauth/openid/callback', gateway.url);
+  callback.hostname = 'localhost';
+  const own: DevClient = { id: 'behalf', secret: CLIENT_SECRET, redirectUris: [callback.href] };
+  try {
+    const idp = await createDevIdp({
+      ...{ production: false, port, users, audience: AUDIENCE, clients: [own, ...clients] },
+      ...(clock && { clock }),
+    });
+    return {
+      ...gateway,
+      idp,
+      async close() {
+        await gateway.close();
+        await idp.close();
+      },
+    };
+  } catch (error) {
+    await gateway.close();
+    throw error;
+  }
+}
+
+/** Somebody's browser, at the gateway and at the provider. */
+export function createVisitor(gateway: Pick<OpenIdGateway, 'url'>) {
+  const here = createBrowser(gateway.url);
+  const there = createProviderBrowser();
+
+  /** Begins a sign-in; where the provider is asked. */
+  async function leave(returnTo?: string): Promise<URL> {
+    const query = returnTo === undefined ? '' : `?${new URLSearchParams({ returnTo }).toString()}`;
+    const response = await here.get(`/oauth/openid${query}`);
+    return new URL(response.headers.get('location') ?? '', gateway.url);
+  }
+  /** As far as the provider's answer, which the browser has not followed yet. */
+  const choose = async (user: string, returnTo?: string) => there.signIn(await leave(returnTo), user);
+  const follow = (callback: URL) => here.get(callback.pathname + callback.search);
+
+  return {
+    ...here,
+    leave,
+    choose,
+    follow,
+    /** The answer to the callback. */
+    signIn: async (user: string, returnTo?: string) => follow(await choose(user, returnTo)),
+    /** Null when nobody is signed in. */
+    async me(): Promise<{ id: string; email: string; name: string; role: string } | null> {
+      const response = await here.get('/api/user');
+      return response.status === 200
+        ? ((await response.json()) as { id: string; email: string; name: string; role: string })
+        : null;
+    },
+  };
+}
+export type Visitor = ReturnType<typeof createVisitor>;
