@@ -7,8 +7,8 @@ import {
   createListAll,
   createOpenUpstream,
   createRegistry,
-  createRolePermissions,
   createStdioLimits,
+  createToolPolicy,
   type CallParts,
   type Network,
   type UserPrincipal,
@@ -79,7 +79,9 @@ export function composeParts({ port, era, servers, scope }: Shape): Composed {
   registry.update({ settings: loaded.settings, isBuiltIn: false, definitions: {}, overrides: [] });
   connections.update(registry.all());
   catalog.update(registry.all());
-  const requirePermission = createRolePermissions({ USER: {}, ADMIN: {} });
+  const policy = createToolPolicy(undefined);
+  // What a role may do is asked of memory; over REST it is.
+  const requirePermission = log;
   // No server here takes values from users.
   const variables = { read: () => ({ values: {} }), close: log };
   return {
@@ -93,6 +95,13 @@ export function composeParts({ port, era, servers, scope }: Shape): Composed {
       catalog,
       listAll: createListAll({ clock }),
       random,
+      oboTrust: { isTrusted: () => true },
+      policy: () => policy,
+      // No tool here asks first.
+      approvals: { consume: async () => false, request: () => Promise.reject(new Error('Nothing asks')) },
+      clock,
+      // In process nobody reads it; what writing costs is measured over REST.
+      audit: { record: async () => undefined, note: log, reserve: () => true },
       arguments: createArgumentValidator({ log, clock }),
     },
     async close() {
@@ -111,5 +120,8 @@ export function benchPrincipal(i: number): UserPrincipal {
     role: 'USER',
     email: `u${i}@example.com`,
     name: `User ${i}`,
+    issuer: 'local',
+    groups: [],
+    by: { via: 'session', session: `s${i}` },
   };
 }

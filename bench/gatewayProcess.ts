@@ -38,6 +38,8 @@ export async function startGateway(
       PORT: '0',
       BEHALF_DATA_DIR: dataDir,
       CONFIG_PATH: join(dir, 'librechat.yaml'),
+      // One user stands for many here: the limit is asked each time and never reached.
+      RATE_LIMIT_CALLS: '10000000',
     },
     ready: (output) => /is listening on (http:\/\/\S+?)"/.exec(output)?.[1],
     onStopped: () => rmSync(dir, { recursive: true, force: true }),

@@ -19,8 +19,8 @@ export async function seedUsers(
   const store = await openPrimary({ dataDir }, { clock, random });
   try {
     const keyring = createKeyring(loadKeys({ configured: undefined, dataDir, random }), random);
-    const { users, changes } = store;
-    const sessions = createSessions({ sessions: store.sessions, users, changes, clock, random });
+    const { users } = store;
+    const sessions = createSessions({ ...store, clock, random });
     const cookies: string[] = [];
     for (const id of userIds) {
       const now = clock.now();
@@ -32,6 +32,10 @@ export async function seedUsers(
         email: `${id}@example.com`,
         name: id,
         role: 'USER',
+        roleSource: 'manual' as const,
+        roleConfirmedAt: null,
+        disabledAt: null,
+        signedOutAt: null,
         passwordSealed: null,
         createdAt: now,
         updatedAt: now,
