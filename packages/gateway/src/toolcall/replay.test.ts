@@ -172,6 +172,23 @@ describe('when a call is sent again', () => {
     },
   );
 
+  verifies('toolcall.header-mismatch', 'the second time it is sent as the new list wants it', async () => {
+    const rig = failing(['header_mismatch']);
+    // Only this era knows them.
+    Object.assign(rig.upstream.claims, { era: 'modern' });
+    const fail = rig.answers;
+    const region = { type: 'string', 'x-mcp-header': 'Region' };
+    rig.answers = (sent, turn) => {
+      rig.tools = [{ name: 'echo', inputSchema: { type: 'object', properties: { region } } }];
+      return fail(sent, turn);
+    };
+    await callTool(rig.parts, { ...call, args: { region: 'eu' } }, rig.inbound());
+    expect(rig.calls().map(({ options }) => options.extraHeaders?.['mcp-param-region'])).toEqual([
+      undefined,
+      'eu',
+    ]);
+  });
+
   verifies('toolcall.header-mismatch', 'a second mismatch is an error', async () => {
     const rig = failing(['header_mismatch', 'header_mismatch', 'header_mismatch']);
     expect(await rejection(callTool(rig.parts, call, rig.inbound()))).toMatchObject({
