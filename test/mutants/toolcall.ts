@@ -367,7 +367,7 @@ export const toolcall: readonly Mutant[] = [
     id: 'policy.call.ask',
     file: 'packages/gateway/src/toolcall/callTool.ts',
     find: 'if (asking) await asking;',
-    replace: '',
+    replace: 'if (asking) await asking.catch(() => undefined);',
   },
   {
     id: 'policy.call.ask',
