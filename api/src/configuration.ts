@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { Diagnostic, Env, EnvRecord, Finding } from '@behalf/contracts';
+import { isLoopbackHost, type Diagnostic, type Env, type EnvRecord, type Finding } from '@behalf/contracts';
 import { compilePolicy, EgressPolicyError } from '@behalf/egress';
 import { builtInSettings, explain, loadSettings, type Settings } from '@behalf/settings';
+import { readAuthorities } from './authorities.ts';
+import { identityAddresses } from './identityAddresses.ts';
 import type { Logger } from './logger.ts';
-import { isLoopbackHost } from './origins.ts';
 
 interface Refusal {
   ok: false;
@@ -59,7 +60,7 @@ export function createConfiguration({ env, record, logger }: ConfigurationParts)
       if (text.code === 'ENOENT' && mayBeAbsent) return { ok: true, snapshot: withoutFile() };
       return unreadable(file, text.code);
     }
-    const loaded = loadSettings(text, { env: record, check: policyProblems });
+    const loaded = loadSettings(text, { env: record, check: problemsOf });
     if (!loaded.ok) return { ...loaded, message: explain(loaded.diagnostics, file) };
     if (loaded.warnings.length > 0) logger.warn(explain(loaded.warnings, file));
     if (loaded.unused.length > 0)
@@ -122,6 +123,22 @@ function unreadable(file: string, code: string): Refusal {
 }
 
 /** What the door out would refuse later is refused here, with its place. */
+function problemsOf(settings: Settings): Finding[] {
+  return [...policyProblems(settings), ...providerProblems(settings), ...readAuthorities(settings).problems];
+}
+
+function providerProblems(settings: Settings): Finding[] {
+  return identityAddresses(settings).flatMap(({ path, url }) => {
+    try {
+      compilePolicy({ identityOrigins: [url] });
+      return [];
+    } catch (error) {
+      if (!(error instanceof EgressPolicyError)) throw error;
+      return [{ path, code: 'url', message: error.reason }];
+    }
+  });
+}
+
 function policyProblems({ mcpSettings }: Settings): Finding[] {
   try {
     const { allowedDomains = [], allowedAddresses = [], operatorAddresses = [] } = mcpSettings;

@@ -8,7 +8,7 @@ import { afterEach, describe, expect } from '@jest/globals';
 import { createNetwork } from './network.ts';
 
 const rules = (...operatorAddresses: string[]) =>
-  ({ mcpSettings: { operatorAddresses } }) as unknown as Settings;
+  ({ servers: [], identityProviders: [], mcpSettings: { operatorAddresses } }) as unknown as Settings;
 
 describe('the door out under rules that change', () => {
   const opened: { close(): Promise<void> }[] = [];

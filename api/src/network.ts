@@ -12,25 +12,35 @@ import {
 import { GatewayError, type Network, type RemoteTarget } from '@behalf/gateway';
 import type { Fetch, Send } from '@behalf/kernel';
 import type { Settings } from '@behalf/settings';
+import { readAuthorities, type Authorities } from './authorities.ts';
+import { identityAddresses } from './identityAddresses.ts';
 
 export interface NetworkParts extends Omit<EgressParts, 'settings'> {
   settings: Settings;
   /** The largest answer, and the longest line of an event stream. */
   limits: Limits;
-  /** Issuers that the environment names: open to the identity client alone. */
+  /** Issuers that the environment names: open to the identity client alone, as those of `identityProviders` are. */
   identityOrigins: readonly string[];
 }
 
 export interface SwappableNetwork {
   readonly network: Network;
-  /** To the identity provider: what is sent there is never sent on. */
+  /** To the login's identity provider: what is sent there is never sent on. */
   readonly identity: Fetch;
+  /** The same to a provider with an authority of its own, or with a public one. */
+  identityTo(provider: { readonly caFile: string | undefined }): Fetch;
   /** Throws unless a server that a user defines may have this address. */
   judge(url: string): Promise<void>;
   /** New rules. What is in the air goes on for a moment under the old ones. */
   update(settings: Settings): void;
   close(): Promise<void>;
 }
+
+/** The entry of `identityProviders` that speaks of the login. */
+const LOGIN = 'login';
+
+/** No authority: nobody has a certificate of it. */
+const NOBODY = '';
 
 /** How long a request may take is decided where it is known what is asked, not by the door out. */
 const NO_LIMIT_MS = Infinity;
@@ -47,21 +57,27 @@ const identityOptions: FetchOptions = {
 export function createNetwork(parts: NetworkParts): SwappableNetwork {
   const { identityOrigins } = parts;
   let rules = rulesOf(parts.settings, identityOrigins);
-  let egress = open(rules);
+  let egress = open(rules.egress);
   let doors = new Map<string, { send: Send; fetch: Fetch }>();
   const closing = new Set<Promise<void>>();
-  const sockets = new Map<Duplex, RemoteTarget>();
+  const sockets = new Map<Duplex, { readonly target: RemoteTarget; readonly ca: string | undefined }>();
 
   function open(settings: EgressSettings): Egress {
     return createEgress({ ...parts, settings });
   }
 
-  function optionsOf({ audience, proxy, type, sseReadTimeoutMs }: RemoteTarget): FetchOptions {
+  /** A file that nobody could read does not make the public authorities count. */
+  function authorityOf(caFile: string | undefined): string | undefined {
+    return caFile === undefined ? undefined : (rules.authorities.get(caFile) ?? NOBODY);
+  }
+
+  function optionsOf({ audience, proxy, caFile, type, sseReadTimeoutMs }: RemoteTarget): FetchOptions {
     // Over sse the one long stream is all there is; its silence is the end of the conversation.
     const idleMs = type === 'sse' ? sseReadTimeoutMs : NO_LIMIT_MS;
     return {
       audience,
       proxy,
+      ca: authorityOf(caFile),
       timeouts: { headersMs: NO_LIMIT_MS, totalMs: NO_LIMIT_MS, idleMs },
       limits: parts.limits,
     };
@@ -69,7 +85,8 @@ export function createNetwork(parts: NetworkParts): SwappableNetwork {
 
   function doorTo(target: RemoteTarget): { send: Send; fetch: Fetch } {
     const options = optionsOf(target);
-    const key = JSON.stringify([target.audience, target.proxy ?? null, options.timeouts]);
+    const { audience, proxy = null, caFile = null } = target;
+    const key = JSON.stringify([audience, proxy, caFile, options.timeouts]);
     let door = doors.get(key);
     if (!door) {
       door = { send: egress.sendFor(options), fetch: egress.fetchFor(options) };
@@ -90,14 +107,24 @@ export function createNetwork(parts: NetworkParts): SwappableNetwork {
   /** A request meets the rules by itself; a socket that stays open is judged when it opens and when they change. */
   async function connectTo(target: RemoteTarget, signal: AbortSignal): Promise<Duplex> {
     const through = egress;
-    const socket = await through.connect(target.url, optionsOf(target), signal);
-    sockets.set(socket, target);
+    const options = optionsOf(target);
+    const socket = await through.connect(target.url, options, signal);
+    const opened = { target, ca: options.ca };
+    sockets.set(socket, opened);
     socket.once('close', () => sockets.delete(socket));
-    if (through !== egress) await judgeAgain(socket, target);
+    if (through !== egress) await judgeAgain(socket, opened);
     return socket;
   }
 
-  async function judgeAgain(socket: Duplex, { url, audience }: RemoteTarget): Promise<void> {
+  async function judgeAgain(
+    socket: Duplex,
+    { target, ca }: { target: RemoteTarget; ca: string | undefined },
+  ): Promise<void> {
+    const { url, audience, caFile } = target;
+    if (authorityOf(caFile) !== ca) {
+      socket.destroy();
+      throw new EgressError('certificate_untrusted', new URL(url).hostname);
+    }
     try {
       await egress.judge(url, audience);
     } catch (error) {
@@ -108,11 +135,15 @@ export function createNetwork(parts: NetworkParts): SwappableNetwork {
     }
   }
 
-  let identity = { egress, fetch: egress.fetchFor(identityOptions) };
-  const identityFetch: Fetch = (url, init) => {
-    if (identity.egress !== egress) identity = { egress, fetch: egress.fetchFor(identityOptions) };
-    return identity.fetch(url, init);
-  };
+  function identityTo(caFile: () => string | undefined): Fetch {
+    let known: { egress: Egress; fetch: Fetch } | undefined;
+    return (url, init) => {
+      if (known?.egress !== egress) {
+        known = { egress, fetch: egress.fetchFor({ ...identityOptions, ca: authorityOf(caFile()) }) };
+      }
+      return known.fetch(url, init);
+    };
+  }
 
   function retire(old: Egress): void {
     const done: Promise<void> = old.close().finally(() => closing.delete(done));
@@ -129,7 +160,8 @@ export function createNetwork(parts: NetworkParts): SwappableNetwork {
           ? { code: egressErrorCode(error), requestSent: error.requestSent }
           : undefined,
     },
-    identity: identityFetch,
+    identity: identityTo(() => rules.loginCaFile),
+    identityTo: ({ caFile }) => identityTo(() => caFile),
     async judge(url) {
       try {
         await egress.judge(url, 'user-server');
@@ -142,13 +174,13 @@ export function createNetwork(parts: NetworkParts): SwappableNetwork {
     update(settings) {
       const next = rulesOf(settings, identityOrigins);
       // Calls that run for long would be cut off for nothing.
-      if (JSON.stringify(next) === JSON.stringify(rules)) return;
+      if (textOf(next) === textOf(rules)) return;
       const old = egress;
-      egress = open(next);
+      egress = open(next.egress);
       rules = next;
       doors = new Map();
       retire(old);
-      for (const [socket, target] of sockets) judgeAgain(socket, target).catch(() => undefined);
+      for (const [socket, opened] of sockets) judgeAgain(socket, opened).catch(() => undefined);
     },
     async close() {
       retire(egress);
@@ -157,7 +189,23 @@ export function createNetwork(parts: NetworkParts): SwappableNetwork {
   };
 }
 
-function rulesOf({ mcpSettings }: Settings, identityOrigins: readonly string[]): EgressSettings {
-  const { allowedDomains = [], allowedAddresses = [], operatorAddresses = [] } = mcpSettings;
-  return { allowedDomains, allowedAddresses, operatorAddresses, identityOrigins };
+/** What of a configuration the door out goes by. */
+interface Rules {
+  readonly egress: EgressSettings;
+  readonly authorities: Authorities;
+  readonly loginCaFile: string | undefined;
+}
+
+function rulesOf(settings: Settings, issuers: readonly string[]): Rules {
+  const { allowedDomains = [], allowedAddresses = [], operatorAddresses = [] } = settings.mcpSettings;
+  const identityOrigins = [...issuers, ...identityAddresses(settings).map(({ url }) => url)];
+  return {
+    egress: { allowedDomains, allowedAddresses, operatorAddresses, identityOrigins },
+    authorities: readAuthorities(settings).authorities,
+    loginCaFile: settings.identityProviders.find(({ name }) => name === LOGIN)?.caFile,
+  };
+}
+
+function textOf({ egress, authorities, loginCaFile }: Rules): string {
+  return JSON.stringify([egress, [...authorities].sort(), loginCaFile]);
 }

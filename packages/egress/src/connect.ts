@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import { abortReason, type Clock, type Dial, type Resolve } from '@behalf/kernel';
 import { parseAddress } from './address.ts';
 import { dialFirst } from './dialFirst.ts';
-import { connectionError, EgressError } from './errors.ts';
+import { connectionError, EgressError, isUntrusted } from './errors.ts';
 import type { CheckedTarget, Judge, JudgeOptions } from './judge.ts';
 import type { ProxyChoice } from './proxyChoice.ts';
 import type { Proxy } from './proxyUrl.ts';
@@ -11,6 +11,8 @@ import { targetOf } from './target.ts';
 
 export interface ConnectOptions extends Pick<JudgeOptions, 'audience' | 'exemptions'> {
   proxyFor: ProxyChoice;
+  /** PEM certificates: the only authorities that may vouch for the server. */
+  ca: string | undefined;
   /** Judging, resolving, dialling, the proxy's hand-shake and TLS together. */
   connectMs: number;
 }
@@ -18,17 +20,25 @@ export interface ConnectOptions extends Pick<JudgeOptions, 'audience' | 'exempti
 /** Opens a socket to a URL's server: judged, then dialled at the address that was judged, in one step. */
 export type Connect = (url: URL, options: ConnectOptions, signal: AbortSignal) => Promise<Duplex>;
 
+type Trust = Pick<ConnectOptions, 'ca'>;
+
 export function createConnect(parts: { judge: Judge; resolve: Resolve; dial: Dial; clock: Clock }): Connect {
   const { judge, dial, clock } = parts;
 
-  async function direct(target: CheckedTarget, signal: AbortSignal): Promise<Duplex> {
+  async function direct(target: CheckedTarget, { ca }: Trust, signal: AbortSignal): Promise<Duplex> {
     const { host, port, tls, addresses } = target;
-    return dialFirst(parts, addresses, { port, servername: host, tls }, signal);
+    return dialFirst(parts, addresses, { port, servername: host, tls, ca }, signal);
   }
 
-  async function through(proxy: Proxy, target: CheckedTarget, signal: AbortSignal): Promise<Duplex> {
+  async function through(
+    proxy: Proxy,
+    target: CheckedTarget,
+    { ca }: Trust,
+    signal: AbortSignal,
+  ): Promise<Duplex> {
     // The operator chose the proxy and it usually is private: its own address is not judged.
     const at = parseAddress(proxy.host) ? [proxy.host] : await parts.resolve(proxy.host);
+    // The authority of the server has nothing to say about the proxy.
     const link = { port: proxy.port, servername: proxy.host, tls: proxy.kind === 'https' };
     const socket = await dialFirst(parts, at, link, signal);
     const onAbort = () => socket.destroy();
@@ -41,9 +51,12 @@ export function createConnect(parts: { judge: Judge; resolve: Resolve; dial: Dia
       const [address = target.host] = target.addresses;
       await openTunnel(socket, proxy, address, target.port);
       if (!target.tls) return socket;
-      return await dial(
-        { address, port: target.port, servername: target.host, tls: true, over: socket },
-        signal,
+      const { host: servername, port } = target;
+      return await dial({ address, port, servername, tls: true, ca, over: socket }, signal).catch(
+        (error: unknown) => {
+          // It is the server that nobody vouches for; the proxy did its part.
+          throw isUntrusted(error) ? connectionError(error, servername, false) : error;
+        },
       );
     } catch (error) {
       socket.destroy();
@@ -60,10 +73,11 @@ export function createConnect(parts: { judge: Judge; resolve: Resolve; dial: Dia
     const target = await judge(url, { ...options, proxied: proxy !== undefined });
     // Whoever waited has left while DNS took its time: do not dial for nobody.
     if (signal.aborted) throw abortReason(signal);
-    if (!proxy) return direct(target, signal);
+    if (!proxy) return direct(target, options, signal);
     try {
-      return await through(proxy, target, signal);
+      return await through(proxy, target, options, signal);
     } catch (error) {
+      if (error instanceof EgressError) throw error;
       const { detail } = connectionError(error, target.host, false);
       throw new EgressError('proxy_refused', target.host, detail === undefined ? {} : { detail });
     }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import type { Clock, Dial, Fetch, Keyring, Resolve, Send } from '@behalf/kernel';
 import { createConnect } from './connect.ts';
@@ -35,6 +36,12 @@ export interface FetchOptions {
   /** The server's own proxy. Never from user data. */
   proxy?: string | undefined;
   /**
+   * PEM certificates: the only authorities that count, for whomever a redirect leads to as well. The public ones do not,
+   * because any of them could vouch for somebody else under the name of a server that has an authority of its own. Text
+   * without a certificate trusts nobody. Never from user data.
+   */
+  ca?: string | undefined;
+  /**
    * What `readHop` gave for the inbound request. On a connection that many requests share, pass the inbound
    * `x-behalf-hop` header through with each call instead: it is read, counted up and replaced.
    */
@@ -68,10 +75,11 @@ export function createEgress(parts: EgressParts): Egress {
   const hops = createHops(parts.keyring);
   const destinations = createDestinations();
 
-  function scopeOf({ audience, proxy, timeouts }: FetchOptions, exemptions: boolean): PoolScope {
+  function scopeOf({ audience, proxy, ca, timeouts }: FetchOptions, exemptions: boolean): PoolScope {
     const connectMs = timeouts?.connectMs ?? defaultTimeouts.connectMs;
-    const key = JSON.stringify([audience, exemptions, proxy ?? null, connectMs]);
-    return { key, audience, exemptions, connectMs, proxyFor: proxyChoice(proxy) };
+    const trusted = ca === undefined ? null : createHash('sha256').update(ca).digest('base64url');
+    const key = JSON.stringify([audience, exemptions, proxy ?? null, trusted, connectMs]);
+    return { key, audience, exemptions, connectMs, ca, proxyFor: proxyChoice({ audience, own: proxy }) };
   }
 
   function requestFor(options: FetchOptions): GuardedRequest {

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { abortReason, type Clock, type Dial } from '@behalf/kernel';
+import { abortReason, type Clock, type Dial, type DialTarget } from '@behalf/kernel';
 
 /** RFC 8305 section 5: how long one address may stay silent before the next is tried beside it. */
 const STAGGER_MS = 250;
@@ -11,7 +11,7 @@ const STAGGER_MS = 250;
 export function dialFirst(
   parts: { dial: Dial; clock: Clock },
   addresses: readonly string[],
-  rest: { port: number; servername: string; tls: boolean },
+  rest: Omit<DialTarget, 'address' | 'over'>,
   signal: AbortSignal,
 ): Promise<Duplex> {
   return new Promise((resolve, reject) => {

@@ -17,6 +17,10 @@ const reasons = {
   ],
   dns_failed: ['cannot be resolved', 'MCP_UNREACHABLE'],
   connection_failed: ['cannot be reached, or closed the connection', 'MCP_UNREACHABLE'],
+  certificate_untrusted: [
+    'shows a certificate that is not trusted for it; caFile can name the authority that signed it',
+    'MCP_UNREACHABLE',
+  ],
   proxy_refused: ['cannot be reached through the configured proxy', 'MCP_UNREACHABLE'],
   closed: ['was asked after the door out was closed', 'MCP_UNREACHABLE'],
   redirect_refused: ['answered with a redirect where none is followed', 'MCP_PROTOCOL_ERROR'],
@@ -79,14 +83,28 @@ export class EgressPolicyError extends Error {
 }
 
 const SYSTEM_CODE = /^[A-Z][A-Z0-9_]{1,48}$/;
+/** What the platform calls a chain that ends nowhere, has run out or is for another name. */
+const UNTRUSTED =
+  /^(?:UNABLE_TO_|DEPTH_ZERO_SELF_SIGNED_CERT$|SELF_SIGNED_CERT_IN_CHAIN$|CERT_|INVALID_(?:CA|PURPOSE)$|PATH_LENGTH_EXCEEDED$|ERR_TLS_CERT_ALTNAME_)/;
 
 /** Turns whatever the socket or the HTTP client threw into one typed error, without its free text. */
 export function connectionError(error: unknown, host: string, requestSent: boolean): EgressError {
   if (error instanceof EgressError) return error;
-  const code: unknown =
-    typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+  const code = codeOf(error);
   // The HTTP client's own check of names and values; its text names the header.
   if (code === 'UND_ERR_INVALID_ARG') return new EgressError('bad_request', host);
-  const detail = typeof code === 'string' && SYSTEM_CODE.test(code) ? { detail: code } : {};
+  const detail = code !== undefined && SYSTEM_CODE.test(code) ? { detail: code } : {};
+  // No request goes out before the certificate is checked.
+  if (isUntrusted(error)) return new EgressError('certificate_untrusted', host, detail);
   return new EgressError('connection_failed', host, { ...detail, requestSent });
+}
+
+export function isUntrusted(error: unknown): boolean {
+  return UNTRUSTED.test(codeOf(error) ?? '');
+}
+
+function codeOf(error: unknown): string | undefined {
+  const code: unknown =
+    typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? code : undefined;
 }

@@ -39,8 +39,8 @@ const KEEP_ALIVE_MS = 10_000;
 
 /**
  * A socket was judged when it was dialled, under the exemptions of one audience. Pools are therefore keyed by
- * audience, exemptions and proxy as well as by origin: a user's server never rides on a socket that only the
- * operator's word had opened.
+ * audience, exemptions, proxy and authority as well as by origin: a user's server never rides on a socket that only the
+ * operator's word had opened, and nobody on one that another authority vouched for.
  */
 export function createPools(parts: { connect: Connect; clock: Clock }): Pools {
   const { connect, clock } = parts;

@@ -11,6 +11,7 @@ import {
   type RigOptions,
 } from '../test/rig.ts';
 import { EgressPolicyError } from './index.ts';
+import type { Audience } from './judge.ts';
 import { compileNoProxy } from './noProxy.ts';
 import { compileProxyChoice, type ProxyEnvironment } from './proxyChoice.ts';
 import { targetOf } from './target.ts';
@@ -164,8 +165,8 @@ describe('a proxied request', () => {
 });
 
 describe('which proxy', () => {
-  const choose = (env: ProxyEnvironment, url: string, own?: string) => {
-    const proxy = compileProxyChoice(env)(own)(targetOf(new URL(url)));
+  const choose = (env: ProxyEnvironment, url: string, own?: string, audience: Audience = 'yaml-server') => {
+    const proxy = compileProxyChoice(env)({ audience, own })(targetOf(new URL(url)));
     return proxy && `${proxy.kind} ${proxy.host}:${proxy.port}`;
   };
 
@@ -184,6 +185,72 @@ describe('which proxy', () => {
     expect(choose({ ALL_PROXY: 'socks://all' }, 'wss://h.example')).toBe('socks5 all:1080');
     expect(choose({ PROXY: ' ', HTTPS_PROXY: 'http://secure:2' }, 'https://h.example')).toBe('http secure:2');
     expect(choose({}, 'https://h.example')).toBeUndefined();
+  });
+
+  verifies('egress.proxy.loopback', 'what is on this machine is asked directly', () => {
+    const environments = [
+      { PROXY: 'http://general:1' },
+      { http_proxy: 'http://plain:2', https_proxy: 'http://secure:3' },
+      { ALL_PROXY: 'socks://all', no_proxy: '' },
+    ];
+    const here = [
+      ...['localhost', 'LOCALHOST.', 'a.localhost', '127.0.0.1', '127.9.9.9', '127.1', '0x7f000001'],
+      ...['[::1]', '[::ffff:127.0.0.1]'],
+    ];
+    const elsewhere = [
+      'localhost.example',
+      'notlocalhost',
+      '128.0.0.1',
+      '10.0.0.1',
+      '[::2]',
+      '127.0.0.1.example',
+    ];
+    for (const env of environments) {
+      for (const audience of ['yaml-server', 'user-server', 'identity'] as const) {
+        for (const scheme of ['http', 'https', 'ws', 'wss']) {
+          for (const host of here)
+            expect([host, choose(env, `${scheme}://${host}:3000/`, undefined, audience)]).toEqual([
+              host,
+              undefined,
+            ]);
+          for (const host of elsewhere)
+            expect([host, choose(env, `${scheme}://${host}:3000/`, undefined, audience)]).not.toEqual([
+              host,
+              undefined,
+            ]);
+        }
+      }
+    }
+  });
+
+  verifies(
+    'egress.proxy.loopback',
+    'unless a server names its proxy itself, and never with what the gateway tells an identity provider',
+    () => {
+      const own = 'socks5://own:4';
+      for (const env of [{}, { PROXY: 'http://general:1' }]) {
+        for (const audience of ['yaml-server', 'user-server'] as const) {
+          expect(choose(env, 'http://127.0.0.1:3000', own, audience)).toBe('socks5 own:4');
+        }
+        expect(choose(env, 'http://127.0.0.1:3000', own, 'identity')).toBeUndefined();
+        expect(choose(env, 'https://idp.example', own, 'identity')).toBe('socks5 own:4');
+      }
+    },
+  );
+
+  verifies('egress.proxy.loopback', 'a request to this machine crosses no network', async () => {
+    const { proxy, egress, dialled } = await behind((port) => connectProxy(port), {
+      env: { PROXY: 'http://proxy.internal:8080' },
+      settings: { operatorAddresses: ['127.0.0.1:3000'], identityOrigins: ['http://127.0.0.1:3000'] },
+    });
+    for (const audience of ['yaml-server', 'identity'] as const) {
+      const sent = egress.fetchFor({ audience })('http://127.0.0.1:3000/');
+      expect(await reasonOf(sent)).toBe('connection_failed');
+      expect(dialled.splice(0)).toMatchObject([{ address: '127.0.0.1', port: 3000 }]);
+      expect(await reasonOf(egress.fetchFor({ audience })('http://a.example/'))).toBe('proxy_refused');
+      expect(dialled.splice(0)).toMatchObject([{ address: '127.0.0.1', port: 8080 }]);
+    }
+    expect(proxy.asked).toEqual([]);
   });
 
   verifies(

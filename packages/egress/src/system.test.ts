@@ -82,7 +82,7 @@ describe('the system parts', () => {
     const fetch = egress.fetchFor({ audience: 'user-server', proxy: `http://127.0.0.1:${proxy.port}` });
     expect(await (await fetch(`https://tls.example:${site.port}/`)).text()).toBe('secure');
     expect(site.names).toEqual(['tls.example']);
-    expect(await reasonOf(fetch(`https://other.example:${site.port}/`))).toBe('proxy_refused');
+    expect(await reasonOf(fetch(`https://other.example:${site.port}/`))).toBe('certificate_untrusted');
     expect(proxy.asked.map(({ target }) => target)).toEqual([
       `127.0.0.1:${site.port}`,
       `127.0.0.1:${site.port}`,

@@ -32,7 +32,7 @@ export function createSystemDial({ ca }: SystemDialOptions = {}): Dial {
         reject(abortReason(signal));
         return;
       }
-      const socket = open(target, trust);
+      const socket = open(target, target.ca === undefined ? trust : { ca: [target.ca] });
       const onAbort = () => socket.destroy(abortReason(signal));
       signal.addEventListener('abort', onAbort, { once: true });
       socket.once('error', reject);

@@ -2,6 +2,7 @@ export { ByteQueue } from './byteQueue.ts';
 export { abortReason, sleep, systemClock, within, type Cancel, type Clock } from './clock.ts';
 export { LightCancellation, toAbortSignal, type Cancellation } from './cancellation.ts';
 export { equalSecrets } from './equal.ts';
+export { HiddenText } from './hiddenText.ts';
 export type { HeldLease, LeasePurpose, Leases } from './lease.ts';
 export type { Dial, DialTarget, Fetch, Resolve, Send, SendReply, SendRequest } from './network.ts';
 export { randomFrom, systemRandom, type Random } from './random.ts';

@@ -12,6 +12,8 @@ export interface DialTarget {
   /** The name the caller asked for: TLS server name and certificate check. */
   servername: string;
   tls: boolean;
+  /** PEM certificates: the only authorities that count for it. Undefined: the public ones. */
+  ca?: string | undefined;
   /** A tunnel through a proxy that already leads there: TLS is spoken over it and nothing is opened. */
   over?: Duplex;
 }

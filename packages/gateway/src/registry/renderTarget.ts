@@ -12,7 +12,7 @@ import {
   type Template,
   type TemplateValues,
 } from '@behalf/settings';
-import type { RemoteTarget, StdioTarget, UpstreamTarget } from '../upstream/target.ts';
+import type { RemoteTarget, StdioTarget, SharedTarget } from '../upstream/target.ts';
 
 /** What a child process gets of our environment unless its definition says otherwise: enough to find and run programs. */
 const INHERITED = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ'];
@@ -34,7 +34,7 @@ export interface RenderFailure {
 /** `arg_value`: would be read as an option of the program. `nul_value`: no process can be given it. */
 export type RenderCode = Extract<Rendered, { ok: false }>['code'] | 'arg_value' | 'nul_value';
 
-export type RenderedTarget = { readonly ok: true; readonly target: UpstreamTarget } | RenderFailure;
+export type RenderedTarget = { readonly ok: true; readonly target: SharedTarget } | RenderFailure;
 
 /** Fills the placeholders of a definition in: all of them, or there is no target and nothing can be sent. */
 export function renderTarget(
@@ -79,7 +79,7 @@ function remoteTarget(
   settings: RemoteSettings,
   values: TemplateValues,
   { audience }: RenderContext,
-): RemoteTarget {
+): RemoteTarget & { readonly bearer?: never } {
   const headers = Object.entries(settings.headers).map(
     ([name, template]) => [name.toLowerCase(), headerText(`headers.${name}`, template, values)] as const,
   );
@@ -91,6 +91,7 @@ function remoteTarget(
     headers: Object.freeze(Object.fromEntries(headers)),
     audience,
     proxy: 'proxy' in settings ? settings.proxy : undefined,
+    caFile: settings.caFile,
     sseReadTimeoutMs: settings.sseReadTimeout,
   });
 }

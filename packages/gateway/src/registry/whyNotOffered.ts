@@ -5,7 +5,7 @@ import type { ServerSource } from './server.ts';
  * Restrictions that this gateway may or may not carry out. `sharing`: who besides its author sees a server that a user
  * stored.
  */
-export type Restriction = 'access' | 'tools' | 'auth' | 'caFile' | 'toolApproval' | 'sharing';
+export type Restriction = 'access' | 'tools' | 'auth' | 'toolApproval' | 'sharing';
 
 /**
  * Why a server is left out, or null. One that asks for something not enforced yet is not offered at all: a restriction
@@ -22,7 +22,6 @@ export function whyNotOffered(
     access: server.access !== undefined,
     tools: server.tools !== undefined,
     auth: server.auth !== undefined && server.auth !== 'none',
-    caFile: server.type !== 'stdio' && server.caFile !== undefined,
     toolApproval: deny.length + ask.length > 0 || mode !== undefined || enabled !== undefined,
     sharing: source === 'user',
   };
@@ -34,7 +33,6 @@ const reasons: Record<Restriction, string> = {
   access: 'access is not enforced yet',
   tools: 'tools is not enforced yet',
   auth: 'auth is not supported yet',
-  caFile: 'caFile is not supported yet',
   toolApproval: 'endpoints.agents.toolApproval is not enforced yet',
   sharing: 'who may see a stored server is not enforced yet',
 };

@@ -1,0 +1,67 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { finding, type Finding, type Path } from '@behalf/contracts';
+import type { Settings } from '@behalf/settings';
+
+/** The certificates of each file that the configuration names with `caFile`, as PEM. */
+export type Authorities = ReadonlyMap<string, string>;
+
+export interface ReadAuthorities {
+  /** Those that could be read: a file that is missing here vouches for nobody. */
+  readonly authorities: Authorities;
+  readonly problems: Finding[];
+}
+
+/** Reads every file once. */
+export function readAuthorities(settings: Settings): ReadAuthorities {
+  const read = new Map<string, { pem: string } | { problem: [code: string, message: string] }>();
+  const authorities = new Map<string, string>();
+  const problems: Finding[] = [];
+  for (const { file, path } of filesOf(settings)) {
+    const known = read.get(file) ?? readCertificates(file);
+    read.set(file, known);
+    if ('pem' in known) authorities.set(file, known.pem);
+    else problems.push(finding(path, ...known.problem, 'name a PEM file with the authority’s certificate'));
+  }
+  return { authorities, problems };
+}
+
+function filesOf({ servers, identityProviders }: Settings): { file: string; path: Path }[] {
+  const named: readonly (readonly [section: string, name: string, file: string | undefined])[] = [
+    ...servers.map((server) => {
+      const file = server.type === 'stdio' ? undefined : server.caFile;
+      return ['mcpServers', server.name, file] as const;
+    }),
+    ...identityProviders.map(({ name, caFile }) => ['identityProviders', name, caFile] as const),
+  ];
+  return named.flatMap(([section, name, file]) =>
+    file === undefined ? [] : [{ file, path: [section, name, 'caFile'] }],
+  );
+}
+
+/** The certificates alone: a key that somebody left beside them is not kept in memory. */
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+function readCertificates(file: string): { pem: string } | { problem: [code: string, message: string] } {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown reason';
+    return { problem: ['unreadable', `names a file that cannot be read (${code})`] };
+  }
+  const found = text.match(CERTIFICATE) ?? [];
+  if (found.length === 0) return { problem: ['no_certificate', 'names a file without a PEM certificate'] };
+  if (!found.every(isCertificate)) {
+    return { problem: ['no_certificate', 'names a file with a certificate that is damaged'] };
+  }
+  return { pem: found.join('\n') };
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).raw.length > 0;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,18 @@
+import { inspect } from 'node:util';
+import { verifies } from '@behalf/testkit';
+import { expect } from '@jest/globals';
+import { HiddenText } from './hiddenText.ts';
+
+verifies('kernel.hidden-text', 'only who asks for it gets it', () => {
+  const hidden = new HiddenText('planted');
+  const holder = { hidden, list: [hidden] };
+  expect(hidden.reveal()).toBe('planted');
+  const shown = [
+    JSON.stringify(holder),
+    inspect(holder, { depth: 9, showHidden: true }),
+    String(hidden),
+    JSON.stringify(Object.entries(hidden)),
+    JSON.stringify(Object.assign({}, hidden)),
+  ];
+  expect(shown.join()).not.toContain('planted');
+});

@@ -1,0 +1,25 @@
+import { inspect } from 'node:util';
+
+/** A secret that travels through memory: no log, no JSON and no inspection shows it. Only who asks for it gets it. */
+export class HiddenText {
+  readonly #text: string;
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  reveal(): string {
+    return this.#text;
+  }
+
+  toString(): string {
+    return '[hidden]';
+  }
+
+  toJSON(): string {
+    return '[hidden]';
+  }
+
+  [inspect.custom](): string {
+    return '[hidden]';
+  }
+}
