@@ -1,3 +1,5 @@
+export { isLoopbackHost } from './config/isLoopbackHost.ts';
+export { parseUrl } from './config/parseUrl.ts';
 export { errorCodes, errorKinds, httpStatus, jsonRpcNumber, type ErrorCode } from './errors/codes.ts';
 export { ApprovalNeeded, Diagnostic, Problem } from './errors/problem.ts';
 export { Access, ToolFilter } from './config/access.ts';

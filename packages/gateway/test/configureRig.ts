@@ -1,9 +1,10 @@
 import { createKeyring, systemRandom } from '@behalf/kernel';
-import { loadSettings } from '@behalf/settings';
+import { declaresPlainHttp, graphScopes, loadSettings, loginFacts } from '@behalf/settings';
 import { openMemoryStore } from '@behalf/stores/memory';
 import { aPrincipal, createFakeClock } from '@behalf/testkit';
 import { aUser } from '@behalf/testkit/suites';
 import { createAcl } from '../src/access/acl.ts';
+import { createOboTargets } from '../src/access/oboTargets.ts';
 import { createRoles } from '../src/access/roles.ts';
 import type { Audit, AuditEvent } from '../src/audit/audit.ts';
 import { createOverrides } from '../src/configure/overrides.ts';
@@ -13,7 +14,14 @@ import type { UserPrincipal } from '../src/principal/principal.ts';
 import { createRegistry } from '../src/registry/registry.ts';
 import { createStoredServers } from '../src/registry/storedServers.ts';
 
-const env = { SECRET_OF_ENV: 'pl4nted-env' };
+const env = {
+  SECRET_OF_ENV: 'pl4nted-env',
+  OPENID_ISSUER: 'https://sso.example',
+  OPENID_CLIENT_ID: 'behalf',
+  OPENID_CLIENT_SECRET: 'pl4nted-login',
+  OPENID_AUDIENCE: 'api://behalf',
+  OPENID_SCOPE: 'openid profile email offline_access',
+};
 
 /** What a role of the tests has. USER has only USE, ADMIN everything. */
 const roleBits = {
@@ -28,6 +36,7 @@ export const remote = { type: 'streamable-http', url: 'https://base.example/mcp'
 export async function configureRig(
   mcpServers: Record<string, unknown> = {},
   over: Partial<Pick<ConfigureParts, 'checkAddress' | 'inspect' | 'maxPerUser'>> = {},
+  more: Record<string, unknown> = {},
 ) {
   const clock = createFakeClock();
   const store = openMemoryStore({ clock, random: systemRandom });
@@ -53,7 +62,9 @@ export async function configureRig(
     isFailed: () => false,
     log,
   });
-  const loaded = loadSettings(JSON.stringify({ mcpServers }), { env });
+  // Described, so that what a scope without a resource means here is known.
+  const identityProviders = { login: { type: 'jwt-bearer' } };
+  const loaded = loadSettings(JSON.stringify({ mcpServers, identityProviders, ...more }), { env });
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.diagnostics));
   registry.update({ settings: loaded.settings, definitions: loaded.definitions });
   const stored = createStoredServers({
@@ -98,6 +109,13 @@ export async function configureRig(
       await Promise.all([followedServers.refresh(), followedOverrides.refresh()]);
     },
     maxPerUser: 50,
+    oboTargets: createOboTargets({
+      providers: () => loaded.settings.identityProviders,
+      login: () => loginFacts(env),
+      declared: () => loaded.settings.servers,
+      graphScopes: graphScopes({}),
+    }),
+    declaresHttp: (url: string) => declaresPlainHttp(loaded.settings.mcpSettings.allowedDomains ?? [], url),
     ...over,
   };
   return {

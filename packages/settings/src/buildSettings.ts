@@ -1,9 +1,11 @@
 import { checkConfig, type Finding } from '@behalf/contracts';
 import { compileEndpoints } from './compile/compileEndpoints.ts';
-import { compileProviders, oboTargets } from './compile/compileProviders.ts';
+import { compileProviders } from './compile/compileProviders.ts';
 import { compileServer } from './compile/compileServer.ts';
 import { createProbe, createTexts } from './compile/texts.ts';
 import { deepFreeze } from './deepFreeze.ts';
+import { checkObo } from './obo/checkObo.ts';
+import { graphScopes, loginFacts } from './obo/login.ts';
 import type { Settings } from './settings.ts';
 import type { EnvRecord } from './template/resolveEnv.ts';
 
@@ -25,9 +27,14 @@ export function buildSettings(value: unknown, env: EnvRecord): BuiltSettings {
   const providers = compileProviders(check.config?.identityProviders ?? {}, texts);
   const endpoints = compileEndpoints(check.config?.endpoints, env);
   const errors = [...check.errors, ...texts.findings, ...endpoints.errors];
-  // A provider whose section is wrong is not one a server forgot to declare.
-  if (check.config && texts.findings.length === 0) errors.push(...oboTargets(servers, providers));
   const warnings = [...check.warnings, ...endpoints.warnings];
+  // A provider whose section is wrong is not one a server forgot to declare, and a misspelt key not one that is missing.
+  const isClear = !check.errors.some(({ path }) => path[0] === 'identityProviders');
+  if (check.config && isClear && texts.findings.length === 0) {
+    const obo = checkObo(servers, providers, { login: loginFacts(env), graphScopes: graphScopes(env) });
+    errors.push(...obo.errors);
+    warnings.push(...obo.warnings);
+  }
   const variables = [...new Set([...texts.variables, ...endpoints.variables])].sort();
   const result: BuiltSettings = { errors, warnings, unused: check.unused, variables };
   if (errors.length === 0 && check.config) {

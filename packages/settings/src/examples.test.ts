@@ -11,6 +11,9 @@ import { loadSettings } from './loadSettings.ts';
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const read = (path: string): string => readFileSync(root + path, 'utf8');
 const env = {
+  OPENID_ISSUER: 'https://sso.example.com',
+  OPENID_CLIENT_ID: 'behalf',
+  OPENID_CLIENT_SECRET: 'secret',
   WIKI_CLIENT_ID: 'wiki',
   WIKI_CLIENT_SECRET: 'secret',
   CORPORATE_CLIENT_SECRET: 'secret',
@@ -28,6 +31,8 @@ describe('the files we ship', () => {
     expect(examples.sort()).toEqual([
       'api-key.yaml',
       'custom-variables.yaml',
+      'obo-entra.yaml',
+      'obo-token-exchange.yaml',
       'obo.yaml',
       'per-user-oauth.yaml',
       'shared.yaml',

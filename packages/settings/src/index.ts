@@ -15,6 +15,18 @@ export {
 export { withEnvFile } from './envFile.ts';
 export { explain } from './explain.ts';
 export { loadSettings, type LoadResult } from './loadSettings.ts';
+export type { KnownLogin } from './obo/exchangeAt.ts';
+export {
+  graphScopes,
+  isMicrosoftAuthority,
+  LOGIN,
+  loginFacts,
+  microsoftCloud,
+  type LoginFacts,
+} from './obo/login.ts';
+export { isAtLogin } from './obo/loginPlace.ts';
+export { NO_PROVIDER, oboTargetProblem, type OboAuthority, type OboProblem } from './obo/oboTargetProblem.ts';
+export { declaresPlainHttp, isReadable } from './obo/plainHttp.ts';
 export type { Settings } from './settings.ts';
 export { bodyFields, openidFields, userFields } from './template/fields.ts';
 export { parseTemplate, type ParsedTemplate, type TemplateProblem } from './template/parseTemplate.ts';
@@ -27,6 +39,7 @@ export {
 } from './template/renderTemplate.ts';
 export { resolveEnv, type EnvProblem, type EnvRecord, type ResolvedTemplate } from './template/resolveEnv.ts';
 export {
+  isToken,
   literalText,
   placeholdersIn,
   placeholderText,

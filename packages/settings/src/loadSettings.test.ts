@@ -132,7 +132,7 @@ describe('a mistake is told with line, path and suggestion', () => {
 describe('the snapshot', () => {
   verifies('settings.snapshot.frozen', 'it is frozen all the way down', () => {
     const { settings } = load(
-      'mcpSettings: {allowedDomains: [a.example]}\nidentityProviders: {p: {type: entra}}\ninterface: {mcpServers: {use: true}}\n' +
+      'mcpSettings: {allowedDomains: [a.example]}\nidentityProviders: {p: {type: jwt-bearer, issuer: "https://p.example", clientId: c}}\ninterface: {mcpServers: {use: true}}\n' +
         'mcpServers: {a: {type: http, url: "https://a.example/{{LIBRECHAT_USER_ID}}", headers: {B: c}, oauth: {grant_types_supported: [x]}}}',
     );
     const walk = (value: unknown): void => {

@@ -2,6 +2,7 @@ import { describe, expect } from '@jest/globals';
 import { reservedHeaders } from '@behalf/contracts';
 import { verifies } from '@behalf/testkit';
 import { codes, http, loaded, server } from '../test/oneServer.ts';
+import { compileDefinition } from './compileDefinition.ts';
 import { loadSettings } from './loadSettings.ts';
 
 const obo = { scopes: 'api://s/.default' };
@@ -159,7 +160,8 @@ describe('credentials', () => {
           [`headers.${name}`, 'obo_conflict'],
         ]);
       }
-      expect(loaded({ ...http, obo, requiresOAuth: true }).warnings.map(({ code }) => code)).toEqual([
+      const env = { OPENID_ISSUER: 'https://sso.example', OPENID_CLIENT_ID: 'c' };
+      expect(loaded({ ...http, obo, requiresOAuth: true }, env).warnings.map(({ code }) => code)).toEqual([
         'obo_wins',
       ]);
     },
@@ -194,14 +196,21 @@ describe('credentials', () => {
         'K',
       ]) {
         const customUserVars = { K: { title: 't', description: 'd' } };
-        expect(server({ ...http, url: `https://s.example/{{${placeholder}}}`, obo, customUserVars })).toEqual(
-          [['url', 'obo_url']],
-        );
+        const definition = { ...http, url: `https://s.example/{{${placeholder}}}`, obo, customUserVars };
+        expect(server(definition)).toEqual([['url', 'obo_url']]);
+        // Nor in a definition that does not stand in the file.
+        expect(compileDefinition('s', definition, { env: {} })).toMatchObject({
+          ok: false,
+          errors: [{ code: 'obo_url' }],
+        });
       }
       const config = (scopes: string, url: string) => ({
         mcpServers: { s: { type: 'http', url, obo: { scopes, provider: 'p' } } },
         identityProviders: {
-          p: { type: 'entra', targets: [{ scopes: ['a', 'b'], origins: ['https://s.example'] }] },
+          p: {
+            ...{ type: 'token-exchange', issuer: 'https://sso.example', clientId: 'c' },
+            targets: [{ scopes: ['a', 'b'], origins: ['https://s.example'] }],
+          },
         },
       });
       expect(codes(config('b a', 'https://s.example:443/mcp'))).toEqual([]);

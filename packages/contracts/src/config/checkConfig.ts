@@ -4,7 +4,6 @@ import { didYouMean, nearest } from './didYouMean.ts';
 import { findKeys, isMapping, type KeyReport } from './findKeys.ts';
 import { finding, type Finding } from './finding.ts';
 import { findTypes } from './findTypes.ts';
-import { originOf } from './identityProviders.ts';
 import { unusedInterfaceKeys } from './librechatKeys.ts';
 import { normalizeServerName, serverNameProblem } from './serverName.ts';
 import type { Expand } from './textRules.ts';
@@ -38,10 +37,7 @@ export function checkConfig(value: unknown, expand: Expand = (text) => text): Co
 
   const parsed = findTypes(ConfigWithoutServers, rest, []);
   if ('findings' in parsed) result.errors.push(...parsed.findings);
-  else {
-    result.config = parsed.value;
-    result.errors.push(...targetRules(parsed.value));
-  }
+  else result.config = parsed.value;
   result.warnings.push(...misspeltInterface(rest.interface));
 
   const unused = new Set(keys.unused);
@@ -107,35 +103,4 @@ function misspeltInterface(value: unknown): Finding[] {
     .filter((key) => key !== 'mcpServers' && !(unusedInterfaceKeys as readonly string[]).includes(key))
     .filter((key) => nearest(key, ['mcpServers']) !== undefined)
     .map((key) => finding(['interface', key], 'unknown_key', 'unknown key', 'did you mean "mcpServers"?'));
-}
-
-function targetRules({ identityProviders }: ConfigWithoutServers): Finding[] {
-  return Object.entries(identityProviders ?? {}).flatMap(([name, provider]) => {
-    const path = ['identityProviders', name];
-    const findings = (provider.targets ?? []).flatMap((target, t) =>
-      target.origins.flatMap((origin, o) =>
-        originOf(origin) === origin.replace(/\/$/, '').toLowerCase()
-          ? []
-          : [
-              finding(
-                [...path, 'targets', t, 'origins', o],
-                'origin',
-                'must be an origin',
-                'write https://host or https://host:port',
-              ),
-            ],
-      ),
-    );
-    if (provider.clientSecret !== undefined && provider.clientId === undefined) {
-      findings.push(
-        finding([...path, 'clientSecret'], 'missing', 'a clientSecret needs a clientId', 'add clientId'),
-      );
-    }
-    if ((provider.certificateFile === undefined) !== (provider.privateKeyFile === undefined)) {
-      findings.push(
-        finding(path, 'missing', 'certificateFile and privateKeyFile belong together', 'add the other one'),
-      );
-    }
-    return findings;
-  });
 }

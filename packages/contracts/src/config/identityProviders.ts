@@ -26,7 +26,9 @@ export const IdentityProvider = section({
     .string()
     .min(1)
     .optional()
-    .describe('Client id. Absent: the login client (`OPENID_CLIENT_ID` and its secret).'),
+    .describe(
+      'Client id. Absent: the login client (`OPENID_CLIENT_ID` and its secret), at the place where people sign in alone.',
+    ),
   clientSecret: z
     .string()
     .min(1)
@@ -43,6 +45,31 @@ export const IdentityProvider = section({
     .min(1)
     .optional()
     .describe('File that holds a federated client assertion, read for each exchange.'),
+  clientAuth: z
+    .enum(['basic', 'post', 'private_key_jwt'])
+    .optional()
+    .describe(
+      'How the client proves itself (not for `entra`). Absent: `private_key_jwt` with a `privateKeyFile`, else `basic`.',
+    ),
+  parameters: z
+    .record(z.string().min(1), z.string())
+    .optional()
+    .describe('Further form fields of every exchange, for providers that want some. Not for `entra`.'),
+  subjectTokenType: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('`subject_token_type` of RFC 8693. Absent: `urn:ietf:params:oauth:token-type:access_token`.'),
+  requestedTokenType: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('`requested_token_type` of RFC 8693. Absent: not sent.'),
+  actorTokenFile: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('File that holds the `actor_token` of RFC 8693 (a JWT), read for each exchange.'),
   caFile: z
     .string()
     .min(1)
@@ -74,8 +101,9 @@ export const IdentityProviders = z.record(
  */
 export function matchesTarget(targets: readonly ExchangeTarget[], scopes: string, url: string): boolean {
   const origin = originOf(url);
-  if (origin === undefined) return false;
   const wanted = scopeList(scopes);
+  // No scope at all would be part of every entry, and the provider would choose some.
+  if (origin === undefined || wanted.length === 0) return false;
   return targets.some(
     (target) =>
       wanted.every((scope) => target.scopes.includes(scope)) &&

@@ -1,7 +1,6 @@
 import { z } from 'zod';
+import { isLoopbackHost } from '../config/isLoopbackHost.ts';
 import { parseUrl } from '../config/parseUrl.ts';
-
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /** The key of LibreChat's own example file. Everyone has it, so nothing sealed with it is sealed. */
 const PUBLIC_KEY = 'f34be427ebb29de8d88c107a71546019685ed8b241d8f2ed00c3df97ad2566f0';
@@ -24,7 +23,7 @@ export const issuer = z
     const url = parseUrl(value);
     return (
       url !== undefined &&
-      (url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.test(url.hostname)))
+      (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname)))
     );
   }, 'must be an https URL; plain http is accepted on loopback only')
   // Some set-ups give the discovery document where the issuer is meant.

@@ -177,6 +177,12 @@ export const variableGroups = {
         librechat,
       },
     ),
+    OBO_AUTHOR_MAX_AGE: number(
+      60_000,
+      365 * day,
+      'Milliseconds for which a role that a token gave to who configured an On-Behalf-Of server counts without being confirmed by another token.',
+      { default: '14 * 24 * 60 * 60 * 1000' },
+    ),
     GRAPH_API_SCOPES: text('Scopes of the token behind {{LIBRECHAT_GRAPH_ACCESS_TOKEN}}.', {
       default: 'https://graph.microsoft.com/.default',
       librechat,

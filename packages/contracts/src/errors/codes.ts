@@ -239,17 +239,17 @@ export const errorKinds = {
   },
   OBO_TEMPORARY: { status: 503, title: 'The identity provider is busy', action: 'Try again.' },
   OBO_REJECTED: {
-    status: 403,
-    title: 'The identity provider refused the exchange',
-    action: 'Ask the operator to check scopes.',
+    status: 401,
+    title: 'The identity provider does not take your sign-in any more',
+    action: 'Sign in again.',
   },
   OBO_CONSENT_REQUIRED: {
-    status: 403,
+    status: 401,
     title: 'The identity provider wants you to act',
     action: 'Sign in again and consent.',
   },
   OBO_MISCONFIGURED: {
-    status: 502,
+    status: 500,
     title: 'The exchange is misconfigured',
     action: 'Ask the operator to check client and scopes.',
   },

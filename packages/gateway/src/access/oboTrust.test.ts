@@ -1,33 +1,8 @@
 import { verifies } from '@behalf/testkit';
 import { describe, expect } from '@jest/globals';
-import { createAccessRig, deaf } from '../../test/accessRig.ts';
+import { deaf } from '../../test/accessRig.ts';
+import { by, createOboTrustRig as createRig } from '../../test/oboTrustRig.ts';
 import { define } from '../../test/toolcallRig.ts';
-import type { ChangeFeed } from '../ports/index.ts';
-import type { ServerSnapshot, ServerSource } from '../registry/server.ts';
-import { createOboTrust } from './oboTrust.ts';
-
-const by = (userId: string, intact = true, source: ServerSource = 'user'): ServerSnapshot => ({
-  ...define('s', {}, { source, author: 'author' }),
-  secured: { by: userId, intact },
-});
-
-async function createRig(changes?: ChangeFeed) {
-  const rig = createAccessRig();
-  const gateway = rig.gateway(changes ? { changes } : {});
-  await gateway.ready;
-  await rig.user('root', { role: 'ADMIN' });
-  let reads = 0;
-  let fails = false;
-  const findById = async (id: string) => {
-    reads += 1;
-    if (fails) throw new Error('down');
-    return rig.store.users.findById(id);
-  };
-  const { roles } = gateway;
-  const parts = { users: { findById }, roles, changes: changes ?? rig.store.changes, clock: rig.clock };
-  const trust = createOboTrust(parts);
-  return { ...rig, ...gateway, trust, reads: () => reads, fail: () => void (fails = true) };
-}
 
 describe('trust in who decides where tokens go', () => {
   verifies(

@@ -14,6 +14,7 @@ import type { ConfigureParts } from './parts.ts';
 import { readInput, requireFlat } from './readInput.ts';
 import { requireOboPermission } from './requireOboPermission.ts';
 import { asUserServer, requireReachable } from './requireReachable.ts';
+import { requireTarget } from './requireTarget.ts';
 
 export interface ServerChange {
   readonly config: Readonly<Record<string, unknown>>;
@@ -43,6 +44,7 @@ export function changeServer(
     trail.changed = changed;
     if (changed.length === 0) return { result: ownerView(settings, stored, bits), changed };
     if (changedSecurity(before, definition).length > 0) {
+      requireTarget(parts, { source: 'user', settings }, { isElsewhere: true });
       await requireReachable(parts, asUserServer(settings, stored));
       // That took its time: what was allowed before may be so no longer.
       const again = await mayChange(parts, principal, name, trail);

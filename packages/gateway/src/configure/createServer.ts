@@ -12,6 +12,7 @@ import type { ConfigureParts } from './parts.ts';
 import { readInput, requireFlat, withoutNulls } from './readInput.ts';
 import { requireOboPermission } from './requireOboPermission.ts';
 import { asUserServer, requireReachable } from './requireReachable.ts';
+import { requireTarget } from './requireTarget.ts';
 import { freeName, slugOf, takenNames } from './serverSlug.ts';
 import { ownerView } from './ownerView.ts';
 
@@ -32,6 +33,7 @@ export function createServer(
     const { definition } = fillMasks(withoutNulls(config), {});
     const settings = readInput('server', definition);
     requireOboPermission(parts, caller, {}, definition);
+    requireTarget(parts, { source: 'user', settings }, { isElsewhere: true });
     const owner = { id: parts.random.id(), tenant: principal.tenant, author: principal.userId };
     requireRoom(parts, owner, await parts.stored.roster(owner.tenant));
     await requireReachable(parts, asUserServer(settings, owner));

@@ -1,4 +1,5 @@
 import { ALL_ACL_BITS, finding, serverNameProblem, type OverrideView } from '@behalf/contracts';
+import type { ServerSettings } from '@behalf/settings';
 import { recorded } from '../access/recorded.ts';
 import { requireAdmin } from '../access/requireAdmin.ts';
 import type { Acl } from '../access/acl.ts';
@@ -7,6 +8,7 @@ import { GatewayError } from '../errors/gatewayError.ts';
 import type { ChangeFeed, UserVariableStore } from '../ports/index.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import { changedFields, changedSecurity, fieldsOf, type Fields } from '../registry/canonical.ts';
+import { isElsewhere, securedOf } from '../registry/override.ts';
 import type { Registry, TriedOverride } from '../registry/registry.ts';
 import { keptOfBase } from '../registry/secretBindings.ts';
 import type { StoredServers } from '../registry/storedServers.ts';
@@ -20,10 +22,14 @@ import { fillOverride, maskOverride } from './overrideSecrets.ts';
 import type { ConfigureParts } from './parts.ts';
 import { invalid, requireFlat } from './readInput.ts';
 import { requireOboPermission } from './requireOboPermission.ts';
+import { requireTarget } from './requireTarget.ts';
 import { takenNames } from './serverSlug.ts';
 import { serverView } from './serverView.ts';
 
-export interface OverrideParts extends Pick<ConfigureParts, 'refreshed' | 'users' | 'credentials'> {
+export interface OverrideParts extends Pick<
+  ConfigureParts,
+  'refreshed' | 'users' | 'credentials' | 'oboTargets' | 'declaresHttp'
+> {
   readonly roles: Pick<ConfigureParts['roles'], 'permits' | 'refresh'>;
   readonly acl: Pick<Acl, 'removeServer'>;
   readonly variables: Pick<UserVariableStore, 'removeOfServer'>;
@@ -78,12 +84,17 @@ export function putOverride(
     requireSameBinding(kept, was, next);
     // What the file keeps secret is no administrator's to send anywhere else, with the first override as with any other.
     requireSameBinding(keptOfBase(tried.base, definition), tried.base, next);
-    requireCompiled(tried);
+    const settings = requireCompiled(tried);
     const differing = changedFields(was, next);
     // An override that says what the file says is still one: it is stored, and that is told.
     const changed = differing.length === 0 ? Object.keys(definition).sort() : differing;
     trail.changed = changed;
     await requireStillAllowed(parts, principal, was, next);
+    if (changedSecurity(was, next).length > 0) {
+      const secured = securedOf({ tenant, name, definition, securedBy: userId }, tried.base, next);
+      const isMovedAway = isElsewhere(tried.base, next);
+      requireTarget(parts, { source: 'config', settings, secured }, { isElsewhere: isMovedAway });
+    }
     // Rights that somebody had on another server of this name.
     if (!before && tried.isOwn) await parts.acl.removeServer(tenant, name);
     const isDecision =
@@ -140,8 +151,8 @@ async function requireName({ stored }: OverrideParts, tenant: string, name: stri
   if (isTaken(name)) throw invalid([finding([], 'name', 'a server of a user has this name')]);
 }
 
-function requireCompiled({ compiled }: TriedOverride): void {
-  if (compiled.ok) return;
+function requireCompiled({ compiled }: TriedOverride): ServerSettings {
+  if (compiled.ok) return compiled.server;
   throw invalid(compiled.errors.map(({ path, ...rest }) => ({ ...rest, path: path.slice(2) })));
 }
 

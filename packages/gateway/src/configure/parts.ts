@@ -1,6 +1,7 @@
 import type { Clock, Random } from '@behalf/kernel';
 import type { Acl } from '../access/acl.ts';
 import type { AloneParts } from '../access/alone.ts';
+import type { OboTargets } from '../access/oboTargets.ts';
 import type { Roles } from '../access/roles.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { CredentialStore, UserStore } from '../ports/index.ts';
@@ -31,6 +32,10 @@ export interface ConfigureParts extends AloneParts {
   readonly audit: Audit;
   readonly clock: Clock;
   readonly random: Random;
+  /** Whether tokens with a server's scopes may go to its address. */
+  readonly oboTargets: Pick<OboTargets, 'problemOf'>;
+  /** Whether the operator declares an address with `http://`, so that users' values may go there in the clear. */
+  readonly declaresHttp: (url: string) => boolean;
   /** Throws MCP_DOMAIN_NOT_ALLOWED for an address that users may not choose. Opens nothing. */
   readonly checkAddress: (url: string) => Promise<void>;
   /** Throws MCP_INSPECTION_FAILED when there is no MCP server to talk to. */

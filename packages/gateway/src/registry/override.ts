@@ -1,5 +1,11 @@
 import { finding, type Finding, type Path } from '@behalf/contracts';
-import { compileDefinition, type CompiledDefinition, type EnvRecord } from '@behalf/settings';
+import {
+  compileDefinition,
+  isToken,
+  parseTemplate,
+  type CompiledDefinition,
+  type EnvRecord,
+} from '@behalf/settings';
 import { changedFields, changedSecurity, fieldsOf, isMapping } from './canonical.ts';
 import { changedBindings, keptOfBase } from './secretBindings.ts';
 import type { Secured } from './secured.ts';
@@ -101,9 +107,23 @@ function variablesIn(value: unknown, path: Path): Finding[] {
   if (isMapping(value)) {
     return Object.entries(value).flatMap(([key, item]) => variablesIn(item, [...path, key]));
   }
-  if (typeof value !== 'string' || !value.includes('${')) return [];
+  if (typeof value !== 'string') return [];
+  if (asksForToken(value)) {
+    const message = 'may not stand for a token of the user: only the operator decides where those go';
+    return [finding(path, 'placeholder_forbidden', message, 'use obo')];
+  }
+  if (!value.includes('${')) return [];
   const message = 'may hold nothing of the environment: that is the operator’s';
   return [finding(path, 'placeholder_forbidden', message, 'write the value itself')];
+}
+
+/** Where an administrator of one tenant may send it, users of that tenant cannot judge. */
+function asksForToken(text: string): boolean {
+  const parsed = parseTemplate(text);
+  return (
+    parsed.ok &&
+    parsed.template.some((part) => part.kind !== 'literal' && part.kind !== 'env' && isToken(part))
+  );
 }
 
 /** Asked also when the file changes under an override: a secret that comes there later follows it nowhere either. */

@@ -36,6 +36,18 @@ export function usesObo(settings: ServerSettings): boolean {
   return 'obo' in settings && settings.obo !== undefined;
 }
 
+const graphUsers = new WeakMap<ServerSettings, boolean>();
+
+/** Whether it is sent a token for Microsoft Graph in a header. A definition never changes, and every call asks. */
+export function usesGraph(settings: ServerSettings): boolean {
+  let uses = graphUsers.get(settings);
+  if (uses === undefined) {
+    uses = placeholdersOf(settings).some(({ kind }) => kind === 'graph');
+    graphUsers.set(settings, uses);
+  }
+  return uses;
+}
+
 /** The names whose values a user may enter for this server. No other name is ever stored or used. */
 export function declaredVariables({ customUserVars, apiKey }: ServerSettings): string[] {
   const names = Object.keys(customUserVars ?? {});

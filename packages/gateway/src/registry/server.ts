@@ -1,5 +1,5 @@
 import type { ServerSettings } from '@behalf/settings';
-import type { RemoteTarget, UpstreamTarget } from '../upstream/target.ts';
+import type { RemoteTarget, SharedTarget } from '../upstream/target.ts';
 import type { Secured } from './secured.ts';
 
 /** Where a definition comes from: the operator's file, an administrator's override of it, or a user. */
@@ -26,7 +26,7 @@ interface ServerBase {
 /** Everybody shares one connection: its target was rendered without any user, and no other can be made of it. */
 export interface AppServer extends ServerBase {
   readonly scope: 'app';
-  readonly target: UpstreamTarget;
+  readonly target: SharedTarget;
 }
 
 export type UserAuth = 'none' | 'static' | 'userVars' | 'oauth' | 'obo';

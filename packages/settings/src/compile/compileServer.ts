@@ -7,7 +7,7 @@ import {
   type OAuth,
   type Path,
 } from '@behalf/contracts';
-import { placeholdersIn, type Template } from '../template/template.ts';
+import { isToken, placeholdersIn, type Template } from '../template/template.ts';
 import {
   oauthTexts,
   type ApiKeySettings,
@@ -26,24 +26,35 @@ export function compileServer(name: string, server: McpServer, texts: Texts): Se
     ...(server.apiKey?.source === 'user' ? [apiKeyVariable] : []),
   ];
   const template = (text: string, at: Path): Template => texts.template(text, at, declared);
+  // A token belongs where headers go: addresses and command lines stand in logs and process lists.
+  const tokenFree = (text: string, at: Path): Template => {
+    const compiledText = template(text, at);
+    if (placeholdersIn(compiledText).some(isToken)) {
+      const message = 'may not hold a token of the user';
+      texts.findings.push(finding(at, 'placeholder_token', message, 'put it into headers'));
+    }
+    return compiledText;
+  };
   // The place of a placeholder is checked in every URL: credentials go to each of them.
   const urlTemplate = (text: string, at: Path): Template => {
-    const compiledUrl = template(text, at);
+    const compiledUrl = tokenFree(text, at);
     const misplaced = urlPlaceProblem(compiledUrl, at);
     if (misplaced) texts.findings.push(misplaced);
     return compiledUrl;
   };
-  const map = (source: Record<string, string> | undefined, at: Path): Record<string, Template> =>
-    Object.fromEntries(
-      Object.entries(source ?? {}).map(([key, text]) => [key, template(text, [...at, key])]),
-    );
+  const map = (
+    source: Record<string, string> | undefined,
+    at: Path,
+    compile: Compile = template,
+  ): Record<string, Template> =>
+    Object.fromEntries(Object.entries(source ?? {}).map(([key, text]) => [key, compile(text, [...at, key])]));
 
   const { oauth, oauth_headers: oauthHeaders, apiKey, ...plain } = server;
   const compiled = {
     name,
     normalizedName: normalizeServerName(name),
-    ...(oauth ? { oauth: compileOAuth(oauth, [...path, 'oauth'], template, urlTemplate) } : {}),
-    ...(oauthHeaders ? { oauth_headers: map(oauthHeaders, [...path, 'oauth_headers']) } : {}),
+    ...(oauth ? { oauth: compileOAuth(oauth, [...path, 'oauth'], tokenFree, urlTemplate) } : {}),
+    ...(oauthHeaders ? { oauth_headers: map(oauthHeaders, [...path, 'oauth_headers'], tokenFree) } : {}),
     ...(apiKey ? { apiKey: compileApiKey(apiKey, [...path, 'apiKey'], template) } : {}),
   };
   if (plain.type === 'stdio') {
@@ -52,7 +63,7 @@ export function compileServer(name: string, server: McpServer, texts: Texts): Se
       ...compiled,
       command: texts.plain(plain.command, [...path, 'command']),
       ...(plain.cwd === undefined ? {} : { cwd: texts.plain(plain.cwd, [...path, 'cwd']) }),
-      args: plain.args.map((arg, index) => template(arg, [...path, 'args', index])),
+      args: plain.args.map((arg, index) => tokenFree(arg, [...path, 'args', index])),
       env: map(plain.env, [...path, 'env']),
     };
   }

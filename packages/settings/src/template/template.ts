@@ -30,6 +30,11 @@ export function isPlaceholder(part: Literal | EnvReference | Placeholder): part 
   return part.kind !== 'literal' && part.kind !== 'env';
 }
 
+/** Whether it stands for a token of the user: whoever reads it there can act as them. */
+export function isToken({ kind, name }: Placeholder): boolean {
+  return kind === 'graph' || (kind === 'openid' && name.endsWith('TOKEN'));
+}
+
 export function placeholdersIn(template: Template): Placeholder[] {
   return template.filter(isPlaceholder);
 }

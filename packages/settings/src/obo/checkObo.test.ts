@@ -1,0 +1,155 @@
+import { describe, expect } from '@jest/globals';
+import { verifies } from '@behalf/testkit';
+import { codes, http, loaded } from '../../test/oneServer.ts';
+
+const signIn = {
+  OPENID_ISSUER: 'https://sso.example',
+  OPENID_CLIENT_ID: 'behalf',
+  OPENID_CLIENT_SECRET: 's',
+};
+const microsoft = { ...signIn, OPENID_ISSUER: 'https://login.microsoftonline.com/tenant/v2.0' };
+const targets = [{ scopes: ['a', 'b'], origins: ['https://s.example', 'http://inner.example:8080'] }];
+const exchange = { type: 'token-exchange', issuer: 'https://sso.example', clientId: 'c', clientSecret: 's' };
+
+const file = (obo: object, identityProviders: object = {}, url = http.url) => ({
+  mcpServers: { s: { ...http, url, obo: { scopes: 'a', ...obo } } },
+  identityProviders,
+});
+
+describe('On-Behalf-Of in the file', () => {
+  verifies('obo.config.login', 'a server that names no provider is held to the entry `login`', () => {
+    const login = { ...exchange, targets };
+    expect(codes(file({}, { login }))).toEqual([]);
+    expect(codes(file({ scopes: 'c' }, { login }))).toEqual([['mcpServers.s.obo', 'obo_target']]);
+    expect(codes(file({}, { login }, 'https://other.example'), signIn)).toEqual([
+      ['mcpServers.s.obo', 'obo_target'],
+    ]);
+    // Another provider's list says nothing about it.
+    expect(codes(file({ scopes: 'c' }, { other: login }), signIn)).toEqual([]);
+  });
+
+  verifies('obo.config.login', 'without any provider it stays, with a warning', () => {
+    const told = (env: Record<string, string>) =>
+      loaded({ ...http, obo: { scopes: 'a' } }, env).warnings.map(({ path, code }) => [path, code]);
+    expect(told({})).toEqual([['mcpServers.s.obo', 'obo_login']]);
+    expect(told({ OPENID_ISSUER: ' ', OPENID_CLIENT_ID: 'c' })).toEqual([['mcpServers.s.obo', 'obo_login']]);
+    // Bearer tokens alone: there is no client that could exchange them.
+    expect(told({ OPENID_ISSUER: 'https://sso.example' })).toEqual([['mcpServers.s.obo', 'obo_login']]);
+    expect(told(signIn)).toEqual([]);
+  });
+
+  verifies('obo.config.entra', 'Entra takes neither another grant nor an audience', () => {
+    const entra = { type: 'entra', authority: 'https://127.0.0.1/t', clientId: 'c', clientSecret: 's' };
+    for (const [key, value] of [
+      ['grant', 'token-exchange'],
+      ['grant', 'jwt-bearer'],
+      ['audience', 'x'],
+      ['resource', 'x'],
+    ] as const) {
+      const found = [[`mcpServers.s.obo.${key}`, 'obo_entra']];
+      expect(codes(file({ provider: 'p', [key]: value }, { p: entra }))).toEqual(found);
+      expect(codes(file({ [key]: value }, { login: entra }))).toEqual(found);
+      expect(codes(file({ [key]: value }), microsoft)).toEqual(found);
+      expect(codes(file({ [key]: value }), signIn)).toEqual([]);
+    }
+  });
+
+  verifies('obo.targets.https', 'no exchanged token is sent where everybody on the way could read it', () => {
+    const plain = [['mcpServers.s.url', 'plain_http']];
+    for (const url of ['http://s.example/mcp', 'http://10.0.0.1', 'http://localhost.evil.example']) {
+      expect(codes(file({}, {}, url), signIn)).toEqual(plain);
+      expect(codes(file({ provider: 'p' }, { p: exchange }, url))).toEqual(plain);
+    }
+    for (const url of ['http://localhost:1/mcp', 'http://127.0.0.9/mcp', 'http://[::1]/mcp']) {
+      expect(codes(file({}, {}, url), signIn)).toEqual([]);
+    }
+    // The operator's word for a network of their own.
+    const p = { ...exchange, targets };
+    expect(codes(file({ provider: 'p' }, { p }, 'http://inner.example:8080/mcp'))).toEqual([]);
+    expect(codes(file({ provider: 'p' }, { p }, 'http://inner.example/mcp'))).toEqual([
+      ['mcpServers.s.obo', 'obo_target'],
+    ]);
+    expect(codes(file({ provider: 'p' }, { p }, 'http://s.example/mcp'))).toEqual([
+      ['mcpServers.s.obo', 'obo_target'],
+    ]);
+  });
+
+  verifies('obo.targets.graph', 'the token behind the placeholder is held to the same', () => {
+    const graph = 'https://graph.microsoft.com/.default';
+    const token = 'Bearer {{LIBRECHAT_GRAPH_ACCESS_TOKEN}}';
+    const apiKey = { source: 'admin', authorization_type: 'bearer', key: token };
+    const told = (definition: object, identityProviders: object = {}, env: Record<string, string> = signIn) =>
+      codes({ mcpServers: { s: { ...http, ...definition } }, identityProviders }, env);
+    const list = (scopes: string, origin: string) => ({
+      login: { ...exchange, targets: [{ scopes: [scopes], origins: [origin] }] },
+    });
+    for (const [carried, place] of [
+      [{ headers: { A: token } }, 'headers.A'],
+      [{ apiKey }, 'apiKey.key'],
+    ] as const) {
+      const plain = { ...carried, url: 'http://s.example/mcp' };
+      expect(told(carried)).toEqual([]);
+      expect(told({ ...carried, url: 'http://127.0.0.1:1/mcp' })).toEqual([]);
+      expect(told(plain)).toEqual([['mcpServers.s.url', 'plain_http']]);
+      expect(told(plain, list(graph, 'http://s.example'))).toEqual([]);
+      expect(told(carried, list(graph, 'https://s.example'))).toEqual([]);
+      const target = [[`mcpServers.s.${place}`, 'obo_target']];
+      expect(told(carried, list(graph, 'https://other.example'))).toEqual(target);
+      expect(told(carried, list('api://x/y', 'https://s.example'))).toEqual(target);
+      // What it is asked for with is a setting, and blank is none.
+      const env = (GRAPH_API_SCOPES: string) => ({ ...signIn, GRAPH_API_SCOPES });
+      expect(told(carried, list('api://x/y', 'https://s.example'), env('api://x/y'))).toEqual([]);
+      expect(told(carried, list(graph, 'https://s.example'), env('api://x/y'))).toEqual(target);
+      expect(told(carried, list(graph, 'https://s.example'), env(' '))).toEqual([]);
+      for (const name of ['LIBRECHAT_USER_ID', 'LIBRECHAT_OPENID_USER_ID', 'LIBRECHAT_BODY_MESSAGEID']) {
+        const url = `https://s.example/{{${name}}}`;
+        expect(told({ ...carried, url })).toEqual([['mcpServers.s.url', 'obo_url']]);
+      }
+      // Beside obo, both are asked about.
+      const both = { ...exchange, targets: [{ scopes: ['a'], origins: ['https://s.example'] }] };
+      const obo = { scopes: 'a', provider: 'p' };
+      if ('headers' in carried) expect(told({ ...carried, obo }, { p: both })).toEqual([]);
+      if ('headers' in carried) expect(told({ ...carried, obo }, { login: both, p: both })).toEqual(target);
+    }
+    const socket = { type: 'websocket', headers: { A: token } };
+    expect(told({ ...socket, url: 'ws://s.example' })).toEqual([['mcpServers.s.url', 'plain_http']]);
+    expect(told({ ...socket, url: 'wss://s.example' })).toEqual([]);
+    const waiting = loaded({ ...http, headers: { A: token } }).warnings;
+    expect(waiting).toMatchObject([{ path: 'mcpServers.s.headers.A', code: 'obo_login' }]);
+  });
+
+  verifies('obo.targets.match', 'scopes that a variable leaves empty match nothing', () => {
+    const env = { S: ' ' };
+    expect(codes(file({ scopes: '${S}', provider: 'p' }, { p: { ...exchange, targets } }), env)).toEqual([
+      ['mcpServers.s.obo.scopes', 'missing'],
+    ]);
+  });
+
+  verifies('obo.config.tokens', 'a token of the user stands in headers, never in an address', () => {
+    for (const name of [
+      'LIBRECHAT_OPENID_ACCESS_TOKEN',
+      'LIBRECHAT_OPENID_ID_TOKEN',
+      'LIBRECHAT_OPENID_TOKEN',
+      'LIBRECHAT_GRAPH_ACCESS_TOKEN',
+    ]) {
+      const token = `{{${name}}}`;
+      const s = (definition: object) => codes({ mcpServers: { s: { ...http, ...definition } } });
+      expect(s({ url: `https://s.example/?t=${token}` })).toEqual([
+        ['mcpServers.s.url', 'placeholder_token'],
+      ]);
+      expect(s({ oauth: { token_url: `https://s.example/${token}` } })).toEqual([
+        ['mcpServers.s.oauth.token_url', 'placeholder_token'],
+      ]);
+      expect(s({ oauth: { scope: token } })).toEqual([['mcpServers.s.oauth.scope', 'placeholder_token']]);
+      expect(s({ oauth_headers: { A: token } })).toEqual([
+        ['mcpServers.s.oauth_headers.A', 'placeholder_token'],
+      ]);
+      expect(codes({ mcpServers: { s: { command: 'x', args: [token] } } })).toEqual([
+        ['mcpServers.s.args[0]', 'placeholder_token'],
+      ]);
+      expect(s({ headers: { Authorization: `Bearer ${token}` } })).toEqual([]);
+    }
+    const url = 'https://s.example/{{LIBRECHAT_OPENID_USER_ID}}';
+    expect(codes({ mcpServers: { s: { ...http, url } } })).toEqual([]);
+  });
+});

@@ -1,0 +1,73 @@
+import { variables } from '@behalf/contracts';
+import { urlOf } from './plainHttp.ts';
+
+/** What is known of the provider people sign in with. Whether there is a secret, never which. */
+export interface LoginFacts {
+  readonly issuer: string;
+  /** Null: bearer tokens alone, nobody signs in with a browser. */
+  readonly clientId: string | null;
+  readonly hasSecret: boolean;
+  readonly audience: string | null;
+  readonly scopes: readonly string[];
+}
+
+export interface LoginVariables {
+  readonly OPENID_ISSUER?: string | undefined;
+  readonly OPENID_CLIENT_ID?: string | undefined;
+  readonly OPENID_CLIENT_SECRET?: string | undefined;
+  readonly OPENID_AUDIENCE?: string | undefined;
+  readonly OPENID_SCOPE?: string | undefined;
+}
+
+/** The entry of `identityProviders` that says more about the provider people sign in with. */
+export const LOGIN = 'login';
+
+/** From the environment, raw or read: blank means absent in both. Null when nobody signs in by OpenID. */
+export function loginFacts(env: LoginVariables): LoginFacts | null {
+  const issuer = said(env.OPENID_ISSUER)?.replace(/\/\.well-known\/openid-configuration$/, '');
+  if (issuer === undefined) return null;
+  return {
+    issuer,
+    clientId: said(env.OPENID_CLIENT_ID) ?? null,
+    hasSecret: said(env.OPENID_CLIENT_SECRET) !== undefined,
+    audience: said(env.OPENID_AUDIENCE) ?? null,
+    scopes: (env.OPENID_SCOPE ?? '').split(/\s+/).filter((scope) => scope !== ''),
+  };
+}
+
+/** What the token behind `{{LIBRECHAT_GRAPH_ACCESS_TOKEN}}` is asked for with. */
+export function graphScopes(env: { readonly GRAPH_API_SCOPES?: string | undefined }): string {
+  return said(env.GRAPH_API_SCOPES) ?? variables.GRAPH_API_SCOPES.default;
+}
+
+function said(text: string | undefined): string | undefined {
+  const trimmed = text?.trim();
+  return trimmed === '' ? undefined : trimmed;
+}
+
+/** Of all clouds, also the names of old. */
+const authorities: ReadonlyMap<string, 'worldwide' | 'us' | 'cn' | 'de'> = new Map([
+  ['login.microsoftonline.com', 'worldwide'],
+  ['login.microsoft.com', 'worldwide'],
+  ['login.windows.net', 'worldwide'],
+  ['sts.windows.net', 'worldwide'],
+  ['login.microsoftonline.us', 'us'],
+  ['login-us.microsoftonline.com', 'us'],
+  ['sts.microsoftonline.us', 'us'],
+  ['login.partner.microsoftonline.cn', 'cn'],
+  ['login.chinacloudapi.cn', 'cn'],
+  ['sts.chinacloudapi.cn', 'cn'],
+  ['login.microsoftonline.de', 'de'],
+]);
+
+/** Whether Entra answers there, so that scopes mean what they mean to Entra. */
+export function isMicrosoftAuthority(url: string): boolean {
+  const host = urlOf(url)?.hostname.replace(/\.$/, '') ?? '';
+  return authorities.has(host) || host.endsWith('.ciamlogin.com');
+}
+
+/** Whose Entra answers there; undefined for any other host, and for one of these that is not reached as Entra is. */
+export function microsoftCloud(url: string): string | undefined {
+  const parsed = urlOf(url);
+  return parsed?.protocol === 'https:' ? authorities.get(parsed.host) : undefined;
+}
