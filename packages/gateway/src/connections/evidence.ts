@@ -15,13 +15,15 @@ const neverSent: ReadonlySet<UpstreamReason> = new Set(['connect_failed', 'conne
  */
 const brokenOff: ReadonlySet<UpstreamReason> = new Set(['reset', 'timeout']);
 
-/** Says nothing of the road: our own refusals, a stream that broke while a tool ran, a 5xx. */
+/** Says nothing of the road: our own refusals, a token that was not there, a stream that broke while a tool ran, a 5xx. */
 const silent: ReadonlySet<UpstreamReason> = new Set([
   'stream_broken',
   'upstream_5xx',
   'not_allowed',
   'too_many',
   'breaker_open',
+  'token_late',
+  'bearer_unsupported',
 ]);
 
 /** Whether the server can be reached. Any answer proves it, an error or a refusal as well as a result. */

@@ -23,13 +23,15 @@ export interface Pass {
 export interface Gate {
   /** Throws `breaker_open`. */
   enter(passage: Passage, explicit: boolean): Pass | undefined;
+  /** Throws as `enter` does, and enters nothing. */
+  check(passage: Passage): void;
   report(passage: Passage, phase: Phase, failure: UpstreamError | undefined): void;
   /** The caller is done, whatever it found: if it found nothing, the next one may probe. */
   leave(passage: Passage, pass: Pass): void;
 }
 
 export function createGate({ transport, credential }: { transport: Breakers; credential: Breakers }): Gate {
-  return {
+  const gate: Gate = {
     enter(passage, explicit) {
       if (transport.quiet && credential.quiet) return undefined;
       const road = transport.enter(transportSubject(passage), explicit);
@@ -43,11 +45,16 @@ export function createGate({ transport, credential }: { transport: Breakers; cre
       }
       return road || patience ? { transport: road, credential: patience } : undefined;
     },
+    check(passage) {
+      const pass = gate.enter(passage, false);
+      if (pass) gate.leave(passage, pass);
+    },
     report(passage, phase, failure) {
       if (!failure && transport.quiet && credential.quiet) return;
       tell(transport, transportSubject(passage), transportEvidence(failure, phase), failure);
       const subject = credentialSubject(passage);
-      if (subject) tell(credential, subject, credentialEvidence(failure, phase), failure);
+      if (!subject || isRenewable(passage, failure)) return;
+      tell(credential, subject, credentialEvidence(failure, phase), failure);
     },
     leave(passage, pass) {
       if (pass.transport) transport.leave(transportSubject(passage), pass.transport);
@@ -55,6 +62,17 @@ export function createGate({ transport, credential }: { transport: Breakers; cre
       if (subject && pass.credential) credential.leave(subject, pass.credential);
     },
   };
+  return gate;
+}
+
+/**
+ * Who is refused with a token of the user gets another. That a few calls were refused together with the one that was
+ * revoked says nothing of the next, and must not stop it. That the other one is refused as well says enough.
+ */
+function isRenewable({ target, holder }: Passage, failure: UpstreamError | undefined): boolean {
+  if (failure?.reason !== 'unauthorized' || target.type === 'stdio' || !target.bearer) return false;
+  const presented = holder?.target ?? target;
+  return presented.type !== 'stdio' && presented.bearer?.isRenewed() !== true;
 }
 
 function tell(

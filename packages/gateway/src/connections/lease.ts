@@ -1,7 +1,6 @@
 import type { Cancellation } from '@behalf/kernel';
 import type { AppServer, UserServer } from '../registry/server.ts';
 import type { Upstream } from '../upstream/upstream.ts';
-import type { UpstreamError } from '../upstream/upstreamError.ts';
 import type { Holder } from './holder.ts';
 
 /** The right to use a connection. It is not closed before the last lease of it is released. */
@@ -13,9 +12,10 @@ export interface Lease {
   readonly upstream: Upstream;
   /**
    * How the use ended; without a failure it ended well, unless the signal of the lease has aborted: then nothing was
-   * learned. Feeds the breakers and decides whether the connection lives on. Idempotent.
+   * learned. Nor from a failure that is no UpstreamError: the server was not asked. Feeds the breakers and decides
+   * whether the connection lives on. Idempotent.
    */
-  release(failure?: UpstreamError): void;
+  release(failure?: unknown): void;
 }
 
 export interface LeaseOptions {
@@ -34,5 +34,7 @@ export interface SharedPool {
 
 /** Connections that belong to one user each. */
 export interface UserPool {
+  /** Throws `breaker_open` where a lease would, and spares what a lease would need. */
+  check(server: UserServer, holder: Holder): void;
   lease(server: UserServer, holder: Holder, options: LeaseOptions): Promise<Lease>;
 }

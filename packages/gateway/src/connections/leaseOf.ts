@@ -1,5 +1,5 @@
 import type { Cancellation } from '@behalf/kernel';
-import type { UpstreamError } from '../upstream/upstreamError.ts';
+import { UpstreamError } from '../upstream/upstreamError.ts';
 import type { Connection } from './connection.ts';
 import type { Gate, Pass, Passage } from './gate.ts';
 import type { Lease } from './lease.ts';
@@ -19,12 +19,15 @@ export function leaseOf(connection: Connection, use: Use): Lease {
   let released = false;
   return {
     upstream,
-    release(failure) {
+    release(ended) {
       if (released) return;
       released = true;
+      const failure = ended instanceof UpstreamError ? ended : undefined;
+      // A token that could not be had is no word of the server, and no proof that it is well.
+      const unasked = ended !== undefined && !failure;
       const { passage, pass, gate, signal } = use;
       // Who went away learned nothing: a call that was given up is no proof that the server is well.
-      if (failure || !signal.aborted) gate.report(passage, 'use', failure);
+      if (!unasked && (failure || !signal.aborted)) gate.report(passage, 'use', failure);
       if (pass) gate.leave(passage, pass);
       if (failure) {
         use.onFailure?.();

@@ -6,7 +6,6 @@ import { appServer, holder, userServer } from '../../test/connectionsRig.ts';
 import { callTool, createHttpRig, stopHttpRigs } from '../../test/httpRig.ts';
 import { openHttpUpstream } from '../upstream/http/openHttpUpstream.ts';
 import type { RemoteTarget } from '../upstream/target.ts';
-import type { UpstreamError } from '../upstream/upstreamError.ts';
 import { createConnectionManager } from './connectionManager.ts';
 
 afterEach(stopHttpRigs);
@@ -83,7 +82,7 @@ async function afterThree(respond: ScriptedOptions['respond'], attempt: 'open' |
       await callTool(lease.upstream, 'echo', { who }, { headers });
       lease.release();
     } catch (error) {
-      lease.release(error as UpstreamError);
+      lease.release(error);
       throw error;
     }
   };

@@ -1,5 +1,6 @@
 import { abortReason } from '@behalf/kernel';
 import type { AppServer } from '../registry/server.ts';
+import type { UpstreamTarget } from '../upstream/target.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import type { SharedPool } from './lease.ts';
 import { leaseOf } from './leaseOf.ts';
@@ -88,6 +89,7 @@ export function createSharedPool(parts: SharedPoolParts): SharedConnections {
       const { signal, forceNew = false, explicit = false } = options;
       if (signal.aborted) throw abortReason(signal);
       openings.assertAllowed();
+      refuseBearer(server.target);
       const passage = { server, target: server.target, holder: undefined };
       const pass = gate.enter(passage, explicit);
       const slot = slotOf(server);
@@ -128,4 +130,9 @@ export function createSharedPool(parts: SharedPoolParts): SharedConnections {
       return size;
     },
   };
+}
+
+/** The types leave no place for one. Whoever got around them must not have everybody act as one user. */
+function refuseBearer(target: UpstreamTarget): void {
+  if (target.type !== 'stdio' && target.bearer) throw new UpstreamError('bearer_unsupported');
 }

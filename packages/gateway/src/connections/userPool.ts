@@ -114,6 +114,9 @@ export function createUserPool(parts: PoolParts): UserConnections {
   }
 
   return {
+    check(server, holder) {
+      gate.check({ server, target: holder.target, holder });
+    },
     async lease(server, holder, options) {
       const { signal, forceNew = false, explicit = false } = options;
       if (signal.aborted) throw abortReason(signal);

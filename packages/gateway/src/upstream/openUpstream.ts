@@ -8,6 +8,7 @@ import { createEraVerdicts } from './http/eraVerdicts.ts';
 import { openHttpUpstream } from './http/openHttpUpstream.ts';
 import type { UpstreamParts } from './parts.ts';
 import type { OpenOptions, UpstreamTarget } from './target.ts';
+import { watchToken } from './tokenWait.ts';
 import type { Upstream } from './upstream.ts';
 import { UpstreamError } from './upstreamError.ts';
 
@@ -26,7 +27,11 @@ export function createOpenUpstream(parts: UpstreamParts & { readonly limits: Std
       case 'streamable-http':
         return openHttpUpstream(target, options, parts, eras);
       case 'sse':
-        return openChannelUpstream(createSseTransport(target, parts), { ...options, era: 'legacy' }, parts);
+        return openChannelUpstream(
+          createSseTransport(target, parts),
+          { ...options, era: 'legacy', bearer: target.bearer },
+          parts,
+        );
       case 'websocket': {
         const { signal } = options;
         const channel = createWebSocketTransport(target, { clock, network, signal });
@@ -40,11 +45,11 @@ export function createOpenUpstream(parts: UpstreamParts & { readonly limits: Std
     const bound = new AbortController();
     const onAbort = () => bound.abort(abortReason(options.signal));
     options.signal.addEventListener('abort', onAbort, { once: true });
-    const stop = clock.timer(options.initTimeoutMs, () => bound.abort(new UpstreamError('connect_timeout')), {
-      hold: true,
-    });
+    const wait = watchToken(target);
+    const late = () => bound.abort(new UpstreamError(wait.pending ? 'token_late' : 'connect_timeout'));
+    const stop = clock.timer(options.initTimeoutMs, late, { hold: true });
     try {
-      return await open(target, { ...options, signal: bound.signal });
+      return await open(wait.target, { ...options, signal: bound.signal });
     } finally {
       stop();
       options.signal.removeEventListener('abort', onAbort);

@@ -1,4 +1,5 @@
 import type { HeaderValues } from './upstream.ts';
+import type { Challenge } from './upstreamError.ts';
 
 /** A server reached over the network, every placeholder filled in. */
 export interface RemoteTarget {
@@ -10,6 +11,22 @@ export interface RemoteTarget {
   readonly audience: 'yaml-server' | 'user-server';
   readonly proxy: string | undefined;
   readonly sseReadTimeoutMs: number;
+  /** PEM file of the authority that signed the server's certificate, in place of the public ones. */
+  readonly caFile?: string | undefined;
+  /** A token of one user. It owns the `authorization` header. */
+  readonly bearer?: Bearer | undefined;
+}
+
+/** One user's token for one server, asked for anew for every HTTP request; who asks keeps no answer. */
+export interface Bearer {
+  /** At once while one is at hand. Rejects when none is to be had: then nothing is sent. */
+  token(): string | Promise<string>;
+  /** The server refused the last one. True: another is at hand, and the request may be sent once more. */
+  renew(challenge: Challenge | undefined): Promise<boolean>;
+  /** Whether another one was already tried in this call because the server refused one. */
+  isRenewed(): boolean;
+  /** What was shown in this call, so that it can be taken out of the server's own words. */
+  shown(): readonly string[];
 }
 
 /** A server that runs as a child process, every placeholder filled in. */
@@ -25,6 +42,9 @@ export interface StdioTarget {
 
 /** Where a conversation leads and what it presents there. */
 export type UpstreamTarget = RemoteTarget | StdioTarget;
+
+/** Of a connection that everybody shares: there is no place in it for a user's token. */
+export type SharedTarget = StdioTarget | (RemoteTarget & { readonly bearer?: never });
 
 /** What opening a conversation needs to know besides. */
 export interface OpenOptions {

@@ -1,4 +1,5 @@
 import type { Cancellation } from '@behalf/kernel';
+import type { Bearer } from './target.ts';
 
 /** `modern`: 2026-07-28, stateless. `legacy`: up to 2025-11-25, with a session. */
 export type Era = 'legacy' | 'modern';
@@ -24,6 +25,8 @@ export interface RequestOptions {
   readonly signal: Cancellation;
   /** This caller's credential on this server. Over HTTP alone: a child process got its values when it started. */
   readonly headers?: HeaderValues;
+  /** The caller's token, where the server is sent one of each user. It is asked for when the request is sent. */
+  readonly bearer?: Bearer;
   /** The longest silence: progress starts it anew. */
   readonly timeoutMs: number;
   /** The longest time altogether, whatever progress says. */
@@ -61,7 +64,10 @@ export interface Upstream {
    * Notices that belong to nobody's request (`list_changed`). A stream is kept open only while somebody listens; a
    * server that offers none is no error. Returns how to stop.
    */
-  listen(listener: (notice: Notice) => void, options: { readonly headers?: HeaderValues }): () => void;
+  listen(
+    listener: (notice: Notice) => void,
+    options: { readonly headers?: HeaderValues; readonly bearer?: Bearer },
+  ): () => void;
   /** Runs once, when the conversation ends for whatever reason; at once when it has ended. */
   onClose(listener: () => void): void;
   /** Idempotent. Ends the session at the server (DELETE, at most 5 s) or the child process. */

@@ -38,6 +38,10 @@ const reasons = {
   /** Too many child processes for this user, or in all. */
   too_many: ['unreachable', 'MCP_RATE_LIMITED'],
   breaker_open: ['unreachable', 'MCP_BREAKER_OPEN'],
+  /** The caller's token was still being obtained when the time was up. */
+  token_late: ['unreachable', 'OBO_TEMPORARY'],
+  /** A user's token for a connection that cannot carry one with every message. */
+  bearer_unsupported: ['unreachable', 'OBO_MISCONFIGURED'],
 } as const satisfies Record<string, readonly [Outcome, ErrorCode]>;
 
 export type UpstreamReason = keyof typeof reasons;

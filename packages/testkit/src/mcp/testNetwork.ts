@@ -17,6 +17,8 @@ interface Target {
   readonly proxy?: string | undefined;
 }
 
+const PUBLIC = '93.184.216.34';
+
 /** The real door out as the gateway's upstream folder takes it, open to some ports of loopback and to nothing else. */
 export interface TestNetwork {
   sendTo(target: Target): Send;
@@ -26,9 +28,14 @@ export interface TestNetwork {
   close(): Promise<void>;
 }
 
+export interface TestNetworkOptions extends Pick<FetchOptions, 'limits' | 'timeouts'> {
+  /** Names that are taken for public hosts, each with the port of loopback that answers for it. */
+  names?: Readonly<Record<string, number>>;
+}
+
 export function createTestNetwork(
   ports: readonly number[],
-  options: Pick<FetchOptions, 'limits' | 'timeouts'> = {},
+  { names = {}, ...options }: TestNetworkOptions = {},
 ): TestNetwork {
   const egress = createEgress({
     clock: systemClock,
@@ -37,8 +44,14 @@ export function createTestNetwork(
     own: () => ({ origins: [], listening: [], localAddresses: () => [] }),
     env: {},
     // A test names addresses; it asks no name server.
-    resolve: async () => Promise.reject(Object.assign(new Error('not found'), { code: 'ENOTFOUND' })),
-    dial: systemDial,
+    resolve: async (name) => {
+      if (Object.hasOwn(names, name)) return [PUBLIC];
+      throw Object.assign(new Error('not found'), { code: 'ENOTFOUND' });
+    },
+    dial: (target, signal) => {
+      const port = names[target.servername];
+      return systemDial(port === undefined ? target : { ...target, address: '127.0.0.1', port }, signal);
+    },
   });
   const optionsFor = ({ audience, proxy }: Target) => ({ audience, proxy, ...options });
   return {

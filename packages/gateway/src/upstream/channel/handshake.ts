@@ -52,7 +52,9 @@ export async function initialize(peer: Peer, options: HandshakeOptions): Promise
     throw new UpstreamError('garbage');
   options.onAgreed?.(protocolVersion);
   // Where each message is a POST of its own, the next one could overtake it.
-  await peer.notify('notifications/initialized');
+  const unsaid = await peer.notify('notifications/initialized');
+  // Without it the server waits for ever, and says so to nobody.
+  if (unsaid) throw unsaid;
   const { serverInfo, capabilities, instructions } = result;
   return readClaims('legacy', protocolVersion, { serverInfo, capabilities, instructions });
 }

@@ -1,11 +1,12 @@
 import { abortReason } from '@behalf/kernel';
 import type { UpstreamParts } from '../parts.ts';
-import type { OpenOptions } from '../target.ts';
+import type { Bearer, OpenOptions } from '../target.ts';
 import type { Era, Json, ServerClaims, Upstream } from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
 import type { Channel } from './channel.ts';
 import { discover, initialize, modernMeta, type HandshakeOptions } from './handshake.ts';
 import { createListeners } from './listeners.ts';
+import { NoToken, rethrow } from './noToken.ts';
 import { createPeer, type Peer } from './peer.ts';
 import { createServerLog } from './serverLog.ts';
 import { serveOverChannel } from './serverRequests.ts';
@@ -14,6 +15,8 @@ export interface ChannelOptions extends Pick<OpenOptions, 'server' | 'owner' | '
   /** `modern` is tried first and is no more than a guess unless `pinned`. */
   readonly era: Era;
   readonly pinned?: boolean;
+  /** Of the user whose channel it is. */
+  readonly bearer?: Bearer | undefined;
   /** Ends a channel that could not be opened. Its `close` unless told otherwise. */
   readonly abandon?: () => Promise<void>;
 }
@@ -28,11 +31,11 @@ export async function openChannelUpstream(
   options: ChannelOptions,
   { clock, log, version }: Pick<UpstreamParts, 'clock' | 'log' | 'version'>,
 ): Promise<Upstream> {
-  const { server, owner, signal } = options;
+  const { server, owner, signal, bearer } = options;
   let claims: ServerClaims | undefined;
   const serverLog = createServerLog({ clock, log, server, owner });
   const era = () => claims?.era ?? 'legacy';
-  const peer = createPeer(channel, { clock, era, serve: serveOverChannel, notice: hear });
+  const peer = createPeer(channel, { clock, era, serve: serveOverChannel, notice: hear, bearer });
   const listeners = createListeners((used) => subscription?.(used));
   /** Modern servers send changes only to who asks for them. */
   let subscription: ((used: boolean) => void) | undefined;
@@ -56,6 +59,7 @@ export async function openChannelUpstream(
   } catch (error) {
     await (options.abandon ?? (() => channel.close()))();
     if (signal.aborted) throw abortReason(signal);
+    if (error instanceof NoToken) rethrow(error);
     throw openingFailure(error);
   }
   peer.onClose(() => {
@@ -70,7 +74,7 @@ export async function openChannelUpstream(
   return {
     claims,
     request: (method, params, caller) =>
-      peer.request(method, params, { ...caller, meta: { ...caller.meta, ...envelope } }),
+      peer.request(method, params, { ...caller, meta: { ...caller.meta, ...envelope } }).catch(rethrow),
     listen: (listener) => listeners.add(listener),
     onClose: (listener) => peer.onClose(listener),
     close: () => channel.close(),

@@ -1,10 +1,12 @@
 import { abortReason, type Cancel, type Clock } from '@behalf/kernel';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { readAnswer } from '../http/readAnswer.ts';
+import type { Bearer } from '../target.ts';
 import type { Answer, Era, Json, RequestOptions } from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
 import type { Channel } from './channel.ts';
 import { objectOrEmpty } from './message.ts';
+import { NoToken } from './noToken.ts';
 
 /** What we say to a request of the server. */
 export type Reply = { readonly result: Json } | { readonly error: { code: number; message: string } };
@@ -17,6 +19,8 @@ export interface PeerParts {
   readonly serve: (method: string, params: Json) => Reply;
   /** A notification that no request of ours claims. */
   readonly notice: (method: string, params: Json) => void;
+  /** Of whoever opened the channel, until a request presents another. */
+  readonly bearer?: Bearer | undefined;
 }
 
 export interface PeerRequest extends Omit<RequestOptions, 'headers' | 'extraHeaders'> {
@@ -27,8 +31,8 @@ export interface PeerRequest extends Omit<RequestOptions, 'headers' | 'extraHead
 export interface Peer {
   /** Resolves with what the server answered, as it came. */
   request(method: string, params: Json, options: PeerRequest): Promise<Answer>;
-  /** Resolves when it was sent, or could not be: nobody waits for an answer. */
-  notify(method: string, params?: Json): Promise<void>;
+  /** Resolves when it was sent, or could not be: nobody waits for an answer. Gives what it was not sent for lack of. */
+  notify(method: string, params?: Json): Promise<NoToken | undefined>;
   /** The calls that wait for an answer now. */
   readonly underway: readonly PeerRequest[];
   onClose(listener: () => void): void;
@@ -48,16 +52,24 @@ const ANSWERS_AT_ONCE = 64;
  * JSON-RPC over one channel, for both sides. The SDK's client would check and copy every result, and its timers know
  * no clock of ours. Progress reaches the request that it names and no other: several users may share the channel.
  */
-export function createPeer(channel: Channel, { clock, era, serve, notice }: PeerParts): Peer {
+export function createPeer(channel: Channel, { clock, era, serve, notice, bearer }: PeerParts): Peer {
   const waiting = new Map<unknown, Waiting>();
   const closeListeners = new Set<() => void>();
   let nextId = 1;
   let answering = 0;
   let closed = false;
+  /** The last one that was presented: our answers and notifications go out with it too. */
+  let presented = bearer;
   /** Why the channel is about to close, when it knows. */
   let cause: UpstreamError | undefined;
 
-  const post = (message: object) => channel.send({ jsonrpc: '2.0', ...message } as JSONRPCMessage);
+  function post(message: object, by = presented, goesOn?: () => boolean): Promise<void> {
+    const whole = { jsonrpc: '2.0', ...message } as JSONRPCMessage;
+    if (!by) return channel.send(whole);
+    // It would be dropped on the way, and the request run as somebody else's.
+    if (!channel.sendAs) return Promise.reject(new UpstreamError('bearer_unsupported'));
+    return channel.sendAs(whole, { bearer: by, ...(goesOn && { goesOn }) });
+  }
 
   channel.onmessage = (message) => receive(message);
   channel.onerror = (error) => {
@@ -101,8 +113,12 @@ export function createPeer(channel: Channel, { clock, era, serve, notice }: Peer
       .finally(() => (answering -= 1));
   }
 
-  async function notify(method: string, params: Json = {}): Promise<void> {
-    if (!closed) await post({ method, params }).catch(() => undefined);
+  async function notify(method: string, params: Json = {}): Promise<NoToken | undefined> {
+    if (closed) return undefined;
+    return post({ method, params }).then(
+      () => undefined,
+      (error: unknown) => (error instanceof NoToken ? error : undefined),
+    );
   }
 
   return {
@@ -120,10 +136,15 @@ export function createPeer(channel: Channel, { clock, era, serve, notice }: Peer
         const { signal } = options;
         if (signal.aborted) return reject(abortReason(signal));
         if (closed) return reject(new UpstreamError('ended', { cause }));
+        const by = options.bearer ?? presented;
+        // What was opened without one may be everybody's: there it serves the request that brought it, and no other.
+        if (bearer) presented = by;
         const id = nextId;
         nextId += 1;
         const deadline = clock.now() + options.totalMs;
         let heardAt = clock.now();
+        /** Until its token is at hand nothing of it is on its way. */
+        let unsent = by !== undefined;
         let stopTimer: Cancel = () => undefined;
 
         const settle = () => {
@@ -137,6 +158,7 @@ export function createPeer(channel: Channel, { clock, era, serve, notice }: Peer
         };
         const giveUp = (error: Error, reason: string) => {
           failed(error);
+          if (unsent) return;
           // The protocol forbids cancelling the handshake.
           if (method !== 'initialize') void notify('notifications/cancelled', { requestId: id, reason });
         };
@@ -144,7 +166,7 @@ export function createPeer(channel: Channel, { clock, era, serve, notice }: Peer
         // Progress only notes the time: a server that reports a thousand times a second starts no thousand timers.
         const watch = () => {
           const left = Math.min(heardAt + options.timeoutMs, deadline) - clock.now();
-          if (left <= 0) giveUp(new UpstreamError('timeout'), 'Time is up');
+          if (left <= 0) giveUp(new UpstreamError(unsent ? 'token_late' : 'timeout'), 'Time is up');
           // A subscription has no end, and must not keep the process alive.
           else if (left < Infinity) stopTimer = clock.timer(left, watch, { hold: true });
         };
@@ -168,9 +190,14 @@ export function createPeer(channel: Channel, { clock, era, serve, notice }: Peer
         signal.addEventListener('abort', onAbort);
         watch();
         const _meta = { ...objectOrEmpty(params['_meta']), ...options.meta, progressToken: id };
-        post({ id, method, params: { ...params, _meta } }).catch((error: unknown) => {
+        const goesOn = () => {
+          unsent = false;
+          return waiting.has(id);
+        };
+        post({ id, method, params: { ...params, _meta } }, by, goesOn).catch((error: unknown) => {
           if (!waiting.has(id)) return;
-          failed(error instanceof UpstreamError ? error : new UpstreamError('reset', { cause: error }));
+          const known = error instanceof UpstreamError || error instanceof NoToken;
+          failed(known ? error : new UpstreamError('reset', { cause: error }));
         });
       }),
   };

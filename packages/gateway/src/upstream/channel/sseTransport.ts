@@ -1,13 +1,16 @@
 import type { Cancel, Clock } from '@behalf/kernel';
 import { SSEClientTransport, SseError } from '@modelcontextprotocol/client';
+import { plainHeaders, withToken } from '../bearerHeaders.ts';
 import { bodyDecides, classifyStatus, type Refused } from '../http/classifyStatus.ts';
 import { networkFailure } from '../http/networkFailure.ts';
 import { isObject } from '../http/readAnswer.ts';
 import { aboutRequest, isLost, isPlain } from '../http/sessionLoss.ts';
 import type { Network } from '../parts.ts';
-import type { RemoteTarget } from '../target.ts';
+import type { Bearer, RemoteTarget } from '../target.ts';
+import type { HeaderValues } from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
-import type { Channel } from './channel.ts';
+import type { Channel, Sending } from './channel.ts';
+import { NoToken } from './noToken.ts';
 
 /** Nothing that is needed stands in the answer to a message; this long its connection may be kept for it. */
 const DRAIN_MS = 1_000;
@@ -22,9 +25,13 @@ export function createSseTransport(
 ): Channel {
   let started = false;
   /** What became of the stream. */
-  let failure: UpstreamError | undefined;
-  const note = (error: unknown): UpstreamError => (failure ??= networkFailure(error, network.readError));
+  let failure: UpstreamError | NoToken | undefined;
+  const note = (error: unknown) => (failure ??= failureOf(error));
+  const failureOf = (error: unknown) =>
+    error instanceof NoToken ? error : networkFailure(error, network.readError);
   const fetchTo = network.fetchTo(target);
+  /** On whose behalf a message is sent, by its text: of all that is known of it the SDK passes on no more. */
+  const sendings = new Map<unknown, Sending>();
 
   // Deprecated as the transport itself is; servers that speak nothing else are many.
   // eslint-disable-next-line @typescript-eslint/no-deprecated
@@ -39,7 +46,8 @@ export function createSseTransport(
   });
 
   async function openStream(url: string | URL, init?: RequestInit): Promise<Response> {
-    const response = await fetchTo(url, init);
+    const headers = await presenting(init, target.bearer);
+    const response = await fetchTo(url, { ...init, headers });
     if (response.status !== 200)
       throw await refusal(response, { url: target.url, id: undefined, session: false, clock });
     return new Response(watched(response.body, note), { headers: response.headers });
@@ -47,16 +55,33 @@ export function createSseTransport(
 
   async function post(url: string | URL, init: RequestInit): Promise<Response> {
     try {
-      const refused = await deliver(url, init);
+      const { bearer, goesOn } = sendings.get(init.body) ?? {};
+      const refused = await deliver(url, init, bearer, goesOn);
       if (refused) throw await judge(refused, url, init);
       return new Response(null, { status: 202 });
     } catch (error) {
-      throw networkFailure(error, network.readError);
+      throw failureOf(error);
     }
   }
 
+  /** A token for each request; the SDK's own headers besides. */
+  async function presenting(
+    init: RequestInit | undefined,
+    bearer: Bearer | undefined,
+  ): Promise<HeaderValues> {
+    const signal = init?.signal ?? new AbortController().signal;
+    return withToken(plainHeaders(init?.headers), bearer, signal).catch((error: unknown) => {
+      throw new NoToken(error);
+    });
+  }
+
   /** Sends one message; gives how it was refused, if it was. */
-  async function deliver(url: string | URL, init: RequestInit): Promise<UpstreamError | undefined> {
+  async function deliver(
+    url: string | URL,
+    init: RequestInit,
+    bearer = target.bearer,
+    goesOn: Sending['goesOn'] = () => true,
+  ): Promise<UpstreamError | undefined> {
     const exchange = new AbortController();
     const leave = () => exchange.abort();
     let stop: Cancel = () => undefined;
@@ -64,7 +89,9 @@ export function createSseTransport(
     init.signal?.addEventListener('abort', leave);
     try {
       init.signal?.throwIfAborted();
-      const response = await fetchTo(url, { ...init, signal: exchange.signal });
+      const headers = await presenting(init, bearer);
+      if (!goesOn()) throw new UpstreamError('ended');
+      const response = await fetchTo(url, { ...init, headers, signal: exchange.signal });
       stop = clock.timer(DRAIN_MS, leave);
       // The endpoint was named by the server itself: what it does not know any more is the session.
       if (!response.ok)
@@ -83,7 +110,8 @@ export function createSseTransport(
     const doubtful = isLost(refused) ? !isPlain(refused) : reason === 'bad_request' && detail.status === 400;
     if (!doubtful) return refused;
     const ping = JSON.stringify({ jsonrpc: '2.0', id: 'are-you-there', method: 'ping' });
-    const again = await deliver(url, { ...init, body: ping }).catch(() => undefined);
+    const asked = { ...init, body: ping };
+    const again = await deliver(url, asked, sendings.get(init.body)?.bearer).catch(() => undefined);
     if (again?.reason === 'session_lost' || again?.detail.status === 400)
       return isLost(refused) ? refused : new UpstreamError('session_lost', detail);
     return isLost(refused) ? aboutRequest(refused) : refused;
@@ -103,6 +131,7 @@ export function createSseTransport(
       try {
         await inner.send(message);
       } catch (error) {
+        if (error instanceof NoToken) throw error;
         if (!isLost(error))
           throw error instanceof UpstreamError ? error : new UpstreamError('ended', { cause: error });
         // It was not taken, so it may go out again, on a conversation of its own; what was sent before it may have run.
@@ -112,11 +141,20 @@ export function createSseTransport(
         throw ended;
       }
     },
+    async sendAs(message, sending) {
+      const text = JSON.stringify(message);
+      sendings.set(text, sending);
+      try {
+        await channel.send(message);
+      } finally {
+        if (sendings.get(text) === sending) sendings.delete(text);
+      }
+    },
     close: () => inner.close(),
     setProtocolVersion: (version) => inner.setProtocolVersion(version),
   };
 
-  function end(why: UpstreamError): void {
+  function end(why: Error): void {
     channel.onerror?.(why);
     // Not at once: the event source starts its timer for a new attempt only after it has told of the failure.
     queueMicrotask(() => void inner.close());

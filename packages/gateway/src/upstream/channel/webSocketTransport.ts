@@ -32,6 +32,8 @@ export function createWebSocketTransport(target: RemoteTarget, parts: WebSocketP
 
   const channel: Transport = {
     async start() {
+      // The hand-shake carries one token, and every message after it none: it would outlive its own end.
+      if (target.bearer) throw new UpstreamError('bearer_unsupported');
       const wire = await network.connectTo(target, parts.signal).catch((error: unknown) => {
         if (parts.signal.aborted) throw abortReason(parts.signal);
         throw networkFailure(error, network.readError);

@@ -1,5 +1,5 @@
 import type { Answer, RequestOptions } from '../upstream.ts';
-import type { UpstreamError } from '../upstreamError.ts';
+import { UpstreamError } from '../upstreamError.ts';
 import type { Waiting } from './patience.ts';
 import type { Session, Sessions } from './session.ts';
 import { aboutRequest, isLost, isPlain } from './sessionLoss.ts';
@@ -32,7 +32,7 @@ export async function askOnSession(parts: AskParts, question: Question): Promise
     if (!isLost(error)) throw error;
     const said = isPlain(error) ? error : await askSession(parts, session, question);
     if (!said) throw aboutRequest(error);
-    const next = await sessions.renew(session, question.given.headers, { retire: !isPlain(said) });
+    const next = await sessions.renew(session, question.given, { retire: !isPlain(said) });
     try {
       return await sendOn(next, question);
     } catch (again) {
@@ -49,12 +49,14 @@ async function askSession(
 ): Promise<UpstreamError | undefined> {
   const id = nextId();
   const ping = { id, method: 'ping', params: {}, meta: undefined, envelope: undefined, wantsLog: false };
-  const { signal, timeoutMs, totalMs, headers } = given;
-  const quiet = { signal, timeoutMs, totalMs, ...(headers && { headers }) };
+  const { signal, timeoutMs, totalMs, headers, bearer } = given;
+  const quiet = { signal, timeoutMs, totalMs, ...(headers && { headers }), ...(bearer && { bearer }) };
   try {
     await sendOn(session, { id, body: writeRequest(ping), given: quiet, waiting });
     return undefined;
   } catch (error) {
+    // Without a token nothing was asked, so nothing is known of the session.
+    if (!(error instanceof UpstreamError)) throw error;
     return isLost(error) ? error : undefined;
   }
 }

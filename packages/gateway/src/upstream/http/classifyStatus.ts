@@ -4,7 +4,7 @@ import { UpstreamError } from '../upstreamError.ts';
 import { readChallenge } from './challenge.ts';
 import { answeredError, isObject } from './readAnswer.ts';
 
-/** Nobody is told to wait longer, whatever the server says. */
+/** Nobody is told to wait longer, whatever an MCP server says. */
 const LONGEST_WAIT_MS = 60_000;
 /** A name has 253 characters at most (RFC 1035, section 2.3.4), then a port. */
 const LONGEST_HOST = 259;
@@ -42,7 +42,7 @@ export function classifyStatus(refusal: Refusal, { url, era, id, session, clock 
     return new UpstreamError(reason, { status, ...(challenge && { challenge }) });
   }
   if (status === 429) {
-    const retryAfterMs = readRetryAfter(refusal.header('retry-after'), clock);
+    const retryAfterMs = readRetryAfter(refusal.header('retry-after'), clock, LONGEST_WAIT_MS);
     return new UpstreamError('rate_limited', { status, ...(retryAfterMs !== undefined && { retryAfterMs }) });
   }
   if (status >= 500) return new UpstreamError('upstream_5xx', { status });
@@ -97,8 +97,12 @@ function hostOf(location: string | undefined, base: string): string | undefined 
   return host !== '' && host.length <= LONGEST_HOST ? host : undefined;
 }
 
-/** Seconds or a date (RFC 9110, section 10.2.3). */
-export function readRetryAfter(header: string | undefined, clock: Clock): number | undefined {
+/** Seconds or a date (RFC 9110, section 10.2.3), and never more than `longestMs`. */
+export function readRetryAfter(
+  header: string | undefined,
+  clock: Clock,
+  longestMs: number,
+): number | undefined {
   if (header === undefined) return undefined;
   const text = header.trim();
   const wait = /^\d{1,10}$/.test(text)
@@ -106,5 +110,5 @@ export function readRetryAfter(header: string | undefined, clock: Clock): number
     : // It reads the server's date; the time of day is the clock's.
       // eslint-disable-next-line no-restricted-globals
       Date.parse(text.slice(0, 64)) - clock.now();
-  return Number.isNaN(wait) ? undefined : Math.min(Math.max(0, wait), LONGEST_WAIT_MS);
+  return Number.isNaN(wait) ? undefined : Math.min(Math.max(0, wait), longestMs);
 }

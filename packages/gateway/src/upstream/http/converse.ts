@@ -1,4 +1,6 @@
 import type { Cancel, Clock, Send, SendReply } from '@behalf/kernel';
+import { bearing } from '../bearerHeaders.ts';
+import type { Bearer } from '../target.ts';
 import type { Answer, Era, HeaderValues, Json, Notice, RequestOptions } from '../upstream.ts';
 import { UpstreamError, type ReadNetworkError } from '../upstreamError.ts';
 import { bodyDecides, classifyStatus } from './classifyStatus.ts';
@@ -24,7 +26,9 @@ export interface Outgoing {
   readonly url: string;
   readonly era: Era;
   readonly id: number;
+  /** Without the token of a bearer: that is asked for at the last moment and kept nowhere. */
   readonly headers: HeaderValues;
+  readonly bearer: Bearer | undefined;
   readonly body: string;
   /** It carries a session that the server may have lost. */
   readonly session: boolean;
@@ -32,13 +36,22 @@ export interface Outgoing {
   readonly onLog: RequestOptions['onLog'];
 }
 
-/** Sends one request and reads its answer, as JSON or from an event stream. Throws UpstreamError alone. */
+/**
+ * Sends one request and reads its answer, as JSON or from an event stream. Throws UpstreamError alone, or what the
+ * bearer rejected with: then nothing was sent.
+ */
 export async function converse(parts: ConverseParts, out: Outgoing, waiting: Waiting): Promise<Answer> {
+  let { headers } = out;
+  if (out.bearer) {
+    const asked = out.bearer.token();
+    // Mostly it is at hand, and nobody waits for a promise.
+    headers = bearing(headers, typeof asked === 'string' ? asked : await waiting.forToken(asked));
+  }
   try {
     const reply = await parts.send({
       method: 'POST',
       url: out.url,
-      headers: out.headers,
+      headers,
       body: out.body,
       signal: waiting.signal,
     });

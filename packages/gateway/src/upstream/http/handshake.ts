@@ -1,5 +1,6 @@
 import { Client, ProtocolError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { abortReason, type Fetch } from '@behalf/kernel';
+import { abortReason, toAbortSignal, type Fetch } from '@behalf/kernel';
+import { bearing, plainHeaders, type Presented } from '../bearerHeaders.ts';
 import type { HeaderValues, ServerClaims } from '../upstream.ts';
 import type { UpstreamParts } from '../parts.ts';
 import type { RemoteTarget } from '../target.ts';
@@ -7,6 +8,7 @@ import { UpstreamError } from '../upstreamError.ts';
 import { readClaims } from './claims.ts';
 import { classifyStatus } from './classifyStatus.ts';
 import { networkFailure } from './networkFailure.ts';
+import type { Waiting } from './patience.ts';
 import { sendQuietly } from './quietly.ts';
 import { answeredError } from './readAnswer.ts';
 
@@ -37,29 +39,45 @@ const believing = {
  */
 export async function legacyHandshake(
   target: RemoteTarget,
-  headers: HeaderValues,
+  presented: Presented,
   parts: UpstreamParts,
-  { signal, timeoutMs }: { readonly signal: AbortSignal; readonly timeoutMs: number },
+  { waiting, timeoutMs }: { readonly waiting: Waiting; readonly timeoutMs: number },
 ): Promise<Handshake> {
-  let failure: UpstreamError | undefined;
+  const { headers = {}, bearer } = presented;
+  const signal = toAbortSignal(waiting.signal);
+  /** What the SDK would wrap or lose. Not an UpstreamError where a bearer had no token. */
+  let failure: { readonly error: unknown } | undefined;
   const fetch = parts.network.fetchTo(target);
   /** Sees what the SDK's errors leave out: the head of a refusal, and the door's own error. */
   const watched: Fetch = async (url, init) => {
     // A stream is opened when somebody listens, not after each hand-shake.
     if (init?.method === 'GET') return new Response(null, { status: 405 });
+    const presenting = await headersOf(init);
     try {
       // Nothing goes out for somebody who has left, not even a cancellation: `initialize` is never cancelled.
       const either = init?.signal ? AbortSignal.any([init.signal, signal]) : signal;
-      const response = await fetch(url, { ...init, signal: either });
+      const response = await fetch(url, { ...init, headers: presenting, signal: either });
       if (response.ok) return response;
       const text = await response.text();
-      failure = refusal(response, text, target.url, parts);
+      failure = { error: refusal(response, text, target.url, parts) };
       return new Response(text === '' ? null : text, { status: response.status, headers: response.headers });
     } catch (error) {
-      failure = networkFailure(error, parts.network.readError);
+      failure = { error: networkFailure(error, parts.network.readError) };
       throw error;
     }
   };
+  /** With a token of its own for each request. */
+  async function headersOf(init: RequestInit | undefined): Promise<HeaderValues> {
+    const plain = plainHeaders(init?.headers);
+    if (!bearer) return plain;
+    try {
+      const asked = bearer.token();
+      return bearing(plain, typeof asked === 'string' ? asked : await waiting.forToken(asked));
+    } catch (error) {
+      failure = { error };
+      throw error;
+    }
+  }
   const transport = new StreamableHTTPClientTransport(new URL(target.url), {
     fetch: watched,
     requestInit: { headers },
@@ -80,9 +98,9 @@ export async function legacyHandshake(
     });
     return { sessionId: transport.sessionId, claims };
   } catch (error) {
-    if (transport.sessionId !== undefined) void endSession(target, headers, transport.sessionId, parts);
+    if (transport.sessionId !== undefined) void endSession(target, presented, transport.sessionId, parts);
     if (signal.aborted) throw abortReason(signal);
-    throw asOpening(failure ?? answered(error));
+    throw asOpening(failure ? failure.error : answered(error));
   } finally {
     await client.close();
   }
@@ -91,7 +109,7 @@ export async function legacyHandshake(
 /** DELETE, best effort: 405 says that sessions end by themselves. */
 export function endSession(
   target: RemoteTarget,
-  headers: HeaderValues,
+  { headers, bearer }: Presented,
   sessionId: string,
   { network, clock }: Pick<UpstreamParts, 'network' | 'clock'>,
 ): Promise<void> {
@@ -99,6 +117,7 @@ export function endSession(
     { send: network.sendTo(target), clock },
     { method: 'DELETE', url: target.url, headers: { ...headers, 'mcp-session-id': sessionId } },
     DELETE_MS,
+    bearer,
   );
 }
 

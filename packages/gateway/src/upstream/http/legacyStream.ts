@@ -1,7 +1,8 @@
 import type { SendReply } from '@behalf/kernel';
 import type { UpstreamParts } from '../parts.ts';
 import type { RemoteTarget } from '../target.ts';
-import type { HeaderValues, Notice } from '../upstream.ts';
+import { withToken, type Presented } from '../bearerHeaders.ts';
+import type { Notice } from '../upstream.ts';
 import { createServerLog } from '../channel/serverLog.ts';
 import { isObject } from './readAnswer.ts';
 import { asNotice, type Answerer } from './serverMessages.ts';
@@ -11,7 +12,7 @@ import { keepStream } from './stream.ts';
 export interface LegacyStream {
   readonly session: Session;
   /** What is presented at the server, as it stands now. */
-  readonly credential: () => HeaderValues | undefined;
+  readonly credential: () => Presented;
   readonly onNotice: (notice: Notice) => void;
   readonly answerer: Answerer;
   /** For the log. */
@@ -28,17 +29,14 @@ export function keepLegacyStream(
 ): () => void {
   const send = parts.network.sendTo(target);
   const serverLog = createServerLog({ clock: parts.clock, log: parts.log, server, owner: undefined });
-  const headers = () => ({ ...target.headers, ...credential(), ...session.own });
+  const headers = () => ({ ...target.headers, ...credential().headers, ...session.own });
 
   async function open(signal: AbortSignal, lastEventId: string): Promise<SendReply | null> {
     if (!session.offersStream) return null;
     const resume = lastEventId === '' ? {} : { 'last-event-id': lastEventId };
-    const reply = await send({
-      method: 'GET',
-      url: target.url,
-      headers: { ...headers(), accept: 'text/event-stream', ...resume },
-      signal,
-    });
+    const bare = { ...headers(), accept: 'text/event-stream', ...resume };
+    const presenting = await withToken(bare, credential().bearer, signal);
+    const reply = await send({ method: 'GET', url: target.url, headers: presenting, signal });
     const { status } = reply;
     if (status === 200 && reply.isEventStream) return reply;
     void reply.discard();

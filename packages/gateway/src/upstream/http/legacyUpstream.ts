@@ -1,6 +1,6 @@
-import { toAbortSignal } from '@behalf/kernel';
 import type { UpstreamParts } from '../parts.ts';
-import type { OpenOptions, RemoteTarget } from '../target.ts';
+import type { Bearer, OpenOptions, RemoteTarget } from '../target.ts';
+import type { Presented } from '../bearerHeaders.ts';
 import type { HeaderValues, Notice, Upstream } from '../upstream.ts';
 import { UpstreamError, type UpstreamReason } from '../upstreamError.ts';
 import { askOnSession, type AskParts } from './askOnSession.ts';
@@ -30,12 +30,14 @@ export function createLegacyUpstream(
   const sessions = createSessions(toSession(first, target.headers), { open: reopen, retire });
   /** The last one that was presented: what a stream and the end of the session present too. */
   let credential: HeaderValues | undefined;
+  /** Likewise, and a source of tokens: no token is kept here. */
+  let bearer: Bearer | undefined = target.bearer;
   let stopStream: (() => void) | undefined;
   let replaced = false;
   let lastId = 0;
   const send = network.sendTo(target);
-  const post = (body: string, headers: HeaderValues) =>
-    sendQuietly({ send, clock }, { method: 'POST', url: target.url, headers, body }, NOTICE_MS);
+  const post = (body: string, headers: HeaderValues, by = bearer) =>
+    sendQuietly({ send, clock }, { method: 'POST', url: target.url, headers, body }, NOTICE_MS, by);
   const wire: ConverseParts = {
     send,
     clock,
@@ -47,14 +49,14 @@ export function createLegacyUpstream(
   // Whoever ended it: a server may hold a stream open for ever.
   ending.onClose(() => stopStream?.());
 
-  async function reopen(presented: HeaderValues | undefined): Promise<Session> {
+  async function reopen({ headers: presented, bearer: by = bearer }: Presented): Promise<Session> {
     // Somebody else found the session lost before, and that there is no other to be had.
     if (ending.over) throw new UpstreamError('ended');
     const limits = { signal: closing.signal, timeoutMs, totalMs: timeoutMs };
     const headers = { ...target.headers, ...presented };
     try {
-      const handshake = await waitFor({ clock, inFlight: new Set() }, limits, nothing, ({ signal }) =>
-        legacyHandshake(target, headers, parts, { signal: toAbortSignal(signal), timeoutMs }),
+      const handshake = await waitFor({ clock, inFlight: new Set() }, limits, nothing, (waiting) =>
+        legacyHandshake(target, { headers, bearer: by }, parts, { waiting, timeoutMs }),
       );
       const session = toSession(handshake, target.headers);
       if (stopStream) restartStream(session);
@@ -78,6 +80,8 @@ export function createLegacyUpstream(
         era: 'legacy' as const,
         id,
         headers,
+        // Never without one where there is one: the request would go out with whatever else is configured.
+        bearer: given.bearer ?? bearer,
         body,
         session: known,
         onProgress,
@@ -89,29 +93,38 @@ export function createLegacyUpstream(
 
   /** Best effort: nobody waits for it. */
   function retire(session: Session): void {
-    if (session.id !== undefined) void endSession(target, headersNow(session), session.id, parts);
+    if (session.id !== undefined) void endSession(target, presentNow(session), session.id, parts);
   }
 
   /** Once: a server that always finds a conflict would get session after session. */
   async function replace(session: Session): Promise<void> {
     if (replaced) return;
     replaced = true;
-    if (session.id !== undefined) await endSession(target, headersNow(session), session.id, parts);
-    await sessions.renew(session, credential, { retire: false }).catch(nothing);
+    if (session.id !== undefined) await endSession(target, presentNow(session), session.id, parts);
+    await sessions.renew(session, { headers: credential, bearer }, { retire: false }).catch(nothing);
   }
 
-  const headersNow = ({ own }: Session) => ({ ...target.headers, ...credential, ...own });
+  const presentNow = ({ own }: Session): Presented => ({
+    headers: { ...target.headers, ...credential, ...own },
+    bearer,
+  });
 
   function restartStream(session: Session): void {
     stopStream?.();
     stopStream = keepLegacyStream(target, parts, {
       session,
-      credential: () => credential,
+      credential: () => ({ headers: credential, bearer }),
       onNotice: wire.onNotice,
       answerer: wire.answerer,
       server,
       onConflict: () => void replace(session),
     });
+  }
+
+  function present({ headers, bearer: by }: Presented): void {
+    if (headers !== undefined) credential = headers;
+    // What was opened without one may be everybody's: there it serves the request that brought it, and no other.
+    if (by !== undefined && target.bearer) bearer = by;
   }
 
   return {
@@ -121,7 +134,7 @@ export function createLegacyUpstream(
     request(method, params, given) {
       if (ending.over) return Promise.reject(new UpstreamError('ended'));
       const id = asking.nextId();
-      if (given.headers !== undefined) credential = given.headers;
+      present(given);
       const body = writeRequest({
         id,
         method,
@@ -133,17 +146,17 @@ export function createLegacyUpstream(
       const tell = (reason: string) => {
         const params = { requestId: id, reason };
         const notice = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
-        void post(notice, sessions.current.headersFor(given));
+        void post(notice, sessions.current.headersFor(given), given.bearer);
       };
       return waitFor({ clock, inFlight: ending.inFlight }, given, tell, (waiting) =>
         askOnSession(asking, { id, body, given, waiting }),
       );
     },
-    listen(listener, { headers }) {
+    listen(listener, presented) {
       // The same function may listen twice.
       const heard = (notice: Notice) => listener(notice);
       listeners.add(heard);
-      if (headers !== undefined) credential = headers;
+      present(presented);
       if (!stopStream && !ending.over) restartStream(sessions.current);
       return () => {
         listeners.delete(heard);
@@ -158,7 +171,7 @@ export function createLegacyUpstream(
       closing.abort();
       interrupt(ending);
       const session = sessions.current;
-      if (session.id !== undefined) await endSession(target, headersNow(session), session.id, parts);
+      if (session.id !== undefined) await endSession(target, presentNow(session), session.id, parts);
     },
   };
 }

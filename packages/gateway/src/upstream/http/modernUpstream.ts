@@ -1,5 +1,6 @@
 import type { UpstreamParts } from '../parts.ts';
 import type { RemoteTarget } from '../target.ts';
+import { withToken } from '../bearerHeaders.ts';
 import type { HeaderValues, Json, Notice, ServerClaims, Upstream } from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
 import { isSessionCode } from './classifyStatus.ts';
@@ -13,12 +14,18 @@ import { asNotice, createListeners } from './serverMessages.ts';
 import { keepStream } from './stream.ts';
 import { modernEnvelope, writeRequest } from './writeRequest.ts';
 
+/** Where a server is, and nothing of whoever found out: neither headers nor a bearer. */
+export type ModernTarget = Omit<RemoteTarget, 'headers' | 'bearer'> & {
+  readonly headers: Readonly<Record<string, never>>;
+  readonly bearer: undefined;
+};
+
 /**
  * A modern server keeps nothing of us and we keep nothing of any user: each request brings its credential, and a
  * million idle users cost nothing.
  */
 export function createModernUpstream(
-  target: RemoteTarget,
+  target: ModernTarget,
   claims: ServerClaims,
   parts: UpstreamParts,
   /** The server does not answer as a modern one any more. */
@@ -68,13 +75,14 @@ export function createModernUpstream(
     async request(method, params, options) {
       if (ending.over) throw new UpstreamError('ended');
       const { id, headers } = outgoing(method, params, options);
-      const { meta, onLog, onProgress } = options;
+      const { bearer, meta, onLog, onProgress } = options;
       const wantsLog = onLog !== undefined;
       const out = {
         url: target.url,
         era: 'modern' as const,
         id,
         headers,
+        bearer,
         body: writeRequest({ id, method, params, meta, envelope, wantsLog }),
         session: false,
         onProgress,
@@ -91,7 +99,7 @@ export function createModernUpstream(
       }
     },
     /** Each listener has a stream of its own: what it may hear depends on its credential. */
-    listen(listener, { headers: credential }) {
+    listen(listener, { headers: credential, bearer }) {
       const notifications = wanted(claims.capabilities);
       const heard = (notice: Notice) => listener(notice);
       listeners.add(heard);
@@ -104,7 +112,8 @@ export function createModernUpstream(
             const params = { notifications };
             const { id, headers } = outgoing(method, params, credential ? { headers: credential } : {});
             const body = writeRequest({ id, method, params, meta: undefined, envelope, wantsLog: false });
-            const reply = await send({ method: 'POST', url: target.url, headers, body, signal });
+            const presenting = await withToken(headers, bearer, signal);
+            const reply = await send({ method: 'POST', url: target.url, headers: presenting, body, signal });
             if (reply.status === 200 && reply.isEventStream) return reply;
             void reply.discard();
             if (reply.status === 429 || reply.status >= 500) throw new Error('Later');

@@ -1,5 +1,5 @@
 import { SERVER_INFO_META_KEY } from '@modelcontextprotocol/client';
-import { abortReason, toAbortSignal } from '@behalf/kernel';
+import { abortReason } from '@behalf/kernel';
 import type { UpstreamParts } from '../parts.ts';
 import type { OpenOptions, RemoteTarget } from '../target.ts';
 import type { Json, ServerClaims } from '../upstream.ts';
@@ -54,8 +54,7 @@ async function decide(
     return { era: 'modern', claims };
   };
   const legacy = async (): Promise<Opening> => {
-    const signal = toAbortSignal(waiting.signal);
-    const handshake = await legacyHandshake(target, target.headers, parts, { signal, timeoutMs });
+    const handshake = await legacyHandshake(target, target, parts, { waiting, timeoutMs });
     eras.keep(target.url, 'legacy');
     return { era: 'legacy', handshake };
   };
@@ -105,6 +104,7 @@ async function probe(
         era: 'modern',
         id,
         headers: requestHeaders(target.headers, {}, modernHeaders(method, {})),
+        bearer: target.bearer,
         body: writeRequest({ id, method, params: {}, meta: undefined, envelope, wantsLog: false }),
         session: false,
         onProgress: undefined,

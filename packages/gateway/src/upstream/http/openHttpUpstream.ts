@@ -16,9 +16,12 @@ export async function openHttpUpstream(
   parts: UpstreamParts,
   eras: EraVerdicts,
 ): Promise<Upstream> {
+  const { url } = target;
   const opening = await negotiate(target, options, parts, eras);
   return opening.era === 'modern'
     ? // Everybody's requests go through it, so it must not keep the credential of who happened to open it.
-      createModernUpstream({ ...target, headers: {} }, opening.claims, parts, () => eras.forget(target.url))
+      createModernUpstream({ ...target, headers: {}, bearer: undefined }, opening.claims, parts, () =>
+        eras.forget(url),
+      )
     : createLegacyUpstream(target, opening.handshake, options, parts);
 }

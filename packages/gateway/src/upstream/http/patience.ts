@@ -13,6 +13,8 @@ export interface Waiting {
   progressed(): void;
   /** Ends what is left of the exchange after the answer came. */
   drop(): void;
+  /** Waits for a token. Meanwhile nothing is on its way, and afterwards nothing goes out for who has left. */
+  forToken(asked: Promise<string>): Promise<string>;
 }
 
 type Limits = Pick<RequestOptions, 'signal' | 'timeoutMs' | 'totalMs'>;
@@ -36,6 +38,8 @@ export function waitFor<T>(
     let silentUntil = clock.now() + timeoutMs;
     let cancelTimer: Cancel;
     let over = false;
+    /** What is still missing is a token. */
+    let unsent = false;
 
     function finish(): void {
       over = true;
@@ -51,11 +55,12 @@ export function waitFor<T>(
       exchange.abort(error);
     }
     function onAbort(): void {
-      stop(abortReason(signal), 'The caller gave up');
+      stop(abortReason(signal), unsent ? undefined : 'The caller gave up');
     }
     function look(): void {
       const left = Math.min(silentUntil, end) - clock.now();
       if (left > 0) cancelTimer = clock.timer(left, look);
+      else if (unsent) stop(new UpstreamError('token_late'));
       else stop(new UpstreamError('timeout'), 'It took too long');
     }
 
@@ -66,6 +71,16 @@ export function waitFor<T>(
       signal: exchange,
       progressed: () => void (silentUntil = clock.now() + timeoutMs),
       drop: () => exchange.abort(abandoned()),
+      async forToken(asked) {
+        unsent = true;
+        try {
+          const token = await asked;
+          if (exchange.aborted) throw abortReason(exchange);
+          return token;
+        } finally {
+          unsent = false;
+        }
+      },
     };
     work(waiting).then(
       (value) => {
@@ -76,7 +91,7 @@ export function waitFor<T>(
       (error: unknown) => {
         if (over) return;
         finish();
-        // The work throws UpstreamError alone; what else comes is passed on as it is.
+        // UpstreamError, or what a bearer rejected with: the very error.
         // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
         reject(error);
         exchange.abort(abandoned());

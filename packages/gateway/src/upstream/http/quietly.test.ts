@@ -32,7 +32,12 @@ function stalling() {
     };
   };
   const post = (body: string) =>
-    sendQuietly({ send, clock }, { method: 'POST', url: 'http://a.example/', headers: {}, body }, 10_000);
+    sendQuietly(
+      { send, clock },
+      { method: 'POST', url: 'http://a.example/', headers: {}, body },
+      10_000,
+      undefined,
+    );
   return { clock, state, post };
 }
 

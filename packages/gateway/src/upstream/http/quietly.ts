@@ -1,13 +1,17 @@
-import type { Clock, Send, SendRequest } from '@behalf/kernel';
+import type { Clock, Send, SendReply, SendRequest } from '@behalf/kernel';
+import { withToken } from '../bearerHeaders.ts';
+import type { Bearer } from '../target.ts';
 
 /**
  * Sends something whose outcome nobody waits for or needs. It takes at most `limitMs`, and never fails. It is over when
- * the exchange is, not with the head of the answer: who counts these counts sockets.
+ * the exchange is, not with the head of the answer: who counts these counts sockets. Without a token from the bearer it
+ * is not sent.
  */
 export async function sendQuietly(
   { send, clock }: { readonly send: Send; readonly clock: Clock },
   request: Omit<SendRequest, 'signal'>,
   limitMs: number,
+  bearer: Bearer | undefined,
 ): Promise<void> {
   const over = new AbortController();
   let late: () => void = () => undefined;
@@ -16,7 +20,13 @@ export async function sendQuietly(
     over.abort();
     late();
   });
-  const sent = send({ ...request, signal: over.signal }).then(
+  async function post(): Promise<SendReply> {
+    const { signal } = over;
+    const headers = bearer ? await withToken(request.headers, bearer, signal) : request.headers;
+    signal.throwIfAborted();
+    return send({ ...request, headers, signal });
+  }
+  const sent = post().then(
     (reply) => reply.discard(),
     () => undefined,
   );

@@ -1,3 +1,4 @@
+import type { Presented } from '../bearerHeaders.ts';
 import type { HeaderValues, RequestOptions, ServerClaims } from '../upstream.ts';
 import type { Handshake } from './handshake.ts';
 import { createHeaderMemo } from './requestHeaders.ts';
@@ -6,7 +7,7 @@ import { createHeaderMemo } from './requestHeaders.ts';
 export interface Session {
   readonly id: string | undefined;
   readonly claims: ServerClaims;
-  /** The headers of a POST on this session. */
+  /** The headers of a POST on this session, without the token of a bearer. */
   readonly headersFor: (given: Pick<RequestOptions, 'headers' | 'extraHeaders'>) => HeaderValues;
   /** What only this session's own requests carry. */
   readonly own: HeaderValues;
@@ -39,15 +40,11 @@ export interface Sessions {
    * A session in the place of `lost`. Whoever finds the same one lost shares one hand-shake. `retire`: the server may
    * know it still, and is told that it is not needed any more.
    */
-  renew(
-    lost: Session,
-    credential: HeaderValues | undefined,
-    options: { readonly retire: boolean },
-  ): Promise<Session>;
+  renew(lost: Session, credential: Presented, options: { readonly retire: boolean }): Promise<Session>;
 }
 
 export interface SessionParts {
-  readonly open: (credential: HeaderValues | undefined) => Promise<Session>;
+  readonly open: (credential: Presented) => Promise<Session>;
   /** Ends a session at the server. */
   readonly retire: (session: Session) => void;
 }

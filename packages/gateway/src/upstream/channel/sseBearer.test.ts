@@ -1,0 +1,224 @@
+import { createFakeClock, eventually, scriptedHttpServer, verifies } from '@behalf/testkit';
+import { afterEach, describe, expect } from '@jest/globals';
+import { countingBearer, expectFresh, heldBearer } from '../../../test/bearerRig.ts';
+import { ask, call, createChannelRig, remote, scripted, type ChannelRig } from '../../../test/channelRig.ts';
+import { startSseServer, type ScriptedSseServer } from '../../../test/sseServer.ts';
+import { startSocketServer } from '../../../test/webSocketServer.ts';
+
+const open: { rig: ChannelRig; server: { close(): Promise<void> } }[] = [];
+afterEach(async () => {
+  for (const { rig, server } of open.splice(0)) {
+    await rig.closeAll();
+    await server.close();
+  }
+});
+
+async function start(over: Parameters<typeof createChannelRig>[0] = {}) {
+  const server = await startSseServer();
+  const rig = createChannelRig({ ports: [server.port], ...over });
+  open.push({ rig, server });
+  return { server, rig, target: remote('sse', server.url) };
+}
+
+/** No UpstreamError, and not even an Error of this realm: it must come through untouched. */
+const refusal = { code: 'OBO_REJECTED' };
+const caught = (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+const methods = ({ seen }: ScriptedSseServer) => seen.map(({ method }) => method ?? 'answer');
+
+describe('a bearer over HTTP+SSE', () => {
+  for (const later of [false, true]) {
+    const when = later ? 'after a moment' : 'at once';
+
+    verifies(
+      'obo.injection.every-request',
+      `that answers ${when} is asked for the stream and each message`,
+      async () => {
+        const { server, rig, target } = await start();
+        const bearer = countingBearer('t', { later });
+        const upstream = await rig.open({ ...target, bearer });
+        await call(upstream, 'tool', {}, { bearer });
+        server.send({ id: 'q', method: 'ping' });
+        await eventually('it is answered', () => methods(server).includes('answer'));
+        server.respond = ({ method }) => method === 'tools/call';
+        const caller = new AbortController();
+        const slow = call(upstream, 'slow', {}, { bearer, signal: caller.signal });
+        await eventually('it runs', () => methods(server).filter((m) => m === 'tools/call').length === 2);
+        caller.abort();
+        await expect(slow).rejects.toMatchObject({ name: 'AbortError' });
+        await eventually('it is told', () => methods(server).includes('notifications/cancelled'));
+        expect(server.requests.map(({ verb }) => verb)).toEqual(['GET', ...Array<string>(6).fill('POST')]);
+        expectFresh(server.requests);
+        expect(bearer.asked).toBe(7);
+      },
+    );
+  }
+
+  verifies('obo.injection.every-request', 'is asked for the ping that tests a session', async () => {
+    const { server, rig, target } = await start();
+    const bearer = countingBearer();
+    const upstream = await rig.open({ ...target, bearer });
+    server.refusePost = ({ method }) =>
+      method === 'tools/call' ? { status: 400, body: 'Invalid message' } : undefined;
+    await expect(call(upstream, 'tool', {}, { bearer })).rejects.toMatchObject({ reason: 'bad_request' });
+    expect(methods(server)).toContain('ping');
+    expectFresh(server.requests);
+  });
+
+  verifies('obo.injection.one-header', 'a token is the only Authorization', async () => {
+    const { server, rig, target } = await start();
+    const bearer = countingBearer();
+    const headers = { authorization: 'Bearer a', Authorization: 'Basic b', 'x-team': 'blue' };
+    const upstream = await rig.open({ ...target, bearer, headers });
+    await call(upstream, 'tool', {}, { bearer, headers });
+    expect(server.requests).toHaveLength(4);
+    for (const { authorizations, headers: sent } of server.requests) {
+      expect(authorizations).toEqual([expect.stringMatching(/^Bearer t\d$/)]);
+      expect(sent).toMatchObject({ 'x-team': 'blue' });
+    }
+  });
+
+  verifies('obo.injection.own-bearer', 'a request asks its own; the rest asks the latest', async () => {
+    const { server, rig, target } = await start();
+    const [old, latest] = [countingBearer('old'), countingBearer('latest')];
+    const upstream = await rig.open({ ...target, bearer: old });
+    const opening = server.requests.length;
+    await Promise.all([
+      call(upstream, 'a', {}, { bearer: old }),
+      call(upstream, 'b', {}, { bearer: latest }),
+    ]);
+    const calls = server.requests.slice(opening).map(({ headers }) => headers.authorization);
+    expect(calls.sort()).toEqual(['Bearer latest1', 'Bearer old4']);
+    server.send({ id: 'q', method: 'ping' });
+    await eventually('it is answered', () => methods(server).includes('answer'));
+    await ask(upstream, 'ping');
+    expectFresh(server.requests.slice(opening + 2), 'latest');
+  });
+
+  verifies('obo.injection.no-token', 'without a token no stream is opened', async () => {
+    const { server, rig, target } = await start();
+    const bearer = countingBearer();
+    bearer.failure = refusal;
+    const headers = { authorization: 'Bearer shared' };
+    expect(await caught(rig.open({ ...target, bearer, headers }))).toBe(refusal);
+    expect(server.requests).toEqual([]);
+  });
+
+  for (const [step, left] of [
+    ['GET', ['GET']],
+    ['initialize', ['GET', 'POST']],
+  ] as const) {
+    verifies('obo.injection.no-token', `nor a conversation that had it until ${step}`, async () => {
+      const { server, rig, target } = await start();
+      const bearer = countingBearer();
+      const asked = bearer.token.bind(bearer);
+      bearer.token = () => {
+        if (bearer.asked === left.length) bearer.failure = refusal;
+        return asked();
+      };
+      expect(await caught(rig.open({ ...target, bearer }))).toBe(refusal);
+      expect(server.requests.map(({ verb }) => verb)).toEqual(left);
+    });
+  }
+
+  verifies('obo.injection.no-token', 'a message is not sent, and the next one may be', async () => {
+    const { server, rig, target } = await start();
+    const bearer = countingBearer();
+    const headers = { authorization: 'Bearer shared' };
+    const upstream = await rig.open({ ...target, bearer, headers });
+    const before = server.requests.length;
+    bearer.failure = refusal;
+    expect(await caught(call(upstream, 'tool', {}, { bearer, headers }))).toBe(refusal);
+    server.send({ id: 'q', method: 'ping' });
+    await eventually('it was asked for an answer', () => bearer.asked === before + 2);
+    expect(server.requests).toHaveLength(before);
+    bearer.failure = undefined;
+    await call(upstream, 'tool', {}, { bearer, headers });
+    expectFresh(server.requests);
+  });
+
+  verifies('obo.injection.released', 'who gives up while a token is obtained leaves at once', async () => {
+    const { server, rig, target } = await start();
+    const { bearer, waiting } = heldBearer();
+    const upstream = await rig.open(target);
+    const caller = new AbortController();
+    const slow = call(upstream, 'never', {}, { bearer, signal: caller.signal });
+    await eventually('it is asked', () => waiting.length === 1);
+    caller.abort();
+    await expect(slow).rejects.toMatchObject({ name: 'AbortError' });
+    waiting[0]!.resolve('too-late');
+    await call(upstream, 'next', {}, { bearer: countingBearer('next') });
+    expect(methods(server)).toEqual(['initialize', 'notifications/initialized', 'tools/call']);
+    expect(JSON.stringify(server.requests)).not.toContain('too-late');
+  });
+
+  verifies('obo.injection.late', 'the time that a token takes is not the server’s', async () => {
+    const clock = createFakeClock();
+    const { server, rig, target } = await start({ clock });
+    const { bearer, waiting } = heldBearer();
+    const opening = caught(rig.open({ ...target, bearer }));
+    await eventually('it is asked', () => waiting.length === 1);
+    await clock.advance(30_000);
+    expect(await opening).toMatchObject({ reason: 'token_late' });
+    expect(server.requests).toEqual([]);
+    const upstream = await rig.open(target);
+    const late = caught(call(upstream, 'tool', {}, { bearer }));
+    await eventually('it is asked', () => waiting.length === 2);
+    await clock.advance(20_000);
+    expect(await late).toMatchObject({ reason: 'token_late' });
+    waiting[1]!.reject(new Error('nobody hears it'));
+    await call(upstream, 'next', {}, { bearer: countingBearer('next') });
+    expect(methods(server)).toEqual(['initialize', 'notifications/initialized', 'tools/call']);
+  });
+
+  verifies('obo.injection.late', 'nor is it over streamable HTTP, whatever limit comes first', async () => {
+    const clock = createFakeClock();
+    const server = await scriptedHttpServer({ era: 'both' });
+    const rig = createChannelRig({ ports: [server.port], clock });
+    open.push({ rig, server });
+    const { bearer, waiting } = heldBearer();
+    const target = { ...remote('streamable-http', server.url), bearer };
+    const opening = caught(rig.open(target, { era: 'auto', initTimeoutMs: 3_000 }));
+    await eventually('it is asked', () => waiting.length === 1);
+    await clock.advance(3_000);
+    expect(await opening).toMatchObject({ reason: 'token_late' });
+    expect(server.requests).toEqual([]);
+  });
+});
+
+describe('channels that cannot carry a token', () => {
+  verifies('obo.injection.carriers', 'a websocket with a bearer is not opened', async () => {
+    const server = await startSocketServer();
+    const rig = createChannelRig({ ports: [server.port] });
+    open.push({ rig, server });
+    const bearer = countingBearer();
+    const target = remote('websocket', server.url, { headers: { authorization: 'Bearer shared' } });
+    expect(await caught(rig.open({ ...target, bearer }))).toMatchObject({
+      name: 'UpstreamError',
+      reason: 'bearer_unsupported',
+      outcome: 'unreachable',
+      code: 'OBO_MISCONFIGURED',
+    });
+    expect(bearer.asked).toBe(0);
+    expect(server.upgrades).toHaveLength(0);
+  });
+
+  verifies('obo.injection.carriers', 'a request with one does not go out without it', async () => {
+    const server = await startSocketServer();
+    const rig = createChannelRig({ ports: [server.port] });
+    open.push({ rig, server });
+    const bearer = countingBearer();
+    for (const target of [remote('websocket', server.url), scripted()]) {
+      const upstream = await rig.open(target);
+      expect(await caught(call(upstream, 'tool', {}, { bearer }))).toMatchObject({
+        reason: 'bearer_unsupported',
+      });
+      // Nobody else's requests suffer from it.
+      await call(upstream, 'pid');
+    }
+    expect(bearer.asked).toBe(0);
+  });
+});
