@@ -20,9 +20,11 @@ import { openIdRoutes, type OpenIdSignIn } from './openid.ts';
 import { openIdCallback, openIdSettings } from './openIdSettings.ts';
 
 const CALLBACK = '/oauth/openid/callback';
-const user = { id: 'u-ada', role: 'USER' } as UserRecord;
+const user = { id: 'u-ada', tenant: 'default', role: 'USER' } as UserRecord;
 const verified = { subject: 'ada', groups: ['g1'] } as unknown as VerifiedToken;
-const tokens: FederatedTokens = { accessToken: 'at', idToken: 'it', expiresAt: 1 };
+const tokens: FederatedTokens = {
+  ...{ issuer: 'https://idp.example', subject: 'ada', accessToken: 'at', idToken: 'it', expiresAt: 1 },
+};
 
 describe('signing in at the identity provider', () => {
   const servers: Server[] = [];
@@ -30,31 +32,49 @@ describe('signing in at the identity provider', () => {
     for (const server of servers.splice(0)) await new Promise((resolve) => server.close(resolve));
   });
 
-  async function begin(over: { publicUrl?: string; login?: Partial<OpenIdLogin>; user?: null } = {}) {
+  interface Over {
+    publicUrl?: string;
+    login?: Partial<OpenIdLogin>;
+    user?: null;
+    /** The store does not answer. */
+    broken?: boolean;
+  }
+
+  async function begin(over: Over = {}) {
     const origins = createOrigins({ PUBLIC_URL: over.publicUrl, HOST: 'localhost' }, 80);
     const started: { user: UserRecord; how: OpenIdSignIn }[] = [];
     const finished: object[] = [];
     const logged: object[] = [];
     const audited: AuditEvent[] = [];
     const clock = createFakeClock();
+    const claims = new Map<string, string>();
+    const answer = <T>(value: T) =>
+      over.broken ? Promise.reject(new Error('the store is away')) : Promise.resolve(value);
     const log = (event: string, fields: object = {}) => void logged.push({ event, ...fields });
     const routes = openIdRoutes({
       login: {
-        begin: async (returnTo) => ({
-          url: `https://idp.example/authorize?returnTo=${returnTo ?? 'none'}`,
-          flow: 'sealed.flow',
+        begin: async (returnTo, more) => ({
+          url: `https://idp.example/authorize?returnTo=${returnTo ?? 'none'}${more?.claims ?? ''}`,
+          flow: more?.claims === undefined ? 'sealed.flow' : 'asked.flow',
           expiresAt: Date.UTC(2030, 0, 1),
         }),
         finish: async (callback) => {
           finished.push(callback);
-          return { verified, tokens, returnTo: '/tools' };
+          return { verified, tokens, returnTo: '/tools', hasClaims: callback.flow === 'asked.flow' };
         },
+        isWithClaims: (flow) => flow === 'asked.flow',
         ...over.login,
       },
       provisioning: { userFor: async () => (over.user === null ? null : user) },
       startSession: async (whose, how) => {
         started.push({ user: whose, how });
         return { secret: `new-session-${started.length}`, hash: 'h', expiresAt: Date.UTC(2030, 0, 1) };
+      },
+      holderOf: (secret) =>
+        answer(secret.startsWith('of-') ? { tenant: 'default', userId: secret.slice(3) } : null),
+      pendingClaims: {
+        find: (principal) => answer(claims.get(principal)),
+        drop: (principal) => answer(void claims.delete(principal)),
       },
       callbackPath: CALLBACK,
       origins: () => origins,
@@ -84,7 +104,7 @@ describe('signing in at the identity provider', () => {
       const { status, headers } = await fetch(`http://127.0.0.1:${port}${path}`, init);
       return { status, location: headers.get('location'), cookies: headers.getSetCookie(), headers };
     };
-    return { get, started, finished, logged, audited, clock };
+    return { get, started, finished, logged, audited, clock, claims };
   }
 
   verifies('openid.route.begin', 'the browser goes to the provider and keeps its login', async () => {
@@ -118,6 +138,79 @@ describe('signing in at the identity provider', () => {
     expect(cookies[0]).toMatch(/^behalf_openid=; .*Max-Age=0$/);
     expect(cookies[1]).toMatch(/^behalf_session=new-session-1; /);
     expect(audited).toEqual([]);
+  });
+
+  verifies('obo.subject.claims', 'who is signed in is asked for more, once, and signs in anew', async () => {
+    const { get, claims, started } = await begin();
+    claims.set('["default","u-ada"]', '+claims');
+    const asked = await get('/oauth/openid', 'behalf_session=of-u-ada');
+    expect(asked.location).toBe('https://idp.example/authorize?returnTo=none+claims');
+    // Who turns back on the way is asked again.
+    expect((await get('/oauth/openid', 'behalf_session=of-u-ada')).location).toContain('+claims');
+    // A sign-in that was begun without them answers nothing.
+    await get(`${CALLBACK}?code=c`, 'behalf_openid=sealed.flow');
+    expect(claims.size).toBe(1);
+    const back = await get(`${CALLBACK}?code=c`, 'behalf_session=of-u-ada; behalf_openid=asked.flow');
+    expect([back.location, started.length]).toEqual(['/tools', 2]);
+    expect(back.cookies[1]).toMatch(/^behalf_session=new-session-2; /);
+    expect(claims.size).toBe(0);
+    expect((await get('/oauth/openid', 'behalf_session=of-u-ada')).location).not.toContain('claims');
+  });
+
+  verifies('obo.subject.claims', 'nobody else has any sent, and no request brings them along', async () => {
+    const { get, claims } = await begin();
+    claims.set('["default","u-ada"]', '+claims');
+    for (const cookie of ['', 'behalf_session=guess', 'behalf_session=of-u-bob']) {
+      const { location } = await get('/oauth/openid?claims=%2Bclaims', cookie);
+      expect(location).toBe('https://idp.example/authorize?returnTo=none');
+    }
+    expect(claims.size).toBe(1);
+  });
+
+  verifies(
+    'obo.subject.claims-refused',
+    'who cannot prove it, or is refused, is not asked a second time',
+    async () => {
+      const refused: Partial<OpenIdLogin>['finish'] = async () =>
+        Promise.reject(new GatewayError('OPENID_FAILED'));
+      for (const over of [{ login: { finish: refused } }, { user: null }]) {
+        const { get, claims } = await begin(over);
+        for (const name of ['ada', 'bob']) claims.set(`["default","u-${name}"]`, '+claims');
+        const session = 'behalf_session=of-u-ada';
+        // What failed was another sign-in, or somebody else's.
+        for (const cookie of [session, `${session}; behalf_openid=sealed.flow`, 'behalf_openid=asked.flow']) {
+          await get(`${CALLBACK}?error=access_denied`, cookie);
+          expect(claims.size).toBe(2);
+        }
+        await get(`${CALLBACK}?error=access_denied`, `${session}; behalf_openid=asked.flow`);
+        expect([...claims.keys()]).toEqual(['["default","u-bob"]']);
+        expect((await get('/oauth/openid', session)).location).not.toContain('claims');
+      }
+    },
+  );
+
+  verifies('obo.subject.claims-refused', 'nobody is sent off with an address that is too long', async () => {
+    const { get, claims } = await begin();
+    const url = 'https://idp.example/authorize?returnTo=none';
+    for (const [length, isSent] of [
+      [8_000, true],
+      [8_001, false],
+    ] as const) {
+      claims.set('["default","u-ada"]', 'x'.repeat(length - url.length));
+      const { status, location, cookies } = await get('/oauth/openid', 'behalf_session=of-u-ada');
+      expect([status, location!.length]).toEqual([302, isSent ? length : url.length]);
+      expect(cookies[0]).toContain(isSent ? 'asked.flow' : 'sealed.flow');
+    }
+  });
+
+  verifies('obo.subject.claims', 'a store that is away keeps nobody from signing in', async () => {
+    const { get, claims, started, logged } = await begin({ broken: true });
+    claims.set('["default","u-ada"]', '+claims');
+    const asked = await get('/oauth/openid', 'behalf_session=of-u-ada');
+    expect(asked.location).toBe('https://idp.example/authorize?returnTo=none');
+    const back = await get(`${CALLBACK}?code=c`, 'behalf_openid=asked.flow');
+    expect([back.location, started.length]).toEqual(['/tools', 1]);
+    expect(logged).toHaveLength(3);
   });
 
   verifies('openid.route.failure', 'a failure shows an incident and nothing of the provider', async () => {

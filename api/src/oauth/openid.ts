@@ -1,10 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import {
   GatewayError,
+  principalKey,
   type Audit,
   type FederatedTokens,
   type IssuedSession,
   type OpenIdLogin,
+  type PendingClaims,
+  type Principal,
   type Provisioning,
 } from '@behalf/gateway';
 import type { UserRecord } from '@behalf/gateway/ports';
@@ -18,6 +21,9 @@ import type { Origins } from '../origins.ts';
 import { refusedSignIn } from '../rest/auth/signInEvents.ts';
 import { createFlowCookie } from './flowCookie.ts';
 
+/** What everybody on the way takes (RFC 9110, section 4.1). Past it the provider may show an error and send nobody back. */
+const LONGEST_URL = 8_000;
+
 /** How somebody signed in at the provider, and what it gave for them. */
 export interface OpenIdSignIn {
   readonly via: 'openid';
@@ -25,11 +31,17 @@ export interface OpenIdSignIn {
   readonly tokens: FederatedTokens;
 }
 
+type Holder = Pick<Principal, 'tenant' | 'userId'>;
+
 export interface OpenIdRouteParts {
   login: OpenIdLogin;
   provisioning: Provisioning;
   /** Always a new one: what was in the browser before is nobody's proof. */
   startSession: (user: UserRecord, how: OpenIdSignIn) => Promise<IssuedSession>;
+  /** Who holds this session cookie; null when nobody does. */
+  holderOf: (secret: string) => Promise<Holder | null>;
+  /** What the provider wants proven by users before it exchanges their tokens again. */
+  pendingClaims: Pick<PendingClaims, 'find' | 'drop'>;
   /** The path of OPENID_CALLBACK_URL. */
   callbackPath: string;
   origins: () => Origins;
@@ -45,8 +57,48 @@ export interface OpenIdRouteParts {
 /** Signing in at the identity provider, for browsers. */
 export function openIdRoutes(parts: OpenIdRouteParts): Route[] {
   const { login, provisioning, startSession, callbackPath, origins, cookie, random, logger } = parts;
-  const { audit, limits, addressOf } = parts;
+  const { audit, limits, addressOf, holderOf, pendingClaims } = parts;
   const flowCookie = () => createFlowCookie(origins(), callbackPath);
+
+  /** Who is signed in here. */
+  async function holder(req: IncomingMessage): Promise<Holder | null> {
+    const secret = cookie().read(req);
+    return secret === null ? null : holderOf(secret);
+  }
+
+  /** Those of who is signed in here. The request itself says nothing of them. */
+  async function claimsFor(req: IncomingMessage): Promise<string | undefined> {
+    try {
+      const whose = await holder(req);
+      return whose ? await pendingClaims.find(principalKey(whose)) : undefined;
+    } catch (error) {
+      // Without them the provider asks once more. Without a sign-in nobody comes in.
+      logger.warn('What the identity provider wants proven could not be read', { error });
+      return undefined;
+    }
+  }
+
+  async function forget(of: () => Promise<Holder | null>): Promise<void> {
+    try {
+      const whose = await of();
+      if (whose) await pendingClaims.drop(principalKey(whose));
+    } catch (error) {
+      logger.warn('What the identity provider wanted proven could not be forgotten', { error });
+    }
+  }
+
+  /** The provider has had its answer. */
+  const dropClaims = ({ tenant, id: userId }: UserRecord) => forget(async () => ({ tenant, userId }));
+
+  /** Not everybody can prove what was asked for, and a server may have asked: the next try goes without. */
+  const dropRefused = (req: IncomingMessage, flow: string | null) =>
+    forget(async () => (flow !== null && login.isWithClaims(flow) ? holder(req) : null));
+
+  async function begin(req: IncomingMessage, returnTo: string | undefined): ReturnType<OpenIdLogin['begin']> {
+    const claims = await claimsFor(req);
+    const begun = await login.begin(returnTo, { claims });
+    return begun.url.length > LONGEST_URL ? login.begin(returnTo) : begun;
+  }
 
   /** A page of ours with an incident id. What the provider said is for the log at most. */
   function fail(res: Response, error: unknown): void {
@@ -72,7 +124,7 @@ export function openIdRoutes(parts: OpenIdRouteParts): Route[] {
         limits.checkAddress(addressOf(req));
         const { returnTo } = req.query;
         try {
-          const begun = await login.begin(typeof returnTo === 'string' ? returnTo : undefined);
+          const begun = await begin(req, typeof returnTo === 'string' ? returnTo : undefined);
           flowCookie().write(res, begun);
           res.redirect(302, begun.url);
         } catch (error) {
@@ -94,16 +146,18 @@ export function openIdRoutes(parts: OpenIdRouteParts): Route[] {
         try {
           if (flow === null) throw new GatewayError('OPENID_FAILED');
           const query = new URL(req.url, 'http://callback.invalid').search;
-          const { verified, tokens, returnTo } = await login.finish({ flow, query });
+          const { verified, tokens, returnTo, hasClaims } = await login.finish({ flow, query });
           const user = await provisioning.userFor(verified, 'browser');
           if (!user) throw new GatewayError('FORBIDDEN');
           const session = await startSession(user, { via: 'openid', groups: verified.groups, tokens });
+          if (hasClaims) await dropClaims(user);
           cookie().write(res, session);
           logger.info('Signed in', { user: user.id });
           res.redirect(302, returnTo);
         } catch (error) {
           limits.refused(addressOf(req));
           audit.note(refusedSignIn(codeOf(error)));
+          await dropRefused(req, flow);
           fail(res, error);
         }
       },

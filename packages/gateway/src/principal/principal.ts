@@ -1,9 +1,19 @@
+import type { HiddenText } from '@behalf/kernel';
 import type { UserRecord } from '../ports/index.ts';
+
+/** A token of the identity provider, as its holder presented it and after it was verified. */
+export interface PresentedToken {
+  readonly text: HiddenText;
+  readonly issuer: string;
+  readonly subject: string;
+  readonly expiresAt: number;
+}
 
 /** By what a caller is known: the cookie of a session, a token of the identity provider, or a key of their own. */
 export type SignedInBy =
   | { readonly via: 'session'; readonly session: string }
-  | { readonly via: 'bearer' }
+  /** Without a token there is nothing to exchange. */
+  | { readonly via: 'bearer'; readonly token?: PresentedToken }
   | { readonly via: 'api_key'; readonly key: string; readonly scopes: readonly string[] };
 
 interface Caller {
@@ -36,9 +46,16 @@ export function principalOf(user: UserRecord, by: SignedInBy, groups: readonly s
   return Object.freeze({ kind: 'user', userId, tenant, role, email, name, issuer, groups, by });
 }
 
+/** Of principals, which never change: every call asks for it, several times. */
+const keys = new WeakMap<object, string>();
+
 /** One text per person, for keys: never two for one, never one for two. */
-export function principalKey({ tenant, userId }: Pick<Principal, 'tenant' | 'userId'>): string {
-  return JSON.stringify([tenant, userId]);
+export function principalKey(of: Pick<Principal, 'tenant' | 'userId'>): string {
+  const known = keys.get(of);
+  if (known !== undefined) return known;
+  const key = JSON.stringify([of.tenant, of.userId]);
+  if (Object.isFrozen(of)) keys.set(of, key);
+  return key;
 }
 
 /** Administrators are people: a program is none, whatever its token says. */

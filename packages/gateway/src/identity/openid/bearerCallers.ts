@@ -1,5 +1,6 @@
+import { HiddenText } from '@behalf/kernel';
 import { GatewayError } from '../../errors/gatewayError.ts';
-import { principalOf, type ServicePrincipal } from '../../principal/principal.ts';
+import { principalOf, type PresentedToken, type ServicePrincipal } from '../../principal/principal.ts';
 import type { KnownCaller } from '../callerCache.ts';
 import { secretHash } from '../secretHash.ts';
 import type { BearerVerifier } from './bearerVerifier.ts';
@@ -22,12 +23,12 @@ export interface BearerCallerParts {
 export function createBearerCallers(parts: BearerCallerParts): BearerCallers {
   const { verifier, provisioning, roleExists } = parts;
 
-  async function callerOf(verified: VerifiedToken): Promise<KnownCaller['caller'] | null> {
+  async function callerOf(token: string, verified: VerifiedToken): Promise<KnownCaller['caller'] | null> {
     if (verified.kind === 'service') {
       return verified.isAdmitted ? serviceOf(verified, await roleFromToken(verified, roleExists)) : null;
     }
     const user = await provisioning.userFor(verified);
-    return user && principalOf(user, { via: 'bearer' }, verified.groups);
+    return user && principalOf(user, { via: 'bearer', token: presented(token, verified) }, verified.groups);
   }
 
   return {
@@ -39,13 +40,18 @@ export function createBearerCallers(parts: BearerCallerParts): BearerCallers {
         if (error instanceof GatewayError && error.code === 'AUTH_TOKEN_INVALID') return null;
         throw error;
       }
-      const caller = await callerOf(verified);
+      const caller = await callerOf(token, verified);
       return caller && { caller, until: verified.expiresAt + CLOCK_TOLERANCE_MS };
     },
   };
 }
 
-/** No account, so nothing of an account: the name is one that no account's id can be. */
+/** What can be exchanged for others later. Whoever shows or writes down a caller does not show the token. */
+function presented(token: string, { issuer, subject, expiresAt }: VerifiedToken): PresentedToken {
+  return Object.freeze({ text: new HiddenText(token), issuer, subject, expiresAt });
+}
+
+/** No account, so nothing of an account: the name is one that no account's id can be. Nor a token: there is no user. */
 function serviceOf(verified: VerifiedToken, role: string): ServicePrincipal {
   const { tenant, issuer, subject, clientId, groups } = verified;
   return Object.freeze<ServicePrincipal>({

@@ -8,6 +8,8 @@ export interface LoginFlow {
   readonly verifier: string;
   readonly redirectUri: string;
   readonly returnTo: string;
+  /** Whether the provider was asked to have more proven than usual. */
+  readonly hasClaims: boolean;
   readonly expiresAt: number;
 }
 

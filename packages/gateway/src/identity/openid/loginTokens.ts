@@ -7,6 +7,9 @@ const MARGIN_MS = 30_000;
 
 /** What the provider gave at a login. */
 export interface FederatedTokens {
+  /** Whom the login proved. Who uses the tokens compares it with the account. */
+  readonly issuer: string;
+  readonly subject: string;
   readonly accessToken: string;
   readonly refreshToken?: string | undefined;
   readonly idToken: string;
@@ -25,7 +28,7 @@ export interface LoginSession {
 export interface LoginTokens {
   /** Kept until the session ends at the latest, also past the access token's own end: then they are there to refresh. */
   put(of: LoginSession, tokens: FederatedTokens, sessionExpiresAt: number): Promise<void>;
-  /** Null when there are none, or none that are still good. */
+  /** Null when there are none. They may be past their end: `usableUntil` says. */
   find(of: LoginSession): Promise<FederatedTokens | null>;
   /** False when there were none. */
   remove(of: LoginSession): Promise<boolean>;
@@ -35,6 +38,11 @@ export interface LoginTokenParts {
   readonly credentials: CredentialStore;
   readonly keyring: Keyring;
   readonly clock: Clock;
+}
+
+/** Until when the access token is good for anything. */
+export function usableUntil({ expiresAt }: Pick<FederatedTokens, 'expiresAt'>): number {
+  return expiresAt - MARGIN_MS;
 }
 
 /** The tokens never leave the gateway; in the store they are sealed to their session. */
@@ -55,8 +63,7 @@ export function createLoginTokens({ credentials, keyring, clock }: LoginTokenPar
     async find(of) {
       const record = await credentials.find(loginKey(of));
       if (!record || (record.expiresAt !== null && record.expiresAt <= clock.now())) return null;
-      const tokens = JSON.parse(keyring.open(record.sealed, credentialContext(record))) as FederatedTokens;
-      return tokens.expiresAt - MARGIN_MS > clock.now() ? tokens : null;
+      return JSON.parse(keyring.open(record.sealed, credentialContext(record))) as FederatedTokens;
     },
     remove: (of) => credentials.remove(loginKey(of)),
   };

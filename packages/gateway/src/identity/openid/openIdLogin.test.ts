@@ -53,6 +53,28 @@ describe('login at the identity provider', () => {
     },
   );
 
+  verifies(
+    'obo.subject.claims',
+    'claims go to the provider as they are, and the flow remembers',
+    async () => {
+      const { login, issuer } = await createRig();
+      const claims = '{"access_token":{"acrs":{"essential":true,"value":"c1 & prompt=none"}}}';
+      for (const [asked, sent] of [
+        [claims, claims],
+        [undefined, null],
+      ] as const) {
+        const { url, flow } = await login.begin('/', { claims: asked });
+        expect(new URL(url).searchParams.get('claims')).toBe(sent);
+        expect(new URL(url).searchParams.has('prompt')).toBe(false);
+        const query = `?${issuer.authorize(url).toString()}`;
+        expect(await login.finish({ flow, query })).toMatchObject({ hasClaims: sent !== null });
+        // Also where it is not finished. Of what is not ours nothing is known.
+        expect(login.isWithClaims(flow)).toBe(sent !== null);
+        expect(login.isWithClaims(`${flow}x`)).toBe(false);
+      }
+    },
+  );
+
   verifies('openid.login.finish', 'who comes back is who the ID token says', async () => {
     const rig = await createRig({ groupsClaim: 'groups' });
     const { issuer, clock } = rig;
@@ -63,6 +85,7 @@ describe('login at the identity provider', () => {
       ...{ name: 'Ada', email: 'ada@example.com', roles: ['editor'], groups: ['g'] },
     });
     expect(tokens).toEqual({
+      ...{ issuer: issuer.url, subject: 'ada' },
       accessToken: 'opaque-access',
       refreshToken: 'refresh-1',
       idToken: expect.stringMatching(/^ey/),
@@ -199,7 +222,8 @@ describe('login at the identity provider', () => {
     const { clock, keyring, issuer } = await createRig();
     const settings = { issuer: issuer.url, clientId: 'gateway' };
     const secrets = { state: 'the-state', nonce: 'the-nonce', verifier: 'the-verifier' };
-    const flow = { ...secrets, redirectUri: CALLBACK, returnTo: '/', expiresAt: clock.now() + 1 };
+    const more = { redirectUri: CALLBACK, returnTo: '/', hasClaims: false };
+    const flow = { ...secrets, ...more, expiresAt: clock.now() + 1 };
     const sealed = createLoginFlows({ keyring, clock, settings }).seal(flow);
     expect(Buffer.from(sealed.split('.')[3]!, 'base64url').toString()).not.toContain('the-verifier');
     expect(createLoginFlows({ keyring, clock, settings }).open(sealed)).toEqual(flow);

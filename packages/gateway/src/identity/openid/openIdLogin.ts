@@ -30,13 +30,18 @@ export interface FinishedLogin {
   readonly verified: VerifiedToken;
   readonly tokens: FederatedTokens;
   readonly returnTo: string;
+  /** Whether it was begun with claims: then they are answered. */
+  readonly hasClaims: boolean;
 }
 
 /** Signing in at the provider: authorization code with PKCE, state, nonce and the issuer's name (RFC 9207). */
 export interface OpenIdLogin {
-  begin(returnTo: string | undefined): Promise<BegunLogin>;
+  /** `claims`: what the provider wants proven this time (OpenID Connect Core, section 5.5), as JSON. */
+  begin(returnTo: string | undefined, more?: { readonly claims?: string | undefined }): Promise<BegunLogin>;
   /** `query` is what the provider sent the browser back with. Rejects with OPENID_FAILED or OPENID_UNAVAILABLE. */
   finish(callback: { readonly flow: string; readonly query: string }): Promise<FinishedLogin>;
+  /** Whether a login was begun with claims: of one that cannot be finished nothing else tells. */
+  isWithClaims(flow: string): boolean;
 }
 
 export interface OpenIdLoginParts {
@@ -86,13 +91,16 @@ export function createOpenIdLogin(parts: OpenIdLoginParts): OpenIdLogin {
     const sources = await loginSources({ settings, keys, clock, log }, { client: config, accessToken, id });
     // What is signed wins.
     const claims = { ...sources.userinfo, ...id };
+    const verified = verifiedIdentity({ kind: 'user', claims, sources, settings, log });
     return {
-      verified: verifiedIdentity({ kind: 'user', claims, sources, settings, log }),
+      verified,
       tokens: {
+        ...{ issuer: verified.issuer, subject: verified.subject },
         ...{ accessToken, idToken, refreshToken },
         expiresAt: endOf(accessToken, answer.expires_in, id.exp),
       },
       returnTo: flow.returnTo,
+      hasClaims: flow.hasClaims,
     };
   }
 
@@ -107,12 +115,13 @@ export function createOpenIdLogin(parts: OpenIdLoginParts): OpenIdLogin {
   }
 
   return {
-    async begin(returnTo) {
+    async begin(returnTo, { claims } = {}) {
       const config = await configuration();
       const expiresAt = clock.now() + FLOW_MS;
       const flow: LoginFlow = {
         ...{ state: secret(), nonce: secret(), verifier: secret() },
         ...{ redirectUri: redirectUri(), returnTo: returnPath(returnTo), expiresAt },
+        hasClaims: claims !== undefined,
       };
       const url = client.buildAuthorizationUrl(config, {
         redirect_uri: flow.redirectUri,
@@ -122,6 +131,7 @@ export function createOpenIdLogin(parts: OpenIdLoginParts): OpenIdLogin {
         code_challenge: await client.calculatePKCECodeChallenge(flow.verifier),
         code_challenge_method: 'S256',
         ...(settings.audience !== null && { audience: settings.audience }),
+        ...(claims !== undefined && { claims }),
       });
       return { url: url.href, flow: flows.seal(flow), expiresAt };
     },
@@ -139,5 +149,6 @@ export function createOpenIdLogin(parts: OpenIdLoginParts): OpenIdLogin {
         throw answer;
       }
     },
+    isWithClaims: (sealed) => flows.open(sealed)?.hasClaims === true,
   };
 }

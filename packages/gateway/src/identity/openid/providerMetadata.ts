@@ -1,3 +1,4 @@
+import { isLoopbackHost } from '@behalf/contracts';
 import { createSingleFlight, type Clock, type Fetch } from '@behalf/kernel';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import type { Log } from '../../upstream/parts.ts';
@@ -5,7 +6,6 @@ import { fetchDocument, type Document } from './fetchDocument.ts';
 import type { OpenIdSettings } from './openIdSettings.ts';
 
 const LIFETIME_MS = 60 * 60 * 1000;
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 /** The addresses in the document that we go to, or send a browser to. */
 const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'userinfo_endpoint', 'jwks_uri'] as const;
 
@@ -87,5 +87,5 @@ function isSafe(url: string, issuer: string): boolean {
   if (!URL.canParse(url)) return false;
   const { protocol, hostname } = new URL(url);
   if (protocol === 'https:') return true;
-  return protocol === 'http:' && LOOPBACK.test(hostname) && issuer.startsWith('http:');
+  return protocol === 'http:' && isLoopbackHost(hostname) && issuer.startsWith('http:');
 }

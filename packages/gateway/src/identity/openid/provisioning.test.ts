@@ -294,7 +294,7 @@ describe('callers with a bearer token', () => {
         name: 'ada@example.com',
         issuer: issuer.url,
         groups: ['g1'],
-        by: { via: 'bearer' },
+        by: { via: 'bearer', token: expect.anything() },
       },
       until: clock.now() + 330_000,
     });

@@ -1,0 +1,38 @@
+import type { HiddenText } from '@behalf/kernel';
+import type { Principal } from '../../principal/principal.ts';
+import type { SignInReason } from '../signInReason.ts';
+
+/** The caller's own token, which is exchanged: the one they presented, or the one their sign-in gave. */
+export interface Subject {
+  /** Who it speaks of at the identity provider. */
+  readonly issuer: string;
+  readonly subject: string;
+  readonly token: HiddenText;
+  /** SHA-256 of the token, base64url: tells two tokens apart without showing either. */
+  readonly hash: string;
+  readonly expiresAt: number;
+  /** Where it came from: decides how a caller is told that it is no good any more. */
+  readonly via: 'session' | 'bearer';
+}
+
+/** There is no token of the caller's to exchange. Nothing was sent. */
+export class SubjectUnavailable extends Error {
+  override readonly name = 'SubjectUnavailable';
+  readonly reason: Extract<SignInReason, 'absent' | 'expired_no_refresh'>;
+  readonly via: Subject['via'];
+  constructor(reason: SubjectUnavailable['reason'], via: Subject['via'] = 'session') {
+    super(`There is no token of the caller to exchange: ${reason}`);
+    this.reason = reason;
+    this.via = via;
+  }
+}
+
+/** Where subjects come from. Never from a request's body. */
+export interface SubjectSource {
+  /**
+   * At once while it is known. Rejects or throws with SubjectUnavailable, or with a GatewayError (`API_KEY_SCOPE`) when
+   * this caller may not exchange at all.
+   */
+  current(principal: Principal): Subject | Promise<Subject>;
+  close(): void;
+}

@@ -1,0 +1,187 @@
+import { createHash } from 'node:crypto';
+import { SealError } from '@behalf/kernel';
+import { verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { createSubjectRig, HOUR_MS, ISSUER } from '../../../test/subjectRig.ts';
+import { loginKey } from '../../identity/loginKey.ts';
+import { credentialId } from '../../ports/index.ts';
+import { principalOf, type Principal, type UserPrincipal } from '../../principal/principal.ts';
+import { createSubjectSource } from './subjectSource.ts';
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('base64url');
+
+describe('the token of a caller', () => {
+  verifies('obo.subject.bearer', 'is the one they presented', async () => {
+    const { source, bearer, ada, clock } = await createSubjectRig();
+    const subject = await source.current(bearer(ada, 'shown'));
+    expect(subject).toEqual({
+      ...{ issuer: ISSUER, subject: 'sub-u-ada', token: expect.anything(), hash: sha256('shown') },
+      ...{ expiresAt: clock.now() + HOUR_MS, via: 'bearer' },
+    });
+    expect(subject.token.reveal()).toBe('shown');
+  });
+
+  verifies('obo.subject.bearer', 'is good until its very end, and not a moment longer', async () => {
+    const { ask, bearer, ada, clock } = await createSubjectRig();
+    const caller = bearer(ada, 'shown');
+    await clock.advance(HOUR_MS - 1);
+    expect(await ask(caller)).toBe('shown');
+    await clock.advance(1);
+    expect(await ask(caller)).toBe('expired_no_refresh bearer');
+  });
+
+  verifies('obo.subject.bearer', 'is none without one, of another issuer, or of a program', async () => {
+    const { ask, bearer, ada, signIn, reads } = await createSubjectRig();
+    // A sign-in of theirs does not stand in for it.
+    await signIn(ada, 'login');
+    expect(await ask(principalOf(ada, { via: 'bearer' }))).toBe('absent bearer');
+    expect(await ask(bearer(ada, 'shown', { issuer: 'https://other.example' }))).toBe('absent bearer');
+    const program: Principal = { ...bearer(ada, 'shown'), kind: 'service' };
+    expect(await ask(program)).toBe('absent bearer');
+    expect(reads).toEqual([]);
+  });
+
+  verifies('obo.subject.session', 'is that of the session they come with, and of no other', async () => {
+    const { ask, ada, signIn, source, clock } = await createSubjectRig();
+    const first = await signIn(ada, 'first', { expiresAt: clock.now() + 60_000 });
+    const second = await signIn(ada, 'second');
+    expect(await ask(first.caller)).toBe('first');
+    expect(await ask(second.caller)).toBe('second');
+    expect(await source.current(second.caller)).toMatchObject({
+      ...{ issuer: ISSUER, subject: 'sub-u-ada', hash: sha256('second'), via: 'session' },
+      expiresAt: clock.now() - 1 + HOUR_MS,
+    });
+    await clock.advance(60_000);
+    expect(await ask(first.caller)).toBe('expired_no_refresh session');
+    expect(await ask(second.caller)).toBe('second');
+  });
+
+  verifies('obo.subject.session', 'is over thirty seconds before its end', async () => {
+    const { ask, ada, signIn, clock } = await createSubjectRig();
+    const { caller } = await signIn(ada, 'login', { expiresAt: clock.now() + HOUR_MS });
+    await clock.advance(HOUR_MS - 30_002);
+    expect(await ask(caller)).toBe('login');
+    await clock.advance(1);
+    expect(await ask(caller)).toBe('expired_no_refresh session');
+  });
+
+  verifies('obo.subject.session', 'is none for who signed in with a password, or is nobody', async () => {
+    const { ask, ada, account, sessions, signIn, reads } = await createSubjectRig();
+    const local = await account('u-local', { issuer: 'local' });
+    const { caller } = await signIn(local, 'planted');
+    expect(await ask(caller)).toBe('absent session');
+    expect(reads).toEqual([]);
+    const byPassword = await sessions.start(ada);
+    expect(await ask(principalOf(ada, { via: 'session', session: byPassword.hash }))).toBe('absent session');
+    expect(await ask(principalOf(ada, { via: 'session', session: 'made up' }))).toBe('absent session');
+  });
+
+  verifies('obo.subject.owner', 'speaks of their own account', async () => {
+    const { ask, ada, account, signIn, bearer } = await createSubjectRig();
+    const bob = await account('u-bob');
+    const wrong = [{ subject: bob.subject }, { issuer: 'https://other.example' }];
+    for (const more of wrong) {
+      expect(await ask((await signIn(ada, 'of somebody else', more)).caller)).toBe('absent session');
+    }
+    // As they were written before they said whom they speak of.
+    const silent = { issuer: undefined, subject: undefined } as never as { issuer: string };
+    expect(await ask((await signIn(ada, 'silent', silent)).caller)).toBe('absent session');
+    expect(await ask(bearer(ada, 'shown', { subject: bob.subject }))).toBe('absent bearer');
+  });
+
+  verifies('obo.subject.owner', 'does not open in the row of another user or session', async () => {
+    const { ask, source, ada, account, signIn, sessions, store } = await createSubjectRig();
+    const bob = await account('u-bob');
+    const victim = await signIn(bob, 'of bob');
+    const record = (await store.credentials.find(loginKey(victim.of)))!;
+    const { hash } = await sessions.start(ada, { via: 'openid', groups: [] });
+    const key = loginKey({ tenant: ada.tenant, userId: ada.id, session: hash });
+    await store.credentials.put({ ...record, ...key, id: credentialId(key) });
+    await expect(source.current(principalOf(ada, { via: 'session', session: hash }))).rejects.toBeInstanceOf(
+      SealError,
+    );
+    // Nor is a session of somebody else's theirs because they say so.
+    expect(await ask(principalOf(ada, { via: 'session', session: victim.hash }))).toBe('absent session');
+  });
+
+  verifies('obo.subject.owner', 'is none once the account is disabled, deleted or another', async () => {
+    const { ask, ada, account, signIn, bearer, apiKey, store, parts, clock } = await createSubjectRig();
+    const { caller } = await signIn(ada, 'login');
+    const callers = [caller, bearer(ada, 'shown'), apiKey(ada)];
+    for (const one of callers) expect(await ask(one)).toMatch(/^login|shown$/);
+    await store.users.update(ada.id, { disabledAt: clock.now() }, clock.now());
+    await store.changes.publish({ topic: 'users', id: ada.id });
+    for (const one of callers) expect(await ask(one)).toMatch(/^absent /);
+
+    const elsewhere = { ...(await signIn(await account('u-eve'), 'of eve')).caller, tenant: 'other' };
+    expect(await ask(elsewhere)).toBe('absent session');
+    const gone = createSubjectSource({ ...parts, users: { findById: async () => null } });
+    await expect(gone.current(elsewhere)).rejects.toMatchObject({ reason: 'absent' });
+  });
+
+  verifies('obo.subject.owner', 'is not that of who signed in by the same means before', async () => {
+    const { ask, ada, account, signIn, bearer } = await createSubjectRig();
+    const bob = await account('u-bob');
+    for (const known of [(await signIn(ada, 'of ada')).caller, bearer(ada, 'of ada')]) {
+      expect(await ask(known)).toBe('of ada');
+      for (const other of [{ tenant: 'other' }, { userId: bob.id }]) {
+        expect(await ask({ ...known, ...other })).toMatch(/^absent /);
+      }
+      expect(await ask(known)).toBe('of ada');
+    }
+  });
+
+  verifies('obo.subject.input', 'is never one that came along with the request', async () => {
+    const { source, ask, ada, signIn, bearer } = await createSubjectRig();
+    // Who is calling is all there is to say.
+    expect(createSubjectSource.length + source.current.length).toBe(2);
+    const { caller } = await signIn(ada, 'login');
+    const { token } = bearer(ada, 'smuggled').by as { token: object };
+    const smuggled = { ...caller, by: { ...caller.by, token }, token: 'smuggled', accessToken: 'smuggled' };
+    expect(await ask(smuggled as UserPrincipal)).toBe('login');
+  });
+
+  verifies('obo.subject.api-key', 'needs the scope, and says so', async () => {
+    const { ask, ada, signIn, apiKey, reads } = await createSubjectRig();
+    await signIn(ada, 'login');
+    for (const scopes of [[], ['mcp'], ['mcp', 'servers', 'admin']]) {
+      expect(await ask(apiKey(ada, scopes))).toBe('API_KEY_SCOPE The API key needs the scope "obo".');
+    }
+    expect(reads).toEqual([]);
+    expect(await ask(apiKey(ada, ['obo']))).toBe('login');
+  });
+
+  verifies('obo.subject.api-key', 'is that of the youngest sign-in that is good', async () => {
+    const { ask, ada, account, signIn, apiKey, sessions, clock } = await createSubjectRig();
+    expect(await ask(apiKey(ada))).toBe('absent session');
+    const old = await signIn(ada, 'old');
+    expect(await ask(apiKey(ada))).toBe('old');
+    const young = await signIn(ada, 'young');
+    // A shorter one on top, of a password, and somebody else's: none of them counts.
+    await signIn(ada, 'over', { expiresAt: clock.now() + 30_000 });
+    await sessions.start(ada);
+    await signIn(await account('u-bob'), 'of bob');
+    await clock.advance(2_000);
+    expect(await ask(apiKey(ada))).toBe('young');
+    await sessions.end(young.secret);
+    expect(await ask(apiKey(ada))).toBe('old');
+    await sessions.end(old.secret);
+    expect(await ask(apiKey(ada))).toBe('expired_no_refresh session');
+    await sessions.endAll(ada);
+    expect(await ask(apiKey(ada))).toBe('absent session');
+  });
+
+  verifies('obo.subject.api-key', 'is none of a local account', async () => {
+    const { ask, account, apiKey } = await createSubjectRig();
+    expect(await ask(apiKey(await account('u-local', { issuer: 'local' })))).toBe('absent session');
+  });
+
+  verifies('obo.subject.no-provider', 'is nobody’s where there is no provider, or another now', async () => {
+    for (const login of [null, { issuer: 'https://new.example', tokens: { find: async () => null } }]) {
+      const { ask, ada, signIn, apiKey, bearer } = await createSubjectRig({ login });
+      expect(await ask((await signIn(ada, 'login')).caller)).toBe('absent session');
+      expect(await ask(apiKey(ada))).toBe('absent session');
+      expect(await ask(bearer(ada, 'shown'))).toBe('absent bearer');
+    }
+  });
+});

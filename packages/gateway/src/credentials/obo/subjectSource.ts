@@ -1,0 +1,181 @@
+import { createSingleFlight, HiddenText, type Clock } from '@behalf/kernel';
+import { GatewayError } from '../../errors/gatewayError.ts';
+import { usableUntil, type LoginTokens } from '../../identity/openid/loginTokens.ts';
+import { secretHash } from '../../identity/secretHash.ts';
+import type { Sessions } from '../../identity/sessions.ts';
+import { isCurrent, type ChangeFeed, type UserRecord, type UserStore } from '../../ports/index.ts';
+import type { PresentedToken, Principal, SignedInBy, UserPrincipal } from '../../principal/principal.ts';
+import { SubjectUnavailable, type Subject, type SubjectSource } from './subject.ts';
+
+const MOST_ENTRIES = 20_000;
+/** Somebody who signs in without end makes no call read more than these. */
+const MOST_SESSIONS = 20;
+
+/** The provider at which people sign in, and what it gave for them. */
+export interface LoginSource {
+  readonly issuer: string;
+  readonly tokens: Pick<LoginTokens, 'find'>;
+}
+
+export interface SubjectSourceParts {
+  /** Null where there is no provider: then nobody has a token. */
+  readonly login: LoginSource | null;
+  /** The live ones of a user, the oldest first. */
+  readonly sessions: Pick<Sessions, 'list'>;
+  readonly users: Pick<UserStore, 'findById'>;
+  readonly changes: ChangeFeed;
+  readonly clock: Clock;
+}
+
+/** A token with the session it came with; one that was presented came with none. */
+interface Held {
+  readonly subject: Subject;
+  readonly session: string | null;
+  readonly until: number;
+}
+
+interface Entry extends Held {
+  readonly userId: string;
+  readonly readAt: number;
+}
+
+/**
+ * The caller's own token, and only while it is theirs: their account is enabled and is the one the token speaks of, and
+ * the sign-in it came with goes on. Nothing is used while that cannot be told: what it is exchanged for outlives the doubt.
+ * That somebody has none is not remembered: who signs in is believed at once, on every replica.
+ */
+export function createSubjectSource(parts: SubjectSourceParts): SubjectSource {
+  const { login, sessions, users, changes, clock } = parts;
+  const known = new Map<string, Entry>();
+  const presented = new WeakMap<PresentedToken, Subject>();
+  /** What a caller's entry is called: the same object comes call after call. */
+  const names = new WeakMap<UserPrincipal, string>();
+  const flights = createSingleFlight<Subject>();
+  /** Counts notices: what was read before one may be what it told about. */
+  let epoch = 0;
+
+  const leave = changes.subscribe(({ topic, id }) => {
+    if (topic !== 'sessions' && topic !== 'users') return;
+    epoch += 1;
+    for (const [key, { userId, session }] of known) {
+      if (id === '*' || id === (topic === 'users' ? userId : session)) known.delete(key);
+    }
+  });
+
+  function requireAccount(account: UserRecord | null, { tenant, issuer, by }: UserPrincipal): UserRecord {
+    const isTheirs = account?.tenant === tenant && account.issuer === issuer;
+    if (!isTheirs || account.disabledAt !== null) throw new SubjectUnavailable('absent', viaOf(by));
+    return account;
+  }
+
+  /** The youngest one that is good. Of a session its own or none; of a key any sign-in that goes on. */
+  async function ofLogin(
+    { tokens }: LoginSource,
+    { tenant, id: userId, issuer, subject }: UserRecord,
+    only: string | null,
+  ): Promise<Held> {
+    const live = (await sessions.list(userId)).toReversed();
+    const mine = live.filter(({ hash, via }) => via === 'openid' && (only === null || hash === only));
+    let isOver = false;
+    for (const { hash: session } of mine.slice(0, MOST_SESSIONS)) {
+      const found = await tokens.find({ tenant, userId, session });
+      if (found?.issuer !== issuer || found.subject !== subject) continue;
+      const until = usableUntil(found);
+      if (clock.now() < until) {
+        const { accessToken, expiresAt } = found;
+        const own = subjectOf(new HiddenText(accessToken), { issuer, subject, expiresAt, via: 'session' });
+        return { subject: own, session, until };
+      }
+      isOver = true;
+    }
+    throw new SubjectUnavailable(isOver ? 'expired_no_refresh' : 'absent');
+  }
+
+  function ofBearer(token: PresentedToken | undefined, { issuer }: UserPrincipal): Subject {
+    if (token?.issuer !== issuer) throw new SubjectUnavailable('absent', 'bearer');
+    if (clock.now() >= token.expiresAt) throw new SubjectUnavailable('expired_no_refresh', 'bearer');
+    const before = presented.get(token);
+    if (before) return before;
+    const subject = subjectOf(token.text, { ...token, via: 'bearer' });
+    presented.set(token, subject);
+    return subject;
+  }
+
+  async function load(
+    key: string,
+    principal: UserPrincipal,
+    find: (account: UserRecord) => Held | Promise<Held>,
+  ): Promise<Subject> {
+    const begun = epoch;
+    const readAt = clock.now();
+    known.delete(key);
+    const { userId } = principal;
+    const held = await find(requireAccount(await users.findById(userId), principal));
+    // A notice meanwhile: this answer is good enough for who asked before it, and for nobody after.
+    if (begun === epoch) {
+      // The map keeps insertion order, so the first one is the one read longest ago.
+      if (known.size >= MOST_ENTRIES) known.delete(known.keys().next().value ?? '');
+      known.set(key, { ...held, userId, readAt });
+    }
+    return held.subject;
+  }
+
+  function nameOf(principal: UserPrincipal, place: string): string {
+    const known = names.get(principal);
+    if (known !== undefined) return known;
+    const { tenant, userId, by } = principal;
+    const name = JSON.stringify([tenant, userId, by.via, place]);
+    names.set(principal, name);
+    return name;
+  }
+
+  function obtain(
+    principal: UserPrincipal,
+    place: string,
+    find: (account: UserRecord) => Held | Promise<Held>,
+  ): Subject | Promise<Subject> {
+    const key = nameOf(principal, place);
+    const entry = known.get(key);
+    const now = clock.now();
+    if (entry && now < entry.until && isCurrent(changes, now, entry.readAt)) return entry.subject;
+    return flights.run([key, epoch], () => load(key, principal, find), { detached: true });
+  }
+
+  return {
+    current(principal: Principal) {
+      const { by } = principal;
+      if (by.via === 'api_key' && !by.scopes.includes('obo')) {
+        throw new GatewayError('API_KEY_SCOPE', { detail: 'The API key needs the scope "obo".' });
+      }
+      // Local accounts too: nobody else vouches for them.
+      if (principal.kind !== 'user' || login?.issuer !== principal.issuer) {
+        throw new SubjectUnavailable('absent', viaOf(by));
+      }
+      if (by.via !== 'bearer') {
+        const only = by.via === 'session' ? by.session : null;
+        return obtain(principal, only ?? '', (account) => ofLogin(login, account, only));
+      }
+      const subject = ofBearer(by.token, principal);
+      return obtain(principal, subject.hash, (account) => {
+        if (account.subject !== subject.subject) throw new SubjectUnavailable('absent', 'bearer');
+        return { subject, session: null, until: subject.expiresAt };
+      });
+    },
+    close() {
+      leave();
+      known.clear();
+    },
+  };
+}
+
+function subjectOf(
+  token: HiddenText,
+  of: Pick<Subject, 'issuer' | 'subject' | 'expiresAt' | 'via'>,
+): Subject {
+  const { issuer, subject, expiresAt, via } = of;
+  return Object.freeze({ issuer, subject, token, hash: secretHash(token.reveal()), expiresAt, via });
+}
+
+function viaOf({ via }: SignedInBy): Subject['via'] {
+  return via === 'bearer' ? 'bearer' : 'session';
+}

@@ -1,0 +1,199 @@
+import { verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { createSubjectRig, HOUR_MS } from '../../../test/subjectRig.ts';
+import { STALENESS_MS } from '../../ports/index.ts';
+import { createSubjectSource } from './subjectSource.ts';
+
+async function createRig() {
+  const rig = await createSubjectRig();
+  const { ada, signIn, bearer, apiKey } = rig;
+  const session = await signIn(ada, 'login');
+  return { ...rig, session, callers: [session.caller, bearer(ada, 'shown'), apiKey(ada)] };
+}
+
+describe('the known token of a caller', () => {
+  verifies('obo.subject.warm', 'is there at once, without asking anybody', async () => {
+    const { source, callers, reads, clock } = await createRig();
+    for (const caller of callers) {
+      const subject = await source.current(caller);
+      const before = reads.length;
+      expect(before).toBeGreaterThan(0);
+      await clock.advance(STALENESS_MS - 1);
+      // The same object: nothing was read, opened or hashed for it.
+      for (let i = 0; i < 50; i += 1) expect(source.current(caller)).toBe(subject);
+      expect(reads).toHaveLength(before);
+      await clock.advance(1);
+      expect(source.current(caller)).toBeInstanceOf(Promise);
+    }
+  });
+
+  verifies('obo.subject.warm', 'lasts longer while the feed is sure to have heard everything', async () => {
+    const { parts, session, store, clock, reads } = await createRig();
+    const source = createSubjectSource({
+      ...parts,
+      changes: { ...store.changes, checkedAt: () => clock.now() },
+    });
+    const subject = await source.current(session.caller);
+    await clock.advance(29_999);
+    expect(source.current(session.caller)).toBe(subject);
+    expect(reads).toHaveLength(3);
+    await clock.advance(1);
+    expect(source.current(session.caller)).toBeInstanceOf(Promise);
+  });
+
+  verifies('obo.subject.warm', 'is read once for many who ask at the same time', async () => {
+    const { source, callers, reads } = await createRig();
+    for (const [caller, cost] of callers.map((one, i) => [one, [3, 1, 3][i]] as const)) {
+      reads.length = 0;
+      const all = await Promise.all(Array.from({ length: 50 }, async () => source.current(caller)));
+      expect(new Set(all).size).toBe(1);
+      expect(reads).toHaveLength(cost!);
+    }
+  });
+
+  verifies('obo.subject.warm', 'ends when the token does, however lately it was read', async () => {
+    const { parts, ada, bearer, signIn, clock, store } = await createRig();
+    const source = createSubjectSource({
+      ...parts,
+      changes: { ...store.changes, checkedAt: () => clock.now() },
+    });
+    const short = { expiresAt: clock.now() + 40_000 };
+    const { caller } = await signIn(ada, 'short', short);
+    const shown = bearer(ada, 'shown', short);
+    await source.current(caller);
+    await clock.advance(9_998);
+    expect(source.current(caller)).toMatchObject({ via: 'session' });
+    await clock.advance(1);
+    await expect(source.current(caller)).rejects.toMatchObject({ reason: 'expired_no_refresh' });
+    await clock.advance(20_000);
+    await source.current(shown);
+    await clock.advance(10_000);
+    expect(() => source.current(shown)).toThrow('expired_no_refresh');
+  });
+
+  verifies(
+    'obo.subject.signed-out',
+    'is gone at once with its session, wherever that was ended',
+    async () => {
+      const { ask, session, apiKey, ada, sessions, signIn } = await createRig();
+      const other = await signIn(ada, 'other');
+      const key = apiKey(ada);
+      for (const caller of [session.caller, other.caller]) await ask(caller);
+      expect(await ask(key)).toBe('other');
+      await sessions.end(other.secret);
+      expect(await ask(other.caller)).toBe('absent session');
+      expect(await ask(key)).toBe('login');
+      expect(await ask(session.caller)).toBe('login');
+      await sessions.endAll(ada);
+      expect(await ask(session.caller)).toBe('absent session');
+      expect(await ask(key)).toBe('absent session');
+    },
+  );
+
+  verifies('obo.subject.signed-out', 'ends by a notice about its session, its user, or anybody', async () => {
+    const { source, session, ada, store } = await createRig();
+    const notices = [
+      { topic: 'sessions', id: session.hash },
+      { topic: 'sessions', id: '*' },
+      { topic: 'users', id: ada.id },
+      { topic: 'users', id: '*' },
+    ] as const;
+    for (const notice of notices) {
+      await source.current(session.caller);
+      await store.changes.publish({ topic: notice.topic, id: 'somebody else' });
+      await store.changes.publish({ topic: 'keys', id: '*' });
+      expect(source.current(session.caller)).not.toBeInstanceOf(Promise);
+      await store.changes.publish(notice);
+      expect(source.current(session.caller)).toBeInstanceOf(Promise);
+    }
+  });
+
+  verifies('obo.subject.signed-out', 'is gone after two seconds when no notice comes', async () => {
+    const { source, ask, session, clock, store } = await createRig();
+    await ask(session.caller);
+    await store.credentials.removeOfPrincipal('default', 'user:u-ada');
+    await clock.advance(STALENESS_MS - 1);
+    expect(source.current(session.caller)).not.toBeInstanceOf(Promise);
+    await clock.advance(1);
+    expect(await ask(session.caller)).toBe('absent session');
+    expect(STALENESS_MS).toBe(2_000);
+  });
+
+  verifies(
+    'obo.subject.signed-out',
+    'needs the session itself, and not only what it left behind',
+    async () => {
+      const { ask, session, ada, store, loginTokens, tokensFor, clock } = await createRig();
+      await store.sessions.remove(session.hash);
+      await loginTokens.put(session.of, tokensFor(ada, 'left behind'), clock.now() + HOUR_MS);
+      expect(await ask(session.caller)).toBe('absent session');
+    },
+  );
+
+  verifies('obo.subject.signed-out', 'is kept for nobody when a notice comes while it is read', async () => {
+    const { ask, session, sessions, meanwhile, source } = await createRig();
+    let ended = false;
+    meanwhile(async () => {
+      if (ended) return;
+      ended = true;
+      await sessions.end(session.secret);
+    });
+    const slow = source.current(session.caller) as Promise<unknown>;
+    await slow.catch(() => undefined);
+    expect(await ask(session.caller)).toBe('absent session');
+  });
+
+  verifies('obo.subject.signed-out', 'is not shared with who asks after the notice', async () => {
+    const { ask, session, sessions, meanwhile, reads } = await createRig();
+    let asked: Promise<string> | undefined;
+    meanwhile(async () => {
+      // After the last of the reads: what they said was true when they said it.
+      if (reads.at(-1) !== 'tokens' || asked) return;
+      await sessions.end(session.secret);
+      asked = ask(session.caller);
+    });
+    expect(await ask(session.caller)).toBe('login');
+    expect(await asked).toBe('absent session');
+    expect(await ask(session.caller)).toBe('absent session');
+  });
+
+  verifies('obo.subject.outage', 'is not used when nobody can say that it still is theirs', async () => {
+    const { source, callers, setDown, clock } = await createRig();
+    for (const caller of callers) await source.current(caller);
+    setDown(true);
+    await clock.advance(STALENESS_MS - 1);
+    for (const caller of callers) expect(source.current(caller)).not.toBeInstanceOf(Promise);
+    await clock.advance(1);
+    for (const caller of callers) {
+      for (let i = 0; i < 2; i += 1) {
+        await expect(source.current(caller)).rejects.toThrow('the store does not answer');
+      }
+    }
+    setDown(false);
+    for (const caller of callers) expect(await source.current(caller)).toBeDefined();
+  });
+
+  verifies('obo.subject.at-once', 'is there as soon as they have signed in', async () => {
+    const { ask, apiKey, account, sessions, loginTokens, tokensFor, signIn } = await createRig();
+    const bob = await account('u-bob');
+    const key = apiKey(bob);
+    expect(await ask(key)).toBe('absent session');
+    const { caller, of, expiresAt } = await signIn(bob, 'over', { expiresAt: 0 });
+    expect(await ask(key)).toBe('expired_no_refresh session');
+    expect(await ask(caller)).toBe('expired_no_refresh session');
+    // Without any notice.
+    await loginTokens.put(of, tokensFor(bob, 'fresh'), expiresAt);
+    expect(await ask(caller)).toBe('fresh');
+    expect(await ask(key)).toBe('fresh');
+    expect((await sessions.list(bob.id)).length).toBe(1);
+  });
+
+  verifies('obo.subject.warm', 'of one sign-in of very many costs few reads', async () => {
+    const { ask, account, apiKey, signIn, reads } = await createRig();
+    const bob = await account('u-bob');
+    for (let i = 0; i < 40; i += 1) await signIn(bob, `over ${i}`, { expiresAt: 0 });
+    reads.length = 0;
+    expect(await ask(apiKey(bob))).toBe('expired_no_refresh session');
+    expect(reads).toHaveLength(22);
+  });
+});
