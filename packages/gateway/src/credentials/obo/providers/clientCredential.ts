@@ -1,0 +1,112 @@
+import { createHash, createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
+import { ExchangeFault } from '../exchangeFault.ts';
+import type { EffectiveSettings } from './effectiveSettings.ts';
+
+/** How the client proves itself. */
+export type Proof =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'secret'; readonly secret: string }
+  | {
+      readonly kind: 'key';
+      readonly key: KeyObject;
+      /** PKCS #8. */
+      readonly pem: string;
+      /** SHA-256 of the certificate, hexadecimal; undefined without one. */
+      readonly thumbprint: string | undefined;
+    }
+  /** Made by somebody else and kept in a file. */
+  | { readonly kind: 'assertion'; readonly assertion: string };
+
+export type ReadText = (file: string) => Promise<string>;
+
+export interface ClientCredential {
+  /**
+   * Names the credential as it was last read. Before the first reading it is the file's name: `read` at the start makes
+   * it the content's. Assertions are renewed all the time without being anybody else's, so they are known by name alone.
+   */
+  version(): string;
+  /** Anew for each exchange: a file that was replaced counts at once. Rejects with ExchangeFault. */
+  read(): Promise<Proof>;
+}
+
+export function createClientCredential(settings: EffectiveSettings, readText: ReadText): ClientCredential {
+  const { name, clientSecret, certificateFile, privateKeyFile, assertionFile, clientAuth } = settings;
+  const keyFile = privateKeyFile ?? certificateFile;
+  const fault = (hint: string, cause?: unknown) =>
+    new ExchangeFault('OBO_MISCONFIGURED', { hint: `identityProviders.${name}: ${hint}`, cause });
+
+  async function readKey(file: string): Promise<Proof> {
+    let pem: string;
+    let certificate: string | undefined;
+    try {
+      [pem, certificate] = await Promise.all([
+        readText(file),
+        certificateFile === undefined ? undefined : readText(certificateFile),
+      ]);
+    } catch (error) {
+      throw fault('privateKeyFile or certificateFile cannot be read', error);
+    }
+    let key: KeyObject;
+    let thumbprint: string | undefined;
+    try {
+      key = createPrivateKey(pem);
+      const parsed = certificate === undefined ? undefined : new X509Certificate(certificate);
+      thumbprint = parsed?.fingerprint256.replaceAll(':', '');
+      if (parsed && !parsed.checkPrivateKey(key)) thumbprint = '';
+    } catch {
+      // The error may quote what it could not parse.
+      throw fault(
+        'privateKeyFile is not a PEM private key without passphrase, or certificateFile no certificate',
+      );
+    }
+    if (thumbprint === '') throw fault('privateKeyFile does not belong to certificateFile');
+    const pkcs8 = key.export({ type: 'pkcs8', format: 'pem' }).toString();
+    version = hashOf(['key', thumbprint ?? '', pkcs8]);
+    return { kind: 'key', key, pem: pkcs8, thumbprint };
+  }
+
+  async function readAssertion(file: string): Promise<Proof> {
+    return { kind: 'assertion', assertion: await readTokenFile(file, 'assertionFile', fault, readText) };
+  }
+
+  // A proof that is not a shared secret first, unless the secret is asked for by name.
+  const bySecret = clientAuth === 'basic' || clientAuth === 'post';
+  const source =
+    bySecret || (assertionFile ?? keyFile) === undefined
+      ? clientSecret === undefined
+        ? ({ kind: 'none' } as const)
+        : ({ kind: 'secret', secret: clientSecret } as const)
+      : undefined;
+  const files = ['file', assertionFile ?? '', keyFile ?? '', certificateFile ?? ''];
+  let version = hashOf(source?.kind === 'secret' ? ['secret', source.secret] : source ? ['none'] : files);
+
+  return {
+    version: () => version,
+    async read() {
+      if (source) return source;
+      return assertionFile !== undefined ? readAssertion(assertionFile) : readKey(keyFile ?? '');
+    },
+  };
+}
+
+/** A token that somebody else renews in a file. */
+export async function readTokenFile(
+  file: string,
+  setting: string,
+  fault: (hint: string, cause?: unknown) => ExchangeFault,
+  readText: ReadText,
+): Promise<string> {
+  let text: string;
+  try {
+    text = (await readText(file)).trim();
+  } catch (error) {
+    throw fault(`${setting} cannot be read`, error);
+  }
+  if (!/^[\x21-\x7e]+$/.test(text)) throw fault(`${setting} holds no token`);
+  return text;
+}
+
+/** Of a tuple: no two share an encoding. */
+export function hashOf(parts: readonly (string | null)[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
+}

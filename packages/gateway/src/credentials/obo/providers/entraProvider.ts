@@ -1,0 +1,138 @@
+import type * as msal from '@azure/msal-node';
+import type { Random } from '@behalf/kernel';
+import { ExchangeFault } from '../exchangeFault.ts';
+import type { ExchangeProvider } from '../exchangeProvider.ts';
+import type { Proof } from './clientCredential.ts';
+import type { EffectiveSettings } from './effectiveSettings.ts';
+import { createEntraNetwork } from './entraNetwork.ts';
+import { entraAuthority } from './microsoftAuthority.ts';
+import { createIdentity, type ProviderParts } from './providerParts.ts';
+import { readToken } from './tokenAnswer.ts';
+
+/** The library is heavy, and most gateways never need it. */
+type Load = () => Promise<Pick<typeof msal, 'ConfidentialClientApplication'>>;
+
+/** Entra, by Microsoft's own library, which forms the request and keeps nothing: it lives for one exchange. */
+export function createEntraProvider(
+  parts: ProviderParts,
+  load: Load = () => import('@azure/msal-node'),
+): ExchangeProvider {
+  const { settings, fetch, endpoint, credential, clock, random } = parts;
+  const identity = createIdentity(parts, 'entra');
+
+  return {
+    get identity() {
+      return identity();
+    },
+    async exchange(request, signal) {
+      const [{ url: tokenEndpoint }, proof] = await Promise.all([endpoint.current(), credential.read()]);
+      const auth = authOptions(settings, proof, tokenEndpoint);
+      const { ConfidentialClientApplication } = await load().catch(() => {
+        throw misconfigured(
+          settings,
+          '@azure/msal-node cannot be loaded: install the packages of the gateway anew',
+        );
+      });
+      const network = createEntraNetwork({ fetch, clock, tokenEndpoint, signal });
+      let accepted: string | undefined;
+      let failure: unknown;
+      try {
+        // Anew each time: its throttle knows no users, so one user's 429 would stop everybody, and its cache is ours.
+        const application = new ConfidentialClientApplication({
+          auth,
+          system: { networkClient: network.client, disableInternalRetries: true },
+        });
+        const result = await application.acquireTokenOnBehalfOf({
+          oboAssertion: request.subject.token.reveal(),
+          scopes: [...request.scopes],
+          skipCache: true,
+          correlationId: newGuid(random),
+          ...(request.claims !== undefined && { claims: request.claims }),
+        });
+        accepted = result?.accessToken;
+      } catch (error) {
+        failure = error;
+      }
+      const outcome = network.outcome();
+      if (!outcome) throw notSent(settings, failure);
+      // The library's errors quote the provider, and it takes an empty answer for a token: we read the answer.
+      const answer = await outcome;
+      const token = readToken(answer, { clock, grant: 'entra' });
+      if (accepted !== token.token) {
+        const hint = 'The answer holds a token, and is not one of Entra’s besides.';
+        throw new ExchangeFault('OBO_EMPTY_RESPONSE', { status: answer.status, hint });
+      }
+      return token;
+    },
+  };
+}
+
+function misconfigured({ name }: EffectiveSettings, hint: string): ExchangeFault {
+  return new ExchangeFault('OBO_MISCONFIGURED', { hint: `identityProviders.${name}: ${hint}` });
+}
+
+function authOptions(
+  settings: EffectiveSettings,
+  proof: Proof,
+  tokenEndpoint: string,
+): msal.Configuration['auth'] {
+  const { clientId, authority, issuer } = settings;
+  const fault = (hint: string) => misconfigured(settings, hint);
+  if (clientId === undefined) throw fault('clientId is missing');
+  const written = authority ?? issuer ?? tokenEndpoint.replace(/\/oauth2\/.*$/, '');
+  if (!URL.canParse(written)) throw fault('authority is not a URL');
+  const known = new URL(entraAuthority(written));
+  // Everything the library would look up: an endpoint, and who vouches for the host. It knows no http; nothing is sent
+  // to the authority itself.
+  const named = `https://${known.host}${known.pathname}`;
+  const metadata = {
+    token_endpoint: tokenEndpoint,
+    authorization_endpoint: `${named}/oauth2/v2.0/authorize`,
+    issuer: `${named}/v2.0`,
+    jwks_uri: `${named}/discovery/v2.0/keys`,
+  };
+  return {
+    clientId,
+    authority: named,
+    knownAuthorities: [known.host],
+    authorityMetadata: JSON.stringify(metadata),
+    // Tokens that may be revoked at any time live longer, and we pass claims challenges on.
+    clientCapabilities: ['CP1'],
+    ...proofOptions(proof, fault),
+  };
+}
+
+function proofOptions(
+  proof: Proof,
+  fault: (hint: string) => ExchangeFault,
+): Partial<msal.Configuration['auth']> {
+  switch (proof.kind) {
+    case 'secret':
+      return { clientSecret: proof.secret };
+    case 'assertion':
+      return { clientAssertion: proof.assertion };
+    case 'key':
+      if (proof.thumbprint === undefined) throw fault('a private key needs its certificateFile');
+      return { clientCertificate: { thumbprintSha256: proof.thumbprint, privateKey: proof.pem } };
+    case 'none':
+      throw fault('clientSecret, certificateFile or assertionFile is missing');
+  }
+}
+
+/** The library refused to form the request: the key is of another kind, or the claims are no JSON. */
+function notSent({ name }: EffectiveSettings, failure: unknown): ExchangeFault {
+  const code =
+    typeof failure === 'object' && failure !== null && 'errorCode' in failure ? failure.errorCode : undefined;
+  return new ExchangeFault('OBO_MISCONFIGURED', {
+    hint: `identityProviders.${name}: no request could be formed; the certificate must be RSA and claims must be JSON`,
+    ...(typeof code === 'string' && /^[a-z_]{1,64}$/.test(code) && { providerCode: code }),
+  });
+}
+
+/** Entra wants correlation ids in this form (RFC 9562, version 4). */
+function newGuid(random: Random): string {
+  const bytes = Buffer.from(random.bytes(16));
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x40, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}

@@ -1,0 +1,49 @@
+import type { Clock, Fetch, Random } from '@behalf/kernel';
+import type { ProviderIdentity } from '../exchangeProvider.ts';
+import type { ActorToken } from './actorToken.ts';
+import { hashOf, type ClientCredential } from './clientCredential.ts';
+import type { EffectiveSettings } from './effectiveSettings.ts';
+import type { EndpointSource } from './endpointSource.ts';
+
+/** What the providers of one entry share, whatever their grant. */
+export interface ProviderParts {
+  readonly settings: EffectiveSettings;
+  readonly fetch: Fetch;
+  readonly endpoint: EndpointSource;
+  readonly credential: ClientCredential;
+  readonly actor: ActorToken;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** Follows the files as they are read; the same object for as long as they stay the same. */
+export function createIdentity(
+  { settings, endpoint, credential, actor }: ProviderParts,
+  grant: ProviderIdentity['grant'],
+): () => ProviderIdentity {
+  const { name, clientId = '', clientAuth, parameters = {}, subjectTokenType, requestedTokenType } = settings;
+  const sendsActor = grant === 'token-exchange';
+  // Fields that change what is asked for belong to the key as well.
+  const manner = hashOf([
+    clientAuth ?? null,
+    subjectTokenType ?? null,
+    requestedTokenType ?? null,
+    JSON.stringify(Object.entries(parameters).sort()),
+  ]);
+  let seen = { credential: '', actor: '' };
+  let identity: ProviderIdentity | undefined;
+  return () => {
+    const now = { credential: credential.version(), actor: sendsActor ? actor.version() : '' };
+    if (identity && now.credential === seen.credential && now.actor === seen.actor) return identity;
+    seen = now;
+    identity = Object.freeze<ProviderIdentity>({
+      provider: name,
+      grant,
+      endpoint: endpoint.name,
+      clientId,
+      credentialVersion: hashOf([now.credential, manner]),
+      actor: now.actor,
+    });
+    return identity;
+  };
+}

@@ -1,0 +1,76 @@
+import type { Clock } from '@behalf/kernel';
+import { ExchangeFault } from '../exchangeFault.ts';
+import type { ExchangedToken, ProviderIdentity } from '../exchangeProvider.ts';
+import { answerFault } from './answerFault.ts';
+import { readObject, type Answer } from './ask.ts';
+
+/** Where the provider does not say: short enough to do little harm, long enough to be of use. */
+const UNSAID_LIFETIME_S = 5 * 60;
+/** Nobody keeps one for longer, whatever the provider says. */
+const LONGEST_LIFETIME_S = 24 * 60 * 60;
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
+/** What can stand in a header after `Bearer ` and cannot end it. */
+const TOKEN = /^[\x21-\x7e]+$/;
+/** It goes out in a header with every request, and thousands are kept. */
+const LONGEST_TOKEN = 32 * 1_024;
+const TYPE_PREFIX = 'urn:ietf:params:oauth:token-type:';
+/** RFC 8693, section 3: what may be shown to a server as a bearer. */
+const BEARER_TYPES = ['access_token', 'jwt'].map((name) => TYPE_PREFIX + name);
+/** Proofs of another kind: each would tell or allow the server what is meant for somebody else. */
+const NEVER_BEARER = ['id_token', 'refresh_token', 'saml1', 'saml2', 'id-jag'].map(
+  (name) => TYPE_PREFIX + name,
+);
+
+export interface AnswerContext {
+  readonly clock: Clock;
+  readonly grant: ProviderIdentity['grant'];
+  /** Asked for by name; absent where it was not. */
+  readonly requestedTokenType?: string | undefined;
+}
+
+/** The token in an answer, or an ExchangeFault: an answer that is not surely a bearer token is none. */
+export function readToken(
+  answer: Answer,
+  { clock, grant, requestedTokenType }: AnswerContext,
+): ExchangedToken {
+  const { status, sentAt } = answer;
+  const body = readObject(answer.text);
+  // Some answer 200 to everything: an error is one whatever its status.
+  if (status < 200 || status > 299 || body?.['error'] !== undefined)
+    throw answerFault(answer, body, clock, grant);
+  const refuse = (hint: string) => new ExchangeFault('OBO_EMPTY_RESPONSE', { status, hint });
+  if (status !== 200 || !body || !JSON_TYPE.test(answer.header('content-type') ?? '')) {
+    throw refuse('The token endpoint did not answer with JSON.');
+  }
+  const { access_token: token, token_type: type, expires_in: lifetime, scope } = body;
+  if (typeof token !== 'string' || !TOKEN.test(token)) throw refuse('The answer holds no token.');
+  if (token.length > LONGEST_TOKEN)
+    throw refuse('The token is longer than 32 KiB: have the provider put less into it, such as groups.');
+  if (typeof type !== 'string' || type.toLowerCase() !== 'bearer')
+    throw refuse('The token is not a bearer token.');
+  if (grant === 'token-exchange' && !isBearerType(body['issued_token_type'], requestedTokenType)) {
+    throw refuse('The issued token is not an access token: check requestedTokenType.');
+  }
+  const seconds = secondsIn(lifetime);
+  if (seconds === undefined || seconds <= 0) throw refuse('The token had ended before it came.');
+  const lifetimeMs = Math.min(seconds, LONGEST_LIFETIME_S) * 1_000;
+  return {
+    token,
+    expiresAt: sentAt + lifetimeMs,
+    lifetimeMs,
+    scopes: typeof scope === 'string' ? scope.split(' ').filter((one) => one !== '') : undefined,
+  };
+}
+
+/** RFC 8693, section 2.2.1, requires it: whoever leaves it out may have issued anything. */
+function isBearerType(issued: unknown, requested: string | undefined): boolean {
+  if (typeof issued !== 'string' || NEVER_BEARER.includes(issued)) return false;
+  return BEARER_TYPES.includes(issued) || issued === requested;
+}
+
+/** A number; some write it as text. */
+function secondsIn(value: unknown): number | undefined {
+  if (value === undefined || value === null) return UNSAID_LIFETIME_S;
+  if (typeof value === 'string') return /^-?\d{1,12}$/.test(value) ? Number(value) : undefined;
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}
