@@ -31,6 +31,36 @@ export {
 } from './connections/connectionManager.ts';
 export type { Credential } from './credentials/credential.ts';
 export { createCredentials, type Credentials } from './credentials/credentials.ts';
+export {
+  createPendingClaims,
+  type PendingClaimParts,
+  type PendingClaims,
+} from './credentials/obo/pendingClaims.ts';
+export {
+  createExchanger,
+  type ExchangeEvent,
+  type ExchangerParts,
+} from './credentials/obo/createExchanger.ts';
+export type { Exchanger } from './credentials/obo/exchanger.ts';
+export type {
+  ExchangedToken,
+  ExchangeProvider,
+  ExchangeRequest,
+} from './credentials/obo/exchangeProvider.ts';
+export { ExchangeFault } from './credentials/obo/exchangeFault.ts';
+export { createOboTokens, type OboTokenParts, type OboTokens } from './credentials/obo/oboTokens.ts';
+export {
+  createExchangeProviders,
+  type ExchangeProviders,
+} from './credentials/obo/providers/exchangeProviders.ts';
+export { createForgetOutdated } from './credentials/obo/forgetOutdated.ts';
+export { createExchangeRecord } from './credentials/obo/recordExchange.ts';
+export type { Subject, SubjectSource } from './credentials/obo/subject.ts';
+export {
+  createSubjectSource,
+  type LoginSource,
+  type SubjectSourceParts,
+} from './credentials/obo/subjectSource.ts';
 export { createUserVariables, type UserVariables } from './credentials/userVariables.ts';
 export { createVariableCache, readVariablesKey, type VariableCache } from './credentials/variableCache.ts';
 export { GatewayError, type GatewayErrorOptions } from './errors/gatewayError.ts';
@@ -81,6 +111,12 @@ export { createAcl, type Acl, type AclParts } from './access/acl.ts';
 export { alone, membersKey, type AloneParts } from './access/alone.ts';
 export { backfillRoles } from './access/backfillRoles.ts';
 export { manageableBits, managedServer, type ManageParts } from './access/managedServer.ts';
+export {
+  createOboTargets,
+  type OboCandidate,
+  type OboTargets,
+  type OboTargetsParts,
+} from './access/oboTargets.ts';
 export { createOboTrust, type OboTrust, type OboTrustParts } from './access/oboTrust.ts';
 export { recorded, type Done, type Trail } from './access/recorded.ts';
 export {

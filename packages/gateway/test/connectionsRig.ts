@@ -4,7 +4,13 @@ import { createFakeClock } from '@behalf/testkit';
 import { createConnectionManager, type ConnectionLimits } from '../src/connections/connectionManager.ts';
 import type { Holder } from '../src/connections/holder.ts';
 import type { AppServer, UserServer } from '../src/registry/server.ts';
-import type { OpenOptions, RemoteTarget, StdioTarget, UpstreamTarget } from '../src/upstream/target.ts';
+import type {
+  OpenOptions,
+  RemoteTarget,
+  SharedTarget,
+  StdioTarget,
+  UpstreamTarget,
+} from '../src/upstream/target.ts';
 import type { Era, ServerClaims, Upstream } from '../src/upstream/upstream.ts';
 import {
   UpstreamError,
@@ -30,7 +36,10 @@ export interface FakeOpening {
   refuse(reason: UpstreamReason, detail?: UpstreamErrorDetail): void;
 }
 
-export function remote(url = 'https://one.example/mcp', more: Partial<RemoteTarget> = {}): RemoteTarget {
+/** Of a connection that may be anybody's: a test adds a bearer by itself. */
+type BareTarget = RemoteTarget & { readonly bearer?: never };
+
+export function remote(url = 'https://one.example/mcp', more: Partial<BareTarget> = {}): BareTarget {
   return {
     type: 'streamable-http',
     url,
@@ -62,7 +71,7 @@ const base = (id: string, revision: string) => ({
   settings: { initTimeout: 30_000, era: 'auto' } as ServerSettings,
 });
 
-export function appServer(id = 'app', revision = '1', target: UpstreamTarget = remote()): AppServer {
+export function appServer(id = 'app', revision = '1', target: SharedTarget = remote()): AppServer {
   return { ...base(id, revision), scope: 'app', target };
 }
 

@@ -14,7 +14,12 @@ export interface ScriptedSseServer {
   readonly port: number;
   readonly url: string;
   /** Every request that came in. */
-  readonly requests: { readonly verb: string; readonly headers: IncomingHttpHeaders }[];
+  readonly requests: {
+    readonly verb: string;
+    readonly headers: IncomingHttpHeaders;
+    /** All of them: `headers` keeps the first alone. */
+    readonly authorizations: readonly string[];
+  }[];
   readonly streams: ServerResponse[];
   readonly seen: Json[];
   /** Answers to messages that were left without their body. */
@@ -40,7 +45,8 @@ export async function startSseServer(): Promise<ScriptedSseServer> {
     response.writeHead(status, { ...headers }).end(body);
 
   const server = createServer((request, response) => {
-    requests.push({ verb: request.method!, headers: request.headers });
+    const { headers, headersDistinct } = request;
+    requests.push({ verb: request.method!, headers, authorizations: headersDistinct['authorization'] ?? [] });
     if (request.method === 'GET') {
       if (scripted.refuseStream) return refuse(response, scripted.refuseStream);
       response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();

@@ -9,6 +9,7 @@ import { createListAll } from '../src/catalog/listAll.ts';
 import type { Lease, LeaseOptions } from '../src/connections/connectionManager.ts';
 import type { Holder } from '../src/connections/holder.ts';
 import type { ObtainedCredential } from '../src/credentials/credentials.ts';
+import type { OboTokens } from '../src/credentials/obo/oboTokens.ts';
 import { createToolPolicy } from '../src/policy/toolPolicy.ts';
 import { principalKey, type Principal } from '../src/principal/principal.ts';
 import { GatewayError } from '../src/errors/gatewayError.ts';
@@ -19,9 +20,15 @@ import type { CallParts } from '../src/toolcall/callTool.ts';
 import type { ListToolsParts } from '../src/toolcall/listTools.ts';
 import { createArgumentValidator } from '../src/toolcall/validateArguments.ts';
 import type { Answer, Json, RequestOptions, Upstream } from '../src/upstream/upstream.ts';
-import type { UpstreamError } from '../src/upstream/upstreamError.ts';
 
 export const ada = aPrincipal();
+
+/** Where nothing is exchanged. */
+export const noExchange: OboTokens = {
+  bearerFor: () => {
+    throw new Error('Nothing is exchanged here');
+  },
+};
 
 /** A server as the registry would hold it; the definition is one over streamable HTTP unless it says otherwise. */
 export function define(
@@ -102,7 +109,10 @@ export function toolcallRig(servers: readonly ServerSnapshot[], tools: readonly 
     credentials,
     connections: {
       shared: { lease: (server, options) => lease(server, undefined, options) },
-      user: { lease: (server, holder, options) => lease(server, holder, options) },
+      user: {
+        check: () => rig.onCheck?.(),
+        lease: (server, holder, options) => lease(server, holder, options),
+      },
     },
     catalog,
     clock,
@@ -132,6 +142,8 @@ export function toolcallRig(servers: readonly ServerSnapshot[], tools: readonly 
     answers: ((): Json => ({ content: [] })) as Answers,
     sees: (_principal: Principal, _server: ServerSnapshot): boolean => true,
     credential: undefined as (() => ObtainedCredential) | undefined,
+    /** Throws when the server is left alone. */
+    onCheck: undefined as (() => void) | undefined,
     onLease: undefined as ((count: number) => Promise<void> | void) | undefined,
     obtained: 0,
     audited: [] as AuditEvent[],
@@ -143,7 +155,7 @@ export function toolcallRig(servers: readonly ServerSnapshot[], tools: readonly 
     /** What the user has approved, call by call. */
     approved: [] as boolean[],
     leases: [] as { server: string; holder: Holder | undefined; options: LeaseOptions }[],
-    released: [] as (UpstreamError | undefined)[],
+    released: [] as unknown[],
     sent: [] as Sent[],
     calls: () => rig.sent.filter(({ method }) => method === 'tools/call'),
     lists: () => rig.sent.filter(({ method }) => method === 'tools/list'),
@@ -164,7 +176,7 @@ function answer(result: Json): Answer {
   return { result, json: undefined };
 }
 
-function readyFor(server: ServerSnapshot, principal: Principal): ObtainedCredential {
+export function readyFor(server: ServerSnapshot, principal: Principal): ObtainedCredential {
   const target = {
     type: 'streamable-http' as const,
     url: 'https://mcp.example/mcp',

@@ -33,6 +33,9 @@ export interface AuditEvent {
   readonly authority?: AuditAuthority | undefined;
   /** Of an exchanged token. */
   readonly scopes?: readonly string[] | undefined;
+  /** The identity provider's own code (`invalid_grant`, `AADSTS50013`), and in our words what to do about it. */
+  readonly providerCode?: string | undefined;
+  readonly hint?: string | undefined;
   /** What was acted upon besides a server: a user's id, a role's name, a key's id. */
   readonly subject?: string | undefined;
   /** The names of the fields, bits or variables that changed. */

@@ -11,7 +11,17 @@ export interface StoredEvent extends AuditEvent {
  * the store cannot show more either.
  */
 const required = ['kind', 'action', 'door', 'outcome'] as const;
-const texts = ['code', 'server', 'serverId', 'tool', 'authority', 'subject', 'request'] as const;
+const texts = [
+  'code',
+  'server',
+  'serverId',
+  'tool',
+  'authority',
+  'providerCode',
+  'hint',
+  'subject',
+  'request',
+] as const;
 const lists = ['arguments', 'scopes', 'changed'] as const;
 const numbers = ['durationMs', 'count'] as const;
 const ofActor = ['kind', 'id', 'by'] as const;

@@ -3,15 +3,18 @@ import type { bodyFields, TemplateValues } from '@behalf/settings';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { principalKey, type Principal } from '../principal/principal.ts';
 import { renderTarget, type RenderContext, type RenderFailure } from '../registry/renderTarget.ts';
-import { declaredVariables } from '../registry/scope.ts';
+import { declaredVariables, usesGraph } from '../registry/scope.ts';
 import type { UserServer } from '../registry/server.ts';
+import type { SharedTarget } from '../upstream/target.ts';
 import type { Credential } from './credential.ts';
+import type { Wanted } from './obo/exchangeKeys.ts';
+import { createPurse, type OboTokens, type Purse } from './obo/oboTokens.ts';
 import { createRecent } from './recent.ts';
+import type { SignInReason } from './signInReason.ts';
 import { isBlank } from './userVariables.ts';
 import type { VariableCache, VariableValues } from './variableCache.ts';
 
-/** `absent`: the user has never signed in at this server. */
-export type SignInReason = 'absent';
+export type { SignInReason } from './signInReason.ts';
 
 export type ObtainedCredential =
   | { readonly kind: 'ready'; readonly credential: Credential }
@@ -22,68 +25,115 @@ export type BodyFields = { readonly [K in (typeof bodyFields)[number]]?: string 
 
 export interface CredentialParts {
   readonly variables: VariableCache;
+  /** What users' own tokens are exchanged for. */
+  readonly obo: OboTokens;
+  /** What the token behind `{{LIBRECHAT_GRAPH_ACCESS_TOKEN}}` is asked for with. */
+  readonly graphScopes: string;
   /** Our own environment; child processes get a handful of names of it. */
   readonly inheritedEnv: RenderContext['inheritedEnv'];
 }
 
 /** What a user presents to a server that is not shared. */
 export interface Credentials {
-  /** Throws what is missing or unusable, by name. Nothing was sent then, and nothing can be. */
-  obtain(server: UserServer, principal: Principal, fields?: BodyFields): Promise<ObtainedCredential>;
+  /**
+   * Throws what is missing or unusable, by name. Nothing was sent then, and nothing can be. `purse`: of the call that
+   * it is for.
+   */
+  obtain(
+    server: UserServer,
+    principal: Principal,
+    fields?: BodyFields,
+    purse?: Purse,
+  ): Promise<ObtainedCredential>;
 }
 
 const MOST_RENDERED = 10_000;
 
-/** A credential with all that it was made of, besides the definition. */
-interface Rendered {
-  readonly variables: VariableValues | null;
+type Ready = Extract<ObtainedCredential, { kind: 'ready' }>;
+
+/** What a credential is made of. */
+interface Ingredients {
+  readonly server: UserServer;
   readonly principal: Principal;
-  readonly obtained: ObtainedCredential;
+  readonly variables: VariableValues | null;
+  readonly fields: BodyFields;
 }
 
-export function createCredentials({ variables, inheritedEnv }: CredentialParts): Credentials {
-  const rendered = createRecent<Rendered>(MOST_RENDERED);
+/** A credential with all that it was made of, besides the definition. */
+interface Rendered extends Pick<Ingredients, 'variables' | 'principal'> {
+  readonly ready: Ready;
+}
 
-  function render(
-    server: UserServer,
-    principal: Principal,
-    stored: VariableValues | null,
-    fields: BodyFields,
-  ): ObtainedCredential {
-    const userVar = declaredValues(server, stored);
-    const values: TemplateValues = { userVar, user: userFieldsOf(principal), body: present(fields) };
-    const context = { audience: server.audience, inheritedEnv };
-    const result = renderTarget(server.settings, values, context);
+/** In place of a token that changes while the connection stays: never sent anywhere. */
+const STAND_IN = 'token';
+
+export function createCredentials(parts: CredentialParts): Credentials {
+  const { variables, inheritedEnv, obo } = parts;
+  const rendered = createRecent<Rendered>(MOST_RENDERED);
+  const graph: Wanted = Object.freeze({ scopes: parts.graphScopes });
+
+  function fill({ server, principal, variables, fields }: Ingredients, graphToken: string): SharedTarget {
+    const values: TemplateValues = {
+      userVar: declaredValues(server, variables),
+      user: userFieldsOf(principal),
+      body: present(fields),
+      graph: { ACCESS_TOKEN: graphToken },
+    };
+    const result = renderTarget(server.settings, values, { audience: server.audience, inheritedEnv });
     if (!result.ok) throw unusable(result);
-    const { target } = result;
+    return result.target;
+  }
+
+  function render(of: Ingredients): Ready {
+    const target = fill(of, STAND_IN);
     const binding = createHash('sha256')
-      .update(JSON.stringify([principalKey(principal), server.revision, target]))
+      .update(JSON.stringify([principalKey(of.principal), of.server.revision, target]))
       .digest('base64url');
     return Object.freeze({ kind: 'ready', credential: Object.freeze({ target, binding }) });
+  }
+
+  /** All but the tokens of others that are presented with it. */
+  function known(of: Ingredients): Ready {
+    const { server, principal } = of;
+    if (server.requestScoped) return render(of);
+    // The revision has one length, so no two pairs share a key.
+    const key = server.revision + principalKey(principal);
+    const last = rendered.get(key);
+    if (last?.variables === of.variables && sameUser(last.principal, principal)) return last.ready;
+    const ready = render({ ...of, fields: {} });
+    rendered.set(key, { variables: of.variables, principal, ready });
+    return ready;
   }
 
   const storedFor = (server: UserServer, principal: Principal) =>
     takesValues(server) ? variables.read(ownerOf(server, principal)) : null;
 
   return {
-    async obtain(server, principal, fields = {}) {
-      const signsIn = server.auth === 'oauth' || server.auth === 'obo';
-      const stored = await storedFor(server, principal);
-      if (signsIn) {
+    async obtain(server, principal, fields = {}, purse = createPurse()) {
+      const of = { server, principal, variables: await storedFor(server, principal), fields };
+      if (server.auth === 'oauth') {
         // What the user can fill in comes first: without it a sign-in would lead nowhere.
-        declaredValues(server, stored);
+        declaredValues(server, of.variables);
         return { kind: 'needs_reauth', reason: 'absent' };
       }
-      if (server.requestScoped) return render(server, principal, stored, fields);
-      // The revision has one length, so no two pairs share a key.
-      const key = server.revision + principalKey(principal);
-      const known = rendered.get(key);
-      if (known?.variables === stored && sameUser(known.principal, principal)) return known.obtained;
-      const obtained = render(server, principal, stored, {});
-      rendered.set(key, { variables: stored, principal, obtained });
-      return obtained;
+      const ready = known(of);
+      const { settings } = server;
+      const wanted = 'obo' in settings ? settings.obo : undefined;
+      const needsGraph = usesGraph(settings);
+      if (!wanted && !needsGraph) return ready;
+      const { binding } = ready.credential;
+      let { target } = ready.credential;
+      if (needsGraph) target = fill(of, await graphToken(server, principal, purse));
+      if (wanted && target.type !== 'stdio') {
+        target = { ...target, bearer: obo.bearerFor(server, principal, wanted, purse) };
+      }
+      return { kind: 'ready', credential: { target, binding } };
     },
   };
+
+  async function graphToken(server: UserServer, principal: Principal, purse: Purse): Promise<string> {
+    return obo.bearerFor(server, principal, graph, purse).token();
+  }
 }
 
 /** Known from the kind of server alone, but for those that need a sign-in as well. */

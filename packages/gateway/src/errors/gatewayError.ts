@@ -10,6 +10,8 @@ export interface GatewayErrorOptions {
   approval?: ApprovalNeeded;
   /** What has changed so that a kept secret is not sent there any more. */
   changedFields?: readonly string[];
+  /** What the caller's own token lacks: JSON text that the identity provider understands. */
+  challenge?: { readonly claims?: string | undefined };
   /** For the log alone. */
   cause?: unknown;
 }
@@ -23,9 +25,10 @@ export class GatewayError extends Error {
   readonly retryAfterMs: number | undefined;
   readonly approval: ApprovalNeeded | undefined;
   readonly changedFields: readonly string[] | undefined;
+  readonly challenge: { readonly claims?: string | undefined } | undefined;
 
   constructor(code: ErrorCode, options: GatewayErrorOptions = {}) {
-    const { detail, errors, retryAfterMs, approval, changedFields, cause } = options;
+    const { detail, errors, retryAfterMs, approval, changedFields, challenge, cause } = options;
     super(detail ?? errorKinds[code].title, { cause });
     this.code = code;
     this.detail = detail ?? `${errorKinds[code].title}. ${errorKinds[code].action}`;
@@ -33,5 +36,6 @@ export class GatewayError extends Error {
     this.retryAfterMs = retryAfterMs;
     this.approval = approval;
     this.changedFields = changedFields;
+    this.challenge = challenge;
   }
 }

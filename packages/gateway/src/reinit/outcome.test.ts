@@ -58,7 +58,7 @@ const rows: [ReinitOutcome, Reinitialized][] = [
     },
   ],
   [
-    { kind: 'obo_failed', code: 'OBO_TEMPORARY', retryable: true },
+    { kind: 'obo_failed', code: 'OBO_TEMPORARY', retryable: true, tools: null },
     {
       ...no,
       message: failed,
@@ -68,7 +68,7 @@ const rows: [ReinitOutcome, Reinitialized][] = [
     },
   ],
   [
-    { kind: 'obo_failed', code: 'OBO_SUBJECT_TOKEN_MISSING', retryable: false },
+    { kind: 'obo_failed', code: 'OBO_SUBJECT_TOKEN_MISSING', retryable: false, tools: null },
     {
       ...no,
       message: failed,

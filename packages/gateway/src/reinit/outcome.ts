@@ -12,7 +12,13 @@ export type ReinitOutcome =
   /** The user must sign in there, and no address for it can be given. Its tools may be known all the same. */
   | { readonly kind: 'authorization_unavailable'; readonly tools: Offered | null }
   | { readonly kind: 'user_vars_missing'; readonly names: readonly string[] }
-  | { readonly kind: 'obo_failed'; readonly code: ErrorCode; readonly retryable: boolean }
+  /** No token for it could be exchanged. Its tools may be known all the same, where the caller has nothing to exchange. */
+  | {
+      readonly kind: 'obo_failed';
+      readonly code: ErrorCode;
+      readonly retryable: boolean;
+      readonly tools: Offered | null;
+    }
   | { readonly kind: 'credential_rejected'; readonly status: number }
   /** `still`: it had failed before, and did again. */
   | {
@@ -93,6 +99,16 @@ export function describeOutcome(serverName: string, outcome: ReinitOutcome): Rei
         ...(outcome.retryAt !== undefined && { retryAt: outcome.retryAt }),
       };
     case 'obo_failed':
+      if (outcome.tools !== null && outcome.tools.length > 0) {
+        return {
+          ...base,
+          success: true,
+          message: says('tools discovered, sign-in required for execution'),
+          tools: outcome.tools,
+          code: outcome.code,
+          retryable: outcome.retryable,
+        };
+      }
       return {
         ...base,
         message: failed,

@@ -1,6 +1,7 @@
 import { verifies } from '@behalf/testkit';
 import { describe, expect } from '@jest/globals';
 import { define, rejection, toolcallRig } from '../../test/toolcallRig.ts';
+import { ReauthNeeded } from '../credentials/reauthNeeded.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { principalKey } from '../principal/principal.ts';
 import type { InspectionState } from '../registry/inspection.ts';
@@ -178,23 +179,65 @@ describe('reinitialising', () => {
     expect(await rejection(rig.run())).toMatchObject({ code: 'STORE_UNAVAILABLE' });
   });
 
-  verifies('reinit.obo', 'a server that is sent exchanged tokens is never asked bare', async () => {
+  verifies('reinit.obo', 'whoever is refused with an exchanged token is not asked for bare', async () => {
     const obo = { obo: { scopes: 'api://x/.default' } };
-    const missing = reinitRig(obo);
-    missing.credential = absent;
-    expect(await missing.run()).toMatchObject({
-      success: false,
-      oauthRequired: false,
-      failureReason: 'initialization_failed',
-      code: 'OBO_SUBJECT_TOKEN_MISSING',
-      retryable: false,
-    });
     const refused = reinitRig(obo);
     refused.onLease = () => Promise.reject(new UpstreamError('unauthorized'));
     expect(await refused.run()).toMatchObject({ oauthRequired: false, code: 'MCP_CREDENTIAL_REJECTED' });
-    expect([...missing.bare, ...refused.bare]).toEqual([]);
-    expect(missing.spent()).toEqual({ obtained: 1, leases: 0, sent: 0 });
+    const untrusted = reinitRig(obo);
+    untrusted.isTrusted = false;
+    expect(await untrusted.run()).toMatchObject({ oauthRequired: false, code: 'MCP_OBO_FORBIDDEN' });
+    expect([...refused.bare, ...untrusted.bare]).toEqual([]);
+    expect(untrusted.spent()).toEqual({ obtained: 0, leases: 0, sent: 0 });
   });
+
+  verifies('reinit.obo.bare', 'who has nothing to exchange sees the tools that anybody sees', async () => {
+    for (const reason of ['absent', 'expired_no_refresh'] as const) {
+      const rig = reinitRig({ obo: { scopes: 'api://x/.default' }, headers: { 'X-Plain': 'p' } });
+      rig.credential = () => {
+        throw new ReauthNeeded(reason, { code: 'OBO_SUBJECT_TOKEN_MISSING', via: 'session' });
+      };
+      expect(await rig.run()).toMatchObject({
+        success: true,
+        oauthRequired: false,
+        oauthUrl: null,
+        tools: [{ name: 'search' }],
+        code: 'OBO_SUBJECT_TOKEN_MISSING',
+      });
+      expect(rig.bare).toMatchObject([{ target: { headers: { 'x-plain': 'p' } } }]);
+      expect(JSON.stringify(rig.bare)).not.toMatch(/authorization|bearer/i);
+      expect(rig.leases).toEqual([]);
+    }
+  });
+
+  verifies(
+    'reinit.obo.bare',
+    'every other failure of an exchange is told and followed by nothing',
+    async () => {
+      const { consent, rejected, temporary, wrong, empty } = {
+        consent: new ReauthNeeded('interaction_required', { code: 'OBO_CONSENT_REQUIRED', via: 'session' }),
+        rejected: new ReauthNeeded('rejected', { code: 'OBO_REJECTED', via: 'session' }),
+        temporary: new GatewayError('OBO_TEMPORARY'),
+        wrong: new GatewayError('OBO_MISCONFIGURED'),
+        empty: new GatewayError('OBO_EMPTY_RESPONSE'),
+      };
+      const cases = [
+        [consent, 'OBO_CONSENT_REQUIRED', false],
+        [rejected, 'OBO_REJECTED', false],
+        [temporary, 'OBO_TEMPORARY', true],
+        [wrong, 'OBO_MISCONFIGURED', false],
+        [empty, 'OBO_EMPTY_RESPONSE', true],
+      ] as const;
+      for (const [error, code, retryable] of cases) {
+        const rig = reinitRig({ obo: { scopes: 'api://x/.default' } });
+        rig.credential = () => {
+          throw error;
+        };
+        expect(await rig.run()).toMatchObject({ success: false, oauthRequired: false, code, retryable });
+        expect(rig.bare).toEqual([]);
+      }
+    },
+  );
 
   verifies(
     'reinit.bare-only-oauth',

@@ -1,12 +1,13 @@
 import type { ErrorCode } from '@behalf/contracts';
-import { toAbortSignal, within, type Clock } from '@behalf/kernel';
+import { toAbortSignal, within, type Cancellation, type Clock } from '@behalf/kernel';
 import type { Catalog, ToolList } from '../catalog/catalog.ts';
+import { createPurse } from '../credentials/obo/oboTokens.ts';
+import { ReauthNeeded } from '../credentials/reauthNeeded.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { toolOffered, type PolicyParts } from '../policy/toolOffered.ts';
 import { couldSignIn } from '../registry/couldSignIn.ts';
 import type { Inspection } from '../registry/inspection.ts';
 import { renderTarget } from '../registry/renderTarget.ts';
-import { usesObo } from '../registry/scope.ts';
 import { enter, prepare, SignInNeeded, type AskParts } from '../toolcall/askServer.ts';
 import type { Inbound } from '../toolcall/call.ts';
 import type { Allowed } from '../toolcall/checkAccess.ts';
@@ -82,7 +83,10 @@ async function attempt(
   const still = await inspectAgain(parts, server, inbound);
   if (still) return still;
   try {
-    const tools = await loadTools(parts, server, () => prepare(parts, server, inbound), inbound, {
+    const purse = createPurse();
+    const obtain = (signal: Cancellation = inbound.signal) =>
+      prepare(parts, server, { ...inbound, signal }, { purse, explicit: true });
+    const tools = await loadTools(parts, server, obtain, inbound, {
       refresh: true,
       lease: { explicit: true, forceNew: options.forceNew ?? true },
     });
@@ -91,9 +95,11 @@ async function attempt(
     if (inbound.signal.aborted) throw error;
     if (waitsForChat(server, inbound) && isDeferrable(error)) return { kind: 'deferred' };
     if (error instanceof SignInNeeded) return signInMissing(parts, server, inbound);
+    if (error instanceof ReauthNeeded) return ownSignInMissing(parts, server, inbound, error);
     if (error instanceof UpstreamError) return refused(parts, server, inbound, error);
-    if (error instanceof GatewayError && error.code === 'MCP_OBO_FORBIDDEN') {
-      return { kind: 'obo_failed', code: error.code, retryable: false };
+    if (error instanceof GatewayError && isAboutExchange(error.code)) {
+      const retryable = error.code === 'OBO_TEMPORARY' || error.code === 'OBO_EMPTY_RESPONSE';
+      return { kind: 'obo_failed', code: error.code, retryable, tools: null };
     }
     if (error instanceof GatewayError && error.code === 'MCP_USER_VARS_MISSING') {
       return { kind: 'user_vars_missing', names: (error.errors ?? []).map(({ path }) => path) };
@@ -109,7 +115,11 @@ function waitsForChat(server: Allowed, { fields }: Inbound): boolean {
 
 /** What a chat brings along, or asks for when it comes. Values that the user must fill in are told now. */
 function isDeferrable(error: unknown): boolean {
-  return error instanceof SignInNeeded || (error instanceof GatewayError && error.code === 'REQUEST_INVALID');
+  return (
+    error instanceof SignInNeeded ||
+    error instanceof ReauthNeeded ||
+    (error instanceof GatewayError && error.code === 'REQUEST_INVALID')
+  );
 }
 
 /** Looks again at a server whose inspection failed: who asks explicitly is not put off with what was remembered. */
@@ -156,11 +166,26 @@ function unreachableCode(code: ErrorCode): ErrorCode {
   return code === 'MCP_OUTCOME_UNCERTAIN' ? 'MCP_UNREACHABLE' : code;
 }
 
+function isAboutExchange(code: ErrorCode): boolean {
+  return code === 'MCP_OBO_FORBIDDEN' || code.startsWith('OBO_');
+}
+
+/**
+ * Of a caller who has nothing to exchange, a server that is trusted may be asked for its tools bare: no credential
+ * travels. One who was refused gets nothing instead.
+ */
+async function ownSignInMissing(
+  parts: ReinitParts,
+  server: Allowed,
+  inbound: Caller,
+  { reason, detail: { code } }: ReauthNeeded,
+): Promise<ReinitOutcome> {
+  const hasNothing = reason === 'absent' || reason === 'expired_no_refresh';
+  const tools = hasNothing ? await bareTools(parts, server, inbound) : null;
+  return { kind: 'obo_failed', code, retryable: false, tools };
+}
+
 async function signInMissing(parts: ReinitParts, server: Allowed, inbound: Caller): Promise<ReinitOutcome> {
-  // A server that is sent users' own tokens is never asked without one: what it answers then is nobody's list.
-  if (usesObo(server.settings)) {
-    return { kind: 'obo_failed', code: 'OBO_SUBJECT_TOKEN_MISSING', retryable: false };
-  }
   const tools = await bareTools(parts, server, inbound);
   return { kind: 'authorization_unavailable', tools };
 }

@@ -1,10 +1,13 @@
 import type { ErrorCode } from '@behalf/contracts';
 import type { Random } from '@behalf/kernel';
 import type { OboTrust } from '../access/oboTrust.ts';
+import { waitFor } from '../connections/waitFor.ts';
 import type { ConnectionManager } from '../connections/connectionManager.ts';
 import type { Credentials, SignInReason } from '../credentials/credentials.ts';
+import { createPurse, type Purse } from '../credentials/obo/oboTokens.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { Registry } from '../registry/registry.ts';
+import { usesGraph } from '../registry/scope.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import type { Answer } from '../upstream/upstream.ts';
 import type { Inbound } from './call.ts';
@@ -12,6 +15,7 @@ import { callUpstream, type Question } from './callUpstream.ts';
 import { checkAccess, type AccessParts, type Allowed } from './checkAccess.ts';
 import { leaseConnection } from './leaseConnection.ts';
 import { obtainCredential, type Ready } from './obtainCredential.ts';
+import { afterRefusal, bearerOf, isRefusedToken } from './recoverFromRefusal.ts';
 import { resolveServer } from './resolveServer.ts';
 
 export interface AskParts extends AccessParts {
@@ -45,15 +49,30 @@ export class SignInNeeded extends Error {
 }
 
 /** What this caller presents to the server; throws `SignInNeeded` when there is nothing to present. */
-export async function prepare(parts: AskParts, server: Allowed, inbound: Inbound): Promise<Ready> {
+export async function prepare(
+  parts: AskParts,
+  server: Allowed,
+  inbound: Inbound,
+  { purse = createPurse(), explicit = false }: { purse?: Purse; explicit?: boolean } = {},
+): Promise<Ready> {
   if (server.scope === 'app') return { server };
   // Before anything is obtained: who decides where it leads must be somebody who may.
   if (server.auth === 'obo' && !(await parts.oboTrust.isTrusted(server))) {
     throw new GatewayError('MCP_OBO_FORBIDDEN');
   }
-  const obtained = await obtainCredential(parts.credentials, server, inbound, parts.random);
-  if (obtained.kind === 'ready') return obtained.ready;
-  throw new SignInNeeded(server, obtained.reason);
+  const obtaining = obtainCredential(parts.credentials, server, inbound, parts.random, purse);
+  // A token may have to be exchanged for it, which goes on without who leaves.
+  const obtained = await (usesGraph(server.settings) ? waitFor(obtaining, inbound.signal) : obtaining);
+  if (obtained.kind !== 'ready') throw new SignInNeeded(server, obtained.reason);
+  const { ready } = obtained;
+  const bearer = bearerOf(ready);
+  if (bearer && 'holder' in ready) {
+    // Nothing is exchanged for a server that is left alone, and no connection opened without a token.
+    if (!explicit) parts.connections.user.check(ready.server, ready.holder);
+    const token = bearer.token();
+    if (token instanceof Promise) await waitFor(token, inbound.signal);
+  }
+  return ready;
 }
 
 /**
@@ -70,7 +89,11 @@ export async function ask(
   try {
     return await askOnce(parts, ready, question, inbound);
   } catch (error) {
-    const next = inbound.signal.aborted ? undefined : await again(error);
+    if (inbound.signal.aborted) throw error;
+    if (isRefusedToken(error, ready)) {
+      return afterRefusal(error, ready, inbound.signal, () => askOnce(parts, ready, question, inbound));
+    }
+    const next = await again(error);
     if (!next) throw error;
     return askOnce(parts, ready, next, inbound);
   }

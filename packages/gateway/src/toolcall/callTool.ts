@@ -1,5 +1,6 @@
 import type { Diagnostic } from '@behalf/contracts';
 import type { Catalog, CatalogTool, ToolList } from '../catalog/catalog.ts';
+import { createPurse } from '../credentials/obo/oboTokens.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { enforceApproval, type EnforceParts } from '../policy/enforceApproval.ts';
 import { toolOffered, toolVerdict, type PolicyParts } from '../policy/toolOffered.ts';
@@ -9,12 +10,12 @@ import { ask, enter, prepare, type AskParts } from './askServer.ts';
 import type { Inbound } from './call.ts';
 import type { Question } from './callUpstream.ts';
 import type { Allowed } from './checkAccess.ts';
-import { holderKey, loadTools, type LoadOptions, type LoadParts } from './loadTools.ts';
+import { holderKey, loadTools, type LoadOptions, type LoadParts, type Obtain } from './loadTools.ts';
 import type { Ready } from './obtainCredential.ts';
 import { recordAudit, requireRoom, type AuditParts, type Trail } from './recordAudit.ts';
 import { mayRepeat } from './recoverFromRefusal.ts';
 import { failedResult } from './rpcResult.ts';
-import { reasonToSignIn, signInNeeded } from './signInNeeded.ts';
+import { ownTokenRefused, reasonToSignIn, signInNeeded } from './signInNeeded.ts';
 import { toGatewayError } from './toGatewayError.ts';
 import type { ArgumentValidator } from './validateArguments.ts';
 
@@ -44,7 +45,9 @@ async function walkTo(parts: CallParts, call: ToolCall, inbound: Inbound, trail:
   trail.server = server;
   requireRoom(parts, server, trail);
   let ready: Promise<Ready> | undefined;
-  const obtain = () => (ready = prepare(parts, server, inbound));
+  const purse = createPurse();
+  const obtain = (signal = inbound.signal) =>
+    (ready = prepare(parts, server, { ...inbound, signal }, { purse }));
   const walk = { parts, server, call, inbound, obtain, prepared: () => ready ?? obtain() };
   try {
     const tool = peekTool(walk) ?? (await findTool(walk, { refresh: 'if-old' }));
@@ -56,8 +59,10 @@ async function walkTo(parts: CallParts, call: ToolCall, inbound: Inbound, trail:
   } catch (error) {
     const reason = reasonToSignIn(error, server);
     if (reason === undefined) throw toGatewayError(error, server.name);
-    trail.refused = 'MCP_AUTHORIZATION_UNAVAILABLE';
-    return signInNeeded(server, reason);
+    const refused = ownTokenRefused(error);
+    if (refused && inbound.principal.by.via === 'bearer') throw refused;
+    trail.refused = refused?.code ?? 'MCP_AUTHORIZATION_UNAVAILABLE';
+    return signInNeeded(server, error, reason);
   }
 }
 
@@ -69,7 +74,7 @@ interface Walk {
   readonly inbound: Inbound;
   /** What this caller presents: obtained when it is first needed, and anew for each listing. */
   readonly prepared: () => Promise<Ready>;
-  readonly obtain: () => Promise<Ready>;
+  readonly obtain: Obtain;
 }
 
 /** The tool, when it is known and the arguments fit it: then nothing but the call itself is asked of the server. */

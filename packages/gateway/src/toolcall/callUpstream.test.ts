@@ -150,12 +150,13 @@ describe('what goes with a request', () => {
     const failure = new UpstreamError('reset');
     rig.answers = () => Promise.reject(failure);
     await rejection(callTool(rig.parts, call, rig.inbound()));
-    rig.answers = () => Promise.reject(new Error('a defect of ours'));
+    const defect = new Error('a defect of ours');
+    rig.answers = () => Promise.reject(defect);
     await rejection(callTool(rig.parts, call, rig.inbound()));
     await rejection(listServer(rig.parts, 'odd', 'prompts/list', rig.inbound()));
     rig.answers = () => Promise.reject(failure);
     await rejection(listServer(rig.parts, 'odd', 'prompts/list', rig.inbound()));
     expect(rig.leases).toHaveLength(6);
-    expect(rig.released).toEqual([undefined, undefined, failure, undefined, undefined, failure]);
+    expect(rig.released).toEqual([undefined, undefined, failure, defect, defect, failure]);
   });
 });

@@ -1,7 +1,6 @@
 import { hopHeader } from '@behalf/contracts';
 import type { Lease } from '../connections/connectionManager.ts';
 import { answerWithoutOurMeta } from '../shaping/withoutOurMeta.ts';
-import { UpstreamError } from '../upstream/upstreamError.ts';
 import type { Answer, HeaderValues, Json, RequestOptions } from '../upstream/upstream.ts';
 import type { UpstreamTarget } from '../upstream/target.ts';
 import type { Inbound, TraceContext } from './call.ts';
@@ -24,12 +23,12 @@ export async function callUpstream(
   { method, params, mirrored }: Question,
   inbound: Inbound,
 ): Promise<Answer> {
-  let failure: UpstreamError | undefined;
+  let failure: unknown;
   try {
     const options = requestOptions(ready, inbound, mirrored);
     return answerWithoutOurMeta(await lease.upstream.request(method, params, options));
   } catch (error) {
-    if (error instanceof UpstreamError) failure = error;
+    failure = error;
     throw error;
   } finally {
     lease.release(failure);
@@ -53,6 +52,7 @@ export function requestOptions(
     timeoutMs,
     totalMs: Math.max(timeoutMs, TOTAL_CAP_MS),
     ...(target.type !== 'stdio' && { headers: target.headers }),
+    ...(target.type !== 'stdio' && target.bearer && { bearer: target.bearer }),
     ...(extra && { extraHeaders: extra }),
     ...(told && { meta: told }),
     ...(onProgress && { onProgress }),

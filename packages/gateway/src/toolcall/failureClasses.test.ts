@@ -32,6 +32,8 @@ const told: Record<Exclude<UpstreamReason, 'rpc_error'>, [code: string, status: 
   ended: ['MCP_UNREACHABLE', 502],
   too_many: ['MCP_RATE_LIMITED', 429],
   breaker_open: ['MCP_BREAKER_OPEN', 503],
+  token_late: ['OBO_TEMPORARY', 503],
+  bearer_unsupported: ['OBO_MISCONFIGURED', 500],
 };
 const reasons = Object.keys(told) as (keyof typeof told)[];
 

@@ -51,7 +51,7 @@ describe('a look at a shared server', () => {
       show({ tools: [{ name: 'echo', inputSchema: {} }] });
       expect((await waiting).tools.map(({ name }) => name)).toEqual(['echo']);
       // Leaving is no failure of the server.
-      expect(rig.released).toEqual([undefined]);
+      expect(rig.released).toMatchObject([{ name: 'AbortError' }]);
     },
   );
 });

@@ -1,6 +1,5 @@
 import type { Inspected, Look } from '../registry/inspection.ts';
 import type { AppServer } from '../registry/server.ts';
-import { UpstreamError } from '../upstream/upstreamError.ts';
 import type { LoadParts } from './loadTools.ts';
 import { TOTAL_CAP_MS } from './callUpstream.ts';
 
@@ -12,7 +11,7 @@ export async function inspectServer(
 ): Promise<Inspected> {
   const lease = await connections.shared.lease(server, { signal, explicit });
   const { target, settings } = server;
-  let failure: UpstreamError | undefined;
+  let failure: unknown;
   try {
     const options = {
       timeoutMs: settings.timeout,
@@ -25,7 +24,7 @@ export async function inspectServer(
     const { tools } = await catalog.load(server, '', list, { signal, refresh: true });
     return { claims: lease.upstream.claims, tools: tools.length };
   } catch (error) {
-    if (error instanceof UpstreamError) failure = error;
+    failure = error;
     throw error;
   } finally {
     lease.release(failure);

@@ -1,6 +1,7 @@
-import type { Clock } from '@behalf/kernel';
-import { toAbortSignal } from '@behalf/kernel';
+import { toAbortSignal, type Cancellation, type Clock } from '@behalf/kernel';
 import { listForUser, type Absence, type ServerTools } from '../catalog/listForUser.ts';
+import { createPurse } from '../credentials/obo/oboTokens.ts';
+import { ReauthNeeded } from '../credentials/reauthNeeded.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { toolOffered, type PolicyParts } from '../policy/toolOffered.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
@@ -38,15 +39,18 @@ export async function listTools(parts: ListToolsParts, inbound: Inbound): Promis
     if (!allowed) throw new SignInNeeded(server, 'absent');
     try {
       const asking = { ...inbound, signal };
-      const obtain = () => prepare(parts, allowed, asking);
+      const purse = createPurse();
+      const obtain = (among: Cancellation = signal) =>
+        prepare(parts, allowed, { ...asking, signal: among }, { purse });
       // Also where the list is known: without a credential nothing on it can be called.
       await obtain();
       return await loadTools(parts, allowed, obtain, asking);
     } catch (error) {
       // What it showed before is worth showing: until there is a sign-in, and without the fields that a chat brings.
       const known = parts.catalog.peek(server, holderKey(server, inbound.principal));
-      if (!known || !(error instanceof SignInNeeded || waitsForChat(server, error))) throw error;
-      if (error instanceof SignInNeeded) unsigned.add(server);
+      const unsignedIn = error instanceof SignInNeeded || error instanceof ReauthNeeded;
+      if (!known || !(unsignedIn || waitsForChat(server, error))) throw error;
+      if (unsignedIn) unsigned.add(server);
       return known;
     }
   }

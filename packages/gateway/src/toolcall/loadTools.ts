@@ -1,16 +1,16 @@
+import type { Cancellation } from '@behalf/kernel';
 import type { Catalog, ToolList } from '../catalog/catalog.ts';
 import type { ListAll, Listed, ListMethod } from '../catalog/listAll.ts';
 import type { LeaseOptions } from '../connections/connectionManager.ts';
 import { principalKey, type Principal } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
-import { UpstreamError } from '../upstream/upstreamError.ts';
 import type { AskParts } from './askServer.ts';
 import type { Inbound } from './call.ts';
 import type { Allowed } from './checkAccess.ts';
 import { requestOptions } from './callUpstream.ts';
 import { leaseConnection } from './leaseConnection.ts';
 import type { Ready } from './obtainCredential.ts';
-import { mayRepeat } from './recoverFromRefusal.ts';
+import { afterRefusal, isRefusedToken, mayRepeat } from './recoverFromRefusal.ts';
 
 export interface LoadParts extends Pick<AskParts, 'connections'> {
   readonly catalog: Catalog;
@@ -28,6 +28,9 @@ export interface LoadOptions {
   readonly lease?: Omit<LeaseOptions, 'signal'>;
 }
 
+/** What this caller presents. With the signal of those who wait for it, where they are more than one. */
+export type Obtain = (signal?: Cancellation) => Promise<Ready>;
+
 /**
  * The tools this caller has on this server, asked for unless they are known: only then is a credential obtained, and
  * anew for each listing. One from before the listing began may be the one that was replaced since.
@@ -35,14 +38,15 @@ export interface LoadOptions {
 export function loadTools(
   parts: LoadParts,
   server: Allowed,
-  obtain: () => Promise<Ready>,
+  obtain: Obtain,
   inbound: Inbound,
   { refresh = false, lease = {} }: LoadOptions = {},
 ): Promise<ToolList> {
   return parts.catalog.load(
     server,
     holderKey(server, inbound.principal),
-    async (signal) => listOn(parts, await obtain(), asker(server, inbound, signal), 'tools/list', lease),
+    async (signal) =>
+      listOn(parts, await obtain(signal), asker(server, inbound, signal), 'tools/list', lease),
     { signal: inbound.signal, refresh },
   );
 }
@@ -68,8 +72,11 @@ export async function listOn(
   try {
     return await listOnce(parts, ready, inbound, method, options);
   } catch (error) {
-    if (inbound.signal.aborted || !mayRepeat(error, ready.server)) throw error;
-    return listOnce(parts, ready, inbound, method, options);
+    if (inbound.signal.aborted) throw error;
+    const again = () => listOnce(parts, ready, inbound, method, options);
+    if (isRefusedToken(error, ready)) return afterRefusal(error, ready, inbound.signal, again);
+    if (!mayRepeat(error, ready.server)) throw error;
+    return again();
   }
 }
 
@@ -81,11 +88,11 @@ async function listOnce(
   options: Omit<LeaseOptions, 'signal'>,
 ): Promise<Listed> {
   const lease = await leaseConnection(parts.connections, ready, { ...options, signal: inbound.signal });
-  let failure: UpstreamError | undefined;
+  let failure: unknown;
   try {
     return await parts.listAll(lease.upstream, method, requestOptions(ready, inbound));
   } catch (error) {
-    if (error instanceof UpstreamError) failure = error;
+    failure = error;
     throw error;
   } finally {
     lease.release(failure);

@@ -20,7 +20,7 @@ export function maskPresented(text: string, ready: Ready): string {
 function presented(target: UpstreamTarget): string[] {
   if (target.type === 'stdio') return Object.values(target.env);
   const query = [...new URL(target.url).searchParams.values()];
-  return [...query, ...Object.values(target.headers).flatMap(headerForms)];
+  return [...query, ...Object.values(target.headers).flatMap(headerForms), ...(target.bearer?.shown() ?? [])];
 }
 
 /** A key is repeated with its scheme or without, and a password as it was before it was encoded. */

@@ -1,5 +1,6 @@
 import type { Random } from '@behalf/kernel';
 import type { Credentials, SignInReason } from '../credentials/credentials.ts';
+import type { Purse } from '../credentials/obo/oboTokens.ts';
 import { principalKey } from '../principal/principal.ts';
 import type { AppServer, UserServer } from '../registry/server.ts';
 import type { UpstreamTarget } from '../upstream/target.ts';
@@ -25,10 +26,12 @@ export type Obtained = { kind: 'ready'; ready: Ready } | { kind: 'sign_in_needed
 export async function obtainCredential(
   credentials: Credentials,
   server: Allowed<UserServer>,
-  { principal, fields, request }: Inbound,
+  inbound: Inbound,
   random: Random,
+  purse: Purse,
 ): Promise<Obtained> {
-  const obtained = await credentials.obtain(server, principal, fields);
+  const { principal, fields, request } = inbound;
+  const obtained = await credentials.obtain(server, principal, fields, purse);
   if (obtained.kind === 'needs_reauth') return { kind: 'sign_in_needed', reason: obtained.reason };
   const { target, binding } = obtained.credential;
   const holder = {

@@ -6,7 +6,7 @@ import type { Inbound } from './call.ts';
 import { recordAudit, requireRoom, type Asked, type AuditParts, type Trail } from './recordAudit.ts';
 import { mayRepeat } from './recoverFromRefusal.ts';
 import { notFoundError } from './rpcResult.ts';
-import { reasonToSignIn } from './signInNeeded.ts';
+import { ownTokenRefused, reasonToSignIn } from './signInNeeded.ts';
 import { toGatewayError } from './toGatewayError.ts';
 
 /** What a server has besides tools, read on the same way as a tool is called. */
@@ -57,6 +57,8 @@ async function read(
 
 /** There is no result to put it into here, so the need for a sign-in is an error. */
 export function toldOf(error: unknown, server: ServerSnapshot): unknown {
+  const refused = ownTokenRefused(error);
+  if (refused) return refused;
   if (reasonToSignIn(error, server)) return new GatewayError('MCP_AUTHORIZATION_UNAVAILABLE');
   return toGatewayError(error, server.name);
 }

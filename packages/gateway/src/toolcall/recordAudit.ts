@@ -2,7 +2,7 @@ import { httpStatus, scopeList } from '@behalf/contracts';
 import type { Clock } from '@behalf/kernel';
 import { actorOf, type Audit, type AuditAuthority, type AuditEvent } from '../audit/audit.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
-import { usesObo } from '../registry/scope.ts';
+import { usesGraph, usesObo } from '../registry/scope.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import type { Answer, Json } from '../upstream/upstream.ts';
 import type { Inbound } from './call.ts';
@@ -77,7 +77,7 @@ export async function recordAudit(
 
 /** What may not happen unseen does not happen when nobody could write it down. */
 export function requireRoom({ audit }: AuditParts, { settings }: ServerSnapshot, trail: Trail): void {
-  if (!usesObo(settings)) return;
+  if (!usesObo(settings) && !usesGraph(settings)) return;
   if (!audit.reserve()) throw new GatewayError('AUDIT_UNAVAILABLE');
   trail.isReserved = true;
 }
@@ -105,7 +105,7 @@ const authorities = {
 } as const satisfies Record<string, AuditAuthority>;
 
 function authorityOf(server: ServerSnapshot): AuditAuthority {
-  if (server.scope === 'user') return authorities[server.auth];
+  if (server.scope === 'user') return usesGraph(server.settings) ? 'exchanged' : authorities[server.auth];
   const { target, settings } = server;
   // A process also gets a few names of ours, which open nothing.
   const given = settings.type === 'stdio' ? settings.env : target.type !== 'stdio' && target.headers;
@@ -113,6 +113,12 @@ function authorityOf(server: ServerSnapshot): AuditAuthority {
   return 'none';
 }
 
+const scopes = new WeakMap<ServerSnapshot['settings'], readonly string[]>();
+
+/** A definition never changes, and every call is written down. */
 function scopesOf({ settings }: ServerSnapshot): readonly string[] | undefined {
-  return 'obo' in settings && settings.obo ? scopeList(settings.obo.scopes) : undefined;
+  if (!('obo' in settings) || !settings.obo) return undefined;
+  let known = scopes.get(settings);
+  if (!known) scopes.set(settings, (known = scopeList(settings.obo.scopes)));
+  return known;
 }

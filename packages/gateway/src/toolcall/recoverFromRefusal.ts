@@ -1,5 +1,9 @@
+import type { Cancellation } from '@behalf/kernel';
+import { waitFor } from '../connections/waitFor.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
+import type { Bearer } from '../upstream/target.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
+import type { Ready } from './obtainCredential.ts';
 
 /** What is known of a tool that matters when its outcome is not. */
 export interface Replayable {
@@ -28,4 +32,35 @@ function vouchedFor({ settings }: ServerSnapshot, { name, annotations }: Replaya
   if (settings.idempotentTools.includes(name)) return true;
   const harmless = annotations?.readOnlyHint === true || annotations?.idempotentHint === true;
   return settings.trustAnnotations && harmless;
+}
+
+/** The caller's own token for this server, where it is sent one. */
+export function bearerOf(ready: Ready): Bearer | undefined {
+  if (!('holder' in ready) || ready.holder.target.type === 'stdio') return undefined;
+  return ready.holder.target.bearer;
+}
+
+/** Whether the server refused a token that another could take the place of. It ran nothing then. */
+export function isRefusedToken(error: unknown, ready: Ready): error is UpstreamError {
+  return error instanceof UpstreamError && error.reason === 'unauthorized' && bearerOf(ready) !== undefined;
+}
+
+/**
+ * Another token and one more try, or the refusal itself. Nothing else takes its place: no older token, no other
+ * credential, not the one the caller came with.
+ */
+export async function afterRefusal<T>(
+  refused: UpstreamError,
+  ready: Ready,
+  signal: Cancellation,
+  again: () => Promise<T>,
+): Promise<T> {
+  const bearer = bearerOf(ready);
+  if (!bearer || !(await waitFor(bearer.renew(refused.detail.challenge), signal))) throw refused;
+  try {
+    return await again();
+  } catch (error) {
+    if (isRefusedToken(error, ready)) await waitFor(bearer.renew(error.detail.challenge), signal);
+    throw error;
+  }
 }

@@ -1,7 +1,7 @@
 import { systemClock, systemRandom } from '@behalf/kernel';
 import { createTestNetwork, scriptedHttpServer, verifies } from '@behalf/testkit';
 import { describe, expect } from '@jest/globals';
-import { ada, define, toolcallRig } from '../../test/toolcallRig.ts';
+import { ada, define, noExchange, toolcallRig } from '../../test/toolcallRig.ts';
 import { createConnectionManager } from '../connections/connectionManager.ts';
 import { createCredentials } from '../credentials/credentials.ts';
 import { createStdioLimits } from '../upstream/channel/stdioLimits.ts';
@@ -39,7 +39,12 @@ describe('a stored server that others may use', () => {
     try {
       const rig = toolcallRig([server]);
       const variables = { read: () => Promise.reject(new Error('it takes none')), close: () => undefined };
-      const credentials = createCredentials({ variables, inheritedEnv: {} });
+      const credentials = createCredentials({
+        variables,
+        inheritedEnv: {},
+        obo: noExchange,
+        graphScopes: '',
+      });
       const parts = { ...rig.parts, connections, credentials, clock: systemClock };
       const viewers = Array.from({ length: 10 }, (_, index) => ({ ...ada, userId: `viewer-${index}` }));
       // Twice each, and all at once: the second call finds the session of the first.

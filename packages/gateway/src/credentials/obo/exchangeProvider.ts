@@ -1,0 +1,43 @@
+import type { Subject } from './subject.ts';
+
+/** What is asked for. */
+export interface ExchangeRequest {
+  readonly subject: Subject;
+  /** As configured, without doubles. */
+  readonly scopes: readonly string[];
+  readonly audience: string | undefined;
+  readonly resource: string | undefined;
+  /** A claims challenge: JSON text. */
+  readonly claims: string | undefined;
+}
+
+/** What came back, checked: a bearer token that is not empty. */
+export interface ExchangedToken {
+  readonly token: string;
+  /** Absolute, counted from when the request was sent. */
+  readonly expiresAt: number;
+  /** From when it was sent: what the skew is a part of. */
+  readonly lifetimeMs: number;
+  /** What was granted, where the provider says. */
+  readonly scopes: readonly string[] | undefined;
+}
+
+/** What decides which tokens a provider gives out. All of it is part of the cache's key. */
+export interface ProviderIdentity {
+  readonly provider: string;
+  readonly grant: 'entra' | 'jwt-bearer' | 'token-exchange';
+  /** The token endpoint, or the issuer whose metadata names it. */
+  readonly endpoint: string;
+  readonly clientId: string;
+  /** Changes when the client's secret, certificate or key does. Tells nothing of it. */
+  readonly credentialVersion: string;
+  /** The actor's token, where one is sent; else empty. A hash. */
+  readonly actor: string;
+}
+
+/** Exchanges tokens. It keeps none, joins nobody and repeats nothing: all of that is done once, around it. */
+export interface ExchangeProvider {
+  readonly identity: ProviderIdentity;
+  /** One token request at most (a provider with two legs: one for each). Rejects with ExchangeFault alone. */
+  exchange(request: ExchangeRequest, signal: AbortSignal): Promise<ExchangedToken>;
+}

@@ -1,0 +1,171 @@
+import { LightCancellation } from '@behalf/kernel';
+import { verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { exchangerRig, faultOf, passing, slowly, unavailable } from '../../../test/exchangerRig.ts';
+import { createCourses } from './courses.ts';
+
+describe('exchanges at the same time', () => {
+  verifies('obo.flight.one-per-key', '50 cold calls are one token request', async () => {
+    const { exchanger, idp, job, clock, recorded } = exchangerRig();
+    idp.answers(slowly(clock, 200));
+    const all = await passing(clock, Promise.all(Array.from({ length: 50 }, () => exchanger.obtain(job()))));
+    expect(idp.requests).toBe(1);
+    expect(new Set(all.map(({ token }) => token.token))).toEqual(new Set(['token-0']));
+    expect(all.every(({ from, requests }) => from === 'exchanged' && requests === 1)).toBe(true);
+    // Audited once, however many waited.
+    expect(recorded).toMatchObject([{ outcome: 'ok', requests: 1, from: 'exchanged', durationMs: 200 }]);
+    expect(await exchanger.obtain(job())).toMatchObject({ from: 'memory', requests: 0 });
+    expect(idp.requests).toBe(1);
+  });
+
+  verifies('obo.flight.one-across-replicas', 'three processes with 50 cold calls each make one', async () => {
+    const { exchangers, idp, job, clock, recorded } = exchangerRig({ replicas: 3 });
+    idp.answers(slowly(clock, 300));
+    const calls = exchangers.flatMap((one) => Array.from({ length: 50 }, () => one.obtain(job())));
+    const all = await passing(clock, Promise.all(calls));
+    expect(idp.requests).toBe(1);
+    expect(new Set(all.map(({ token }) => token.token))).toEqual(new Set(['token-0']));
+    expect(recorded.map(({ from }) => from).sort()).toEqual(['cache', 'cache', 'exchanged']);
+    for (const one of exchangers) expect(one.peek(job().key)).toMatchObject({ token: 'token-0' });
+  });
+
+  verifies('obo.flight.one-across-replicas', 'who comes to its turn looks again first', async () => {
+    // The holder finishes between this one's look and its turn.
+    const { exchangers, idp, job, clock } = exchangerRig({
+      replicas: 2,
+      leases: (inner) => ({
+        ...inner,
+        acquire: async (key, purpose, ttlMs) => {
+          if (turns++ === 0) await exchangers[1]!.obtain(job());
+          return inner.acquire(key, purpose, ttlMs);
+        },
+      }),
+    });
+    let turns = 0;
+    expect(await passing(clock, exchangers[0]!.obtain(job()))).toMatchObject({ from: 'cache', requests: 0 });
+    expect(idp.requests).toBe(1);
+  });
+
+  verifies('obo.flight.apart', '100 users with 20 calls each make 100, each for their own', async () => {
+    const { exchanger, idp, job, clock } = exchangerRig();
+    idp.answers(async ({ request }, nth) => {
+      const token = await slowly(clock, 100, request.subject.subject)({} as never, nth);
+      return token;
+    });
+    const users = Array.from({ length: 100 }, (_, i) => `user-${i}`);
+    const calls = users.flatMap((user) => Array.from({ length: 20 }, () => ({ user })));
+    const all = await passing(clock, Promise.all(calls.map((one) => exchanger.obtain(job(one)))));
+    expect(idp.requests).toBe(100);
+    all.forEach(({ token }, i) => expect(token.token).toMatch(new RegExp(`^${calls[i]!.user}-\\d+$`)));
+  });
+
+  verifies('obo.flight.abort-one', 'who leaves is released alone', async () => {
+    const { exchanger, idp, job, clock } = exchangerRig();
+    idp.answers(slowly(clock, 200));
+    const leaving = new LightCancellation();
+    const left = exchanger.obtain(job({ signal: leaving }));
+    const stays = exchanger.obtain(job());
+    await clock.advance(50);
+    leaving.abort(new Error('had enough'));
+    await expect(left).rejects.toThrow('had enough');
+    expect(idp.asked[0]!.signal.aborted).toBe(false);
+    expect(await passing(clock, stays)).toMatchObject({ token: { token: 'token-0' } });
+    // Who has left before it came gets nothing and begins nothing.
+    await expect(exchanger.obtain(job({ signal: leaving, user: 'bob' }))).rejects.toThrow('had enough');
+    await expect(exchanger.obtain(job({ signal: leaving }))).rejects.toThrow('had enough');
+    expect(idp.requests).toBe(1);
+    const courses = createCourses<string>();
+    await expect(courses.join('kept', job({ signal: leaving }), async () => 'x')).rejects.toThrow(
+      'had enough',
+    );
+    expect([...courses.all()]).toEqual([]);
+  });
+
+  verifies('obo.flight.abort-all', 'nobody is left and it still ends, for who comes next', async () => {
+    const { exchanger, idp, job, clock } = exchangerRig();
+    idp.answers(slowly(clock, 200));
+    const leaving = new LightCancellation();
+    const left = Promise.allSettled([1, 2, 3].map(() => exchanger.obtain(job({ signal: leaving }))));
+    await clock.advance(50);
+    leaving.abort(new Error('had enough'));
+    expect((await left).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    const later = exchanger.obtain(job());
+    expect(idp.asked[0]!.signal.aborted).toBe(false);
+    // It joined what was under way.
+    expect(await passing(clock, later)).toMatchObject({ from: 'exchanged', token: { token: 'token-0' } });
+    expect(idp.requests).toBe(1);
+  });
+
+  verifies(
+    'obo.flight.failure-shared-once',
+    'a failure is shared by who joined and by nobody later',
+    async () => {
+      const { exchanger, idp, job, clock, recorded } = exchangerRig();
+      idp.fails(unavailable);
+      const calls = Array.from({ length: 20 }, () => faultOf(exchanger.obtain(job({ requests: 1 }))));
+      const faults = await passing(clock, Promise.all(calls));
+      expect(new Set(faults).size).toBe(1);
+      expect(faults[0]).toMatchObject({ code: 'OBO_TEMPORARY', kind: 'idp_unavailable' });
+      expect(idp.requests).toBe(1);
+      expect(recorded).toHaveLength(1);
+      idp.answers(slowly(clock, 0));
+      expect(await passing(clock, exchanger.obtain(job()))).toMatchObject({ from: 'exchanged' });
+      expect(idp.requests).toBe(2);
+    },
+  );
+
+  verifies('obo.flight.force-apart', 'a forced one is joined by forced ones alone and replaces', async () => {
+    const { exchanger, idp, job, clock } = exchangerRig();
+    idp.answers(slowly(clock, 200));
+    const cold = exchanger.obtain(job());
+    await clock.advance(10);
+    const forced = [exchanger.force(job()), exchanger.force(job())];
+    await clock.advance(10);
+    const joined = exchanger.obtain(job());
+    const tokens = (await passing(clock, Promise.all([cold, joined, ...forced]))).map(
+      (one) => one.token.token,
+    );
+    expect(tokens).toEqual(['token-0', 'token-0', 'token-1', 'token-1']);
+    expect(idp.requests).toBe(2);
+    expect(exchanger.peek(job().key)?.token).toBe('token-1');
+    // While one is forced, who takes a kept one has it at once.
+    const again = exchanger.force(job());
+    await clock.advance(10);
+    expect(await exchanger.obtain(job())).toMatchObject({ from: 'memory', token: { token: 'token-1' } });
+    expect(await passing(clock, again)).toMatchObject({ from: 'exchanged', token: { token: 'token-2' } });
+    expect(exchanger.peek(job().key)?.token).toBe('token-2');
+  });
+
+  verifies('obo.flight.force-apart', 'it waits for no other process and is found by all', async () => {
+    const { exchangers, idp, job, clock, store } = exchangerRig({ replicas: 2 });
+    await store.leases.acquire(`obo:${job().key}`, 'exchange', 60_000);
+    const began = clock.now();
+    await exchangers[0]!.force(job());
+    expect(clock.now()).toBe(began);
+    expect(await exchangers[1]!.obtain(job())).toMatchObject({ from: 'cache', token: { token: 'token-0' } });
+    expect(idp.requests).toBe(1);
+  });
+
+  verifies(
+    'obo.flight.newest-kept',
+    'one that was asked for earlier does not replace a later one',
+    async () => {
+      const { exchangers, idp, job, clock } = exchangerRig({ replicas: 3 });
+      idp.answers(slowly(clock, 500, 'early'));
+      const early = exchangers[0]!.force(job());
+      await clock.advance(100);
+      idp.answers(slowly(clock, 100, 'late'));
+      await passing(clock, exchangers[1]!.force(job()));
+      expect(await passing(clock, early)).toMatchObject({ token: { token: 'early-0' } });
+      expect(await exchangers[2]!.obtain(job())).toMatchObject({ from: 'cache', token: { token: 'late-1' } });
+      // In one process as well.
+      idp.answers(slowly(clock, 500, 'early'));
+      const slow = exchangers[2]!.force(job({ user: 'bob' }));
+      await clock.advance(100);
+      idp.answers(slowly(clock, 100, 'late'));
+      await passing(clock, exchangers[2]!.obtain(job({ user: 'bob' })));
+      await passing(clock, slow);
+      expect(exchangers[2]!.peek(job({ user: 'bob' }).key)?.token).toBe('late-3');
+    },
+  );
+});

@@ -1,0 +1,205 @@
+import { createKeyring, systemRandom, type HeldLease, type Leases } from '@behalf/kernel';
+import { verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { aToken, exchangerRig, faultOf, passing, slowly, unavailable } from '../../../test/exchangerRig.ts';
+import type { Cache } from '../../ports/index.ts';
+import { createExchanger } from './createExchanger.ts';
+
+const never = <T>() => new Promise<T>(() => undefined);
+const broken = (): Promise<never> => Promise.reject(new Error('the store is away'));
+
+describe('the cache that processes share', () => {
+  verifies(
+    'obo.cache.sealed',
+    'no token stands in it in clear, and none opens under another key',
+    async () => {
+      const { exchangers, idp, job, clock, raw, logged } = exchangerRig({ replicas: 3 });
+      const planted = 'eyJplanted.access.token';
+      idp.answers(() => aToken(clock, planted));
+      await exchangers[0]!.obtain(job());
+      const sealed = await raw.get(job().key);
+      for (const secret of [planted, 'subject-of-ada', Buffer.from(planted).toString('base64url')]) {
+        expect(sealed).toEqual(expect.not.stringContaining(secret));
+      }
+      expect(sealed).toMatch(/^v1\./);
+      // Copied to where another user's would be.
+      const bob = job({ user: 'bob' });
+      await raw.set(bob.key, sealed!, 60_000);
+      idp.answers(() => aToken(clock, 'for-bob'));
+      expect(await exchangers[1]!.obtain(bob)).toMatchObject({
+        from: 'exchanged',
+        token: { token: 'for-bob' },
+      });
+      expect(logged).toEqual([['obo_cache_unreadable', { reason: 'tampered' }]]);
+      expect(await exchangers[2]!.obtain(bob)).toMatchObject({ from: 'cache', token: { token: 'for-bob' } });
+    },
+  );
+
+  verifies('obo.cache.unreadable', 'what does not open is dropped, logged and exchanged anew', async () => {
+    const { exchanger, parts, idp, job, raw, logged } = exchangerRig();
+    const { key } = job();
+    await createExchanger(parts).obtain(job());
+    const sealed = (await raw.get(key))!;
+    const other = createKeyring([Buffer.alloc(32, 2)], systemRandom);
+    const context = { tenant: '-', principal: '-', server: '-', kind: 'obo', field: 'token', binding: [key] };
+    const values: [string, string][] = [
+      [`${sealed.slice(0, -2)}AA`, 'tampered'],
+      ['not an envelope', 'malformed'],
+      [other.seal('{}', context), 'unknown_key'],
+      ...['{}', 'null', '"text"', '{"until":1,"askedAt":1}', 'eyJsecret'].map((text): [string, string] => [
+        parts.keyring.seal(text, context),
+        'malformed',
+      ]),
+    ];
+    for (const [value, reason] of values) {
+      await raw.set(key, value, 60_000);
+      logged.length = 0;
+      const before = idp.requests;
+      expect(await createExchanger(parts).obtain(job())).toMatchObject({ from: 'exchanged' });
+      expect(idp.requests).toBe(before + 1);
+      expect(logged).toEqual([['obo_cache_unreadable', { reason }]]);
+    }
+    expect(await exchanger.obtain(job())).toMatchObject({ from: 'cache' });
+  });
+
+  verifies('obo.cache.outage', 'one that fails or hangs costs a moment and no call', async () => {
+    const outages: [string, Partial<Cache>, number][] = [
+      ['throws', { get: broken, set: broken, delete: broken }, 0],
+      [
+        'throws at once',
+        {
+          get: () => {
+            throw new Error('away');
+          },
+        },
+        0,
+      ],
+      ['cannot be written', { set: broken }, 0],
+      ['hangs', { get: never, set: never, delete: never }, 1_000],
+      ['hangs when written', { set: never }, 1_000],
+    ];
+    for (const [, outage, ms] of outages) {
+      const { exchanger, idp, job, clock, logged } = exchangerRig({
+        cache: (inner) => ({ ...inner, ...outage }),
+      });
+      const began = clock.now();
+      const work = Promise.all([1, 2, 3].map(() => exchanger.obtain(job())));
+      expect(await passing(clock, work)).toHaveLength(3);
+      expect(clock.now() - began).toBeLessThanOrEqual(ms + 25);
+      expect(idp.requests).toBe(1);
+      // It is left alone for a while: the next one does not wait as well.
+      const then = clock.now();
+      await passing(clock, exchanger.obtain(job({ user: 'bob' })));
+      expect(clock.now() - then).toBeLessThanOrEqual(25);
+      expect(await exchanger.obtain(job())).toMatchObject({ from: 'memory' });
+      await passing(clock, exchanger.evict(job().key, 'token-0'));
+      await passing(clock, exchanger.evictPrincipal(job({ user: 'bob' }).holder.principal));
+      expect(exchanger.peek(job().key)).toBeUndefined();
+      expect(exchanger.peek(job({ user: 'bob' }).key)).toBeUndefined();
+      expect(logged.every(([event]) => event === 'obo_cache_failed')).toBe(true);
+    }
+  });
+
+  verifies('obo.cache.outage', 'it is used again when it answers again', async () => {
+    let isAway = true;
+    const { exchangers, job, clock } = exchangerRig({
+      replicas: 2,
+      cache: (inner) => ({ ...inner, get: (key) => (isAway ? broken() : inner.get(key)) }),
+    });
+    await exchangers[0]!.obtain(job());
+    isAway = false;
+    await clock.advance(2_000);
+    await passing(clock, exchangers[0]!.obtain(job({ user: 'bob' })));
+    expect(await exchangers[1]!.obtain(job({ user: 'bob' }))).toMatchObject({ from: 'cache' });
+  });
+});
+
+describe('turns between processes', () => {
+  const withLeases = (acquire: Leases['acquire']) => (inner: Leases) => ({ ...inner, acquire });
+
+  verifies('obo.turn.outage', 'without leases they begin apart and look again: at most two', async () => {
+    for (const acquire of [broken, never] as Leases['acquire'][]) {
+      const { exchangers, idp, job, clock, logged } = exchangerRig({
+        replicas: 3,
+        leases: withLeases(acquire),
+        chances: [0.1, 0.2, 0.9],
+      });
+      idp.answers(slowly(clock, 50));
+      const calls = exchangers.flatMap((one) => Array.from({ length: 50 }, () => one.obtain(job())));
+      expect(await passing(clock, Promise.all(calls))).toHaveLength(150);
+      expect(idp.requests).toBeLessThanOrEqual(2);
+      expect(logged.map(([event]) => event)).toEqual(Array(3).fill('obo_lease_failed'));
+    }
+  });
+
+  verifies('obo.turn.late-lease', 'a lease that comes after it was waited for is given back', async () => {
+    let give: (lease: HeldLease) => void = () => undefined;
+    let released = 0;
+    const { exchanger, job, clock } = exchangerRig({
+      leases: withLeases(() => new Promise((resolve) => (give = resolve))),
+    });
+    await passing(clock, exchanger.obtain(job()));
+    const lease = { key: '', owner: '', purpose: 'exchange', extend: broken } as const;
+    give({ ...lease, release: async () => ((released += 1), true) });
+    await clock.advance(0);
+    expect(released).toBe(1);
+  });
+
+  verifies('obo.turn.wait', 'a holder that does not end is waited for and not for ever', async () => {
+    const { exchanger, idp, job, clock, store } = exchangerRig();
+    const held = await store.leases.acquire(`obo:${job().key}`, 'exchange', 60_000);
+    const began = clock.now();
+    const work = exchanger.obtain(job());
+    await clock.advance(11_000);
+    expect(idp.requests).toBe(0);
+    expect(await passing(clock, work)).toMatchObject({ from: 'exchanged', requests: 1 });
+    expect(clock.now() - began).toBeGreaterThanOrEqual(12_000);
+    expect(clock.now() - began).toBeLessThan(13_000);
+    // The other's lease is its own.
+    expect(await held!.release()).toBe(true);
+  });
+
+  verifies('obo.turn.wait', 'a holder that is gone without a token is not waited for', async () => {
+    const { exchangers, idp, job, clock } = exchangerRig({ replicas: 2 });
+    idp.answers(async (_, nth) => {
+      await new Promise<void>((resolve) => void clock.timer(500, resolve));
+      if (nth === 0) throw unavailable();
+      return aToken(clock, `token-${nth}`);
+    });
+    const began = clock.now();
+    const failing = faultOf(exchangers[0]!.obtain(job({ requests: 1 })));
+    const waiting = exchangers[1]!.obtain(job());
+    expect(await passing(clock, failing)).toMatchObject({ code: 'OBO_TEMPORARY' });
+    expect(await passing(clock, waiting)).toMatchObject({ from: 'exchanged', token: { token: 'token-1' } });
+    expect(clock.now() - began).toBeLessThan(2_000);
+    expect(idp.requests).toBe(2);
+  });
+
+  verifies('obo.turn.released', 'a turn ends with its exchange, whatever came of it', async () => {
+    const { exchanger, idp, job, store } = exchangerRig();
+    const holder = () => store.leases.holder(`obo:${job().key}`);
+    const held: unknown[] = [];
+    idp.answers(async () => {
+      held.push((await holder())?.purpose);
+      throw unavailable();
+    });
+    await faultOf(exchanger.obtain(job({ requests: 1 })));
+    expect(held).toEqual(['exchange']);
+    expect(await holder()).toBeNull();
+  });
+
+  verifies('obo.turn.released', 'what is left for others is there before the turn ends', async () => {
+    const { exchanger, raw, job } = exchangerRig({
+      leases: (inner) => ({
+        ...inner,
+        acquire: async (...asked) => {
+          const lease = await inner.acquire(...asked);
+          return lease && { ...lease, release: async () => (seen.push(await raw.get(job().key)), true) };
+        },
+      }),
+    });
+    const seen: unknown[] = [];
+    await exchanger.obtain(job());
+    expect(seen).toEqual([expect.stringMatching(/^v1\./)]);
+  });
+});

@@ -1,0 +1,307 @@
+import { verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { aSubject, aToken, ada, claimsChallenge, oboRig, provider } from '../../../test/oboRig.ts';
+import { GatewayError } from '../../errors/gatewayError.ts';
+import { ReauthNeeded } from '../reauthNeeded.ts';
+import { ExchangeFault } from './exchangeFault.ts';
+import { createPurse } from './oboTokens.ts';
+import { SubjectUnavailable } from './subject.ts';
+
+const forbidden = { code: 'MCP_OBO_FORBIDDEN' };
+const misplaced = { code: 'obo_target', message: 'not there', suggestion: '', path: [] };
+
+describe('one call’s way to its token', () => {
+  verifies('obo.token.warm', 'a kept token is there at once', async () => {
+    const rig = oboRig();
+    expect(await rig.bearer().token()).toBe('token 1');
+    // Not a promise: nothing is waited for.
+    expect(rig.bearer().token()).toBe('token 1');
+    expect(rig.jobs).toHaveLength(1);
+    expect(rig.jobs[0]?.job).toMatchObject({
+      request: { scopes: ['a', 'b'], claims: undefined },
+      holder: { tenant: '*', principal: '["default","ada"]', serverId: 'server' },
+      requests: 2,
+    });
+  });
+
+  verifies('obo.token.trusted', 'who is not trusted gets none, and the provider is not asked', async () => {
+    for (const verdict of [false, Promise.resolve(false)]) {
+      const rig = oboRig();
+      rig.isTrusted = verdict;
+      await expect(rig.bearer().token()).rejects.toMatchObject(forbidden);
+      expect({ jobs: rig.jobs, subject: rig.asked.subject }).toEqual({ jobs: [], subject: 0 });
+    }
+  });
+
+  verifies('obo.token.trusted', 'asked again for a kept token', async () => {
+    const rig = oboRig();
+    const bearer = rig.bearer();
+    await bearer.token();
+    rig.isTrusted = false;
+    await expect(bearer.token()).rejects.toMatchObject(forbidden);
+    rig.isTrusted = Promise.resolve(true);
+    expect(await bearer.token()).toBe('token 1');
+  });
+
+  verifies('obo.token.trusted', 'asked again when the provider has answered', async () => {
+    const rig = oboRig();
+    rig.exchange = async () => {
+      rig.isTrusted = false;
+      return aToken('too late');
+    };
+    await expect(rig.bearer().token()).rejects.toMatchObject(forbidden);
+  });
+
+  verifies('obo.token.target', 'an address that may not have it gets none, also of those kept', async () => {
+    const rig = oboRig();
+    const bearer = rig.bearer();
+    await bearer.token();
+    rig.problem = misplaced;
+    await expect(bearer.token()).rejects.toMatchObject(forbidden);
+    await expect(rig.bearer().token()).rejects.toMatchObject(forbidden);
+    expect(rig.jobs).toHaveLength(1);
+    rig.problem = null;
+    rig.kept.clear();
+    rig.exchange = async () => {
+      rig.problem = misplaced;
+      return aToken('too late');
+    };
+    await expect(bearer.token()).rejects.toMatchObject(forbidden);
+  });
+
+  verifies('obo.token.target', 'a server that is gone or another one by now gets none', async () => {
+    const rig = oboRig();
+    const bearer = rig.bearer();
+    await bearer.token();
+    rig.isCurrent = false;
+    await expect(bearer.token()).rejects.toMatchObject(forbidden);
+    rig.isCurrent = true;
+    rig.kept.clear();
+    rig.exchange = async () => {
+      rig.isCurrent = false;
+      return aToken('too late');
+    };
+    await expect(bearer.token()).rejects.toMatchObject(forbidden);
+  });
+
+  verifies('obo.token.subject', 'who has nothing to exchange is told why', async () => {
+    const cases = [
+      [new SubjectUnavailable('absent'), 'absent', 'OBO_SUBJECT_TOKEN_MISSING', 'session'],
+      [
+        new SubjectUnavailable('expired_no_refresh'),
+        'expired_no_refresh',
+        'OBO_SUBJECT_TOKEN_EXPIRED',
+        'session',
+      ],
+      [
+        new SubjectUnavailable('expired_no_refresh', 'bearer'),
+        'expired_no_refresh',
+        'OBO_SUBJECT_TOKEN_EXPIRED',
+        'bearer',
+      ],
+    ] as const;
+    for (const [error, reason, code, via] of cases) {
+      for (const subject of [() => Promise.reject(error), () => raise(error)]) {
+        const rig = oboRig();
+        rig.subject = subject;
+        await expect(rig.bearer().token()).rejects.toMatchObject({ reason, detail: { code, via } });
+        expect(rig.jobs).toEqual([]);
+        expect(rig.refusals).toMatchObject([{ error, scopes: 'b a' }]);
+      }
+    }
+    const rig = oboRig();
+    rig.subject = () => raise(new GatewayError('API_KEY_SCOPE'));
+    await expect(rig.bearer().token()).rejects.toMatchObject({ code: 'API_KEY_SCOPE' });
+  });
+
+  verifies('obo.token.subject', 'who signs out while the provider is asked gets nothing', async () => {
+    const rig = oboRig();
+    rig.exchange = async () => {
+      rig.subject = () => Promise.reject(new SubjectUnavailable('absent'));
+      return aToken('too late');
+    };
+    await expect(rig.bearer().token()).rejects.toMatchObject({ reason: 'absent' });
+  });
+
+  verifies('obo.token.subject', 'another key of our client is another token', async () => {
+    const rig = oboRig();
+    let identity = provider.identity;
+    rig.found = {
+      ...provider,
+      get identity() {
+        return identity;
+      },
+    };
+    expect(await rig.bearer().token()).toBe('token 1');
+    identity = { ...identity, credentialVersion: '2' };
+    expect(await rig.bearer().token()).toBe('token 2');
+  });
+
+  verifies('obo.token.subject', 'another sign-in, role or user is another token', async () => {
+    const rig = oboRig();
+    expect(await rig.bearer().token()).toBe('token 1');
+    rig.subject = aSubject({ hash: 'another' });
+    expect(await rig.bearer().token()).toBe('token 2');
+    // Each against the one before it, which differs in nothing else.
+    const others = [{ role: 'ADMIN' }, {}, { userId: 'bob' }, {}, { tenant: 'other' }];
+    const seen: string[] = [];
+    for (const other of others) seen.push(await rig.bearer({ ...ada, ...other }).token());
+    expect(seen).toEqual(['token 3', 'token 2', 'token 4', 'token 2', 'token 5']);
+  });
+
+  verifies('obo.token.told', 'whose turn it is decides what is told', async () => {
+    const said = { providerCode: 'AADSTS1', hint: 'planted words' };
+    const cases = [
+      [new ExchangeFault('OBO_REJECTED', said), { reason: 'rejected', detail: { code: 'OBO_REJECTED' } }],
+      [
+        new ExchangeFault('OBO_CONSENT_REQUIRED', { ...said, claims: '{"a":1}' }),
+        { reason: 'interaction_required', detail: { code: 'OBO_CONSENT_REQUIRED', claims: '{"a":1}' } },
+      ],
+      [new ExchangeFault('OBO_MISCONFIGURED', said), { code: 'OBO_MISCONFIGURED' }],
+      [new ExchangeFault('OBO_EMPTY_RESPONSE', said), { code: 'OBO_EMPTY_RESPONSE' }],
+      [
+        new ExchangeFault('OBO_TEMPORARY', { retryAfterMs: 7_000 }),
+        { code: 'OBO_TEMPORARY', retryAfterMs: 7_000 },
+      ],
+    ] as const;
+    for (const [fault, told] of cases) {
+      const rig = oboRig();
+      rig.exchange = () => Promise.reject(fault);
+      const error = await Promise.resolve(rig.bearer().token()).catch((thrown: unknown) => thrown as Error);
+      expect(error).toMatchObject(told);
+      expect((error as Error).message + JSON.stringify(error)).not.toMatch(/AADSTS|planted/);
+      // Who exchanges writes it down.
+      expect(rig.refusals).toEqual([]);
+    }
+    const rig = oboRig();
+    rig.found = undefined;
+    await expect(rig.bearer().token()).rejects.toMatchObject({ code: 'OBO_MISCONFIGURED' });
+  });
+});
+
+describe('a token that the server refused', () => {
+  verifies('obo.token.renew', 'is forgotten and exchanged anew, once', async () => {
+    const rig = oboRig();
+    const bearer = rig.bearer();
+    await bearer.token();
+    expect(await bearer.renew(undefined)).toBe(true);
+    expect(await bearer.token()).toBe('token 2');
+    expect(rig.jobs.map(({ how }) => how)).toEqual(['obtain', 'obtain']);
+    expect(rig.evicted.map(([, token]) => token)).toEqual(['token 1']);
+    // Refused again: that one is no good either, and there is no third.
+    expect(await bearer.renew(undefined)).toBe(false);
+    expect(rig.evicted.map(([, token]) => token)).toEqual(['token 1', 'token 2']);
+    expect(rig.jobs).toHaveLength(2);
+    expect(bearer.isRenewed()).toBe(true);
+    expect(bearer.shown()).toEqual(['token 1', 'token 2']);
+  });
+
+  verifies('obo.token.renew', 'one that comes back all the same is not taken', async () => {
+    const rig = oboRig();
+    rig.exchange = async () => aToken(rig.jobs.length < 3 ? 'the same' : 'another', 0);
+    const bearer = rig.bearer();
+    await bearer.token();
+    expect(await bearer.renew(undefined)).toBe(true);
+    expect(await bearer.token()).toBe('another');
+    expect(rig.jobs.map(({ how }) => how)).toEqual(['obtain', 'obtain', 'force']);
+  });
+
+  verifies(
+    'obo.token.renew',
+    'calls that were refused with one token share the one in its place',
+    async () => {
+      const rig = oboRig();
+      const bearers = Array.from({ length: 20 }, () => rig.bearer());
+      for (const bearer of bearers) await bearer.token();
+      for (const bearer of bearers) expect(await bearer.renew(undefined)).toBe(true);
+      for (const bearer of bearers) expect(await bearer.token()).toBe('token 2');
+      expect(rig.jobs).toHaveLength(2);
+    },
+  );
+
+  verifies('obo.token.renew', 'what cannot be exchanged anew is told as that', async () => {
+    const rig = oboRig();
+    const bearer = rig.bearer();
+    await bearer.token();
+    rig.exchange = () => Promise.reject(new ExchangeFault('OBO_TEMPORARY'));
+    await expect(bearer.renew(undefined)).rejects.toMatchObject({ code: 'OBO_TEMPORARY' });
+    expect(await rig.bearer().renew(undefined)).toBe(false);
+    // And a call whose exchange failed asks for no other.
+    await expect(bearer.token()).rejects.toMatchObject({ code: 'OBO_TEMPORARY' });
+    expect(rig.jobs).toHaveLength(2);
+  });
+
+  verifies('obo.token.budget', 'retries and forced exchanges are paid from one purse', async () => {
+    const rig = oboRig();
+    const purse = createPurse();
+    rig.exchange = async () => aToken('after a retry', 2);
+    const listing = rig.bearer(ada, purse);
+    await listing.token();
+    const call = rig.bearer(ada, purse);
+    await call.token();
+    expect(await call.renew(undefined)).toBe(false);
+    expect(rig.jobs).toHaveLength(1);
+    await expect(call.token()).rejects.toMatchObject({ code: 'OBO_TEMPORARY' });
+    expect(rig.jobs).toHaveLength(1);
+    // With one spent, the forced one may not be repeated.
+    const other = oboRig();
+    const bearer = other.bearer();
+    await bearer.token();
+    await bearer.renew(undefined);
+    expect(other.jobs.map(({ job }) => job.requests)).toEqual([2, 1]);
+  });
+
+  verifies('obo.token.claims', 'what the server wants proven goes into the next exchanges', async () => {
+    const rig = oboRig();
+    const bearer = rig.bearer();
+    await bearer.token();
+    expect(await bearer.renew(claimsChallenge({ access_token: { acrs: { value: 'c1' } } }))).toBe(true);
+    const claims = '{"access_token":{"acrs":{"value":"c1"}}}';
+    expect(rig.jobs[1]).toMatchObject({ job: { request: { claims } } });
+    expect(rig.jobs[1]?.job.key).not.toBe(rig.jobs[0]?.job.key);
+    // The next call starts with what this one learnt.
+    expect(rig.bearer().token()).toBe('token 2');
+    rig.subject = aSubject({ hash: 'signed in anew' });
+    await rig.bearer().token();
+    expect(rig.jobs[2]?.job.request.claims).toBeUndefined();
+  });
+
+  verifies('obo.token.claims', 'what no exchange can prove is left to the next sign-in', async () => {
+    const rig = oboRig();
+    const bearer = rig.bearer();
+    await bearer.token();
+    await bearer.renew(claimsChallenge({ access_token: { a: 1 } }));
+    const refused = bearer.renew(claimsChallenge({ access_token: { a: 2 } }));
+    await expect(refused).rejects.toMatchObject({
+      reason: 'interaction_required',
+      detail: { claims: '{"access_token":{"a":2}}' },
+    });
+    await expect(refused).rejects.toBeInstanceOf(ReauthNeeded);
+    expect(rig.claims).toEqual([['["default","ada"]', '{"access_token":{"a":2}}']]);
+    const asked = oboRig();
+    asked.exchange = () =>
+      Promise.reject(new ExchangeFault('OBO_CONSENT_REQUIRED', { claims: '{ "b": 1 }' }));
+    await expect(asked.bearer().token()).rejects.toMatchObject({ reason: 'interaction_required' });
+    expect(asked.claims).toEqual([['["default","ada"]', '{"b":1}']]);
+  });
+
+  verifies('obo.token.claims', 'what is no wish about the access token goes nowhere', async () => {
+    const others = ['"x"', '{"id_token":{"a":1}}'].map((text) => Buffer.from(text).toString('base64'));
+    for (const claims of ['%%%', 'W10=', ...others, 'A'.repeat(5_000)]) {
+      const rig = oboRig();
+      const bearer = rig.bearer();
+      await bearer.token();
+      await bearer.renew({ ...claimsChallenge({}), claims });
+      expect(rig.jobs[1]?.job.request.claims).toBeUndefined();
+    }
+    const rig = oboRig();
+    const bearer = rig.bearer();
+    await bearer.token();
+    await bearer.renew({ ...claimsChallenge({ access_token: { a: 1 } }), error: 'invalid_token' });
+    expect(rig.jobs[1]?.job.request.claims).toBeUndefined();
+  });
+});
+
+function raise(error: Error): never {
+  throw error;
+}

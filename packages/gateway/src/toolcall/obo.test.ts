@@ -1,0 +1,210 @@
+import { verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { ada, define, readyFor, rejection, toolcallRig } from '../../test/toolcallRig.ts';
+import type { ObtainedCredential } from '../credentials/credentials.ts';
+import { ReauthNeeded } from '../credentials/reauthNeeded.ts';
+import { GatewayError } from '../errors/gatewayError.ts';
+import type { Bearer } from '../upstream/target.ts';
+import { UpstreamError } from '../upstream/upstreamError.ts';
+import { callTool } from './callTool.ts';
+import { listServer } from './listServer.ts';
+import { listTools } from './listTools.ts';
+import { readServer } from './readServer.ts';
+
+const reading = { method: 'resources/read', params: { uri: 'a:b' } } as const;
+
+/** A server that is sent exchanged tokens, and a bearer that counts. */
+function oboCallRig() {
+  const server = define('mail', { obo: { scopes: 'mail.read' } });
+  const rig = toolcallRig([server]);
+  const counts = { tokens: 0, renewals: [] as unknown[] };
+  const bearer: Bearer = {
+    token: () => {
+      counts.tokens += 1;
+      return whole.token();
+    },
+    async renew(challenge) {
+      counts.renewals.push(challenge);
+      return whole.renew(counts.renewals.length);
+    },
+    isRenewed: () => counts.renewals.length > 0,
+    shown: () => ['secret-of-the-user'],
+  };
+  const own = {
+    counts,
+    bearer,
+    server,
+    token: (): string | Promise<string> => 'secret-of-the-user',
+    renew: async (turn: number): Promise<boolean> => turn === 1,
+    call: (more: Parameters<typeof rig.inbound>[0] = {}) =>
+      callTool(rig.parts, { server: 'mail', tool: 'echo', args: {} }, rig.inbound(more)),
+  };
+  rig.credential = (): ObtainedCredential => {
+    const ready = readyFor(server, ada);
+    if (ready.kind !== 'ready' || ready.credential.target.type === 'stdio') throw new Error('not ready');
+    return {
+      kind: 'ready',
+      credential: { ...ready.credential, target: { ...ready.credential.target, bearer } },
+    };
+  };
+  const whole = Object.assign(rig, own);
+  return whole;
+}
+
+const refused = () => new UpstreamError('unauthorized', { status: 401 });
+
+describe('a call with an exchanged token', () => {
+  verifies('toolcall.obo.refused-once', 'a refusal costs one more token and one more try', async () => {
+    const rig = oboCallRig();
+    rig.answers = (_sent, turn) => {
+      if (turn === 1) throw refused();
+      return { content: [] };
+    };
+    expect((await rig.call()).result).toEqual({ content: [] });
+    expect(rig.calls()).toHaveLength(2);
+    expect(rig.counts.renewals).toHaveLength(1);
+    for (const { options } of rig.sent) expect(options.bearer).toBe(rig.bearer);
+  });
+
+  verifies(
+    'toolcall.obo.refused-once',
+    'a second refusal is final, and that token is forgotten too',
+    async () => {
+      const rig = oboCallRig();
+      rig.answers = () => {
+        throw refused();
+      };
+      expect(await rejection(rig.call())).toMatchObject({ code: 'MCP_CREDENTIAL_REJECTED' });
+      expect(rig.calls()).toHaveLength(2);
+      expect(rig.counts.renewals).toHaveLength(2);
+    },
+  );
+
+  verifies('toolcall.obo.refused-once', 'without another token there is no second try', async () => {
+    const rig = oboCallRig();
+    rig.renew = async () => false;
+    rig.answers = () => {
+      throw refused();
+    };
+    expect(await rejection(rig.call())).toMatchObject({ code: 'MCP_CREDENTIAL_REJECTED' });
+    expect(rig.calls()).toHaveLength(1);
+    rig.renew = () => Promise.reject(new GatewayError('OBO_TEMPORARY'));
+    expect(await rejection(rig.call())).toMatchObject({ code: 'OBO_TEMPORARY' });
+  });
+
+  verifies('toolcall.obo.refused-once', 'lists and reads recover the same way', async () => {
+    const rig = oboCallRig();
+    rig.tools = undefined;
+    rig.answers = ({ method }, turn) => {
+      if (turn === 1) throw refused();
+      return method === 'tools/list' ? { tools: [{ name: 'echo' }] } : { prompts: [], contents: [] };
+    };
+    await listServer(rig.parts, 'mail', 'prompts/list', rig.inbound());
+    rig.counts.renewals.length = 0;
+    await readServer(rig.parts, 'mail', reading, rig.inbound());
+    rig.counts.renewals.length = 0;
+    expect((await listTools(rig.parts, rig.inbound()))[0]?.tools).toHaveLength(1);
+    expect(rig.sent.map(({ method }) => method)).toEqual([
+      ...['prompts/list', 'prompts/list', 'resources/read', 'resources/read', 'tools/list', 'tools/list'],
+    ]);
+  });
+
+  verifies(
+    'toolcall.obo.refused-once',
+    'what refuses anything else than the token is not repeated',
+    async () => {
+      for (const reason of ['forbidden', 'insufficient_scope', 'upstream_5xx', 'reset'] as const) {
+        const rig = oboCallRig();
+        rig.answers = () => {
+          throw new UpstreamError(reason);
+        };
+        await rejection(rig.call());
+        expect(rig.calls()).toHaveLength(1);
+        expect(rig.counts.renewals).toEqual([]);
+      }
+      // Nobody waits any more.
+      const rig = oboCallRig();
+      rig.answers = () => {
+        rig.leave();
+        throw refused();
+      };
+      await rejection(rig.call());
+      expect(rig.counts.renewals).toEqual([]);
+    },
+  );
+
+  verifies('toolcall.obo.nothing-else', 'without a token no connection is opened', async () => {
+    const failures = [new GatewayError('OBO_TEMPORARY'), new GatewayError('MCP_OBO_FORBIDDEN')];
+    for (const failure of failures) {
+      const rig = oboCallRig();
+      rig.token = () => Promise.reject(failure);
+      expect(await rejection(rig.call())).toBe(failure);
+      expect(await rejection(readServer(rig.parts, 'mail', reading, rig.inbound()))).toBe(failure);
+      expect(await rejection(listServer(rig.parts, 'mail', 'prompts/list', rig.inbound()))).toBe(failure);
+      expect({ leases: rig.leases, sent: rig.sent }).toEqual({ leases: [], sent: [] });
+      expect(rig.audited).toMatchObject([{ authority: undefined }, { authority: undefined }]);
+    }
+  });
+
+  verifies('toolcall.obo.nothing-else', 'a server’s own words do not show the token', async () => {
+    const rig = oboCallRig();
+    rig.answers = () => {
+      const rpc = { code: -32_000, message: 'no: Bearer secret-of-the-user' };
+      throw new UpstreamError('rpc_error', { rpc });
+    };
+    const { result } = await rig.call();
+    expect(result).toMatchObject({ isError: true });
+    expect(JSON.stringify(result)).not.toContain('secret-of-the-user');
+  });
+});
+
+describe('a sign-in that is needed here', () => {
+  const needed = new ReauthNeeded('interaction_required', {
+    code: 'OBO_CONSENT_REQUIRED',
+    via: 'session',
+    claims: '{"a":1}',
+  });
+
+  verifies('toolcall.obo.sign-in', 'is a result for who has a session or a key', async () => {
+    const rig = oboCallRig();
+    rig.token = () => Promise.reject(needed);
+    const { result } = await rig.call();
+    expect(result).toMatchObject({
+      isError: true,
+      _meta: {
+        'behalf/auth': {
+          code: 'needs_reauth',
+          server: 'mail',
+          reason: 'interaction_required',
+          connectUrl: '/oauth/openid',
+          retryable: false,
+        },
+      },
+    });
+    expect(JSON.stringify(result)).not.toContain('"a"');
+    expect(rig.audited).toMatchObject([{ outcome: 'refused', code: 'OBO_CONSENT_REQUIRED' }]);
+    expect(rig.sent).toEqual([]);
+  });
+
+  verifies('toolcall.obo.sign-in', 'is a 401 with what is missing for who came with a token', async () => {
+    const rig = oboCallRig();
+    rig.token = () => Promise.reject(needed);
+    const principal = { ...ada, by: { via: 'bearer' } } as const;
+    const error = { code: 'OBO_CONSENT_REQUIRED', challenge: { claims: '{"a":1}' } };
+    expect(await rejection(rig.call({ principal }))).toMatchObject(error);
+    expect(await rejection(readServer(rig.parts, 'mail', reading, rig.inbound()))).toMatchObject(error);
+    expect(rig.audited).toMatchObject([
+      { outcome: 'refused', code: 'OBO_CONSENT_REQUIRED' },
+      { outcome: 'refused', code: 'OBO_CONSENT_REQUIRED' },
+    ]);
+  });
+
+  verifies('toolcall.obo.sign-in', 'a list says so and shows what was known before', async () => {
+    const rig = oboCallRig();
+    expect(await listTools(rig.parts, rig.inbound())).toMatchObject([{ tools: [{ name: 'echo' }] }]);
+    rig.token = () => Promise.reject(needed);
+    expect(await listTools(rig.parts, rig.inbound())).toMatchObject([
+      { state: 'needs_authorization', tools: [{ name: 'echo' }] },
+    ]);
+  });
+});

@@ -1,0 +1,187 @@
+import { createHash } from 'node:crypto';
+import { createKeyring, HiddenText, LightCancellation, randomFrom, systemRandom } from '@behalf/kernel';
+import type { Cancellation, Leases } from '@behalf/kernel';
+import { openMemoryStore } from '@behalf/stores/memory';
+import { aPrincipal, createFakeClock, type FakeClock } from '@behalf/testkit';
+import { createExchanger, type ExchangeEvent } from '../src/credentials/obo/createExchanger.ts';
+import { ExchangeFault } from '../src/credentials/obo/exchangeFault.ts';
+import type {
+  ExchangedToken,
+  ExchangeProvider,
+  ExchangeRequest,
+} from '../src/credentials/obo/exchangeProvider.ts';
+import type { ExchangeJob } from '../src/credentials/obo/exchanger.ts';
+import type { ExchangerLimits } from '../src/credentials/obo/exchangerLimits.ts';
+import type { Cache } from '../src/ports/index.ts';
+import { userServer } from './servers.ts';
+
+export const HOUR_MS = 3_600_000;
+const anyServer = userServer({ obo: { scopes: 'notes.read' } });
+
+export interface Asked {
+  readonly request: ExchangeRequest;
+  readonly signal: AbortSignal;
+  readonly at: number;
+}
+
+/** What the provider does with its nth request, counted from 0. */
+export type Answer = (asked: Asked, nth: number) => Promise<ExchangedToken> | ExchangedToken;
+
+/** An identity provider that does as it is told and counts. */
+export function scriptedProvider(clock: FakeClock, endpoint = 'https://idp.example/token') {
+  const asked: Asked[] = [];
+  let answer: Answer = (_, nth) => aToken(clock, `token-${nth}`);
+  const provider: ExchangeProvider = {
+    identity: {
+      provider: 'login',
+      grant: 'jwt-bearer',
+      endpoint,
+      clientId: 'behalf',
+      credentialVersion: 'v1',
+      actor: '',
+    },
+    async exchange(request, signal) {
+      const one = { request, signal, at: clock.now() };
+      asked.push(one);
+      return answer(one, asked.length - 1);
+    },
+  };
+  return {
+    provider,
+    asked,
+    get requests() {
+      return asked.length;
+    },
+    answers: (next: Answer) => void (answer = next),
+    fails: (fault: () => ExchangeFault) =>
+      void (answer = () => {
+        throw fault();
+      }),
+  };
+}
+
+export function aToken(clock: FakeClock, token: string, lifetimeMs = HOUR_MS): ExchangedToken {
+  return { token, expiresAt: clock.now() + lifetimeMs, lifetimeMs, scopes: undefined };
+}
+
+/** An answer that comes after a while: it counts from when it was asked for. */
+export function slowly(clock: FakeClock, ms: number, token = 'token'): Answer {
+  return (_, nth) => {
+    const answer = aToken(clock, `${token}-${nth}`);
+    return new Promise((resolve) => void clock.timer(ms, () => resolve(answer)));
+  };
+}
+
+export const unavailable = () => new ExchangeFault('OBO_TEMPORARY', { mayRepeat: true, status: 503 });
+export const throttled = (retryAfterMs?: number) =>
+  new ExchangeFault('OBO_TEMPORARY', { mayRepeat: true, status: 429, retryAfterMs });
+
+export interface JobOptions {
+  readonly user?: string;
+  readonly server?: string;
+  readonly tenant?: string;
+  readonly revision?: string;
+  /** Another token of the same user. */
+  readonly subjectToken?: string;
+  readonly subjectLivesMs?: number;
+  readonly requests?: number;
+  readonly signal?: Cancellation;
+  readonly provider?: ExchangeProvider;
+  readonly scopes?: readonly string[];
+}
+
+export interface RigOptions {
+  readonly replicas?: number;
+  readonly limits?: Partial<ExchangerLimits>;
+  readonly cache?: (inner: Cache) => Cache;
+  readonly leases?: (inner: Leases) => Leases;
+  /** What `uniform` gives, one after the other, for ever. */
+  readonly chances?: readonly number[];
+}
+
+/** Exchangers of several processes over one cache and one set of leases, and the provider they all ask. */
+export function exchangerRig({ replicas = 1, limits = {}, chances = [0], ...wrap }: RigOptions = {}) {
+  const clock = createFakeClock();
+  const store = openMemoryStore({ clock, random: systemRandom });
+  const raw = store.cache('obo');
+  const cache = wrap.cache?.(raw) ?? raw;
+  const leases = wrap.leases?.(store.leases) ?? store.leases;
+  const idp = scriptedProvider(clock);
+  const logged: [string, Readonly<Record<string, unknown>>][] = [];
+  const recorded: ExchangeEvent[] = [];
+  let chance = -1;
+  const random = {
+    ...randomFrom((length) => systemRandom.bytes(length)),
+    uniform: () => chances[(chance += 1) % chances.length] ?? 0,
+  };
+  const parts = {
+    cache,
+    leases,
+    keyring: createKeyring([Buffer.alloc(32, 1)], systemRandom),
+    clock,
+    random,
+    log: (event: string, fields: Readonly<Record<string, unknown>>) => void logged.push([event, fields]),
+    record: (event: ExchangeEvent) => void recorded.push(event),
+    limits,
+  };
+  const exchangers = Array.from({ length: replicas }, () => createExchanger(parts));
+  const begunAt = clock.now();
+
+  function job(options: JobOptions = {}): ExchangeJob {
+    const { user = 'ada', server = 'notes', tenant = 'default', revision = 'r1', requests = 2 } = options;
+    const { subjectToken = `subject-of-${user}`, scopes = ['notes.read'] } = options;
+    const subject = {
+      issuer: 'https://idp.example',
+      subject: user,
+      token: new HiddenText(subjectToken),
+      hash: createHash('sha256').update(subjectToken).digest('base64url'),
+      expiresAt: begunAt + (options.subjectLivesMs ?? 10 * HOUR_MS),
+      via: 'session' as const,
+    };
+    const request = { subject, scopes, audience: undefined, resource: undefined, claims: undefined };
+    return {
+      about: { server: anyServer, principal: aPrincipal({ userId: user, tenant }), scopes: scopes.join(' ') },
+      provider: options.provider ?? idp.provider,
+      request,
+      key: JSON.stringify([tenant, user, server, revision, subjectToken, scopes]),
+      holder: { tenant, principal: `${tenant}/${user}`, serverId: server, revision },
+      requests,
+      signal: options.signal ?? new LightCancellation(),
+    };
+  }
+
+  return {
+    clock,
+    store,
+    raw,
+    cache,
+    idp,
+    logged,
+    recorded,
+    parts,
+    exchangers,
+    exchanger: exchangers[0]!,
+    job,
+  };
+}
+
+/** Lets time pass in small steps until the work has settled, or `ms` are over. */
+export async function passing<T>(clock: FakeClock, work: Promise<T>, ms = 60_000): Promise<T> {
+  let isOver = false;
+  work.then(
+    () => (isOver = true),
+    () => (isOver = true),
+  );
+  for (let passed = 0; !isOver && passed < ms; passed += 25) await clock.advance(25);
+  return isOver ? work : Promise.reject(new Error(`not settled within ${ms} ms`));
+}
+
+/** What an exchange failed with. */
+export async function faultOf(work: Promise<unknown>): Promise<ExchangeFault> {
+  const error: unknown = await work.then(
+    () => new Error('it did not fail'),
+    (reason: unknown) => reason,
+  );
+  if (error instanceof ExchangeFault) return error;
+  throw error;
+}

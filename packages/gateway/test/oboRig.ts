@@ -1,0 +1,130 @@
+import { HiddenText } from '@behalf/kernel';
+import type { OboProblem } from '@behalf/settings';
+import { aPrincipal } from '@behalf/testkit';
+import type { Exchanged, ExchangeJob } from '../src/credentials/obo/exchanger.ts';
+import type { ExchangeProvider } from '../src/credentials/obo/exchangeProvider.ts';
+import { createOboTokens, createPurse, type RefusedWish } from '../src/credentials/obo/oboTokens.ts';
+import type { Subject } from '../src/credentials/obo/subject.ts';
+import type { Principal } from '../src/principal/principal.ts';
+import { userServer } from './servers.ts';
+
+export const ada = aPrincipal({ userId: 'ada', issuer: 'https://issuer.example' });
+
+export function aSubject(over: Partial<Subject> = {}): Subject {
+  return {
+    issuer: 'https://issuer.example',
+    subject: 'ada',
+    token: new HiddenText('own token'),
+    hash: 'hash',
+    expiresAt: 3_600_000,
+    via: 'session',
+    ...over,
+  };
+}
+
+export const provider: ExchangeProvider = {
+  identity: {
+    provider: 'login',
+    grant: 'jwt-bearer',
+    endpoint: 'https://issuer.example/token',
+    clientId: 'behalf',
+    credentialVersion: '1',
+    actor: '',
+  },
+  exchange: () => Promise.reject(new Error('The exchanger of this rig asks nobody')),
+};
+
+/** The way to a token over parts that count: what was asked, exchanged and forgotten. */
+export function oboRig(definition: Parameters<typeof userServer>[0] = { obo: { scopes: 'b a' } }) {
+  const server = userServer(definition);
+  const kept = new Map<string, string>();
+  const rig = {
+    server,
+    kept,
+    subject: aSubject() as Subject | Promise<Subject> | (() => Subject | Promise<Subject>),
+    /** Whether it is still there as it was. */
+    isCurrent: true,
+    isTrusted: true as boolean | Promise<boolean> | (() => boolean | Promise<boolean>),
+    problem: null as OboProblem | null,
+    found: provider as ExchangeProvider | undefined,
+    asked: { trust: 0, target: 0, subject: 0 },
+    jobs: [] as { how: 'obtain' | 'force'; job: ExchangeJob }[],
+    evicted: [] as [key: string, token: string][],
+    claims: [] as [principal: string, claims: string][],
+    refusals: [] as RefusedWish[],
+    /** What an exchange gives; by default a new token each time, with one request. */
+    exchange: async (): Promise<Exchanged> => aToken(`token ${rig.jobs.length}`),
+    bearer: (principal: Principal = ada, purse = createPurse()) =>
+      tokens.bearerFor(server, principal, settingsOf(server), purse),
+  };
+  const run = async (how: 'obtain' | 'force', job: ExchangeJob): Promise<Exchanged> => {
+    rig.jobs.push({ how, job });
+    const exchanged = await rig.exchange();
+    kept.set(job.key, exchanged.token.token);
+    return exchanged;
+  };
+  const tokens = createOboTokens({
+    current: () => (rig.isCurrent ? server : undefined),
+    trust: {
+      isTrusted() {
+        rig.asked.trust += 1;
+        return typeof rig.isTrusted === 'function' ? rig.isTrusted() : rig.isTrusted;
+      },
+    },
+    targets: {
+      problemOf() {
+        rig.asked.target += 1;
+        return rig.problem;
+      },
+    },
+    subjects: {
+      current() {
+        rig.asked.subject += 1;
+        return typeof rig.subject === 'function' ? rig.subject() : rig.subject;
+      },
+    },
+    providers: () => ({ find: () => rig.found }),
+    exchanger: {
+      peek(key) {
+        const token = kept.get(key);
+        return token === undefined ? undefined : aToken(token).token;
+      },
+      async obtain(job) {
+        const token = kept.get(job.key);
+        return token === undefined ? run('obtain', job) : { ...aToken(token, 0), from: 'memory' };
+      },
+      force: (job) => run('force', job),
+      async evict(key, token) {
+        rig.evicted.push([key, token]);
+        if (kept.get(key) === token) kept.delete(key);
+      },
+    },
+    pendingClaims: { put: async (principal, claims) => void rig.claims.push([principal, claims]) },
+    refused: (wish) => void rig.refusals.push(wish),
+  });
+  return rig;
+}
+
+export function aToken(token: string, requests = 1): Exchanged {
+  return {
+    token: { token, expiresAt: 3_600_000, lifetimeMs: 3_600_000, scopes: undefined },
+    from: 'exchanged',
+    requests,
+  };
+}
+
+function settingsOf({ settings }: ReturnType<typeof userServer>) {
+  if (!('obo' in settings) || !settings.obo) throw new Error('The server has no obo');
+  return settings.obo;
+}
+
+/** As a server writes it: base64 of JSON. */
+export function claimsChallenge(claims: unknown) {
+  return {
+    scheme: 'bearer',
+    error: 'insufficient_claims',
+    scope: undefined,
+    resourceMetadata: undefined,
+    claims: Buffer.from(JSON.stringify(claims)).toString('base64'),
+  };
+}
