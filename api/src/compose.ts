@@ -27,6 +27,7 @@ import type { Logger } from './logger.ts';
 import { createProblemMap } from './middleware/problem.ts';
 import { createNetwork } from './network.ts';
 import { openIdRoutes } from './oauth/openid.ts';
+import { createExchangeStats } from './ops/exchangeStats.ts';
 import { createMetrics, serverLabel } from './ops/metrics.ts';
 import { metricsRoute } from './ops/metricsRoute.ts';
 import { createPresence } from './ops/presence.ts';
@@ -62,6 +63,9 @@ const needsAttention: ReadonlySet<string> = new Set([
   'audit_row_forged',
   'audit_unavailable',
   'audit_unwritten',
+  'obo_author_expired',
+  'obo_author_expiring',
+  'obo_exchange_failed',
   'override_unreadable',
   'store_unanswered',
   'stored_server_unreadable',
@@ -161,7 +165,8 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
   const common = { env, clock, random, keyring, log, configuration, primary, coordination, closers };
   const access = await composeAccess({ ...common, identity: door.identity, base: () => origins.base });
   const { audit, accounts, sessions, setup, signIn, roles, acl, openId } = access;
-  const servers = await composeServers({ ...common, record, logger, door, access });
+  const exchanges = createExchangeStats();
+  const servers = await composeServers({ ...common, record, logger, door, access, exchanges });
   const { asking, connections } = servers;
   configuration.onChange(() => protect(valuesUsed()));
   const reload = (asked: string) => {
@@ -187,7 +192,7 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
   const readiness = createReadiness({ version, primary, coordination, clock, isDraining: () => draining });
   const offersOpenId = openId?.browser != null;
   const browser = { sessions, cookie: () => cookie, logger, audit, offersOpenId };
-  const metrics = createMetrics({ connections: () => connections.counts(), version });
+  const metrics = createMetrics({ connections: () => connections.counts(), exchanges, version });
   const problemOf = createProblemMap({ random, logger });
   const limits = createRateLimits({
     clock,

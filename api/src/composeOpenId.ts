@@ -1,5 +1,13 @@
 import type { Env } from '@behalf/contracts';
-import type { Audit, Log, Roles, Sessions } from '@behalf/gateway';
+import {
+  createPendingClaims,
+  type Audit,
+  type Log,
+  type LoginSource,
+  type PendingClaims,
+  type Roles,
+  type Sessions,
+} from '@behalf/gateway';
 import {
   createBearerCallers,
   createBearerVerifier,
@@ -36,6 +44,10 @@ export interface ComposeOpenIdParts {
 /** The identity provider, where one is configured. */
 export interface OpenId {
   readonly bearers: BearerCallers;
+  /** Where the tokens of sign-ins are. */
+  readonly login: LoginSource;
+  /** What the provider wants proven at users' next sign-in. */
+  readonly pendingClaims: PendingClaims;
   /** Moves when the issuer's keys change. */
   readonly generation: () => number;
   /** Null where browsers cannot sign in, for want of a client id. */
@@ -43,6 +55,8 @@ export interface OpenId {
     login: OpenIdLogin;
     provisioning: Provisioning;
     startSession: OpenIdRouteParts['startSession'];
+    holderOf: OpenIdRouteParts['holderOf'];
+    pendingClaims: PendingClaims;
     callbackPath: string;
   } | null;
 }
@@ -66,19 +80,23 @@ export function composeOpenId(parts: ComposeOpenIdParts): OpenId | null {
     roleExists,
   });
   const generation = () => keys.generation();
-  if (settings.clientId === null) return { bearers, generation, browser: null };
+  const tokensOf = createLoginTokens({ credentials: primary.credentials, keyring, clock });
+  const login: LoginSource = { issuer: settings.issuer, tokens: tokensOf };
+  const pendingClaims = createPendingClaims({ cache: coordination.cache('claims'), keyring, clock });
+  const always = { bearers, login, pendingClaims, generation };
+  if (settings.clientId === null) return { ...always, browser: null };
   const callback = () => openIdCallback(settings, base());
-  const login = createOpenIdLogin({
+  const browserLogin = createOpenIdLogin({
     ...{ settings, metadata, keys, keyring, clock, random, fetch, log },
     redirectUri: () => callback().href,
   });
-  const tokensOf = createLoginTokens({ credentials: primary.credentials, keyring, clock });
   return {
-    bearers,
-    generation,
+    ...always,
     browser: {
-      login,
+      login: browserLogin,
       provisioning,
+      pendingClaims,
+      holderOf: async (secret) => (await sessions.resolve(secret))?.caller ?? null,
       callbackPath: callback().pathname,
       async startSession(user, { via, groups, tokens }) {
         const session = await sessions.start(user, { via, groups });

@@ -5,10 +5,10 @@ import {
   createCatalog,
   createConnectionManager,
   createCredentials,
+  createForgetOutdated,
   createInspectDefinition,
   createInspection,
   createListAll,
-  createOboTrust,
   createOpenUpstream,
   createOverrides,
   createRegistry,
@@ -38,11 +38,14 @@ import {
 } from '@behalf/gateway';
 import type { CoordinationStore, PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Keyring, Random } from '@behalf/kernel';
+import { declaresPlainHttp } from '@behalf/settings';
 import type { Closers } from './closers.ts';
 import type { Access } from './composeAccess.ts';
+import { composeObo } from './composeObo.ts';
 import type { Configuration } from './configuration.ts';
 import type { Logger } from './logger.ts';
 import type { SwappableNetwork } from './network.ts';
+import type { ExchangeStats } from './ops/exchangeStats.ts';
 import { version } from './version.ts';
 
 export interface ComposeServersParts {
@@ -59,6 +62,7 @@ export interface ComposeServersParts {
   closers: Closers;
   door: SwappableNetwork;
   access: Access;
+  exchanges: Pick<ExchangeStats, 'count'>;
 }
 
 /** What the doors need of the servers. */
@@ -114,7 +118,6 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
       breakerMaxMs: env.MCP_CB_MAX_BACKOFF_MS,
     },
   });
-  closers.add(() => connections.close());
   const listAll = createListAll({
     clock,
     limits: {
@@ -149,10 +152,20 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     }),
   );
   const variables = createUserVariables({ store: primary.variables, keyring, changes, clock });
-  const credentials = createCredentials({ variables: variableCache, inheritedEnv: record });
+  const obo = await composeObo({ ...parts, registry });
+  // Before what gives the tokens with which sessions are ended.
+  closers.add(() => connections.close());
+  const forgetTokens = createForgetOutdated(obo.exchanger);
+  const credentials = createCredentials({
+    variables: variableCache,
+    inheritedEnv: record,
+    obo: obo.tokens,
+    graphScopes: env.GRAPH_API_SCOPES,
+  });
   closers.add(
     registry.onChange(() => {
       const servers = registry.all();
+      forgetTokens(servers);
       connections.update(servers);
       catalog.update(servers);
       inspection.update(servers);
@@ -184,16 +197,17 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     users: primary.users,
     changes,
     clock,
-    onSignedOut: (principal) => void connections.dropPrincipal(principal),
+    onSignedOut(principal) {
+      void obo.exchanger.evictPrincipal(principal);
+      void connections.dropPrincipal(principal);
+    },
   });
   closers.add(() => signOuts.stop());
-  const oboTrust = createOboTrust({ users: primary.users, roles, changes, clock });
-  closers.add(() => oboTrust.close());
   const approvals = createApprovals({ cache: cache('approvals'), leases, keyring, clock, random, audit });
   const asking = {
     requirePermission: () => roles.requirePermission,
     sees: acl.sees,
-    oboTrust,
+    oboTrust: obo.trust,
     policy: () => policy,
     approvals,
     audit,
@@ -205,6 +219,11 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     clock,
     random,
     arguments: createArgumentValidator({ clock, log }),
+  };
+  const defining = {
+    oboTargets: obo.targets,
+    declaresHttp: (url: string) =>
+      declaresPlainHttp(configuration.current().mcpSettings.allowedDomains ?? [], url),
   };
   const refreshed = async () => {
     await Promise.all([overridden.refresh(), following.refresh()]);
@@ -219,11 +238,13 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
       leases: primary.leases,
       credentials: primary.credentials,
       users: primary.users,
+      ...defining,
       checkAddress: (url) => door.judge(url),
       inspect: createInspectDefinition({ open, listAll }),
       maxPerUser: env.MCP_SERVERS_PER_USER,
     },
     overriding: {
+      ...defining,
       ...{ overrides, registry, stored, audit, acl, roles, changes, refreshed },
       ...{ users: primary.users, variables: primary.variables, credentials: primary.credentials },
     },

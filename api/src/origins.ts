@@ -1,11 +1,6 @@
-import type { Env } from '@behalf/contracts';
+import { isLoopbackHost, type Env } from '@behalf/contracts';
 
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i;
 const ANY_ADDRESS = new Set(['0.0.0.0', '::', '[::]']);
-
-export function isLoopbackHost(host: string): boolean {
-  return LOOPBACK.test(host);
-}
 
 /** Where people reach the gateway. */
 export interface Origins {

@@ -77,7 +77,13 @@ function answer(error: GatewayError, incident?: string): Answer {
   };
   const headers: Record<string, string> = {};
   if (error.retryAfterMs !== undefined) headers['Retry-After'] = String(Math.ceil(error.retryAfterMs / 1000));
-  const challenge = challenges.get(code);
+  const challenge = error.challenge ? ownChallenge(error.challenge) : challenges.get(code);
   if (challenge !== undefined) headers['WWW-Authenticate'] = challenge;
   return { problem, headers };
+}
+
+/** The token that the caller came with is not enough: which claims it lacks, where the identity provider says so. */
+function ownChallenge({ claims }: NonNullable<GatewayError['challenge']>): string {
+  if (claims === undefined) return 'Bearer error="invalid_token"';
+  return `Bearer error="insufficient_claims", claims="${Buffer.from(claims).toString('base64')}"`;
 }

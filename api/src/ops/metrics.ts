@@ -1,6 +1,7 @@
 import type { ServerSnapshot } from '@behalf/gateway';
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import { createCallStats, type Observed } from './callStats.ts';
+import type { ExchangeStats } from './exchangeStats.ts';
 
 export interface Metrics {
   observe(call: Observed): void;
@@ -11,6 +12,7 @@ export interface Metrics {
 
 export interface MetricsParts {
   connections: () => { shared: number; user: number; stateless: number; breakersOpen: number };
+  exchanges: Pick<ExchangeStats, 'outcomes' | 'requests'>;
   version: string;
 }
 
@@ -21,7 +23,7 @@ export function serverLabel(server: ServerSnapshot | undefined): string {
 }
 
 /** Labels name servers, outcomes and doors: never a user, a tool's argument or anything a caller can choose freely. */
-export function createMetrics({ connections, version }: MetricsParts): Metrics {
+export function createMetrics({ connections, exchanges, version }: MetricsParts): Metrics {
   const register = new Registry();
   register.setDefaultLabels({ version });
   collectDefaultMetrics({ register });
@@ -44,6 +46,25 @@ export function createMetrics({ connections, version }: MetricsParts): Metrics {
     registers: [register],
     collect() {
       this.set(connections().breakersOpen);
+    },
+  });
+  new Counter({
+    name: 'behalf_obo_exchanges_total',
+    help: 'Exchanges of users’ tokens by how they ended.',
+    labelNames: ['outcome'],
+    registers: [register],
+    collect() {
+      this.reset();
+      for (const [outcome, count] of exchanges.outcomes) this.inc({ outcome }, count);
+    },
+  });
+  new Counter({
+    name: 'behalf_obo_token_requests_total',
+    help: 'Requests made to token endpoints for them.',
+    registers: [register],
+    collect() {
+      this.reset();
+      this.inc(exchanges.requests);
     },
   });
   return {
