@@ -7,6 +7,7 @@ export interface Manifest {
   name: string;
   exports?: Record<string, unknown>;
   dependencies?: Record<string, string>;
+  devDependencies?: Record<string, string>;
 }
 
 export interface Borders {
@@ -56,7 +57,8 @@ function refusal(path: string, specifier: string, rule: PackageRule, borders: Bo
   const owner = packageOf(name);
   if (!rule.npm.includes(owner)) return `the table does not allow ${owner} in ${rule.folder}`;
   const manifest = borders.manifests.get(rule.folder);
-  if (manifest !== undefined && manifest.dependencies?.[owner] === undefined)
+  const declared = { ...(rule.development && manifest?.devDependencies), ...manifest?.dependencies };
+  if (manifest !== undefined && declared[owner] === undefined)
     return `${rule.folder}/package.json does not declare ${owner}`;
   return undefined;
 }

@@ -30,7 +30,7 @@ const scopeTexts: Record<ApiKeyScope, string> = {
   mcp: 'list servers and tools, call, read; enter values of one’s own',
   servers: 'create, change, delete and share servers',
   admin: 'what the role ADMIN allows',
-  obo: 'have the owner’s sign-in exchanged, besides `mcp`. Nothing asks for it yet: the exchange is planned',
+  obo: 'have the owner’s sign-in exchanged for servers with `obo`, besides `mcp`',
 };
 
 const actorTexts: Record<Actor, string> = {

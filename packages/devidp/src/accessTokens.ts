@@ -9,6 +9,8 @@ export interface AccessTokenParts {
   audience: string;
   scopes: readonly string[];
   lifetimeSeconds: number;
+  /** What a user has proven beyond who they are. */
+  proven: (userId: string) => Readonly<Record<string, unknown>>;
 }
 
 type ResourceIndicators = NonNullable<NonNullable<Configuration['features']>['resourceIndicators']>;
@@ -43,12 +45,13 @@ export function resourceIndicators(parts: AccessTokenParts): ResourceIndicators 
 export function extraTokenClaims({
   users,
   clients,
+  proven,
 }: AccessTokenParts): NonNullable<Configuration['extraTokenClaims']> {
   return (_ctx, token) => {
     const azp = token.clientId;
     if (token.kind === 'AccessToken') {
       const user = findUser(users, token.accountId);
-      return { azp, ...(user && authorityClaims(user)) };
+      return { azp, ...(user && { ...authorityClaims(user), ...proven(user.id) }) };
     }
     return { azp, ...appClaims(clients.find(({ id }) => id === azp)) };
   };

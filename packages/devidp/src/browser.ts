@@ -14,9 +14,14 @@ export interface Browser {
   signIn(authorizationUrl: string | URL, userId: string): Promise<URL>;
 }
 
+export interface BrowserParts {
+  /** One that trusts the provider's certificate, where it has one. */
+  fetch?: typeof globalThis.fetch;
+}
+
 const MOST_REDIRECTS = 10;
 
-export function createBrowser(): Browser {
+export function createBrowser({ fetch = globalThis.fetch }: BrowserParts = {}): Browser {
   const jar = new Map<string, string>();
 
   const request = async (url: URL, form: Readonly<Record<string, string>> | undefined): Promise<Response> => {

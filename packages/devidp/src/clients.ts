@@ -1,4 +1,5 @@
 import type { ClientMetadata } from 'oidc-provider';
+import type { Federation } from './exchange/clientProofs.ts';
 
 /** An application that may ask for tokens. */
 export interface DevClient {
@@ -12,6 +13,16 @@ export interface DevClient {
   appRoles?: readonly string[];
   /** `tid` of its app-only tokens. */
   tenant?: string;
+  /** `aud` of the tokens it may exchange, beside its id and `api://` with it: those that were issued for itself. */
+  audiences?: readonly string[];
+  /** PEM certificates whose keys sign its assertions, in place of a secret. For exchanges. */
+  certificates?: readonly string[];
+  /** Whose assertions stand for it, in place of a secret. For exchanges. */
+  federations?: readonly Federation[];
+}
+
+export function audiencesOf({ id, audiences = [] }: DevClient): string[] {
+  return [id, `api://${id}`, ...audiences];
 }
 
 export function clientMetadata(client: DevClient): ClientMetadata {

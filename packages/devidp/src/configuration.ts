@@ -63,6 +63,8 @@ export function providerConfiguration(parts: ConfigurationParts): Configuration 
     interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` },
     loadExistingGrant: grantEverything,
     responseTypes: ['code'],
+    // A challenge from an API; the library's own reading of it knows ID tokens only.
+    extraParams: ['claims'],
     pkce: { required: () => true },
     clientBasedCORS: () => false,
     // The library drops `offline_access` unless consent is prompted for; who may refresh gets a refresh token here.

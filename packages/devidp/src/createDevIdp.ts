@@ -1,13 +1,24 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { systemClock, systemRandom, type Clock, type Random } from '@behalf/kernel';
+import type { JSONWebKeySet } from 'jose';
+import type Provider from 'oidc-provider';
 import type { DevClient } from './clients.ts';
 import { providerConfiguration } from './configuration.ts';
 import { readIssuer, refuseOutsideDevelopment } from './developmentOnly.ts';
+import { createEntraDialect } from './exchange/entraDialect.ts';
+import { createExchangeHandler } from './exchange/exchangeHandler.ts';
+import { createOAuthDialect } from './exchange/oauthDialect.ts';
+import { createRequestLog, type RequestLog } from './exchange/requestLog.ts';
+import type { DevResource } from './exchange/resources.ts';
+import { createSubjects } from './exchange/subjects.ts';
+import { createSwitchBoard, type Switches } from './exchange/switches.ts';
+import { closeListener, createListener, listen, type Listener } from './listening.ts';
 import { createMemoryAdapter } from './memoryAdapter.ts';
-import { Provider } from './oidcProvider.ts';
+import { Provider as OidcProvider } from './oidcProvider.ts';
 import { createRequestListener } from './requests.ts';
 import { createKeyRing } from './signingKeys.ts';
+import { createStepUps } from './stepUps.ts';
+import { tenantAddresses, tenantConfiguration, type TenantAddresses } from './tenant.ts';
+import { createDevAuthority, type DevAuthority } from './tls/devAuthority.ts';
 import { createTokens, type Tokens } from './tokens.ts';
 import type { DevUser } from './users.ts';
 
@@ -20,14 +31,22 @@ export interface DevIdpOptions {
   host?: string;
   /** What it calls itself, an origin on loopback; the address it listens on if absent. */
   issuer?: string;
+  /** Serves https: with a certificate authority made for it, or with one that others use too. */
+  https?: true | { ca: DevAuthority };
   users: readonly DevUser[];
   clients: readonly DevClient[];
-  /** `aud` of every access token. */
+  /** `aud` of every access token that a login gives. */
   audience: string;
   /** Scopes of the audience's API that a client may ask for. */
   scopes?: readonly string[];
+  /** What tokens are exchanged for. */
+  resources?: readonly DevResource[];
+  /** Adds a directory with addresses and answers as Entra has them, for the same users. */
+  tenant?: string;
+  /** How RFC 8693 answers a subject token that does not hold; `invalid_request` if absent. */
+  subjectError?: 'invalid_request' | 'invalid_grant';
   accessTokenSeconds?: number;
-  /** The time in minted tokens. What a login gives follows the system's clock, which the library reads itself. */
+  /** The time in minted and exchanged tokens. A login follows the system's clock, which the library reads itself. */
   clock?: Clock;
   random?: Random;
   onError?: (error: unknown) => void;
@@ -35,7 +54,19 @@ export interface DevIdpOptions {
 
 export interface DevIdp {
   readonly issuer: string;
+  /** Both grants that exchange: RFC 8693 and RFC 7523. */
+  readonly tokenEndpoint: string;
   readonly tokens: Tokens;
+  /** With a `tenant`: the addresses as Entra has them, and tokens that were issued there. */
+  readonly entra: (TenantAddresses & { readonly tokens: Tokens }) | undefined;
+  /** With `https`: who vouches for it. */
+  readonly ca: DevAuthority | undefined;
+  readonly switches: Switches;
+  readonly requests: RequestLog;
+  /** Every name under which it issues. */
+  readonly issuers: readonly string[];
+  /** As it publishes them. */
+  publicKeys(): JSONWebKeySet;
   /** A request that is being answered may still be signed with the old key. */
   rotateKeys(options: { keepOld: boolean }): Promise<{ kid: string }>;
   close(): Promise<void>;
@@ -43,7 +74,7 @@ export interface DevIdp {
 
 /** A development identity provider, listening. */
 export async function createDevIdp(options: DevIdpOptions): Promise<DevIdp> {
-  const { production, port, host = '127.0.0.1', users, clients, audience } = options;
+  const { production, port, host = '127.0.0.1', users, clients, audience, resources = [] } = options;
   refuseOutsideDevelopment({ production, host });
   const named = options.issuer === undefined ? undefined : readIssuer(options.issuer);
   const { clock = systemClock, random = systemRandom, onError = () => undefined } = options;
@@ -51,57 +82,86 @@ export async function createDevIdp(options: DevIdpOptions): Promise<DevIdp> {
   const lifetimeSeconds = options.accessTokenSeconds ?? 3600;
 
   const keys = await createKeyRing(random);
-  const server = createServer();
+  const ca = options.https === true ? await createDevAuthority() : options.https?.ca;
+  const server = createListener(await ca?.issue());
   const listening = await listen(server, port, host);
   const issuer = named?.origin ?? listening.origin;
+  const tokenEndpoint = `${issuer}/token`;
 
-  const parts = { users, clients, audience, scopes, lifetimeSeconds, keys };
+  const switches = createSwitchBoard(clock);
+  const log = createRequestLog();
+  const stepUps = createStepUps(log);
+  const { proven } = stepUps;
+  const parts = { users, clients, audience, scopes, lifetimeSeconds, keys, proven };
   const kept = { adapter: createMemoryAdapter(), cookieKey: random.id() };
-  // The library takes its keys once. A rotation makes another instance of it, around the same records and cookies.
-  const createProvider = () => {
-    const provider = new Provider(issuer, providerConfiguration({ ...parts, ...kept }));
-    provider.on('server_error', (_ctx, error) => onError(error));
-    return provider;
+  // The library takes its keys once. A rotation makes other instances of it, around the same records and cookies.
+  const start = () => {
+    const entra = options.tenant === undefined ? undefined : tenantAddresses(issuer, options.tenant);
+    const plain = new OidcProvider(issuer, providerConfiguration({ ...parts, ...kept }));
+    const inTenant =
+      entra &&
+      new OidcProvider(entra.issuer, tenantConfiguration({ ...parts, ...kept, tenant: entra.tenant }));
+    const all: Provider[] = inTenant ? [plain, inTenant] : [plain];
+    for (const provider of all) {
+      provider.on('server_error', (_ctx, error) => onError(error));
+      stepUps.watch(provider);
+    }
+    return { plain, inTenant: inTenant ?? plain, entra };
   };
-  let provider = await closingIfItFails(server, createProvider);
+  let providers = await closingIfItFails(server, start);
+  const { entra } = providers;
+
+  const issuers = entra ? [issuer, entra.issuer] : [issuer];
+  const subjects = createSubjects({ keys, users, issuers, clock });
+  const common = { clients, resources, subjects, clock };
+  const subjectError = options.subjectError ?? 'invalid_request';
+  const dialect = createOAuthDialect({ ...common, issuer, tokenEndpoint, subjectError });
 
   const hosts = new Set([new URL(issuer).host, listening.host, `localhost:${listening.port}`]);
   const isOwnHost = (value: string | undefined) => value !== undefined && hosts.has(value);
-  server.on('request', createRequestListener({ provider: () => provider, users, isOwnHost, onError }));
+  server.on(
+    'request',
+    createRequestListener({
+      plain: { provider: () => providers.plain, dialect },
+      entra: entra && {
+        tenant: entra.tenant,
+        provider: () => providers.inTenant,
+        dialect: createEntraDialect({ ...common, ...entra }),
+      },
+      exchange: createExchangeHandler({ keys, clock, random, lifetimeSeconds, switches, log }),
+      ...{ switches, users, isOwnHost, onError },
+    }),
+  );
 
+  const minting = { ...parts, clock, random };
   return {
-    issuer,
-    tokens: createTokens({ ...parts, issuer, clock, random }),
+    ...{ issuer, tokenEndpoint, issuers, ca, switches, requests: log },
+    tokens: createTokens({ ...minting, issuer }),
+    entra: entra && {
+      ...entra,
+      tokens: createTokens({ ...minting, issuer: entra.issuer, tenant: entra.tenant }),
+    },
+    publicKeys: () => ({
+      keys: keys.published().map(({ kid, publicKey }) => ({
+        ...(publicKey.export({ format: 'jwk' }) as { kty: string }),
+        ...{ kid, alg: 'RS256', use: 'sig' },
+      })),
+    }),
     async rotateKeys(choice) {
       const { kid } = await keys.rotate(choice);
-      provider = createProvider();
+      providers = start();
       return { kid };
     },
-    close: () => close(server),
+    close: () => closeListener(server),
   };
 }
 
-async function listen(server: Server, port: number, host: string): Promise<URL> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(port, host, resolve);
-  });
-  const { address, port: actual, family } = server.address() as AddressInfo;
-  return new URL(`http://${family === 'IPv6' ? `[${address}]` : address}:${actual}`);
-}
-
 /** A client that the library does not accept must not leave a server behind. */
-async function closingIfItFails<T>(server: Server, create: () => T): Promise<T> {
+async function closingIfItFails<T>(server: Listener, create: () => T): Promise<T> {
   try {
     return create();
   } catch (error) {
-    await close(server);
+    await closeListener(server);
     throw error;
   }
-}
-
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
 }

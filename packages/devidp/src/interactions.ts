@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Provider from 'oidc-provider';
+import { readBody } from './body.ts';
 import { errors } from './oidcProvider.ts';
 import { loginPage } from './pages/loginPage.ts';
 import { errorPage } from './pages/otherPages.ts';
@@ -31,7 +32,7 @@ export async function handleInteraction(
       res.writeHead(200, pageHeaders).end(loginPage(String(params.client_id), users));
       return;
     }
-    const form = await readForm(req);
+    const form = new URLSearchParams(String(await readBody(req, MOST_BODY_BYTES)));
     const user = findUser(users, form.get('user') ?? undefined);
     if (form.has('cancel')) {
       const description = 'The sign-in was cancelled.';
@@ -48,13 +49,4 @@ export async function handleInteraction(
     if (!(error instanceof errors.SessionNotFound)) throw error;
     res.writeHead(400, pageHeaders).end(errorPage(error.error, 'This sign-in is over.'));
   }
-}
-
-async function readForm(req: IncomingMessage): Promise<URLSearchParams> {
-  let body = '';
-  for await (const chunk of req) {
-    body += String(chunk);
-    if (body.length > MOST_BODY_BYTES) throw new Error('The form is too long.');
-  }
-  return new URLSearchParams(body);
 }

@@ -1,4 +1,4 @@
-import { createPublicKey, generateKeyPair, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { createPublicKey, generateKeyPair, sign, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Random } from '@behalf/kernel';
 
@@ -11,6 +11,8 @@ export interface SigningKey {
 
 export interface KeyRing {
   current(): SigningKey;
+  /** Whose signatures hold now. */
+  published(): readonly SigningKey[];
   /** As the provider takes them: the first one signs, all of them are published. */
   jwks(): { keys: (JsonWebKey & { kid: string; alg: 'RS256'; use: 'sig' })[] };
   /** A new key signs from now on. Without `keepOld` it is the only one that is published. */
@@ -24,6 +26,7 @@ export async function createKeyRing(random: Random): Promise<KeyRing> {
   let keys: readonly [SigningKey, ...SigningKey[]] = [await createSigningKey(random)];
   return {
     current: () => keys[0],
+    published: () => keys,
     jwks: () => ({
       keys: keys.map(({ kid, privateKey }) => ({
         ...privateKey.export({ format: 'jwk' }),
@@ -44,4 +47,15 @@ export async function createKeyRing(random: Random): Promise<KeyRing> {
 export async function createSigningKey(random: Random): Promise<SigningKey> {
   const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 });
   return { kid: random.id(), privateKey, publicKey: createPublicKey(privateKey) };
+}
+
+/** As it will be sent: no claim is added and none is looked at. */
+export function signJwt(
+  { kid, privateKey }: SigningKey,
+  typ: string,
+  claims: Readonly<Record<string, unknown>>,
+): string {
+  const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
+  const data = `${encode({ alg: 'RS256', typ, kid })}.${encode(claims)}`;
+  return `${data}.${sign('sha256', Buffer.from(data), privateKey).toString('base64url')}`;
 }

@@ -3,7 +3,7 @@ import type { Clock, Random } from '@behalf/kernel';
 import { appClaims } from './accessTokens.ts';
 import type { DevClient } from './clients.ts';
 import { createSigningKey, type KeyRing, type SigningKey } from './signingKeys.ts';
-import { authorityClaims, findUser, personClaims, type DevUser } from './users.ts';
+import { authorityClaims, entraClaims, findUser, personClaims, type DevUser } from './users.ts';
 
 export interface TokenOptions {
   /** Id of the user whose claims it carries; the first user if absent. */
@@ -48,6 +48,8 @@ export interface TokenParts {
   keys: KeyRing;
   clock: Clock;
   random: Random;
+  /** Of a directory with addresses as Entra has them: its access tokens say some things in other words. */
+  tenant?: string;
 }
 
 type Claims = Record<string, unknown>;
@@ -75,10 +77,13 @@ export function createTokens(parts: TokenParts): Tokens {
   const accessClaims = (options: TokenOptions): Claims => {
     const user = userOf(options);
     const { id } = clientOf(options);
+    const granted = scopes.join(' ');
     return {
       sub: user.id,
       ...{ azp: id, client_id: id, jti: random.id(), aud: audience },
-      scope: scopes.join(' '),
+      ...(parts.tenant === undefined
+        ? { scope: granted }
+        : { scp: granted, tid: parts.tenant, ver: '2.0', ...entraClaims(user) }),
       ...authorityClaims(user),
     };
   };

@@ -24,6 +24,11 @@ export function personClaims({ email, name }: DevUser) {
   return { email, email_verified: true, name, preferred_username: email };
 }
 
+/** Who it is, as Entra's access tokens say it: `oid` is the same in every application. */
+export function entraClaims({ id, email, name }: DevUser) {
+  return { oid: id, name, preferred_username: email };
+}
+
 export function findUser(users: readonly DevUser[], id: string | undefined): DevUser | undefined {
   return users.find((user) => user.id === id);
 }

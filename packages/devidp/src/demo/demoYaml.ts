@@ -1,0 +1,52 @@
+import type { TenantAddresses } from '../tenant.ts';
+import { demoResources } from './demoScene.ts';
+
+export interface DemoAddresses {
+  readonly entra: TenantAddresses;
+  readonly tokenEndpoint: string;
+  /** URLs of the two servers. */
+  readonly mail: string;
+  readonly notes: string;
+  readonly caFile: string;
+}
+
+/** The configuration of the gateway: what somebody would write for two servers and two ways to exchange. */
+export function demoYaml({ entra, tokenEndpoint, mail, notes, caFile }: DemoAddresses): string {
+  const ca = JSON.stringify(caFile);
+  const hosts = [mail, notes].map((url) => JSON.stringify(new URL(url).host));
+  return `# Where tokens are exchanged. The client and its secret are those of the sign-in (OPENID_*).
+identityProviders:
+  # The provider that people sign in at, which servers without \`obo.provider\` use. Entra's own way to exchange.
+  login:
+    type: entra
+    authority: ${entra.authority}
+    caFile: ${ca}
+    targets:
+      - { scopes: ['${demoResources.mail.id}/.default'], origins: ['${new URL(mail).origin}'] }
+  # The standard way: OAuth 2.0 Token Exchange (RFC 8693).
+  exchange:
+    type: token-exchange
+    tokenEndpoint: ${tokenEndpoint}
+    caFile: ${ca}
+    targets:
+      - { scopes: [notes.read], origins: ['${new URL(notes).origin}'] }
+
+mcpServers:
+  mail:
+    type: streamable-http
+    title: Mail
+    url: ${mail}
+    caFile: ${ca}
+    obo: { scopes: '${demoResources.mail.id}/.default' }
+  notes:
+    type: streamable-http
+    title: Notes
+    url: ${notes}
+    caFile: ${ca}
+    obo: { provider: exchange, scopes: notes.read, audience: '${demoResources.notes.id}' }
+
+# Both servers are on this machine.
+mcpSettings:
+  operatorAddresses: [${hosts.join(', ')}]
+`;
+}

@@ -1,0 +1,109 @@
+import type { Clock } from '@behalf/kernel';
+import { audiencesOf, type DevClient } from '../clients.ts';
+import { aadsts, type AadstsCode } from './aadsts.ts';
+import { proveClient, type ClientFault } from './clientProofs.ts';
+import { isRecord, meetsDemand, provenIn } from './demandedClaims.ts';
+import { JWT_BEARER, type Dialect } from './grants.ts';
+import type { Refusal } from './refusal.ts';
+import { consented, targetOfScope, type DevResource, type TargetFault } from './resources.ts';
+import type { SubjectFault, Subjects } from './subjects.ts';
+
+export interface EntraParts {
+  tenant: string;
+  issuer: string;
+  tokenEndpoint: string;
+  clients: readonly DevClient[];
+  resources: readonly DevResource[];
+  subjects: Subjects;
+  clock: Clock;
+}
+
+type Words = readonly [AadstsCode, string];
+
+const clientWords: Record<ClientFault, Words> = {
+  unnamed: [900144, "The request body must contain the following parameter: 'client_id'."],
+  unknown: [700016, 'The application was not found in the directory.'],
+  'no-proof': [7000218, "The request body must contain 'client_assertion' or 'client_secret'."],
+  'bad-secret': [7000215, 'Invalid client secret provided.'],
+  'bad-assertion': [700027, 'The client assertion failed signature validation.'],
+  'assertion-time': [700024, 'The client assertion is not within its valid time range.'],
+  'no-federation': [700211, 'No matching federated identity record found for the presented assertion.'],
+};
+
+const subjectWords: Record<SubjectFault, Words> = {
+  'not-ours': [50013, 'The assertion failed signature validation.'],
+  'wrong-issuer': [50013, 'The issuer of the assertion is not one this directory trusts.'],
+  'outside-its-time': [500133, 'The assertion is not within its valid time range.'],
+  'wrong-audience': [50013, 'The audience of the assertion is not the application that presents it.'],
+  'id-token': [240002, 'An id token cannot be used as the assertion of this grant.'],
+  'app-only': [7000114, 'The application is not allowed to make application on-behalf-of calls.'],
+  'unknown-user': [50034, 'The user account does not exist in the directory.'],
+};
+
+const targetWords: Record<TargetFault['fault'], Words> = {
+  'nothing-asked': [900144, "The request body must contain the following parameter: 'scope'."],
+  'default-mixed': [70011, "The scope is not valid: '.default' cannot be combined with other scopes."],
+  'several-resources': [28000, 'The scope is not valid: it contains more than one resource.'],
+  'unknown-resource': [500011, 'The resource principal was not found in the tenant.'],
+  'unknown-scope': [650053, 'The application asked for a scope that does not exist on the resource.'],
+  'no-consent': [65001, 'The user or administrator has not consented to use the application.'],
+};
+
+/** On-Behalf-Of as Entra speaks it: a jwt-bearer grant that says so, and scopes that name their resource. */
+export function createEntraDialect(parts: EntraParts): Dialect {
+  const { tenant, issuer, tokenEndpoint, clients, resources, subjects, clock } = parts;
+  const refused = ([code, text]: Words) => aadsts(clock, code, text);
+  const challenged = (claims: string): Refusal =>
+    aadsts(clock, 50076, 'Multi-factor authentication is required to access the resource.', { claims });
+
+  return {
+    issuer,
+    type: 'JWT',
+    challenged,
+    throttled: (retryAfterSeconds) =>
+      aadsts(clock, 90055, 'There are too many incoming requests.', { retryAfterSeconds }),
+    async grant({ form, headers }) {
+      const proof = { clients, clock, audiences: [tokenEndpoint], namesCertificate: true };
+      const client = await proveClient({ form, headers }, proof);
+      if (typeof client === 'string') throw refused(clientWords[client]);
+      if (form.get('grant_type') !== JWT_BEARER || form.get('requested_token_use') !== 'on_behalf_of') {
+        throw refused([70003, 'The app requested an unsupported grant type.']);
+      }
+      const subject = await subjects.prove(form.get('assertion') ?? '', audiencesOf(client));
+      if (typeof subject === 'string') throw refused(subjectWords[subject]);
+      const target = consented(targetOfScope(form.get('scope') ?? '', resources), subject.user.id);
+      if ('fault' in target) throw refused(targetWords[target.fault]);
+      const claims = demandOf(form.get('claims'));
+      // A capability (CP1) rides in the same field and demands nothing.
+      if (claims !== undefined && !meetsDemand(claims, { ...subject.claims, iat: clock.now() / 1000 })) {
+        throw challenged(claims);
+      }
+      const { user } = subject;
+      return {
+        ...{ subject, client, target },
+        claims: {
+          ...{ ver: '2.0', oid: user.id, tid: user.tenant ?? tenant },
+          ...{ scp: target.scopes.join(' '), azpacr: '1', ...provenIn(subject.claims) },
+        },
+        answer: {
+          token_type: 'Bearer',
+          scope: target.scopes.map((name) => `${target.resource.id}/${name}`).join(' '),
+        },
+      };
+    },
+  };
+}
+
+/** What of the `claims` parameter a token can fail to meet. */
+function demandOf(text: string | null): string | undefined {
+  if (text === null) return undefined;
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    return text;
+  }
+  if (!isRecord(parsed) || !isRecord(parsed.access_token)) return undefined;
+  const { xms_cc: _capabilities, ...demanded } = parsed.access_token;
+  return Object.keys(demanded).length > 0 ? JSON.stringify({ access_token: demanded }) : undefined;
+}

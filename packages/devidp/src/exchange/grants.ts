@@ -1,0 +1,41 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { DevClient } from '../clients.ts';
+import type { Refusal } from './refusal.ts';
+import type { Target } from './resources.ts';
+import type { ProvenSubject } from './subjects.ts';
+
+export const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+export const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
+
+export const tokenTypes = {
+  accessToken: 'urn:ietf:params:oauth:token-type:access_token',
+  idToken: 'urn:ietf:params:oauth:token-type:id_token',
+  jwt: 'urn:ietf:params:oauth:token-type:jwt',
+} as const;
+
+export interface TokenRequest {
+  readonly form: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** What is about to be given: everything was checked, nothing is signed yet. */
+export interface Granted {
+  readonly subject: ProvenSubject;
+  readonly client: DevClient;
+  readonly target: Target;
+  /** Beside who, for whom and how long. */
+  readonly claims: Readonly<Record<string, unknown>>;
+  /** Beside `access_token` and `expires_in`. */
+  readonly answer: Readonly<Record<string, unknown>>;
+}
+
+/** One way to exchange, with its own words for what goes wrong. */
+export interface Dialect {
+  readonly issuer: string;
+  /** `typ` of what it issues. */
+  readonly type: 'JWT' | 'at+jwt';
+  /** Throws Refusal. */
+  grant(request: TokenRequest): Promise<Granted>;
+  throttled(retryAfterSeconds: number | undefined): Refusal;
+  challenged(claims: string): Refusal;
+}

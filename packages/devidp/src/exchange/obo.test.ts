@@ -1,0 +1,136 @@
+import { verifies } from '@behalf/testkit';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { decodeProtectedHeader } from 'jose';
+import { closeExchanges, createExchangeRig, mail, wiki, type ExchangeRig } from '../../test/exchangeRig.ts';
+import { ada, bob, robot } from '../../test/idpRig.ts';
+
+let rig: ExchangeRig;
+beforeAll(async () => void (rig = await createExchangeRig()));
+afterAll(closeExchanges);
+
+/** The number of an error that came as Entra sends one. */
+async function codeOf(asked: ReturnType<ExchangeRig['obo']>): Promise<unknown> {
+  const { body } = await asked;
+  expect(body).not.toHaveProperty('access_token');
+  const [code] = body.error_codes as number[];
+  expect(body).toMatchObject({
+    error: expect.any(String),
+    error_description: expect.stringMatching(
+      new RegExp(`^AADSTS${code}: .+ Trace ID: ${String(body.trace_id)} Correlation ID: .+ Timestamp: `),
+    ),
+    correlation_id: expect.any(String),
+    timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ$/),
+  });
+  return code;
+}
+
+describe('On-Behalf-Of at the tenant', () => {
+  verifies('devidp.obo.token', 'gives a token for the resource that speaks of the user', async () => {
+    const { status, headers, body } = await rig.obo();
+    expect(status).toBe(200);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(body).toMatchObject({ token_type: 'Bearer', expires_in: 3600, ext_expires_in: 3600 });
+    expect(body.scope).toBe('api://mail/read api://mail/send');
+    const claims = await rig.verify(body.access_token, mail.audience, rig.entra.issuer);
+    expect(claims).toMatchObject({
+      ...{ sub: ada.id, oid: ada.id, name: ada.name, preferred_username: ada.email },
+      ...{ scp: 'read send', azp: 'obo', tid: ada.tenant, ver: '2.0' },
+    });
+    expect(decodeProtectedHeader(body.access_token).typ).toBe('JWT');
+  });
+
+  verifies('devidp.obo.token', 'gives what was asked for, of whom it was asked for', async () => {
+    const assertion = rig.entra.tokens.mint({ user: bob.id });
+    const { body } = await rig.obo({ assertion, scope: 'openid profile offline_access api://wiki/edit' });
+    expect(body).toMatchObject({ expires_in: 60, scope: 'api://wiki/edit' });
+    const claims = await rig.verify(body.access_token, wiki.id, rig.entra.issuer);
+    expect(claims).toMatchObject({ sub: bob.id, scp: 'edit', tid: rig.entra.tenant });
+    expect(claims.exp! - claims.iat!).toBe(60);
+  });
+
+  verifies('devidp.obo.subject', 'takes a token of either name of this provider, and its own', async () => {
+    expect((await rig.obo({ assertion: rig.idp.tokens.mint() })).status).toBe(200);
+    for (const aud of ['obo', 'api://obo', 'api://gateway']) {
+      expect((await rig.obo({ assertion: rig.entra.tokens.mint({ claims: { aud } }) })).status).toBe(200);
+    }
+  });
+
+  verifies('devidp.obo.subject', 'refuses an assertion that does not hold', async () => {
+    const { mint, mintIdToken, mintAppOnly, mintUnsigned, mintWithPublicKeyAsSecret, unknownKey } =
+      rig.entra.tokens;
+    const key = await unknownKey();
+    const [{ kid }] = rig.idp.publicKeys().keys as [{ kid: string }];
+    const soon = Math.floor(Date.now() / 1000) + 600;
+    const assertions: [string, number][] = [
+      ['', 50013],
+      ['a.b.c', 50013],
+      [mint({ key }), 50013],
+      [mint({ key, header: { kid } }), 50013],
+      [mintUnsigned(), 50013],
+      [mintWithPublicKeyAsSecret(), 50013],
+      [mint({ claims: { iss: 'https://elsewhere.example' } }), 50013],
+      [mint({ claims: { exp: undefined } }), 50013],
+      [mint({ claims: { aud: 'api://mail' } }), 50013],
+      [mint({ claims: { aud: robot.id } }), 50013],
+      [mint({ lifetimeSeconds: -1 }), 500133],
+      [mint({ claims: { nbf: soon } }), 500133],
+      [mintIdToken({ client: 'obo' }), 240002],
+      [mintAppOnly(), 7000114],
+      [mint({ subject: 'u-nobody' }), 50034],
+    ];
+    for (const [assertion, code] of assertions) expect(await codeOf(rig.obo({ assertion }))).toBe(code);
+  });
+
+  verifies('devidp.obo.client', 'refuses a client that is not proven', async () => {
+    const unproven: [Record<string, string | undefined>, number, number][] = [
+      [{ client_secret: 'guessed' }, 7000215, 401],
+      [{ client_secret: undefined }, 7000218, 401],
+      [{ client_id: 'nobody' }, 700016, 400],
+      [{ client_id: undefined }, 900144, 400],
+      [{ client_id: 'robot' }, 7000215, 401],
+    ];
+    for (const [fields, code, status] of unproven) {
+      expect(await codeOf(rig.obo(fields))).toBe(code);
+      expect((await rig.obo(fields)).status).toBe(status);
+    }
+    // Another client, properly proven: the token was not issued for it.
+    expect(await codeOf(rig.obo({ client_id: 'robot', client_secret: 'robot-secret' }))).toBe(50013);
+  });
+
+  verifies('devidp.obo.target', 'refuses what is not one resource with consent', async () => {
+    const targets: [string, number][] = [
+      ['api://nothing/.default', 500011],
+      ['read', 500011],
+      ['api://mail/.default api://mail/read', 70011],
+      ['api://mail/read api://wiki/edit', 28000],
+      ['api://mail/delete', 650053],
+      ['openid', 900144],
+      ['api://wiki/.default', 65001],
+    ];
+    for (const [scope, code] of targets) expect(await codeOf(rig.obo({ scope }))).toBe(code);
+    const { body } = await rig.obo({ scope: 'api://wiki/.default' });
+    expect(body).toMatchObject({ error: 'invalid_grant', suberror: 'consent_required' });
+  });
+
+  verifies('devidp.obo.target', 'is not another grant in disguise', async () => {
+    expect(await codeOf(rig.obo({ requested_token_use: undefined }))).toBe(70003);
+    expect(await codeOf(rig.obo({ grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange' }))).toBe(
+      70003,
+    );
+  });
+
+  verifies('devidp.obo.challenge', 'wants proven what the request says must be', async () => {
+    const claims = JSON.stringify({ access_token: { acrs: { essential: true, value: 'c1' } } });
+    const { status, body } = await rig.obo({ claims });
+    expect([status, body.error, body.error_codes, body.claims]).toEqual([
+      ...[400, 'interaction_required', [50076], claims],
+    ]);
+    const assertion = rig.entra.tokens.mint({ claims: { acrs: ['c1'] } });
+    const granted = await rig.obo({ claims, assertion });
+    expect(await rig.verify(granted.body.access_token, mail.audience, rig.entra.issuer)).toMatchObject({
+      acrs: ['c1'],
+    });
+    const capability = JSON.stringify({ access_token: { xms_cc: { values: ['CP1'] } } });
+    expect((await rig.obo({ claims: capability })).status).toBe(200);
+  });
+});

@@ -1,0 +1,168 @@
+import { createFakeClock, eventually, verifies } from '@behalf/testkit';
+import { afterAll, beforeAll, beforeEach, describe, expect } from '@jest/globals';
+import { decodeJwt } from 'jose';
+import {
+  closeExchanges,
+  createExchangeRig,
+  mail,
+  OBO_SECRET,
+  TENANT,
+  type ExchangeRig,
+} from '../../test/exchangeRig.ts';
+import { ada, bob } from '../../test/idpRig.ts';
+import type { Behaviour } from './switches.ts';
+
+let rig: ExchangeRig;
+beforeAll(async () => void (rig = await createExchangeRig()));
+beforeEach(() => {
+  rig.idp.switches.clear();
+  rig.idp.requests.clear();
+});
+afterAll(closeExchanges);
+
+const forBob = () => rig.obo({ assertion: rig.entra.tokens.mint({ user: bob.id }) });
+
+describe('switches', () => {
+  verifies('devidp.exchange.switches', 'throttle one user, with a time and without', async () => {
+    const { switches } = rig.idp;
+    switches.set({ kind: 'throttle', retryAfterSeconds: 7 }, { user: ada.id, times: 1 });
+    switches.set({ kind: 'throttle' }, { user: ada.id, times: 1 });
+    const [first, other] = [await rig.obo(), await forBob()];
+    expect([first.status, first.headers.get('retry-after'), other.status]).toEqual([429, '7', 200]);
+    expect(first.body).toMatchObject({ error: 'temporarily_unavailable', error_codes: [90055] });
+    const second = await rig.exchange();
+    expect([second.status, second.headers.get('retry-after')]).toEqual([429, null]);
+    expect((await rig.obo()).status).toBe(200);
+    expect(switches.active()).toEqual([]);
+  });
+
+  verifies('devidp.exchange.switches', 'break the answer, until they are off', async () => {
+    const { switches } = rig.idp;
+    const answers: [Behaviour, number, object][] = [
+      [{ kind: 'fail' }, 500, {}],
+      [{ kind: 'empty' }, 200, {}],
+    ];
+    for (const [behaviour, status, body] of answers) {
+      const broken = switches.set(behaviour);
+      for (const ask of [rig.obo, rig.exchange]) expect(await ask()).toMatchObject({ status, body });
+      expect((await rig.obo()).body).toEqual({});
+      broken.off();
+      expect((await rig.obo()).body.access_token).not.toBe('');
+    }
+    switches.set({ kind: 'empty-token' }, { times: 1 });
+    expect(await rig.obo()).toMatchObject({ status: 200, body: { access_token: '', token_type: 'Bearer' } });
+    switches.set({ kind: 'not-bearer' }, { times: 1 });
+    expect((await rig.obo()).body.token_type).toBe('N_A');
+    switches.set({ kind: 'other-audience', audience: 'api://bank' }, { times: 1 });
+    expect(decodeJwt((await rig.obo()).body.access_token).aud).toBe('api://bank');
+    expect(decodeJwt((await rig.obo()).body.access_token).aud).toBe(mail.audience);
+  });
+
+  verifies('devidp.exchange.switches', 'close connections and go down', async () => {
+    const { switches } = rig.idp;
+    switches.set({ kind: 'close' }, { times: 1 });
+    await expect(rig.obo()).rejects.toThrow('fetch failed');
+    expect((await rig.obo()).status).toBe(200);
+    const down = switches.set({ kind: 'down' });
+    await expect(rig.exchange()).rejects.toThrow('fetch failed');
+    await expect(rig.fetch(`${rig.idp.issuer}/jwks`)).rejects.toThrow('fetch failed');
+    down.off();
+    expect((await rig.fetch(`${rig.idp.issuer}/jwks`)).status).toBe(200);
+    // What never reached the exchange was not one.
+    expect(rig.idp.requests.all.map(({ status }) => status)).toEqual([undefined, 200]);
+  });
+
+  verifies('devidp.exchange.switches', 'make it slow or silent', async () => {
+    const clock = createFakeClock();
+    const slow = await createExchangeRig({ clock });
+    slow.idp.switches.set({ kind: 'slow', ms: 5_000 }, { times: 1 });
+    let answered = false;
+    const asked = slow.obo().finally(() => (answered = true));
+    await eventually('the request', () => slow.idp.requests.count() === 1);
+    await clock.advance(4_999);
+    expect(answered).toBe(false);
+    await clock.advance(1);
+    expect((await asked).status).toBe(200);
+
+    slow.idp.switches.set({ kind: 'hang' });
+    const hung = slow.obo();
+    hung.catch(() => undefined);
+    await eventually('the second request', () => slow.idp.requests.count() === 2);
+    expect(slow.idp.requests.count({ status: 200 })).toBe(1);
+    await slow.idp.close();
+    await expect(hung).rejects.toThrow('fetch failed');
+  });
+
+  verifies(
+    'devidp.exchange.challenge',
+    'demand a claim until it is proven or the sign-in is newer',
+    async () => {
+      const clock = createFakeClock();
+      const { idp, entra, obo, exchange } = await createExchangeRig({ clock });
+      const claims = JSON.stringify({ access_token: { acrs: { essential: true, value: 'c1' } } });
+      idp.switches.set({ kind: 'claims', claims }, { user: ada.id });
+      const old = entra.tokens.mint();
+      expect((await obo({ assertion: old })).body).toMatchObject({ error_codes: [50076], claims });
+      expect(await exchange()).toMatchObject({
+        status: 400,
+        body: { error: 'interaction_required', claims },
+      });
+      expect((await obo({ assertion: entra.tokens.mint({ user: bob.id }) })).status).toBe(200);
+      const proven = entra.tokens.mint({ claims: { acrs: ['c0', 'c1'] } });
+      expect((await obo({ assertion: proven })).status).toBe(200);
+      expect((await obo({ assertion: entra.tokens.mint({ claims: { acrs: ['c2'] } }) })).status).toBe(400);
+      await clock.advance(1_000);
+      expect((await obo({ assertion: entra.tokens.mint() })).status).toBe(200);
+      expect((await obo({ assertion: old })).status).toBe(400);
+    },
+  );
+
+  verifies('devidp.exchange.switches', 'are set from outside, by programs of this machine', async () => {
+    const url = `${rig.idp.issuer}/dev/switches`;
+    const send = async (method: string, body?: string, headers: Record<string, string> = {}) => {
+      const type = { 'content-type': 'application/json', ...headers };
+      const response = await rig.fetch(url, { method, headers: type, ...(body !== undefined && { body }) });
+      return { status: response.status, body: (await response.json()) as { active?: unknown } };
+    };
+    const wish = { kind: 'throttle', retryAfterSeconds: 3, user: ada.id, times: 2 };
+    expect(await send('POST', JSON.stringify(wish))).toEqual({ status: 200, body: { active: [wish] } });
+    expect((await rig.obo()).headers.get('retry-after')).toBe('3');
+    expect((await send('GET')).body).toEqual({ active: [wish] });
+    expect((await send('DELETE')).body).toEqual({ active: [] });
+    expect((await rig.obo()).status).toBe(200);
+
+    const wrong = [
+      ...['', 'x', '[]', '{"kind":"fast"}', '{"kind":"slow"}', '{"kind":"slow","ms":"1"}'],
+      ...['{"kind":"fail","tmes":1}', '{"kind":"fail","times":0}', '{"kind":"fail","user":1}'],
+    ];
+    for (const body of wrong) expect((await send('POST', body)).status).toBe(400);
+    const good = '{"kind":"fail"}';
+    expect((await send('POST', good, { 'content-type': 'text/plain' })).status).toBe(400);
+    expect((await send('POST', good, { origin: 'https://evil.example' })).status).toBe(403);
+    expect((await send('GET')).body).toEqual({ active: [] });
+  });
+});
+
+describe('the record of requests', () => {
+  verifies('devidp.exchange.record', 'counts exchanges and keeps no secret', async () => {
+    const assertion = rig.entra.tokens.mint();
+    await Promise.all([
+      rig.obo({ assertion }),
+      rig.obo({ client_secret: 'guessed' }),
+      forBob(),
+      rig.exchange(),
+    ]);
+    const { requests } = rig.idp;
+    expect([requests.count(), requests.count({ user: ada.id }), requests.count({ status: 401 })]).toEqual([
+      4, 3, 1,
+    ]);
+    expect(requests.all.find(({ user }) => user === bob.id)).toEqual({
+      path: `/${TENANT}/oauth2/v2.0/token`,
+      grant: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+      fields: ['grant_type', 'requested_token_use', 'client_id', 'client_secret', 'assertion', 'scope'],
+      ...{ client: 'obo', user: bob.id, scope: 'api://mail/.default', claims: undefined, status: 200 },
+    });
+    const all = JSON.stringify(requests.all);
+    for (const secret of [assertion, OBO_SECRET, 'guessed']) expect(all).not.toContain(secret);
+  });
+});

@@ -1,0 +1,123 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AuthInfo } from '@modelcontextprotocol/sdk/server/auth/types.js';
+import { systemClock, systemRandom, type Clock, type Random } from '@behalf/kernel';
+import { refuseOutsideDevelopment } from '../developmentOnly.ts';
+import { closeListener, createListener, listen } from '../listening.ts';
+import type { DevAuthority } from '../tls/devAuthority.ts';
+import { createCredentialLog, type CredentialLog } from './credentialLog.ts';
+import { createGuard, type GuardMood, type TrustedIssuer } from './guard.ts';
+import { createSampleSessions } from './sampleSessions.ts';
+
+export interface SampleServerOptions {
+  /** True where NODE_ENV says so: nothing starts then. */
+  production: boolean;
+  /** Whose tokens it takes: a `DevIdp`. */
+  idp: TrustedIssuer;
+  /** `aud` of the tokens for it. */
+  audience: string;
+  /** Each must be in the token. */
+  scopes?: readonly string[];
+  name?: string;
+  /** 0 or absent: any free one. */
+  port?: number;
+  /** A loopback address. */
+  host?: string;
+  https?: { ca: DevAuthority };
+  clock?: Clock;
+  random?: Random;
+  onError?: (error: unknown) => void;
+}
+
+/** An MCP server that wants a token for itself and says whose it saw. For tests and demos. */
+export interface SampleServer {
+  readonly url: string;
+  readonly origin: string;
+  /** Every `Authorization` that came, good or bad. */
+  readonly credentials: CredentialLog;
+  /** Tool calls that ran. */
+  readonly calls: number;
+  readonly sessions: number;
+  /** GET streams that are open. */
+  readonly streams: number;
+  /** Refuses the next tokens, good as they are; all of them if nothing is said. */
+  refuseTokens(times?: number): void;
+  /** Wants more of a token than it has (`insufficient_claims`); undefined ends it. JSON of a challenge. */
+  demandClaims(challenge: string | undefined): void;
+  /** As before the last two. */
+  acceptTokens(): void;
+  /** Forgets every session, as a restart does. */
+  dropSessions(): Promise<void>;
+  /** Tells every session that the list of tools changed. */
+  announce(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const METADATA = '/.well-known/oauth-protected-resource';
+const PATH = '/mcp';
+
+export async function createSampleServer(options: SampleServerOptions): Promise<SampleServer> {
+  const { production, idp, audience, scopes = [], name = 'sample', port = 0, host = '127.0.0.1' } = options;
+  refuseOutsideDevelopment({ production, host });
+  const { clock = systemClock, random = systemRandom, onError = () => undefined } = options;
+  const mood: GuardMood = { refusing: 0, demanded: undefined };
+  const guard = createGuard({ idp, audience, scopes, clock }, mood);
+  const credentials = createCredentialLog();
+  const sessions = createSampleSessions({ name, random });
+
+  const server = createListener(await options.https?.ca.issue());
+  const { origin, host: authority, port: listening } = await listen(server, port, host);
+  const hosts = [authority, `localhost:${listening}`];
+  const metadata = `resource_metadata="${origin}${METADATA}${PATH}"`;
+
+  async function handle(req: IncomingMessage & { auth?: AuthInfo }, res: ServerResponse): Promise<void> {
+    const path = req.url?.split('?')[0];
+    if (!hosts.includes(req.headers.host ?? '')) return void res.writeHead(421).end();
+    if (path === METADATA || path === METADATA + PATH) {
+      const about = { resource: origin + PATH, authorization_servers: idp.issuers, scopes_supported: scopes };
+      const body = JSON.stringify({ ...about, bearer_methods_supported: ['header'] });
+      return void res.writeHead(200, { 'content-type': 'application/json' }).end(body);
+    }
+    if (path !== PATH) return void res.writeHead(404).end();
+    const seen = credentials.add(req.headers.authorization, req.method ?? '');
+    const verdict = await guard(req.headers.authorization);
+    if ('status' in verdict) {
+      const challenge = [verdict.challenge, metadata].filter((part) => part !== '').join(', ');
+      return void res.writeHead(verdict.status, { 'www-authenticate': `Bearer ${challenge}` }).end();
+    }
+    seen.accepted += 1;
+    req.auth = verdict.auth;
+    await sessions.handle(req, res, String(verdict.auth.extra?.sub));
+  }
+  server.on('request', (req: IncomingMessage, res: ServerResponse) => {
+    handle(req, res).catch((error: unknown) => {
+      onError(error);
+      if (!res.headersSent) res.writeHead(500);
+      res.end();
+    });
+  });
+
+  return {
+    ...{ url: origin + PATH, origin, credentials: credentials.log },
+    get calls() {
+      return sessions.calls();
+    },
+    get sessions() {
+      return sessions.count();
+    },
+    get streams() {
+      return sessions.streams();
+    },
+    refuseTokens: (times = Infinity) => void (mood.refusing = times),
+    demandClaims: (challenge) => void (mood.demanded = challenge),
+    acceptTokens() {
+      mood.refusing = 0;
+      mood.demanded = undefined;
+    },
+    dropSessions: () => sessions.drop(),
+    announce: () => sessions.announce(),
+    async close() {
+      await sessions.drop();
+      await closeListener(server);
+    },
+  };
+}

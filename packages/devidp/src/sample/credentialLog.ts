@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import { decodeJwt } from 'jose';
+
+/** One value of `Authorization` that was seen. */
+export interface SeenCredential {
+  /** SHA-256 of the header as it came, base64url; empty: there was none. */
+  readonly hash: string;
+  /** What the token says of itself, whether or not it holds. */
+  readonly subject: string | undefined;
+  readonly audience: string | readonly string[] | undefined;
+  times: number;
+  accepted: number;
+  /** How often with each HTTP method. */
+  readonly methods: Record<string, number>;
+}
+
+/** Everything that was shown at the door, without keeping any of it. */
+export interface CredentialLog {
+  all(): readonly SeenCredential[];
+  /** Which one is meant by a token, for a test that has it. */
+  of(token: string): SeenCredential | undefined;
+  clear(): void;
+}
+
+/** Older ones are forgotten. */
+const MOST_ENTRIES = 20_000;
+
+export function hashOfHeader(header: string | undefined): string {
+  return header === undefined ? '' : createHash('sha256').update(header).digest('base64url');
+}
+
+export function createCredentialLog() {
+  const seen = new Map<string, SeenCredential>();
+  const log: CredentialLog = {
+    all: () => [...seen.values()],
+    of: (token) => seen.get(hashOfHeader(`Bearer ${token}`)),
+    clear: () => seen.clear(),
+  };
+  return {
+    log,
+    add(header: string | undefined, method: string): SeenCredential {
+      const hash = hashOfHeader(header);
+      const { sub, aud } = readClaims(header);
+      const entry = seen.get(hash) ?? {
+        ...{ hash, subject: sub, audience: aud, times: 0, accepted: 0, methods: {} },
+      };
+      seen.set(hash, entry);
+      entry.times += 1;
+      entry.methods[method] = (entry.methods[method] ?? 0) + 1;
+      for (const oldest of seen.keys()) {
+        if (seen.size <= MOST_ENTRIES) break;
+        seen.delete(oldest);
+      }
+      return entry;
+    },
+  };
+}
+
+function readClaims(header: string | undefined): { sub?: string; aud?: string | string[] } {
+  try {
+    return decodeJwt(header?.replace(/^Bearer /i, '') ?? '');
+  } catch {
+    return {};
+  }
+}

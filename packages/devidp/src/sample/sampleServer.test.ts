@@ -1,0 +1,214 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { eventually, verifies } from '@behalf/testkit';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from '@jest/globals';
+import { closeExchanges, createExchangeRig, mail, TYPES, type ExchangeRig } from '../../test/exchangeRig.ts';
+import { ada, bob } from '../../test/idpRig.ts';
+import { createSampleServer, type SampleServer, type SampleServerOptions } from './createSampleServer.ts';
+import { hashOfHeader } from './credentialLog.ts';
+
+let rig: ExchangeRig;
+let server: SampleServer;
+const clients: Client[] = [];
+const servers: SampleServer[] = [];
+beforeAll(async () => void (rig = await createExchangeRig()));
+beforeEach(async () => {
+  server = await start({
+    ...{ production: false, idp: rig.idp, audience: mail.audience, scopes: ['read'] },
+    https: { ca: rig.ca },
+  });
+});
+afterEach(async () => {
+  for (const client of clients.splice(0)) await client.close();
+  for (const each of servers.splice(0)) await each.close();
+});
+afterAll(closeExchanges);
+
+async function start(options: SampleServerOptions): Promise<SampleServer> {
+  const started = await createSampleServer(options);
+  servers.push(started);
+  return started;
+}
+
+/** As any client does: with a token for each request. */
+async function connect(token: () => string, url = server.url) {
+  const fetch: typeof globalThis.fetch = (input, init) => {
+    const headers = new Headers(init?.headers);
+    headers.set('authorization', `Bearer ${token()}`);
+    return rig.fetch(input, { ...init, headers });
+  };
+  const client = new Client({ name: 'test', version: '1' });
+  const transport = new StreamableHTTPClientTransport(new URL(url), { fetch });
+  clients.push(client);
+  await client.connect(transport);
+  return { client, transport };
+}
+const forUser = async (user: string) =>
+  (await rig.obo({ assertion: rig.entra.tokens.mint({ user }) })).body.access_token;
+const post = (headers: Record<string, string>) =>
+  rig.fetch(server.url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...headers,
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+  });
+const bearer = (token: string) => post({ authorization: `Bearer ${token}` });
+
+describe('a sample server', () => {
+  verifies('devidp.sample.whoami', 'says whose token it saw', async () => {
+    const token = await forUser(ada.id);
+    const { client } = await connect(() => token);
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['whoami', 'echo']);
+    expect(await client.callTool({ name: 'whoami' })).toEqual({
+      content: [{ type: 'text', text: 'You are Ada (u-ada). The token is for aud-of-mail: read send.' }],
+      structuredContent: {
+        ...{ name: ada.name, subject: ada.id, username: ada.email, scopes: ['read', 'send'] },
+        ...{ audience: mail.audience, issuer: rig.entra.issuer, client: 'obo' },
+      },
+    });
+    const echoed = await client.callTool({ name: 'echo', arguments: { text: 'héllo' } });
+    expect(echoed.content).toEqual([{ type: 'text', text: 'héllo' }]);
+    expect(server.calls).toBe(2);
+    expect((await client.callTool({ name: 'nothing' })).isError).toBe(true);
+  });
+
+  verifies('devidp.sample.whoami', 'says who acts, and takes the token of each request', async () => {
+    const first = await forUser(ada.id);
+    const actor_token = rig.idp.tokens.mintAppOnly({ client: 'robot' });
+    const { body } = await rig.exchange({ actor_token, actor_token_type: TYPES.access });
+    let token = first;
+    const { client } = await connect(() => token);
+    expect((await client.callTool({ name: 'whoami' })).structuredContent).not.toHaveProperty('actor');
+    token = body.access_token;
+    expect((await client.callTool({ name: 'whoami' })).structuredContent).toMatchObject({
+      ...{ actor: 'robot', issuer: rig.idp.issuer },
+    });
+    expect(server.credentials.of(body.access_token)!.methods).toMatchObject({ POST: 1 });
+  });
+
+  verifies('devidp.sample.guard', 'lets nobody in whose token is not for it', async () => {
+    const { mint, unknownKey } = rig.entra.tokens;
+    const good = { aud: mail.audience, scp: 'read' };
+    expect((await bearer(mint({ claims: good }))).status).toBe(400);
+    const wrong = [
+      mint({ claims: { ...good, aud: 'api://other' } }),
+      mint({ claims: { ...good, aud: 'api://obo' } }),
+      mint({ claims: { ...good, iss: 'https://elsewhere.example' } }),
+      mint({ claims: good, lifetimeSeconds: -1 }),
+      mint({ claims: good, key: await unknownKey() }),
+      rig.entra.tokens.mintUnsigned({ claims: good }),
+      rig.entra.tokens.mintWithPublicKeyAsSecret({ claims: good }),
+      'x',
+    ];
+    for (const token of wrong) {
+      const response = await bearer(token);
+      expect(response.status).toBe(401);
+      expect(response.headers.get('www-authenticate')).toContain('Bearer error="invalid_token"');
+    }
+    const narrow = await bearer(mint({ claims: { ...good, scp: 'send' } }));
+    expect([narrow.status, narrow.headers.get('www-authenticate')]).toEqual([
+      403,
+      expect.stringContaining('error="insufficient_scope", scope="read"'),
+    ]);
+    expect(server.calls).toBe(0);
+  });
+
+  verifies('devidp.sample.guard', 'says where tokens come from', async () => {
+    const response = await post({});
+    const metadata = `${server.origin}/.well-known/oauth-protected-resource/mcp`;
+    expect(response.status).toBe(401);
+    expect(response.headers.get('www-authenticate')).toBe(`Bearer resource_metadata="${metadata}"`);
+    expect(await (await rig.fetch(metadata)).json()).toMatchObject({
+      ...{ resource: server.url, authorization_servers: rig.idp.issuers, scopes_supported: ['read'] },
+    });
+    expect((await rig.fetch(server.url.replace('/mcp', '/other'))).status).toBe(404);
+  });
+
+  verifies('devidp.sample.guard', 'refuses on command', async () => {
+    const token = await forUser(ada.id);
+    server.refuseTokens(2);
+    expect([(await bearer(token)).status, (await bearer(token)).status]).toEqual([401, 401]);
+    expect((await bearer(token)).status).toBe(400);
+    server.refuseTokens();
+    for (let turn = 0; turn < 3; turn += 1) expect((await bearer(token)).status).toBe(401);
+    server.acceptTokens();
+    expect((await bearer(token)).status).toBe(400);
+    expect(server.credentials.of(token)).toMatchObject({ times: 7, accepted: 2 });
+  });
+
+  verifies('devidp.sample.challenge', 'demands claims that the provider can give', async () => {
+    const challenge = JSON.stringify({ access_token: { acrs: { essential: true, value: 'c1' } } });
+    server.demandClaims(challenge);
+    const response = await bearer(await forUser(ada.id));
+    const header = response.headers.get('www-authenticate')!;
+    const [, encoded] = /error="insufficient_claims", claims="([^"]+)"/.exec(header)!;
+    const claims = Buffer.from(encoded!, 'base64').toString();
+    expect([response.status, claims]).toEqual([401, challenge]);
+    expect((await rig.obo({ claims })).body.error).toBe('interaction_required');
+    const assertion = rig.entra.tokens.mint({ claims: { acrs: ['c1'] } });
+    const token = (await rig.obo({ claims, assertion })).body.access_token;
+    const { client } = await connect(() => token);
+    expect((await client.callTool({ name: 'whoami' })).structuredContent).toMatchObject({ subject: ada.id });
+  });
+
+  verifies('devidp.sample.sessions', 'keeps a session for whose token began it', async () => {
+    const tokens = { ada: await forUser(ada.id), bob: await forUser(bob.id) };
+    const { transport } = await connect(() => tokens.ada);
+    const session = { 'mcp-session-id': transport.sessionId! };
+    expect((await post({ ...session, authorization: `Bearer ${tokens.bob}` })).status).toBe(403);
+    const fresh = await forUser(ada.id);
+    expect((await post({ ...session, authorization: `Bearer ${fresh}` })).status).toBe(200);
+  });
+
+  verifies('devidp.sample.sessions', 'has a stream, and ends with DELETE', async () => {
+    const token = await forUser(ada.id);
+    const { client, transport } = await connect(() => token);
+    let changed = 0;
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => void (changed += 1));
+    await eventually('the stream', () => server.streams === 1);
+    await server.announce();
+    await eventually('the news', () => changed === 1);
+    await transport.terminateSession();
+    expect(server.sessions).toBe(0);
+    expect(server.credentials.of(token)!.methods).toMatchObject({ GET: 1, DELETE: 1 });
+    const other = await connect(() => token);
+    await server.dropSessions();
+    const gone = { 'mcp-session-id': other.transport.sessionId!, authorization: `Bearer ${token}` };
+    expect((await post(gone)).status).toBe(404);
+  });
+
+  verifies('devidp.sample.credentials', 'remembers what it was shown, and keeps none of it', async () => {
+    const token = await forUser(ada.id);
+    await post({});
+    await bearer(token);
+    await bearer(token);
+    await post({ authorization: 'Basic eDp5' });
+    expect(server.credentials.all()).toEqual([
+      { hash: '', subject: undefined, audience: undefined, times: 1, accepted: 0, methods: { POST: 1 } },
+      {
+        ...{ hash: hashOfHeader(`Bearer ${token}`), subject: ada.id, audience: mail.audience },
+        ...{ times: 2, accepted: 2, methods: { POST: 2 } },
+      },
+      expect.objectContaining({ hash: hashOfHeader('Basic eDp5'), subject: undefined, accepted: 0 }),
+    ]);
+    expect(JSON.stringify(server.credentials.all())).not.toContain(token.split('.')[2]);
+    server.credentials.clear();
+    expect(server.credentials.all()).toEqual([]);
+  });
+
+  verifies('devidp.sample.development-only', 'answers this machine only, over plain http too', async () => {
+    const options = { idp: rig.idp, audience: mail.audience };
+    await expect(start({ ...options, production: true })).rejects.toThrow('production');
+    await expect(start({ ...options, production: false, host: '0.0.0.0' })).rejects.toThrow('loopback');
+    const plain = await start({ ...options, production: false });
+    const token = await forUser(bob.id);
+    const { client } = await connect(() => token, plain.url);
+    expect((await client.callTool({ name: 'whoami' })).structuredContent).toMatchObject({ name: bob.name });
+    const renamed = await rig.fetch(plain.url, { headers: { host: 'evil.example' } });
+    expect(renamed.status).toBe(421);
+  });
+});

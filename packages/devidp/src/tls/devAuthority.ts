@@ -1,0 +1,112 @@
+import { createHash, KeyObject, webcrypto, X509Certificate } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
+import { join } from 'node:path';
+import { loadX509 } from './x509.ts';
+
+/** What a server shows and proves. PEM. */
+export interface IssuedCertificate {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** A client's own certificate, as it is registered at a provider. */
+export interface ClientCertificate extends IssuedCertificate {
+  /** SHA-256 of the certificate, as hex: how the large providers name one. */
+  readonly thumbprint: string;
+}
+
+/** A certificate authority that lives as long as the process: its key is nowhere else. */
+export interface DevAuthority {
+  readonly caPem: string;
+  /** For servers: names and addresses that the certificate stands for. */
+  issue(hosts?: readonly string[]): Promise<IssuedCertificate>;
+  /** For a client that proves itself by a key. RSA, because RS256 and PS256 are what such proofs are signed with. */
+  issueClient(name: string): Promise<ClientCertificate>;
+  /** Writes the authority's certificate into a directory, for settings that name a file. The path. */
+  writeCaFile(directory: string): Promise<string>;
+}
+
+export const LOOPBACK_HOSTS: readonly string[] = ['127.0.0.1', 'localhost', '::1'];
+
+const ELLIPTIC = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+const RSA = {
+  ...{ name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256', modulusLength: 2048 },
+  publicExponent: new Uint8Array([1, 0, 1]),
+};
+const HOUR_MS = 60 * 60 * 1000;
+/** Short: whatever came to trust this authority by mistake does not for long. */
+const LIFE_MS = 7 * 24 * HOUR_MS;
+
+export async function createDevAuthority(): Promise<DevAuthority> {
+  const x509 = await loadX509();
+  // Of the system, whatever clock the provider was given: who checks a certificate reads the system's too.
+  const now = Date.now();
+  const life = { notBefore: new Date(now - HOUR_MS), notAfter: new Date(now + LIFE_MS) };
+  const subtle = webcrypto.subtle;
+  const makeKeys = (algorithm: typeof ELLIPTIC | typeof RSA) =>
+    subtle.generateKey(algorithm, true, ['sign', 'verify']);
+
+  const own = await makeKeys(ELLIPTIC);
+  const name = 'CN=Behalf development authority';
+  const { KeyUsageFlags } = x509;
+  const root = await x509.X509CertificateGenerator.createSelfSigned({
+    ...{ name, keys: own, signingAlgorithm: ELLIPTIC, ...life },
+    extensions: [
+      new x509.BasicConstraintsExtension(true, 0, true),
+      new x509.KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign, true),
+      await x509.SubjectKeyIdentifierExtension.create(own.publicKey),
+    ],
+  });
+  const caPem = `${root.toString('pem')}\n`;
+
+  const issue = async (
+    subject: string,
+    keys: webcrypto.CryptoKeyPair,
+    extensions: InstanceType<typeof x509.Extension>[],
+  ): Promise<IssuedCertificate> => {
+    const certificate = await x509.X509CertificateGenerator.create({
+      ...{ subject: `CN=${subject}`, issuer: root.subject, publicKey: keys.publicKey, ...life },
+      ...{ signingKey: own.privateKey, signingAlgorithm: ELLIPTIC },
+      extensions: [
+        new x509.BasicConstraintsExtension(false, undefined, true),
+        new x509.KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
+        await x509.AuthorityKeyIdentifierExtension.create(own.publicKey),
+        ...extensions,
+      ],
+    });
+    return { cert: `${certificate.toString('pem')}\n`, key: pemOf(KeyObject.from(keys.privateKey)) };
+  };
+
+  return {
+    caPem,
+    async issue(hosts = LOOPBACK_HOSTS) {
+      const names = hosts.map((value) => ({
+        type: isIP(value) === 0 ? ('dns' as const) : ('ip' as const),
+        value,
+      }));
+      return issue(hosts[0] ?? 'nobody', await makeKeys(ELLIPTIC), [
+        new x509.SubjectAlternativeNameExtension(names),
+        new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+      ]);
+    },
+    async issueClient(client) {
+      const issued = await issue(client, await makeKeys(RSA), []);
+      return { ...issued, thumbprint: thumbprintOf(issued.cert, 'sha256').toString('hex') };
+    },
+    async writeCaFile(directory) {
+      const path = join(directory, 'development-ca.pem');
+      await writeFile(path, caPem);
+      return path;
+    },
+  };
+}
+
+/** Over the DER form, as a JWT's `x5t` (SHA-1) and `x5t#S256` name a certificate (RFC 7515, sections 4.1.7 and 4.1.8). */
+export function thumbprintOf(pem: string, hash: 'sha1' | 'sha256'): Buffer {
+  return createHash(hash).update(new X509Certificate(pem).raw).digest();
+}
+
+function pemOf(key: KeyObject): string {
+  return String(key.export({ format: 'pem', type: 'pkcs8' }));
+}
