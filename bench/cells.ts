@@ -114,15 +114,28 @@ export function median(values: readonly number[]): number {
 
 /** The median over the rounds of what `of` makes of each round's samples. */
 export function overRounds(samples: Samples, of: (at: (cell: Cell) => LoadResult) => number): number {
+  return round(median(eachRound(samples, of)));
+}
+
+/** The quartiles of the same: how far to believe it. */
+export function quartiles(
+  samples: Samples,
+  of: (at: (cell: Cell) => LoadResult) => number,
+): readonly [number, number] {
+  const sorted = eachRound(samples, of).sort((a, b) => a - b);
+  const at = (q: number) => round(sorted[Math.floor(q * (sorted.length - 1))] ?? 0);
+  return [at(0.25), at(0.75)];
+}
+
+function eachRound(samples: Samples, of: (at: (cell: Cell) => LoadResult) => number): number[] {
   const rounds = Math.min(...[...samples.values()].map((list) => list.length));
-  const values = Array.from({ length: rounds }, (_, i) =>
+  return Array.from({ length: rounds }, (_, i) =>
     of((cell) => {
       const sample = samples.get(cell)?.[i];
       if (!sample) throw new Error(`${cell.name} was not measured`);
       return sample;
     }),
   );
-  return round(median(values));
 }
 
 export function round(value: number): number {

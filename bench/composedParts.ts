@@ -84,13 +84,20 @@ export function composeParts({ port, era, servers, scope }: Shape): Composed {
   const requirePermission = log;
   // No server here takes values from users.
   const variables = { read: () => ({ values: {} }), close: log };
+  // Nor one that wants an exchanged token.
+  const nothingToExchange = { bearerFor: () => Promise.reject(new Error('Nothing is exchanged')) as never };
   return {
     names,
     parts: {
       requirePermission: () => requirePermission,
       sees: () => true,
       registry,
-      credentials: createCredentials({ variables, inheritedEnv: {} }),
+      credentials: createCredentials({
+        variables,
+        obo: nothingToExchange,
+        graphScopes: '',
+        inheritedEnv: {},
+      }),
       connections,
       catalog,
       listAll: createListAll({ clock }),

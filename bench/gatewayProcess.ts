@@ -19,16 +19,18 @@ export interface GatewayOptions {
   environment: NodeJS.ProcessEnv;
   userIds?: readonly string[];
   variable?: SeededVariable;
+  /** More of its environment. */
+  variables?: Readonly<Record<string, string>>;
+  /** A directory of the caller's, for gateways that share one store. */
+  directory?: string;
 }
 
-export async function startGateway(
-  processes: Processes,
-  { settings, environment, userIds = ['bench'], variable }: GatewayOptions,
-): Promise<BenchGateway> {
+export async function startGateway(processes: Processes, options: GatewayOptions): Promise<BenchGateway> {
+  const { settings, environment, userIds = ['bench'], variable, variables = {} } = options;
   execFileSync(process.execPath, [join(root, 'tools/build.mjs')], { stdio: ['ignore', 'ignore', 'inherit'] });
-  const dir = mkdtempSync(join(tmpdir(), 'behalf-bench-'));
+  const dir = options.directory ?? mkdtempSync(join(tmpdir(), 'behalf-bench-'));
   const dataDir = join(dir, 'data');
-  const cookies = await seedUsers(dataDir, userIds, variable);
+  const cookies = userIds.length > 0 ? await seedUsers(dataDir, userIds, variable) : [];
   // JSON is YAML.
   writeFileSync(join(dir, 'librechat.yaml'), JSON.stringify(settings));
   const entry = await processes.command([process.execPath, join(root, 'api/dist/main.js')], {
@@ -40,9 +42,12 @@ export async function startGateway(
       CONFIG_PATH: join(dir, 'librechat.yaml'),
       // One user stands for many here: the limit is asked each time and never reached.
       RATE_LIMIT_CALLS: '10000000',
+      ...variables,
     },
     ready: (output) => /is listening on (http:\/\/\S+?)"/.exec(output)?.[1],
-    onStopped: () => rmSync(dir, { recursive: true, force: true }),
+    onStopped() {
+      if (options.directory === undefined) rmSync(dir, { recursive: true, force: true });
+    },
   });
   const { origin, port } = new URL(entry.found);
   const users = cookies.map((cookie) => ({ cookie, origin }));

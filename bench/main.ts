@@ -3,8 +3,10 @@ import { measureCalls } from './calls.ts';
 import { measureHang } from './hang.ts';
 import { measureIdle } from './idle.ts';
 import { measureLists } from './lists.ts';
+import { measureObo } from './obo.ts';
 import { measurePeers, requirePeers } from './peers.ts';
-import { printReport, type PartReport, type Report } from './report.ts';
+import { requireRedis } from './redis.ts';
+import { goalsOf, printReport, type PartReport, type Report } from './report.ts';
 import { measureServers } from './servers.ts';
 import type { PartOptions } from './stage.ts';
 import { measureStart } from './start.ts';
@@ -19,6 +21,7 @@ const parts: Record<string, (options: PartOptions) => Promise<PartReport>> = {
   hang: measureHang,
   idle: measureIdle,
   lists: measureLists,
+  obo: measureObo,
   peers: measurePeers,
   // Last: it takes the build away and makes it anew.
   start: async (options) => ({ start: await measureStart(options) }),
@@ -32,10 +35,11 @@ if (unknown.length > 0 || (args.includes('--only') && only.length === 0)) {
   process.exit(2);
 }
 const chosen = Object.keys(parts).filter((name) => only.length === 0 || only.includes(name));
-const report: Report = { rows: [], ratios: {}, counts: {} };
+const report: Report = { rows: [], ratios: {}, counts: {}, goals: {} };
 try {
   // Known before minutes are spent.
   if (chosen.includes('peers')) requirePeers();
+  if (chosen.includes('obo')) requireRedis(process.env);
   for (const name of chosen) {
     process.stderr.write(`${name} ...\n`);
     const result = await parts[name]?.({
@@ -47,6 +51,7 @@ try {
     Object.assign(report.counts, result?.counts);
     if (result?.start) report.start = result.start;
   }
+  report.goals = goalsOf(report);
   process.stdout.write(args.includes('--json') ? `${JSON.stringify(report)}\n` : printReport(report));
 } catch (error) {
   process.stderr.write(`The benchmark failed: ${error instanceof Error ? error.message : String(error)}\n`);

@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net';
 /**
  * The bare MCP server behind everything that is measured, in a process of its own: JSON answers, no stream, no
  * framework. `/legacy...` keeps sessions (2025-11-25), `/modern...` keeps nothing (2026-07-28); whatever follows is
- * ignored, so that a thousand servers can be one process. `GET /counts` tells what came in.
+ * ignored, so that a thousand servers can be one process; but `/guarded/x` wants a bearer token that begins with x.
+ * `GET /counts` tells what came in.
  */
 const counts = { requests: 0, initialized: 0, calls: 0, hanging: 0, wrong: 0 };
 const sessions = new Set<string>();
@@ -57,6 +58,11 @@ function answer(request: IncomingMessage, response: ServerResponse, body: string
   counts.requests += 1;
   const modern = request.url?.startsWith('/modern') === true;
   const message = JSON.parse(body) as Message;
+  const wanted = request.url?.split('/guarded/')[1];
+  if (wanted !== undefined && request.headers.authorization?.startsWith(`Bearer ${wanted}`) !== true) {
+    response.writeHead(401).end();
+    return;
+  }
   const known = request.headers['mcp-session-id'];
   if (!modern && message.method !== 'initialize' && message.method !== 'server/discover') {
     if (typeof known !== 'string' || !sessions.has(known)) {

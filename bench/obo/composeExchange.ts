@@ -1,0 +1,125 @@
+import {
+  createExchanger,
+  createExchangeProviders,
+  createOboTargets,
+  createOboTrust,
+  createRegistry,
+  createSubjectSource,
+  DEFAULT_TENANT,
+  principalOf,
+  type OboTokenParts,
+  type UserPrincipal,
+  type UserServer,
+} from '@behalf/gateway';
+import { createKeyring, HiddenText, systemClock as clock, systemRandom as random } from '@behalf/kernel';
+import { graphScopes, loadSettings } from '@behalf/settings';
+import { openMemoryStore } from '@behalf/stores/memory';
+import { CLIENT, RESOURCE } from './scene.ts';
+
+const ISSUER = 'https://login.example';
+const HOUR_MS = 60 * 60 * 1_000;
+
+export interface ComposedExchange {
+  readonly parts: OboTokenParts;
+  readonly server: UserServer;
+  readonly wanted: { readonly scopes: string };
+  readonly principals: readonly UserPrincipal[];
+  /** Made so far. */
+  readonly exchanges: () => number;
+  readonly close: () => Promise<void>;
+}
+
+/** The parts of an exchange as the gateway has them, around a provider that answers at once and a store in memory. */
+export async function composeExchange(users: number): Promise<ComposedExchange> {
+  const log = () => undefined;
+  const store = openMemoryStore({ clock, random });
+  const { changes, leases, cache } = store;
+  const obo = { provider: 'bench', scopes: RESOURCE.scopes.join(' '), audience: RESOURCE.id };
+  const loaded = loadSettings(
+    JSON.stringify({
+      identityProviders: {
+        bench: {
+          ...{ type: 'jwt-bearer', tokenEndpoint: `${ISSUER}/token` },
+          ...{ clientId: CLIENT.id, clientSecret: CLIENT.secret },
+        },
+      },
+      mcpServers: { mail: { type: 'streamable-http', url: 'https://mail.example/mcp', obo } },
+    }),
+    { env: {} },
+  );
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.diagnostics));
+  const { settings } = loaded;
+  const registry = createRegistry({ env: {}, enforced: new Set(), isFailed: () => false, log });
+  registry.update({ settings, isBuiltIn: false, definitions: {}, overrides: [] });
+  const server = registry.find(DEFAULT_TENANT, 'mail');
+  if (server?.scope !== 'user' || !('obo' in server.settings) || !server.settings.obo) {
+    throw new Error('The server does not exchange');
+  }
+
+  const principals: UserPrincipal[] = [];
+  for (let i = 0; i < users; i += 1) principals.push(await signedIn(store, i));
+  let exchanges = 0;
+  const providers = createExchangeProviders({
+    providers: settings.identityProviders,
+    login: null,
+    fetchFor: () => () => {
+      exchanges += 1;
+      const answer = { access_token: `token-${exchanges}`, token_type: 'Bearer', expires_in: 3600 };
+      return Promise.resolve(Response.json(answer));
+    },
+    readText: () => Promise.reject(new Error('Nothing is read')),
+    ...{ clock, random, log },
+  });
+  const trust = createOboTrust({
+    ...{ users: store.users, changes, clock, log, audit: { note: log }, authorMaxAgeMs: HOUR_MS },
+    // Who wrote the file answers for it: no role is asked.
+    roles: { roleHas: () => false, isFresh: () => true, refresh: async () => undefined },
+  });
+  const subjects = createSubjectSource({
+    login: { issuer: ISSUER, tokens: { find: async () => null } },
+    sessions: { list: async () => [] },
+    ...{ users: store.users, changes, clock },
+  });
+  const exchanger = createExchanger({
+    cache: cache('obo'),
+    keyring: createKeyring([new Uint8Array(32).fill(7)], random),
+    ...{ leases, clock, random, log, record: log },
+  });
+  return {
+    parts: {
+      current: ({ name }, tenant) => registry.find(tenant, name),
+      targets: createOboTargets({
+        ...{ providers: () => settings.identityProviders, declared: () => settings.servers },
+        ...{ login: () => null, graphScopes: graphScopes({}) },
+      }),
+      ...{ trust, subjects, exchanger, providers: () => providers },
+      pendingClaims: { put: async () => undefined },
+      refused: log,
+    },
+    server,
+    wanted: server.settings.obo,
+    principals,
+    exchanges: () => exchanges,
+    async close() {
+      await exchanger.close();
+      subjects.close();
+      trust.close();
+      await store.close();
+    },
+  };
+}
+
+/** An account, and who calls by a token of it. */
+async function signedIn({ users }: ReturnType<typeof openMemoryStore>, i: number): Promise<UserPrincipal> {
+  const now = clock.now();
+  const subject = `u${i}`;
+  const user = {
+    ...{ id: subject, tenant: DEFAULT_TENANT, issuer: ISSUER, subject, role: 'USER', name: subject },
+    ...{ email: `${subject}@example.com`, roleSource: 'manual' as const, roleConfirmedAt: null },
+    ...{ disabledAt: null, signedOutAt: null, passwordSealed: null, createdAt: now, updatedAt: now },
+  };
+  await users.insert(user);
+  const text = new HiddenText(`own token of ${subject}`);
+  const token = { text, issuer: ISSUER, subject, expiresAt: now + HOUR_MS };
+  return principalOf(user, { via: 'bearer', token });
+}
