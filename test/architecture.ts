@@ -6,6 +6,8 @@ export interface PackageRule {
   npm: readonly string[];
   /** `none` keeps a package fit for a browser. */
   node: 'all' | 'none';
+  /** Never deployed, so it may also use what only development installs. */
+  development?: boolean;
 }
 
 const stores = ['memory', 'sqlite', 'mongo', 'redis', 'copy', 'open'].map((name) => `@behalf/stores/${name}`);
@@ -20,7 +22,7 @@ export const packageRules: readonly PackageRule[] = [
     folder: 'packages/gateway',
     // The compiled definition of a server (ADR 9).
     ours: ['@behalf/contracts', '@behalf/kernel', '@behalf/settings'],
-    npm: ['@modelcontextprotocol/client', 'ajv', 'jose', 'openid-client', 're2js', 'ws'],
+    npm: ['@azure/msal-node', '@modelcontextprotocol/client', 'ajv', 'jose', 'openid-client', 're2js', 'ws'],
     node: 'all',
   },
   {
@@ -52,8 +54,9 @@ export const packageRules: readonly PackageRule[] = [
   {
     folder: 'packages/devidp',
     ours: ['@behalf/contracts', '@behalf/kernel'],
-    npm: ['jose', 'oidc-provider'],
+    npm: ['@modelcontextprotocol/sdk', '@peculiar/x509', 'jose', 'oidc-provider'],
     node: 'all',
+    development: true,
   },
   {
     folder: 'api',
@@ -97,9 +100,11 @@ export const packageRules: readonly PackageRule[] = [
       '@behalf/api/compose',
       '@behalf/api/app',
       '@behalf/devidp',
+      '@behalf/devidp/demo',
+      '@behalf/devidp/sample',
       '@behalf/testkit',
     ],
-    npm: ['@modelcontextprotocol/client', 'undici'],
+    npm: ['@azure/msal-node', '@modelcontextprotocol/client', 'undici'],
     node: 'all',
   },
 ];
@@ -119,15 +124,26 @@ export const confinements: readonly Confinement[] = [
   },
   {
     modules: ['jose', 'openid-client'],
-    to: ['packages/gateway/src/identity/', 'packages/devidp/'],
+    to: [
+      'packages/gateway/src/identity/',
+      // Our own proof towards a token endpoint.
+      'packages/gateway/src/credentials/obo/providers/',
+      'packages/devidp/',
+    ],
     why: 'who somebody is, is decided in one place',
+  },
+  {
+    modules: ['@azure/msal-node'],
+    // Measured for itself, its cache included.
+    to: ['packages/gateway/src/credentials/obo/providers/', 'bench/'],
+    why: 'a stateless exchanger and nothing else: its cache and throttle are never used',
   },
   { modules: ['mongoose'], to: ['packages/stores/src/mongo/'], why: 'one folder per technology' },
   { modules: ['libsql'], to: ['packages/stores/src/sqlite/'], why: 'one folder per technology' },
   { modules: ['redis', '@keyv/redis'], to: ['packages/stores/src/redis/'], why: 'one folder per technology' },
   {
     modules: ['node:child_process'],
-    to: ['packages/gateway/src/upstream/', 'packages/testkit/', 'bench/'],
+    to: ['packages/gateway/src/upstream/', 'packages/testkit/', 'packages/devidp/src/demo/', 'bench/'],
     why: 'stdio servers are spawned in one place, with an allow-list for their environment',
   },
   {
@@ -144,6 +160,7 @@ export const environmentReaders: readonly string[] = [
   'config/scripts/src/',
   'packages/cli/src/main.ts',
   'packages/devidp/src/main.ts',
+  'packages/devidp/src/demo/main.ts',
   'packages/testkit/src/',
   'bench/main.ts',
 ];

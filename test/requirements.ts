@@ -4,12 +4,23 @@ import { catalog } from './requirements/catalog.ts';
 import { configure } from './requirements/configure.ts';
 import { connections } from './requirements/connections.ts';
 import { devidp } from './requirements/devidp.ts';
+import { oboDevidp } from './requirements/oboDevidp.ts';
 import { egress } from './requirements/egress.ts';
 import { foundation } from './requirements/foundation.ts';
 import { http } from './requirements/http.ts';
 import { identity } from './requirements/identity.ts';
 import { kernel } from './requirements/kernel.ts';
+import { obo } from './requirements/obo.ts';
+import { oboSubject } from './requirements/oboSubject.ts';
+import { oboInjection } from './requirements/oboInjection.ts';
+import { oboAttackers } from './requirements/oboAttackers.ts';
+import { oboAuthor } from './requirements/oboAuthor.ts';
+import { oboCa } from './requirements/oboCa.ts';
+import { oboTargets } from './requirements/oboTargets.ts';
+import { oboFaults } from './requirements/oboFaults.ts';
+import { oboScenarios } from './requirements/oboScenarios.ts';
 import { openid } from './requirements/openid.ts';
+import { oboProviders } from './requirements/oboProviders.ts';
 import { policy } from './requirements/policy.ts';
 import { registry } from './requirements/registry.ts';
 import { reinit } from './requirements/reinit.ts';
@@ -20,6 +31,7 @@ import { settings } from './requirements/settings.ts';
 import { stores } from './requirements/stores.ts';
 import { toolcall } from './requirements/toolcall.ts';
 import { upstream } from './requirements/upstream.ts';
+import { oboExchanger } from './requirements/oboExchanger.ts';
 
 /** `done`: kept by at least one test. `planned`: promised, not yet built. */
 export type Requirement = readonly [status: 'done' | 'planned', promise: string];
@@ -28,8 +40,17 @@ export type Requirement = readonly [status: 'done' | 'planned', promise: string]
 export const requirements: Readonly<Record<string, Requirement>> = {
   ...kernel,
   ...identity,
+  ...oboScenarios,
+  ...oboFaults,
+  ...obo,
   ...access,
+  ...oboInjection,
+  ...oboAttackers,
+  ...oboAuthor,
+  ...oboCa,
+  ...oboTargets,
   ...openid,
+  ...oboSubject,
   ...upstream,
   ...http,
   ...connections,
@@ -37,15 +58,18 @@ export const requirements: Readonly<Record<string, Requirement>> = {
   ...registry,
   ...catalog,
   ...toolcall,
+  ...oboProviders,
   ...policy,
   ...audit,
   ...reinit,
   ...rest,
   ...secrecy,
   ...devidp,
+  ...oboDevidp,
   ...scenarios,
   ...egress,
   ...settings,
   ...stores,
+  ...oboExchanger,
   ...foundation,
 };

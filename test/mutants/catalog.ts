@@ -351,15 +351,15 @@ export const catalog: readonly Mutant[] = [
   {
     id: 'catalog.order.previous-credential',
     file: 'packages/gateway/src/toolcall/callTool.ts',
-    find: 'const obtain = () => (ready = prepare(parts, server, inbound));',
-    replace: 'const obtain = () => (ready ??= prepare(parts, server, inbound));',
+    find: '(ready = prepare(parts, server, { ...inbound, signal }, { purse }))',
+    replace: '(ready ??= prepare(parts, server, { ...inbound, signal }, { purse }))',
   },
   {
     id: 'catalog.order.previous-credential',
     file: 'packages/gateway/src/toolcall/callTool.ts',
-    find: 'const obtain = () => (ready = prepare(parts, server, inbound));',
+    find: '(ready = prepare(parts, server, { ...inbound, signal }, { purse }))',
     replace:
-      'const obtain = () => ((ready ??= prepare(parts, server, inbound)), prepare(parts, server, inbound));',
+      '((ready ??= prepare(parts, server, { ...inbound, signal }, { purse })), prepare(parts, server, inbound))',
   },
   {
     id: 'catalog.order.previous-credential',
@@ -371,8 +371,8 @@ export const catalog: readonly Mutant[] = [
   {
     id: 'catalog.order.previous-credential',
     file: 'packages/gateway/src/reinit/reinitialize.ts',
-    find: 'const tools = await loadTools(parts, server, () => prepare(parts, server, inbound), inbound, {',
+    find: 'const tools = await loadTools(parts, server, obtain, inbound, {',
     replace:
-      'const ready = prepare(parts, server, inbound);\n    const tools = await loadTools(parts, server, () => ready, inbound, {',
+      'const ready = obtain();\n    const tools = await loadTools(parts, server, () => ready, inbound, {',
   },
 ];

@@ -289,12 +289,7 @@ export const connections: readonly Mutant[] = [
     "JSON.stringify([key, 'stdio', principal ?? null])",
     "JSON.stringify([key, 'stdio'])",
   ),
-  mutant(
-    'connections.breaker.innocent',
-    'leaseOf',
-    'if (failure || !signal.aborted) gate.report',
-    'gate.report',
-  ),
+  mutant('connections.breaker.innocent', 'leaseOf', '(failure || !signal.aborted)', 'true'),
   mutant(
     'connections.breaker.half-open',
     'breakers',

@@ -183,8 +183,8 @@ const checks: readonly (readonly [id: string, file: string, find: string, replac
   [
     'egress.dns.pinned',
     'connect.ts',
-    'return dialFirst(parts, addresses, { port, servername: host, tls }, signal);',
-    'return dialFirst(parts, addresses.length ? await parts.resolve(host) : [], { port, servername: host, tls }, signal);',
+    'return dialFirst(parts, addresses, { port, servername: host, tls, ca }, signal);',
+    'return dialFirst(parts, addresses.length ? await parts.resolve(host) : [], { port, servername: host, tls, ca }, signal);',
   ],
   ['egress.own.refused', 'judge.ts', 'if (own && isOwnName(own, target))', "if (host === '')"],
   ['egress.own.refused', 'judge.ts', 'if (own && isOwnAddress(own, address, port))', "if (host === '')"],
@@ -247,8 +247,8 @@ const checks: readonly (readonly [id: string, file: string, find: string, replac
   [
     'egress.redirect.no-exemption',
     'createEgress.ts',
-    'JSON.stringify([audience, exemptions, proxy ?? null, connectMs])',
-    'JSON.stringify([audience, proxy ?? null, connectMs])',
+    'JSON.stringify([audience, exemptions, proxy ?? null, trusted, connectMs])',
+    'JSON.stringify([audience, proxy ?? null, trusted, connectMs])',
   ],
   [
     'egress.redirect.refuse-mode',
@@ -298,10 +298,28 @@ const checks: readonly (readonly [id: string, file: string, find: string, replac
     'const address = target.host;',
   ],
   [
+    'egress.proxy.loopback',
+    'proxyChoice.ts',
+    "if (isLoopback(target)) return audience === 'identity' ? undefined : named;",
+    '',
+  ],
+  [
+    'egress.proxy.loopback',
+    'proxyChoice.ts',
+    "return audience === 'identity' ? undefined : named;",
+    'return named;',
+  ],
+  [
+    'egress.proxy.loopback',
+    'createEgress.ts',
+    'proxyChoice({ audience, own: proxy })',
+    "proxyChoice({ audience, own: proxy ?? parts.env['PROXY'] })",
+  ],
+  [
     'egress.proxy.pool-key',
     'createEgress.ts',
-    'JSON.stringify([audience, exemptions, proxy ?? null, connectMs])',
-    'JSON.stringify([audience, exemptions, connectMs])',
+    'JSON.stringify([audience, exemptions, proxy ?? null, trusted, connectMs])',
+    'JSON.stringify([audience, exemptions, trusted, connectMs])',
   ],
   ['egress.hop.limit', 'guardedRequest.ts', 'if (hop > MAX_HOPS)', 'if (hop > MAX_HOPS + 1)'],
   [
@@ -331,8 +349,8 @@ const checks: readonly (readonly [id: string, file: string, find: string, replac
   [
     'egress.pool.key',
     'createEgress.ts',
-    'JSON.stringify([audience, exemptions, proxy ?? null, connectMs])',
-    'JSON.stringify([exemptions, proxy ?? null, connectMs])',
+    'JSON.stringify([audience, exemptions, proxy ?? null, trusted, connectMs])',
+    'JSON.stringify([exemptions, proxy ?? null, trusted, connectMs])',
   ],
   [
     'egress.pool.bounded',

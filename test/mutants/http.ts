@@ -290,8 +290,8 @@ export const http: readonly Mutant[] = [
   {
     id: 'http.request.credential',
     file: 'packages/gateway/src/upstream/http/openHttpUpstream.ts',
-    find: '{ ...target, headers: {} }',
-    replace: 'target',
+    find: '{ ...target, headers: {}, bearer: undefined }',
+    replace: '{ ...target, bearer: undefined } as never',
   },
   {
     id: 'http.session.own-answer',

@@ -40,7 +40,7 @@ export const openid: readonly Mutant[] = [
   {
     id: 'openid.discovery.plain-http',
     file: 'packages/gateway/src/identity/openid/providerMetadata.ts',
-    find: ' && LOOPBACK.test(hostname)',
+    find: ' && isLoopbackHost(hostname)',
     replace: '',
   },
   {

@@ -17,8 +17,9 @@ export const overrides: readonly Mutant[] = [
   {
     id: 'configure.override.checked',
     file: override,
-    find: '    requireCompiled(tried);\n',
-    replace: '    if (next === null) requireCompiled(tried);\n',
+    find: 'const settings = requireCompiled(tried);',
+    replace:
+      "const settings = (tried.compiled.ok ? tried.compiled.server : { type: 'stdio' }) as ServerSettings;",
   },
   {
     id: 'configure.override.secrets',

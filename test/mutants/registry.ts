@@ -337,8 +337,8 @@ export const registry: readonly Mutant[] = [
   {
     id: 'credentials.obtain.binding',
     file: credentials,
-    find: 'JSON.stringify([principalKey(principal), server.revision, target])',
-    replace: 'JSON.stringify([server.revision, target])',
+    find: 'JSON.stringify([principalKey(of.principal), of.server.revision, target])',
+    replace: 'JSON.stringify([of.server.revision, target])',
   },
   {
     id: 'credentials.variables.declared-only',

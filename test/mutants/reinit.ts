@@ -4,8 +4,8 @@ export const reinit: readonly Mutant[] = [
   {
     id: 'reinit.outcomes',
     file: 'packages/gateway/src/reinit/outcome.ts',
-    find: 'outcome.tools !== null && outcome.tools.length > 0',
-    replace: 'outcome.tools !== null',
+    find: 'const found = outcome.tools !== null && outcome.tools.length > 0',
+    replace: 'const found = outcome.tools !== null',
   },
   {
     id: 'reinit.explicit',
@@ -52,14 +52,14 @@ export const reinit: readonly Mutant[] = [
   {
     id: 'reinit.deferred',
     file: 'packages/gateway/src/reinit/reinitialize.ts',
-    find: "return error instanceof SignInNeeded || (error instanceof GatewayError && error.code === 'REQUEST_INVALID');",
-    replace: 'return error !== undefined;',
+    find: "    (error instanceof GatewayError && error.code === 'REQUEST_INVALID')\n",
+    replace: '    error instanceof GatewayError\n',
   },
   {
     id: 'reinit.obo',
     file: 'packages/gateway/src/reinit/reinitialize.ts',
-    find: 'if (usesObo(server.settings)) {',
-    replace: "if (server.name === '') {",
+    find: "return code === 'MCP_OBO_FORBIDDEN' || code.startsWith('OBO_');",
+    replace: "return code.startsWith('OBO_');",
   },
   {
     id: 'reinit.bare-only-oauth',

@@ -196,13 +196,13 @@ export const rest: readonly Mutant[] = [
   {
     id: 'network.reload.same',
     file: 'api/src/network.ts',
-    find: 'if (JSON.stringify(next) === JSON.stringify(rules)) return;',
+    find: 'if (textOf(next) === textOf(rules)) return;',
     replace: '',
   },
   {
     id: 'network.reload.sockets',
     file: 'api/src/network.ts',
-    find: 'if (through !== egress) await judgeAgain(socket, target);',
+    find: 'if (through !== egress) await judgeAgain(socket, opened);',
     replace: '',
   },
   {

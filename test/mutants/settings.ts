@@ -340,7 +340,7 @@ export const settings: readonly Mutant[] = [
   {
     id: 'env.strict',
     file: `${contracts}/env/texts.ts`,
-    find: "(url.protocol === 'http:' && LOOPBACK.test(url.hostname))",
+    find: "(url.protocol === 'http:' && isLoopbackHost(url.hostname))",
     replace: "url.protocol === 'http:'",
   },
   {

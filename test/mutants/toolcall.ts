@@ -101,8 +101,8 @@ export const toolcall: readonly Mutant[] = [
   {
     id: 'toolcall.replay.ended',
     file: 'packages/gateway/src/toolcall/loadTools.ts',
-    find: 'if (inbound.signal.aborted || !mayRepeat(error, ready.server)) throw error;',
-    replace: 'if (error instanceof UpstreamError) throw error;',
+    find: 'if (!mayRepeat(error, ready.server)) throw error;',
+    replace: 'throw error;',
   },
   {
     id: 'toolcall.replay.never',
@@ -143,8 +143,8 @@ export const toolcall: readonly Mutant[] = [
   {
     id: 'toolcall.replay.left',
     file: 'packages/gateway/src/toolcall/askServer.ts',
-    find: 'inbound.signal.aborted ? undefined : await again(error)',
-    replace: 'await again(error)',
+    find: '    if (inbound.signal.aborted) throw error;\n',
+    replace: '',
   },
   {
     id: 'toolcall.header-mismatch',
@@ -330,7 +330,7 @@ export const toolcall: readonly Mutant[] = [
   {
     id: 'audit.call.outcome',
     file: 'packages/gateway/src/toolcall/callTool.ts',
-    find: "trail.refused = 'MCP_AUTHORIZATION_UNAVAILABLE';",
+    find: "trail.refused = refused?.code ?? 'MCP_AUTHORIZATION_UNAVAILABLE';",
     replace: '',
   },
   {

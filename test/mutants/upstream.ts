@@ -130,7 +130,7 @@ export const upstream: readonly Mutant[] = [
   {
     id: 'stdio.upstream.bounded',
     file: 'packages/gateway/src/upstream/openUpstream.ts',
-    find: "() => bound.abort(new UpstreamError('connect_timeout'))",
+    find: "() => bound.abort(new UpstreamError(wait.pending ? 'token_late' : 'connect_timeout'))",
     replace: '() => undefined',
   },
   {

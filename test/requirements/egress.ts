@@ -83,6 +83,10 @@ export const egress = {
     'done',
     "A server's own proxy comes first, then PROXY, then the standard variables.",
   ],
+  'egress.proxy.loopback': [
+    'done',
+    'No proxy of the environment is asked for what is on this machine; one for identity requests never is.',
+  ],
   'egress.proxy.no-proxy': ['done', 'NO_PROXY takes names, wildcards, blocks, ranges, bare IPv6 and ports.'],
   'egress.proxy.prechecked': ['done', 'A proxied target is judged here before the proxy hears of it.'],
   'egress.proxy.pinned': ['done', 'A proxy is asked for the checked address, and TLS keeps the name.'],

@@ -54,6 +54,7 @@ export const identity = {
   'identity.sign-in.success-clears': ['done', 'A success clears the count of its account alone.'],
   'identity.sign-in.retry-after': ['done', 'A refused attempt is told when to come back.'],
   'identity.sign-in.no-oracle': ['done', 'Signing in does not tell which accounts exist.'],
+  'identity.principal.key': ['done', 'The key of a principal is one per person, and no two share one.'],
   'identity.key-check.fits': ['done', 'A process with another key than the store’s is told so.'],
   'errors.gateway.actionable': ['done', 'Every error says what happened and what to do.'],
   'errors.gateway.cause-hidden': ['done', 'What caused an error is never told to the caller.'],

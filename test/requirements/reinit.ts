@@ -31,7 +31,10 @@ export const reinit = {
     'done',
     'A server that names fields of a chat waits for one, after the user has filled in what it needs.',
   ],
-  'reinit.obo': ['done', 'A server that is sent exchanged tokens is never asked without one.'],
+  'reinit.obo': [
+    'done',
+    'A server that refused an exchanged token, or is not trusted with one, is never asked without one.',
+  ],
   'reinit.bare-only-oauth': [
     'done',
     'A key, a value or a permission that is refused is never followed by a bare request.',

@@ -89,6 +89,10 @@ describe('a running gateway', () => {
       );
       const gateway = await place.start({ LOG_LEVEL: 'debug' });
       const browser = await signedIn(gateway);
+      const named = await browser.post('/api/mcp/servers/stubborn/tools/pid/call');
+      const { content } = (await named.json()) as { content: { text: string }[] };
+      const stubborn = Number(content[0]?.text);
+      expect(isRunning(stubborn)).toBe(true);
       const calls = [
         browser.get('/api/mcp/tools'),
         browser.post('/api/mcp/servers/stubborn/tools/hang/call'),
@@ -104,6 +108,7 @@ describe('a running gateway', () => {
       void gateway.ended().then((ended) => (code = ended));
       await eventually('the exit', () => code !== undefined, 10_000);
       expect(code).toBe(0);
+      await eventually('the end of what was started', () => !isRunning(stubborn));
     },
     60_000,
   );
@@ -259,3 +264,11 @@ describe('a running gateway', () => {
     60_000,
   );
 });
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

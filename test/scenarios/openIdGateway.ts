@@ -68,9 +68,8 @@ export async function startOpenIdGateway(options: OpenIdGatewayOptions): Promise
 }
 
 /** Somebody's browser, at the gateway and at the provider. */
-export function createVisitor(gateway: Pick<OpenIdGateway, 'url'>) {
+export function createVisitor(gateway: Pick<OpenIdGateway, 'url'>, there = createProviderBrowser()) {
   const here = createBrowser(gateway.url);
-  const there = createProviderBrowser();
 
   /** Begins a sign-in; where the provider is asked. */
   async function leave(returnTo?: string): Promise<URL> {

@@ -1,0 +1,191 @@
+import { systemClock, systemRandom as random } from '@behalf/kernel';
+import { openPrimary } from '@behalf/stores/open';
+import { eventually, verifies } from '@behalf/testkit';
+import { afterAll, beforeAll, beforeEach, describe, expect } from '@jest/globals';
+import { createMovableClock, type MovableClock } from './movableClock.ts';
+import { startAttackScene, tokensIn, type AttackScene, type StoredServer } from './oboAttackersScene.ts';
+import { seenBy } from './oboCaller.ts';
+
+const HOUR_MS = 60 * 60 * 1000;
+/** A timer of exactly this length is over when the test says so. Nobody else has one. */
+const HELD_MS = 7_777_777;
+
+/** Everything that can be asked of a server: with a body, it is a POST. */
+const questions: Record<string, [path: string, body?: object]> = {
+  'a call': ['servers/NAME/tools/whoami/call', { arguments: {} }],
+  'a resource': ['servers/NAME/resources/read', { uri: 'note:one' }],
+  'a prompt': ['servers/NAME/prompts/greet/get', { arguments: {} }],
+  'the list of resources': ['servers/NAME/resources'],
+  'the list of templates': ['servers/NAME/resources/templates'],
+  'the list of prompts': ['servers/NAME/prompts'],
+};
+
+for (const way of ['entra-secret', 'jwt-bearer'] as const) {
+  describe(`a server whose author may not decide about tokens any more (${way})`, () => {
+    let scene: AttackScene;
+    let clock: MovableClock;
+    let server: StoredServer;
+    let otto: string;
+    let release: (() => void) | undefined;
+    beforeAll(async () => {
+      const movable = createMovableClock();
+      clock = {
+        ...movable,
+        timer(ms, fn, options) {
+          if (ms !== HELD_MS) return movable.timer(ms, fn, options);
+          release = fn;
+          return () => undefined;
+        },
+      };
+      scene = await startAttackScene(way, { clock, variables: { OBO_AUTHOR_MAX_AGE: String(2 * HOUR_MS) } });
+      server = await scene.publish('otto', scene.obo(scene.good.url, { title: 'Of Otto' }));
+      otto = await scene.signIn('otto');
+      // What is counted is what a call costs, not who somebody is.
+      await scene.signIn('vic');
+    }, 60_000);
+    beforeEach(() => scene.forget());
+    afterAll(() => scene.close());
+
+    const change = (user: object) => scene.ask('ada', 'PATCH', `/api/admin/users/${otto}`, user);
+    const changeRole = (bits: object) =>
+      scene.ask('ada', 'PATCH', '/api/admin/roles/AUTHOR', { permissions: { MCP_SERVERS: bits } });
+
+    async function expectWorks(): Promise<void> {
+      for (const user of ['uma', 'uma']) expect(seenBy(await scene.call(user, server.name))).toBe(user);
+      expect(tokensIn(scene.sentTo(scene.good)).length).toBeGreaterThan(0);
+    }
+
+    /** With a token at hand and without one, whatever is asked. */
+    async function expectRefused(): Promise<void> {
+      // The list of all tools asks the server of the file as well, with a token that is at hand.
+      for (const user of ['uma', 'vic']) expect(seenBy(await scene.call(user, 'mail'))).toBe(user);
+      scene.forget();
+      for (const user of ['uma', 'vic']) {
+        for (const [what, [path, body]] of Object.entries(questions)) {
+          const at = `/api/mcp/${path.replace('NAME', server.name)}`;
+          const { status, body: told } = await scene.ask(user, body ? 'POST' : 'GET', at, body);
+          expect([user, what, status, told.code]).toEqual([user, what, 403, 'MCP_OBO_FORBIDDEN']);
+        }
+        for (const forceNew of [true, false]) {
+          const at = `/api/mcp/${server.name}/reinitialize`;
+          const { status, body } = await scene.ask(user, 'POST', at, { forceNew });
+          expect([user, status, body]).toEqual([user, 200, expect.objectContaining({ success: false })]);
+          expect(body).not.toHaveProperty('tools.0');
+        }
+        const { body } = await scene.ask(user, 'GET', '/api/mcp/tools');
+        const { servers } = body as { servers: Record<string, { tools: unknown[] }> };
+        expect(servers[server.name]?.tools ?? []).toEqual([]);
+      }
+      expect(scene.idp.requests.count()).toBe(0);
+      expect(scene.sentTo(scene.good)).toEqual([]);
+    }
+
+    const losses: Record<string, { lose: () => Promise<unknown>; regain: () => Promise<unknown> }> = {
+      'was given a lesser role': {
+        lose: () => change({ role: 'CREATOR' }),
+        regain: () => change({ role: 'AUTHOR' }),
+      },
+      'was disabled': { lose: () => change({ disabled: true }), regain: () => change({ disabled: false }) },
+      'has a role that may no more': {
+        lose: () => changeRole({ CONFIGURE_OBO: false }),
+        regain: () => changeRole({ CONFIGURE_OBO: true }),
+      },
+    };
+    for (const [what, { lose, regain }] of Object.entries(losses)) {
+      verifies(
+        'obo.attacker.downgraded',
+        `the author ${what}: from the very next request on nothing is sent`,
+        async () => {
+          await expectWorks();
+          expect(await lose()).toMatchObject({ status: 200 });
+          await expectRefused();
+          expect(await regain()).toMatchObject({ status: 200 });
+          await expectWorks();
+        },
+        30_000,
+      );
+    }
+
+    verifies('obo.attacker.downgraded', 'in the middle of a call: its token is not used', async () => {
+      scene.idp.switches.set({ kind: 'slow', ms: HELD_MS }, { user: 'vic', times: 1 });
+      const call = scene.call('vic', server.name);
+      const answer = await eventually('the exchange to be under way', () => release);
+      await change({ role: 'CREATOR' });
+      answer();
+      const { status, body } = await call;
+      expect([status, body.code]).toEqual([403, 'MCP_OBO_FORBIDDEN']);
+      expect(scene.sentTo(scene.good)).toEqual([]);
+      await change({ role: 'AUTHOR' });
+    });
+
+    verifies(
+      'obo.attacker.downgraded',
+      'the author’s next token says less: what they wrote is refused',
+      async () => {
+        expect(await change({ roleSource: 'claim' })).toMatchObject({ status: 200 });
+        clock.move(2_000);
+        await scene.signIn('otto');
+        await expectWorks();
+        const said = scene.saysOf('otto', ['CREATOR']);
+        clock.move(2_000);
+        await scene.signIn('otto');
+        await expectRefused();
+        said.again();
+        clock.move(2_000);
+        await scene.signIn('otto');
+        clock.move(2_000);
+        await expectWorks();
+      },
+      30_000,
+    );
+
+    verifies(
+      'obo.attacker.stale-role',
+      'a role that no token has confirmed for too long counts no more, until one does',
+      async () => {
+        clock.move(2_000);
+        await scene.signIn('otto');
+        await expectWorks();
+        clock.move(2 * HOUR_MS - 10_000);
+        // Their own tokens are new; it is the author's that is old.
+        await expectWorks();
+        clock.move(20_000);
+        await expectRefused();
+        await scene.signIn('otto');
+        clock.move(2_000);
+        await expectWorks();
+        // What an administrator gave has no end.
+        expect(await change({ role: 'AUTHOR' })).toMatchObject({ status: 200 });
+        clock.move(4 * HOUR_MS);
+        await expectWorks();
+      },
+      30_000,
+    );
+
+    verifies(
+      'obo.attacker.downgraded',
+      'the account of the author is gone from the store',
+      async () => {
+        await expectWorks();
+        const store = await openPrimary({ dataDir: scene.dataDir }, { clock: systemClock, random });
+        try {
+          const all = await store.raw.page('users', null, 100);
+          await store.raw.remove('users', [otto]);
+          await store.changes.publish({ topic: 'users', id: otto });
+          await eventually('the news', async () => {
+            return (await scene.call('uma', server.name)).body.code === 'MCP_OBO_FORBIDDEN' || null;
+          });
+          await expectRefused();
+          await store.raw.put(
+            'users',
+            all.filter(({ id }) => id === otto),
+          );
+          await store.changes.publish({ topic: 'users', id: otto });
+        } finally {
+          await store.close();
+        }
+      },
+      30_000,
+    );
+  });
+}

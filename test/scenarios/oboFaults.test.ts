@@ -1,0 +1,228 @@
+import type { Behaviour } from '@behalf/devidp';
+import { verifies } from '@behalf/testkit';
+import { afterAll, beforeAll, beforeEach, describe, expect } from '@jest/globals';
+import { seenBy, type Called } from './oboCaller.ts';
+import { startFaultScene, type FaultScene, type Stranger } from './oboFaultsScene.ts';
+
+interface Fault {
+  readonly what: string;
+  readonly behaviour: Behaviour;
+  /** Token requests of one call. */
+  readonly requests: number;
+  readonly status: number;
+  readonly code: string;
+  readonly retryAfter?: string;
+  /** For how long it is remembered. */
+  readonly overInMs?: number;
+}
+
+const busy = { status: 503, code: 'OBO_TEMPORARY', requests: 2, retryAfter: '2' };
+const noToken = { status: 502, code: 'OBO_EMPTY_RESPONSE', requests: 1, overInMs: 2_001 };
+const faults: readonly Fault[] = [
+  { what: '429', behaviour: { kind: 'throttle' }, ...busy, overInMs: 2_001 },
+  {
+    what: '429 for a second',
+    behaviour: { kind: 'throttle', retryAfterSeconds: 1 },
+    ...{ ...busy, retryAfter: '1', overInMs: 1_001 },
+  },
+  {
+    what: '429 for longer than anybody waits',
+    behaviour: { kind: 'throttle', retryAfterSeconds: 6 },
+    ...{ ...busy, requests: 1, retryAfter: '6', overInMs: 6_001 },
+  },
+  { what: '500 without a word', behaviour: { kind: 'fail' }, ...busy },
+  { what: 'an empty object', behaviour: { kind: 'empty' }, ...noToken },
+  { what: 'a token of no characters', behaviour: { kind: 'empty-token' }, ...noToken },
+  { what: 'a token that is no bearer token', behaviour: { kind: 'not-bearer' }, ...noToken },
+  { what: 'a closed connection', behaviour: { kind: 'close' }, ...busy },
+  { what: 'no answer', behaviour: { kind: 'hang' }, ...busy },
+];
+
+/** Of what is exchanged. The caller's own lasts. */
+const TOKEN_SECONDS = 15;
+
+/** The provider's own words: numbers, codes and descriptions. */
+const PROVIDER = /AADSTS|Trace ID|Correlation|error_description|temporarily|invalid_|Too many|not one/;
+
+for (const way of ['entra-secret', 'jwt-bearer'] as const) {
+  describe(`a provider or a server that fails (${way})`, () => {
+    let scene: FaultScene;
+    beforeAll(async () => {
+      scene = await startFaultScene(way, { tokenSeconds: TOKEN_SECONDS });
+    }, 60_000);
+    beforeEach(async () => {
+      scene.calm();
+      // The keys of the provider are known: what is asked here is what an exchange does.
+      await fetch(`${scene.url}/api/user`, { headers: { authorization: `Bearer ${scene.token('ada')}` } });
+    });
+    afterAll(() => scene.close());
+
+    /** What the server was shown is what was exchanged for these, and never what they came with, nor nothing. */
+    function expectOwnTokens(...people: Stranger[]): void {
+      const shown = scene.mail.credentials.all();
+      for (const { hash, subject, audience } of shown) {
+        expect(hash).not.toBe('');
+        expect(people.map(({ id }) => id)).toContain(subject);
+        expect(audience).toBe('mail-api');
+      }
+      for (const { token } of people) expect(scene.mail.credentials.of(token)).toBeUndefined();
+    }
+
+    async function expectWorks(one: Stranger): Promise<void> {
+      expect(seenBy(await one.call())).toBe(one.id);
+    }
+
+    function told({ status, body, retryAfter }: Called) {
+      return { status, code: body.code, retryAfter: retryAfter ?? undefined };
+    }
+
+    for (const { what, behaviour, requests, status, code, retryAfter, overInMs = 0 } of faults) {
+      verifies(
+        'obo.faults.bounded',
+        `${what}: ${requests} at most, and ${code}`,
+        async () => {
+          const { idp, mail } = scene;
+          const [one, other] = [scene.stranger(), scene.stranger()];
+          scene.hurry(behaviour.kind === 'hang');
+          idp.switches.set(behaviour, { user: one.id });
+          const answer = await one.call();
+          expect(told(answer)).toEqual({ status, code, retryAfter });
+          expect(idp.requests.count()).toBe(requests);
+          expect(JSON.stringify(answer)).not.toMatch(PROVIDER);
+          expect(mail.credentials.all()).toEqual([]);
+          // Nobody else is concerned, and it is over when it is over.
+          scene.hurry(false);
+          await expectWorks(other);
+          idp.switches.clear();
+          scene.clock.move(overInMs);
+          await expectWorks(one);
+          expect(idp.requests.count()).toBe(requests + 2);
+          expectOwnTokens(one, other);
+        },
+        30_000,
+      );
+    }
+
+    verifies('obo.faults.bounded', 'nobody there: two attempts, and OBO_TEMPORARY', async () => {
+      const one = scene.stranger();
+      // A third would get an answer.
+      const down = scene.idp.switches.set({ kind: 'down' }, { times: 2 });
+      expect(told(await one.call())).toEqual({ status: 503, code: 'OBO_TEMPORARY', retryAfter: '2' });
+      expect(scene.idp.switches.active()).not.toContain(down);
+      expect(scene.idp.requests.count()).toBe(0);
+      expect(scene.mail.credentials.all()).toEqual([]);
+      await expectWorks(one);
+      expectOwnTokens(one);
+    });
+
+    verifies('obo.faults.bounded', 'a token for somebody else is shown once and not kept', async () => {
+      const { idp, mail } = scene;
+      const one = scene.stranger();
+      idp.switches.set({ kind: 'other-audience', audience: 'elsewhere' }, { user: one.id });
+      expect(told(await one.call())).toMatchObject({ status: 502, code: 'MCP_CREDENTIAL_REJECTED' });
+      expect(idp.requests.count()).toBe(2);
+      const wrong = { subject: one.id, audience: 'elsewhere', times: 1, accepted: 0 };
+      expect(mail.credentials.all()).toMatchObject([wrong, wrong]);
+      idp.switches.clear();
+      mail.credentials.clear();
+      await expectWorks(one);
+      expect(idp.requests.count()).toBe(3);
+      expectOwnTokens(one);
+    });
+
+    verifies(
+      'obo.faults.refused',
+      'a server that refuses for ever costs two requests a call, and sees no token twice',
+      async () => {
+        const { idp, mail } = scene;
+        const one = scene.stranger();
+        mail.refuseTokens();
+        for (const calls of [1, 2]) {
+          expect(told(await one.call())).toMatchObject({ status: 502, code: 'MCP_CREDENTIAL_REJECTED' });
+          expect(idp.requests.count()).toBe(2 * calls);
+          expect(mail.credentials.all().map(({ times }) => times)).toEqual(Array(2 * calls).fill(1));
+        }
+        mail.acceptTokens();
+        await expectWorks(one);
+        expect(idp.requests.count()).toBe(5);
+        expectOwnTokens(one);
+      },
+    );
+
+    verifies('obo.faults.refused', 'after three such calls it is left alone, by that user', async () => {
+      const { idp, mail } = scene;
+      const [one, other] = [scene.stranger(), scene.stranger()];
+      mail.refuseTokens();
+      for (let calls = 0; calls < 3; calls += 1) {
+        expect(told(await one.call())).toMatchObject({ status: 502, code: 'MCP_CREDENTIAL_REJECTED' });
+      }
+      mail.acceptTokens();
+      for (let calls = 0; calls < 3; calls += 1) {
+        expect(told(await one.call())).toEqual({ status: 503, code: 'MCP_BREAKER_OPEN', retryAfter: '30' });
+      }
+      expect(mail.credentials.all().map(({ times }) => times)).toEqual(Array(6).fill(1));
+      // One more, for the call that is not made.
+      expect(idp.requests.count()).toBeLessThanOrEqual(7);
+      await expectWorks(other);
+      expectOwnTokens(one, other);
+    });
+
+    verifies('obo.faults.refused', 'a retry and a forced exchange are paid from the same two', async () => {
+      const { idp, mail } = scene;
+      const one = scene.stranger();
+      idp.switches.set({ kind: 'fail' }, { user: one.id, times: 1 });
+      mail.refuseTokens(1);
+      // One more token would have been enough, and is not asked for.
+      expect(told(await one.call())).toMatchObject({ status: 502, code: 'MCP_CREDENTIAL_REJECTED' });
+      expect(idp.requests.count()).toBe(2);
+      expect(mail.credentials.all()).toMatchObject([{ subject: one.id, times: 1 }]);
+      await expectWorks(one);
+      expect(idp.requests.count()).toBe(3);
+      // The refused one was forgotten.
+      expect(mail.credentials.all()).toMatchObject([{ times: 1 }, { subject: one.id }]);
+      expectOwnTokens(one);
+    });
+
+    for (const { what, behaviour, requests, status, code, overInMs = 0 } of faults) {
+      verifies(
+        'obo.faults.no-stale',
+        `refused, and the provider gives ${what}: the old token is not tried again`,
+        async () => {
+          const { idp, mail } = scene;
+          const one = scene.stranger();
+          await expectWorks(one);
+          const before = mail.credentials.all()[0]?.times ?? 0;
+          idp.requests.clear();
+          scene.hurry(behaviour.kind === 'hang');
+          idp.switches.set(behaviour, { user: one.id });
+          mail.refuseTokens(1);
+          expect(told(await one.call())).toMatchObject({ status, code });
+          expect(idp.requests.count()).toBe(requests);
+          expect(mail.credentials.all()).toMatchObject([{ times: before + 1 }]);
+          scene.hurry(false);
+          idp.switches.clear();
+          scene.clock.move(overInMs);
+          await expectWorks(one);
+          expect(mail.credentials.all()).toMatchObject([{ times: before + 1 }, { subject: one.id }]);
+          expect(idp.requests.count()).toBe(requests + 1);
+          expectOwnTokens(one);
+        },
+        30_000,
+      );
+    }
+
+    verifies('obo.faults.no-stale', 'a token past its end is not used for want of another', async () => {
+      const { idp, mail, clock } = scene;
+      const one = scene.stranger();
+      await expectWorks(one);
+      mail.credentials.clear();
+      clock.move(TOKEN_SECONDS * 1_000 - 1);
+      idp.switches.set({ kind: 'fail' }, { user: one.id });
+      expect(told(await one.call())).toMatchObject({ status: 503, code: 'OBO_TEMPORARY' });
+      expect(mail.credentials.all()).toEqual([]);
+      idp.switches.clear();
+      await expectWorks(one);
+      expectOwnTokens(one);
+    });
+  });
+}

@@ -1,0 +1,313 @@
+import { createDevIdp } from '@behalf/devidp';
+import {
+  createOboTokens,
+  createOboTrust,
+  type AskParts,
+  type OboTokenParts,
+  type OboTrustParts,
+  type ServerSnapshot,
+} from '@behalf/gateway';
+import { systemClock } from '@behalf/kernel';
+import { eventually, verifies } from '@behalf/testkit';
+import { afterAll, beforeAll, beforeEach, describe, expect } from '@jest/globals';
+import { startInProcess } from './inProcess.ts';
+import { createMovableClock, type MovableClock } from './movableClock.ts';
+import { SCOPES, startAttackScene, tokensIn, whoamiServer, type AttackScene } from './oboAttackersScene.ts';
+import { callWith, seenBy } from './oboCaller.ts';
+import { http, yamlWith } from './serverYaml.ts';
+
+/*
+ * What LibreChat does with On-Behalf-Of -> what Behalf does instead, and which id proves it. An id that is proven below
+ * stands with a star.
+ *
+ * Its key is user and scopes              obo.key.separates, obo.key.no-collision
+ * Scopes are compared as text             obo.key.scopes-set; sent as configured: obo.provider.form-fields
+ * A token is used until its very end      obo.expiry.skew, obo.expiry.short
+ * The end of a kept one moves             obo.table.absolute*, obo.expiry.subject
+ * In clear in Redis                       obo.cache.sealed, obo.cache.unreadable, obo.secrets.stored
+ * Survives logout, role, disabling        obo.evict.holder, obo.evict.in-flight, obo.sign-in.logout, obo.subject.signed-out
+ * The login's token must live             obo.subject.session, obo.sign-in.ended: until it can be renewed, its end is a sign-in
+ * A snapshot taken at login               obo.subject.session, obo.subject.bearer
+ * A 401 is final                          toolcall.obo.refused-once, obo.recovery.once, obo.recovery.final, obo.token.claims
+ * A 401 begins an OAuth sign-in           obo.table.no-flow*, configure.obo.create, registry.inspection.skips, status.obo
+ * Streams and goodbyes carry an old one   obo.injection.every-request, obo.recovery.session
+ * Headers change on the connection        obo.injection.own-bearer, obo.injection.stateless, obo.attacker.interleaved
+ * Untrusted: asked bare                   toolcall.obo-trust, reinit.obo, obo.attacker.downgraded
+ * Refused: asked bare                     reinit.obo, reinit.obo.bare, obo.sign-in.reinit
+ * No checker: trusted                     obo.table.required*
+ * Trust follows the first author          obo.table.grant*, configure.obo.grant, registry.stored.secured, obo.attacker.tampered
+ * Two reads a call                        access.obo-trust.stale, obo.author.one-read
+ * Checked once, before the exchange       obo.token.trusted, obo.attacker.downgraded
+ * Fields are compared as JSON text        obo.table.same*, configure.obo.same
+ * Left out defaults are a change          obo.table.same*, configure.obo.same
+ * An override of `obo` alone is ignored   obo.table.override*, configure.override.merged
+ * One retry, by the words of the error    obo.retry.once, obo.retry.only-what-passes, obo.retry.retry-after, obo.fault.network
+ * No end of an exchange                   obo.retry.hang, obo.flight.abort-one, obo.flight.abort-all
+ * One flight a process                    obo.flight.one-across-replicas, obo.replicas.one-exchange
+ * An answer without a token is kept       obo.expiry.no-token, obo.answer.empty
+ * Granted scope and type do not matter    obo.answer.token, obo.answer.scope
+ * The Graph placeholder goes out as text  credentials.obo.graph, obo.graph.header
+ * `authorization` in another letter case  settings.obo.conflict, obo.injection.one-header
+ * Redirects, plain http                   obo.injection.redirect, obo.attacker.redirect, obo.targets.https
+ * Logged, not audited                     obo.table.audited*, obo.audit.exchange, obo.faults.told
+ *
+ * Defects:
+ * B1  no exchange after a 401             obo.recovery.once
+ * B2  the end drifts                      obo.table.absolute*, obo.expiry.skew
+ * B3  the key lacks tenant and issuer     obo.key.separates
+ * B4  survives logout                     obo.sign-in.logout, obo.sign-in.replicas
+ * B5  bare when untrusted                 obo.attacker.downgraded
+ * B6  a missing checker fails open        obo.table.required*, access.obo-trust.editor
+ * B7  the author keeps trust              obo.table.grant*
+ * B8  order of keys                       obo.table.same*
+ * B9  a 401 begins a sign-in              obo.table.no-flow*
+ * B10 an override of `obo` is ignored     obo.table.override*
+ * B11 hidden network errors               obo.fault.network, obo.retry.once
+ * B12 no token is kept                    obo.expiry.no-token
+ *
+ * Cases:
+ * 65 each its own code                    obo.token.subject, obo.sign-in.nobody, obo.sign-in.ended, settings.obo.shape,
+ *                                         without a provider: obo.table.no-provider*
+ * 66 hit, miss, forced, apart             obo.key.separates, obo.key.scopes-set, obo.flight.force-apart
+ * 67 parallel misses                      obo.flight.one-per-key, obo.flight.failure-shared-once, obo.flight.force-apart
+ * 68 what is repeated; lifetime           obo.retry.once, obo.retry.only-what-passes, obo.answer.lifetime (five minutes, not an hour)
+ * 69 each call its own header             obo.injection.own-bearer, toolcall.obo.nothing-else, obo.token.told
+ * 70 who is trusted                       access.obo-trust.editor, obo.author.max-age, obo.attacker.downgraded
+ */
+
+describe('what Behalf does where others do not', () => {
+  let scene: AttackScene;
+  let clock: MovableClock;
+  beforeAll(async () => {
+    clock = createMovableClock();
+    scene = await startAttackScene('entra-secret', { clock });
+  }, 60_000);
+  beforeEach(() => {
+    scene.good.change({ respond: () => undefined });
+    scene.forget();
+  });
+  afterAll(() => scene.close());
+
+  verifies('obo.table.required', 'without who decides about trust nothing can be built', () => {
+    const without = <T, K extends keyof T>(parts: T, _key: K): Omit<T, K> => parts;
+    const tokens = {} as OboTokenParts;
+    const trust = {} as OboTrustParts;
+    const builds = [
+      // @ts-expect-error without an answer about trust
+      () => createOboTokens(without(tokens, 'trust')),
+      // @ts-expect-error without an answer about targets
+      () => createOboTokens(without(tokens, 'targets')),
+      // @ts-expect-error without whose token it is
+      () => createOboTokens(without(tokens, 'subjects')),
+      // @ts-expect-error without the server as it is now
+      () => createOboTokens(without(tokens, 'current')),
+      // @ts-expect-error without anybody to write it down
+      () => createOboTokens(without(tokens, 'record')),
+      // @ts-expect-error without roles
+      () => createOboTrust(without(trust, 'roles')),
+      // @ts-expect-error without an end of what a token said
+      () => createOboTrust(without(trust, 'authorMaxAgeMs')),
+      // @ts-expect-error nor is a call made without it
+      (parts: Omit<AskParts, 'oboTrust'>): AskParts => parts,
+    ];
+    expect(builds).toHaveLength(8);
+  });
+
+  verifies('obo.table.required', 'where nobody can say who is trusted, nobody is', async () => {
+    const silent = {
+      ...{
+        clock: systemClock,
+        authorMaxAgeMs: 60_000,
+        log: () => undefined,
+        audit: { note: () => undefined },
+      },
+      changes: { publish: async () => undefined, subscribe: () => () => undefined, checkedAt: () => 0 },
+      users: { findById: () => Promise.reject(new Error('nobody answers')) },
+      roles: { roleHas: () => true, isFresh: () => true, refresh: async () => undefined },
+    };
+    const trust = createOboTrust(silent);
+    const server = { source: 'user', tenant: 'default', secured: { by: 'otto', intact: true } };
+    expect(await trust.isTrusted(server as ServerSnapshot)).toBe(false);
+    const noSeal = { ...server, secured: undefined };
+    expect(await trust.isTrusted(noSeal as unknown as ServerSnapshot)).toBe(false);
+    trust.close();
+  });
+
+  verifies('obo.table.override', 'an override of nothing but obo counts, and is shown', async () => {
+    const path = '/api/admin/mcp/servers/mail';
+    expect(seenBy(await scene.call('uma', 'mail'))).toBe('uma');
+    const config = { obo: { scopes: 'api://mail/Mail.Read' } };
+    const put = await scene.ask('ada', 'PUT', path, { config });
+    expect([put.status, put.body]).toMatchObject([200, { effective: config, override: { config } }]);
+    expect((await scene.ask('ada', 'GET', path)).body).toMatchObject({
+      effective: { ...config, source: 'config' },
+    });
+    scene.forget();
+    expect(seenBy(await scene.call('uma', 'mail'))).toBe('uma');
+    expect(scene.idp.requests.all.map(({ scope }) => scope?.split(' ')[0])).toEqual(['api://mail/Mail.Read']);
+    expect((await scene.ask('ada', 'DELETE', path)).status).toBe(200);
+    await scene.signIn('uma');
+    scene.forget();
+    expect(seenBy(await scene.call('uma', 'mail'))).toBe('uma');
+    expect(scene.idp.requests.all.map(({ scope }) => scope?.split(' ')[0])).toEqual([SCOPES]);
+  });
+
+  verifies('obo.table.grant', 'trust follows who decided last, and nobody else', async () => {
+    const { good, obo } = scene;
+    const config = obo(good.url, { title: 'Handed on' });
+    const { name, id } = await scene.publish('otto', config);
+    const [otto, olga] = [await scene.signIn('otto'), await scene.signIn('olga')];
+    const updated = [{ type: 'user', id: olga, accessRoleId: 'mcpServer_editor' }];
+    const everybody = { public: true, publicAccessRoleId: 'mcpServer_viewer' };
+    await scene.share('ada', { name, id }, { updated, ...everybody });
+    const role = async (user: string, next: string) => {
+      const { status } = await scene.ask('ada', 'PATCH', `/api/admin/users/${user}`, { role: next });
+      expect(status).toBe(200);
+    };
+    const codeOf = async () => {
+      const { status, body } = await scene.call('uma', name);
+      return status === 200 ? seenBy({ body }) : body.code;
+    };
+    // A text decides nothing: it is still Otto's word.
+    expect((await scene.patch('olga', name, { ...config, title: 'Handed on' }, 'replace')).status).toBe(200);
+    expect((await scene.patch('olga', name, { description: 'Of both' }, 'merge')).status).toBe(200);
+    await role(otto, 'CREATOR');
+    expect(await codeOf()).toBe('MCP_OBO_FORBIDDEN');
+    // An address does, and then it is hers.
+    expect((await scene.patch('olga', name, { url: `${good.url}?two` }, 'merge')).status).toBe(200);
+    expect(await codeOf()).toBe('uma');
+    await role(olga, 'CREATOR');
+    scene.forget();
+    expect(await codeOf()).toBe('MCP_OBO_FORBIDDEN');
+    // Giving it back to the first one changes nothing.
+    await role(otto, 'AUTHOR');
+    expect(await codeOf()).toBe('MCP_OBO_FORBIDDEN');
+    expect(scene.sentTo(good)).toEqual([]);
+    await role(olga, 'AUTHOR');
+    expect(await codeOf()).toBe('uma');
+  });
+
+  verifies('obo.table.same', 'the same definition in other words is no change of it', async () => {
+    const { good, obo } = scene;
+    const config = obo(good.url, { title: 'Same', headers: { 'X-One': '1', 'X-Two': '2' } });
+    const { name, id } = await scene.publish('otto', config);
+    const updated = [{ type: 'user', id: await scene.signIn('edd'), accessRoleId: 'mcpServer_editor' }];
+    await scene.share('ada', { name, id }, { updated });
+    const before = (await scene.ask('edd', 'GET', `/api/mcp/servers/${name}`)).body;
+    const reversed = Object.fromEntries(Object.entries(config).reverse());
+    for (const [change, mode] of [
+      [reversed, 'replace'],
+      [{ ...reversed, headers: { 'X-Two': '********', 'X-One': '********' } }, 'replace'],
+      [{ ...config, proxy: null, oauth: null, apiKey: null }, 'replace'],
+      [{ obo: { scopes: SCOPES } }, 'merge'],
+      [{ obo: { scopes: ` ${SCOPES}  ${SCOPES}` } }, 'merge'],
+      [{}, 'merge'],
+    ] as const) {
+      const { status, body } = await scene.patch('edd', name, change, mode);
+      expect([change, status, body.code]).toEqual([change, 200, undefined]);
+    }
+    expect((await scene.ask('edd', 'GET', `/api/mcp/servers/${name}`)).body).toEqual(before);
+  });
+
+  verifies('obo.table.no-flow', 'a server that refuses begins no sign-in of its own', async () => {
+    const { good, evil, obo } = scene;
+    const { name } = await scene.publish('otto', obo(good.url, { title: 'Refuses' }));
+    const challenge = `Bearer resource_metadata="${evil.url}", scope="all"`;
+    good.change({ respond: () => ({ status: 401, headers: { 'www-authenticate': challenge } }) });
+    const { status, body } = await scene.call('uma', name);
+    expect([status, body.code]).toEqual([502, 'MCP_CREDENTIAL_REJECTED']);
+    const again = await scene.ask('uma', 'POST', `/api/mcp/${name}/reinitialize`, {});
+    expect(again.body).toMatchObject({ success: false, oauthRequired: false, oauthUrl: null });
+    const { body: told } = await scene.ask('uma', 'GET', `/api/mcp/connection/status/${name}`);
+    expect(told).toMatchObject({ requiresOAuth: false, authorizationState: 'not_required' });
+    expect(scene.sentTo(evil)).toEqual([]);
+    // Nothing was asked without a token, nor anywhere but at the server's own address.
+    expect(new Set(scene.sentTo(good).map(({ path }) => path))).toEqual(new Set(['/mcp']));
+    expect(tokensIn(scene.sentTo(good)).length).toBeGreaterThanOrEqual(scene.sentTo(good).length);
+  });
+
+  verifies('obo.table.absolute', 'a kept token ends when it ends, however often it is used', async () => {
+    const token = scene.token('vic', { lifetimeSeconds: 4 * 3_600 });
+    const minutes = async (count: number) => {
+      clock.move(count * 60_000);
+      expect(seenBy(await callWith(scene, token, 'mail'))).toBe('vic');
+      return scene.idp.requests.count();
+    };
+    expect(await minutes(0)).toBe(1);
+    expect([await minutes(30), await minutes(20), await minutes(8)]).toEqual([1, 1, 1]);
+    // With half a minute left it is not used any more.
+    expect(await minutes(1.5)).toBe(2);
+    expect([await minutes(30), await minutes(28)]).toEqual([2, 2]);
+    expect(await minutes(1.5)).toBe(3);
+  });
+
+  verifies(
+    'obo.table.audited',
+    'each exchange is written down, and each use of what it brought',
+    async () => {
+      const { good, obo, idp } = scene;
+      const { name, id } = await scene.publish('otto', obo(good.url, { title: 'Written down' }));
+      const uma = await scene.signIn('uma');
+      await scene.call('uma', name);
+      await scene.call('uma', name);
+      idp.switches.set(
+        { kind: 'claims', claims: '{"access_token":{"acrs":{"essential":true,"value":"c1"}}}' },
+        { user: 'uma' },
+      );
+      await scene.signIn('uma');
+      expect((await scene.call('uma', name)).status).toBe(401);
+      idp.switches.clear();
+      const events = await eventually('the events to be written', async () => {
+        const text = await (
+          await fetch(new URL('/api/admin/audit/export', scene.url), {
+            headers: { authorization: `Bearer ${scene.tokenOf('ada')}` },
+          })
+        ).text();
+        const all = text
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line) as Record<string, unknown>);
+        const ours = all.filter(({ serverId }) => serverId === id).reverse();
+        return ours.filter(({ action }) => action === 'tool.call').length === 3 ? ours : null;
+      });
+      const actor = { kind: 'user', id: uma, by: 'bearer' };
+      const told = { actor, server: name, authority: 'exchanged', scopes: [SCOPES] };
+      const exchanges = events.filter(({ action }) => action === 'obo.exchange');
+      expect(exchanges).toMatchObject([
+        { ...told, kind: 'credential', outcome: 'ok' },
+        { ...told, kind: 'credential', outcome: 'refused', code: 'OBO_CONSENT_REQUIRED' },
+      ]);
+      // The second call is there without an exchange: it used what was kept.
+      expect(events.filter(({ action }) => action === 'tool.call')).toMatchObject([
+        { ...told, outcome: 'ok' },
+        { ...told, outcome: 'ok' },
+        { actor, outcome: 'refused' },
+      ]);
+    },
+  );
+});
+
+describe('a gateway that is no client of its identity provider', () => {
+  verifies('obo.table.no-provider', 'a call that needs an exchange says what is missing', async () => {
+    const server = await whoamiServer();
+    const idp = await createDevIdp({
+      ...{ production: false, port: 0, audience: 'api://behalf' },
+      users: [{ id: 'uma', email: 'uma@example.test', name: 'Uma', roles: ['USER'] }],
+      clients: [{ id: 'chat', secret: 'secret-of-the-chat' }],
+    });
+    const gateway = await startInProcess(
+      { OPENID_ISSUER: idp.issuer, OPENID_AUDIENCE: 'api://behalf' },
+      yamlWith({ mail: http(server.url, { obo: { scopes: 'Mail.Read' } }) }),
+    );
+    try {
+      const { status, body } = await callWith(gateway, idp.tokens.mint({ user: 'uma' }));
+      expect([status, body.code]).toEqual([500, 'OBO_MISCONFIGURED']);
+      expect(server.requests).toEqual([]);
+      expect(idp.requests.all).toEqual([]);
+    } finally {
+      await gateway.close();
+      await idp.close();
+      await server.close();
+    }
+  });
+});
