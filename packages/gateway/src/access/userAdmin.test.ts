@@ -2,6 +2,7 @@ import type { Leases } from '@behalf/kernel';
 import { verifies } from '@behalf/testkit';
 import { describe, expect } from '@jest/globals';
 import { createAccessRig } from '../../test/accessRig.ts';
+import type { UserStore } from '../ports/index.ts';
 
 const coded = (code: string) => expect.objectContaining({ code });
 const IDP = 'https://idp.example';
@@ -176,6 +177,7 @@ describe('administration of users', () => {
   verifies('access.users.last-admin', 'and at least one where both believe to be alone', async () => {
     const rig = await createRig(broken);
     const eve = await rig.user('eve', { role: 'ADMIN' });
+    meetAtTheCount(rig.store.users);
     const outcomes = await Promise.allSettled([
       rig.userAdmin.change(rig.root, 'eve', { role: 'USER' }),
       rig.userAdmin.change(eve, 'root', { role: 'USER' }),
@@ -239,3 +241,18 @@ describe('administration of users', () => {
     expect(JSON.stringify(events)).not.toContain(one.hash);
   });
 });
+
+/** The first two who count administrators have both counted before either goes on. */
+function meetAtTheCount(users: UserStore): void {
+  const count = users.countWithRole.bind(users);
+  let arrived = 0;
+  let meet: () => void = () => undefined;
+  const met = new Promise<void>((resolve) => (meet = resolve));
+  users.countWithRole = async (...asked) => {
+    const counted = await count(...asked);
+    arrived += 1;
+    if (arrived === 2) meet();
+    await met;
+    return counted;
+  };
+}
