@@ -209,7 +209,7 @@ export const channel: readonly Mutant[] = [
   {
     id: 'sse.upstream.bounded',
     file: 'packages/gateway/src/upstream/channel/openChannelUpstream.ts',
-    find: 'await unlessAborted(signal, channel.start());',
+    find: 'await unlessAborted(channel.start(), signal);',
     replace: 'await channel.start();',
   },
   {

@@ -164,7 +164,7 @@ export const connections: readonly Mutant[] = [
   mutant(
     'connections.force.waits',
     'slot',
-    '      while (opening) await waitFor(opening.settled, signal);\n',
+    '      while (opening) await unlessAborted(opening.settled, signal);\n',
     '',
   ),
   mutant('connections.force.waits', 'slot', 'void previous?.retire();', 'void previous?.close();'),

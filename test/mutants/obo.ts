@@ -195,7 +195,7 @@ export const obo: readonly Mutant[] = [
   {
     id: 'toolcall.obo.refused-once',
     file: `${toolcall}/recoverFromRefusal.ts`,
-    find: '    if (isRefusedToken(error, ready)) await waitFor(bearer.renew(error.detail.challenge), signal);\n',
+    find: '    if (isRefusedToken(error, ready)) await unlessAborted(bearer.renew(error.detail.challenge), signal);\n',
     replace: '',
   },
   {
@@ -213,7 +213,7 @@ export const obo: readonly Mutant[] = [
   {
     id: 'toolcall.obo.nothing-else',
     file: `${toolcall}/askServer.ts`,
-    find: '  if (token instanceof Promise) await waitFor(token, inbound.signal);\n',
+    find: '  if (token instanceof Promise) await unlessAborted(token, inbound.signal);\n',
     replace: '  if (token instanceof Promise) token.catch(() => undefined);\n',
   },
   {

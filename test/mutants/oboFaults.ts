@@ -46,7 +46,7 @@ export const oboFaults: readonly Mutant[] = [
   mutant(
     'faults.no-stale',
     `${gateway}/toolcall/recoverFromRefusal`,
-    'if (!bearer || !(await waitFor(bearer.renew(refused.detail.challenge), signal))) throw refused;',
+    'if (!bearer || !(await unlessAborted(bearer.renew(refused.detail.challenge), signal))) throw refused;',
     'await bearer?.renew(refused.detail.challenge).catch(() => false);',
   ),
   mutant('faults.no-stale', `${obo}/oboBearer`, '      await exchanger.evict(last.key, last.token);\n', ''),
@@ -103,7 +103,7 @@ export const oboFaults: readonly Mutant[] = [
   mutant(
     'recovery.final',
     `${gateway}/toolcall/recoverFromRefusal`,
-    'if (isRefusedToken(error, ready)) await waitFor(bearer.renew(error.detail.challenge), signal);',
+    'if (isRefusedToken(error, ready)) await unlessAborted(bearer.renew(error.detail.challenge), signal);',
     '',
   ),
   mutant(

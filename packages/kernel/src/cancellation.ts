@@ -1,3 +1,5 @@
+import { abortReason } from './clock.ts';
+
 /** What is read of an abort signal by who can be stopped. Every AbortSignal is one. */
 export interface Cancellation {
   readonly aborted: boolean;
@@ -8,6 +10,20 @@ export interface Cancellation {
 
 /** Told once, when it aborts. */
 export type CancellationListener = (() => void) | { handleEvent(): void };
+
+/** Settles as the work does, or with the signal's reason as soon as it aborts. The work goes on. */
+export function unlessAborted<T>(work: Promise<T>, signal: Cancellation): Promise<T> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) {
+      // Nobody hears how it ends.
+      work.catch(() => undefined);
+      return reject(abortReason(signal));
+    }
+    const onAbort = () => reject(abortReason(signal));
+    signal.addEventListener('abort', onAbort);
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}
 
 /** For who needs the platform's own signal. Off the hot path: this is what costs. */
 export function toAbortSignal(cancellation: Cancellation): AbortSignal {

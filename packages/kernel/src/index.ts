@@ -1,6 +1,6 @@
 export { ByteQueue } from './byteQueue.ts';
 export { abortReason, sleep, systemClock, within, type Cancel, type Clock } from './clock.ts';
-export { LightCancellation, toAbortSignal, type Cancellation } from './cancellation.ts';
+export { LightCancellation, toAbortSignal, unlessAborted, type Cancellation } from './cancellation.ts';
 export { equalSecrets } from './equal.ts';
 export { HiddenText } from './hiddenText.ts';
 export type { HeldLease, LeasePurpose, Leases } from './lease.ts';

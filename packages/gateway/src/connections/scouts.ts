@@ -1,6 +1,5 @@
-import { within, type Clock, type Cancellation } from '@behalf/kernel';
+import { unlessAborted, within, type Clock, type Cancellation } from '@behalf/kernel';
 import type { ConnectionLimits } from './limits.ts';
-import { waitFor } from './waitFor.ts';
 
 /**
  * Whoever opens a server first finds out whether it keeps sessions. If it keeps none, one opening is enough for all
@@ -25,7 +24,7 @@ export function createScouts(clock: Clock, limits: ConnectionLimits): Scouts {
     async wait(key, signal) {
       const scout = out.get(key);
       if (scout)
-        await waitFor(
+        await unlessAborted(
           within(clock, limits.scoutMs, scout, () => undefined),
           signal,
         );

@@ -1,10 +1,9 @@
-import type { Cancellation } from '@behalf/kernel';
+import { unlessAborted, type Cancellation } from '@behalf/kernel';
 import type { Upstream } from '../upstream/upstream.ts';
 import type { Closings } from './closings.ts';
 import type { Connection } from './connection.ts';
 import type { Opening } from './opening.ts';
 import type { Openings } from './openings.ts';
-import { waitFor } from './waitFor.ts';
 
 export interface Adopted {
   readonly connection: Connection;
@@ -97,7 +96,7 @@ export function createSlot({ openings, closings, onEmpty }: SlotParts): Slot {
   async function replace(work: SlotWork, signal: Cancellation): Promise<Connection> {
     queued += 1;
     try {
-      while (opening) await waitFor(opening.settled, signal);
+      while (opening) await unlessAborted(opening.settled, signal);
       return await begin(work).join(signal);
     } finally {
       queued -= 1;

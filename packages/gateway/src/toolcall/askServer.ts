@@ -1,7 +1,6 @@
 import type { ErrorCode } from '@behalf/contracts';
-import type { Random } from '@behalf/kernel';
+import { unlessAborted, type Random } from '@behalf/kernel';
 import type { OboTrust } from '../access/oboTrust.ts';
-import { waitFor } from '../connections/waitFor.ts';
 import type { ConnectionManager } from '../connections/connectionManager.ts';
 import type { Credentials, SignInReason } from '../credentials/credentials.ts';
 import { createPurse, type Purse } from '../credentials/obo/oboTokens.ts';
@@ -62,7 +61,7 @@ export async function prepare(
   }
   const obtaining = obtainCredential(parts.credentials, server, inbound, parts.random, purse);
   // A token may have to be exchanged for it, which goes on without who leaves.
-  const obtained = await (usesGraph(server.settings) ? waitFor(obtaining, inbound.signal) : obtaining);
+  const obtained = await (usesGraph(server.settings) ? unlessAborted(obtaining, inbound.signal) : obtaining);
   if (obtained.kind !== 'ready') throw new SignInNeeded(server, obtained.reason);
   const { ready } = obtained;
   const bearer = bearerOf(ready);
@@ -70,7 +69,7 @@ export async function prepare(
     // Nothing is exchanged for a server that is left alone, and no connection opened without a token.
     if (!explicit) parts.connections.user.check(ready.server, ready.holder);
     const token = bearer.token();
-    if (token instanceof Promise) await waitFor(token, inbound.signal);
+    if (token instanceof Promise) await unlessAborted(token, inbound.signal);
   }
   return ready;
 }

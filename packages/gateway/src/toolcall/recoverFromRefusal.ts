@@ -1,5 +1,4 @@
-import type { Cancellation } from '@behalf/kernel';
-import { waitFor } from '../connections/waitFor.ts';
+import { unlessAborted, type Cancellation } from '@behalf/kernel';
 import type { ServerSnapshot } from '../registry/server.ts';
 import type { Bearer } from '../upstream/target.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
@@ -56,11 +55,11 @@ export async function afterRefusal<T>(
   again: () => Promise<T>,
 ): Promise<T> {
   const bearer = bearerOf(ready);
-  if (!bearer || !(await waitFor(bearer.renew(refused.detail.challenge), signal))) throw refused;
+  if (!bearer || !(await unlessAborted(bearer.renew(refused.detail.challenge), signal))) throw refused;
   try {
     return await again();
   } catch (error) {
-    if (isRefusedToken(error, ready)) await waitFor(bearer.renew(error.detail.challenge), signal);
+    if (isRefusedToken(error, ready)) await unlessAborted(bearer.renew(error.detail.challenge), signal);
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { abortReason, type Cancellation } from '@behalf/kernel';
+import { abortReason, unlessAborted, type Cancellation } from '@behalf/kernel';
 import type { Bearer } from './target.ts';
 import type { HeaderValues } from './upstream.ts';
 
@@ -40,12 +40,4 @@ export async function withToken(
 /** As plain values: WHATWG's own errors repeat a value that they refuse, and the door out does not. */
 export function plainHeaders(headers: RequestInit['headers']): HeaderValues {
   return Object.fromEntries(new Headers(headers));
-}
-
-function unlessAborted<T>(work: Promise<T>, signal: Cancellation): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(abortReason(signal));
-    signal.addEventListener('abort', onAbort);
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
 }

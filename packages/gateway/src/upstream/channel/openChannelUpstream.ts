@@ -1,4 +1,4 @@
-import { abortReason } from '@behalf/kernel';
+import { abortReason, unlessAborted } from '@behalf/kernel';
 import type { UpstreamParts } from '../parts.ts';
 import type { Bearer, OpenOptions } from '../target.ts';
 import type { Era, Json, ServerClaims, Upstream } from '../upstream.ts';
@@ -49,7 +49,8 @@ export async function openChannelUpstream(
 
   try {
     signal.throwIfAborted();
-    await unlessAborted(signal, channel.start());
+    // Starting a transport of the SDK knows no signal.
+    await unlessAborted(channel.start(), signal);
     claims = await greet(peer, options, {
       version,
       timeoutMs: options.initTimeoutMs,
@@ -119,13 +120,4 @@ function createSubscription(peer: Peer, meta: Json): (used: boolean) => void {
       )
       .catch(() => undefined);
   };
-}
-
-/** Starting a transport of the SDK knows no signal. */
-function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(abortReason(signal));
-    signal.addEventListener('abort', onAbort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
 }
