@@ -1,7 +1,8 @@
 export { isLoopbackHost } from './config/isLoopbackHost.ts';
 export { parseUrl } from './config/parseUrl.ts';
 export { errorCodes, errorKinds, httpStatus, jsonRpcNumber, type ErrorCode } from './errors/codes.ts';
-export { ApprovalNeeded, Diagnostic, Problem } from './errors/problem.ts';
+export { Diagnostic } from './errors/diagnostic.ts';
+export { ApprovalNeeded, Problem } from './errors/problem.ts';
 export { Access, ToolFilter } from './config/access.ts';
 export { ApiKey, apiKeyVariable } from './config/apiKey.ts';
 export { checkConfig, type ConfigCheck } from './config/checkConfig.ts';
@@ -20,7 +21,7 @@ export {
 } from './config/identityProviders.ts';
 export { Interface, InterfaceMcpServers } from './config/interface.ts';
 export { unusedInterfaceKeys, unusedSections } from './config/librechatKeys.ts';
-export { McpSettings } from './config/mcpSettings.ts';
+export { McpSettings, OAuthIssuer } from './config/mcpSettings.ts';
 export { OAuth, oauthUrls } from './config/oauth.ts';
 export { Obo, scopeList } from './config/obo.ts';
 export { normalizeServerName, routeWords, serverNameProblem } from './config/serverName.ts';
@@ -91,24 +92,98 @@ export {
 export { ApprovalDecision, ApprovalsView, ApprovalView } from './rest/approvals.ts';
 export {
   AuditExportQuery,
-  auditKinds,
-  auditOutcomes,
   auditProblems,
   AuditQuery,
   AuditVerifyView,
   AuditView,
-  type AuditKind,
-  type AuditOutcome,
   type AuditProblemKind,
 } from './rest/audit.ts';
-export { Email, LoginRequest, Password, SetupRequest, UserView } from './rest/auth.ts';
+export { auditKinds, auditOutcomes, type AuditKind, type AuditOutcome } from './rest/auditWords.ts';
+export { Email, LoginRequest, OwnUserView, Password, SetupRequest, UserView } from './rest/auth.ts';
+export {
+  BlockChange,
+  BlockCheckRequest,
+  BlockCheckView,
+  BlockInput,
+  BlockInputs,
+  BlockRequest,
+  BlockRunRequest,
+  BlockServer,
+  BlocksQuery,
+  blockStates,
+  BlocksView,
+  BlockSummary,
+  BlockView,
+  CheckedBlock,
+  CredentialChoice,
+  CredentialGroup,
+  CredentialNeed,
+  KeptBlock,
+  MissingInput,
+  MissingParts,
+  SchemaDrift,
+} from './rest/blocks.ts';
+export {
+  Authority,
+  authorityKinds,
+  callStates,
+  ChatCall,
+  chatEvents,
+  ChatMessage,
+  ChatPart,
+  ChatProblem,
+  ChatRequest,
+  ConnectNeeded,
+  ConnectWord,
+  ConversationChange,
+  ConversationsQuery,
+  ConversationSummary,
+  ConversationsView,
+  ConversationView,
+  finishReasons,
+  ModelsView,
+  resultKinds,
+  ToolResult,
+  type AuthorityKind,
+  type ChatEvent,
+  type ChatEventName,
+  type FinishReason,
+  type ResultKind,
+} from './rest/chat.ts';
+export { conversationTitle } from './rest/conversationTitle.ts';
+export { LONGEST_CHAT_TEXT, MOST_CHAT_ROUNDS, MOST_PARALLEL_CALLS } from './rest/chatLimits.ts';
+export { KeptChatMessage } from './rest/keptChat.ts';
+export { ServerCheckRequest, ServerCheckView, ServerToolsView, ToolDetail } from './rest/console.ts';
 export { ApiKeyRequest, ApiKeyView } from './rest/keys.ts';
+export { EffectiveConfigView, LiveConnectionsView, StatsQuery, StatsView } from './rest/live.ts';
+export {
+  CredentialChange,
+  CredentialsView,
+  CredentialView,
+  DiagnosisStep,
+  DiagnoseUserRequest,
+  DiagnosisView,
+  DisconnectView,
+  flowChannel,
+  flowErrors,
+  FlowMessage,
+  FlowStatusQuery,
+  FlowStatusView,
+  FlowTokensView,
+  FlowView,
+  ImportCredentialRequest,
+  ImportedCredentialView,
+  ReauthCampaignRequest,
+  ReauthCampaignView,
+  StartFlowRequest,
+  type FlowError,
+} from './rest/oauth.ts';
 export { ReadyView } from './rest/ops.ts';
+export { secretMask } from './rest/secretMask.ts';
 export {
   AdminServersView,
   NamedServerView,
   OverrideView,
-  secretMask,
   ServerRequest,
   ServersQuery,
   ServersView,

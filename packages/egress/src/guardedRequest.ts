@@ -1,3 +1,4 @@
+import { parseUrl } from '@behalf/contracts';
 import type { Cancellation, Clock } from '@behalf/kernel';
 import { Answer } from './answer.ts';
 import { tooLarge } from './bodyGuard.ts';
@@ -146,7 +147,7 @@ function followRedirect({ url, host }: Destination, location: string, left: numb
       requestSent: true,
     });
   }
-  if (!URL.canParse(location, url.href)) throw new EgressError('bad_url', host, { requestSent: true });
+  if (!parseUrl(location, url.href)) throw new EgressError('bad_url', host, { requestSent: true });
   return readDestination(new URL(location, url));
 }
 

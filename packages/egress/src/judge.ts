@@ -8,7 +8,7 @@ import { rangeOf } from './ranges.ts';
 import { targetOf, type Target } from './target.ts';
 
 /** On whose word a request goes out: decides which exemptions count. */
-export type Audience = 'yaml-server' | 'user-server' | 'identity';
+export type Audience = 'yaml-server' | 'user-server' | 'identity' | 'model';
 
 /** A target that passed every check, with the very addresses that were checked. */
 export interface CheckedTarget extends Target {
@@ -40,11 +40,15 @@ export function createJudge(parts: { resolve: Resolve; policy: Policy; own: () =
     const own = audience === 'user-server' ? parts.own() : undefined;
 
     const issuer = exemptions && audience === 'identity' && policy.isIssuer(target);
-    if (!issuer && !policy.domainAllowed(protocol, host, port))
+    // Models are asked where the configuration says, and nowhere else: the list of domains is about servers.
+    const model = exemptions && audience === 'model' && policy.isModel(target);
+    if (audience === 'model') {
+      if (!model) throw new EgressError('domain_not_allowed', host);
+    } else if (!issuer && !policy.domainAllowed(protocol, host, port))
       throw new EgressError('domain_not_allowed', host);
     if (own && isOwnName(own, target)) throw new EgressError('own_address', host);
 
-    const byHost = (exemptions && policy.opensHost(audience, host, port)) || issuer;
+    const byHost = (exemptions && policy.opensHost(audience, host, port)) || issuer || model;
     if (!literal && isBlockedName(host) && !byHost) throw new EgressError('blocked_name', host);
 
     const addresses = literal ? [literal] : await lookUp(resolve, host);

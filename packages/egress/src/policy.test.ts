@@ -331,4 +331,44 @@ describe('exemptions', () => {
       }
     },
   );
+
+  verifies(
+    'egress.open.model-only',
+    "a model's origin is open to the chat alone, and nothing else is",
+    async () => {
+      const modelOrigins = ['http://localhost:11434/v1', 'https://models.example'];
+      const options: RigOptions = {
+        settings: { modelOrigins, allowedDomains: ['good.example'], allowedAddresses: ['127.0.0.1:81'] },
+        dns: { localhost: ['127.0.0.1'], 'models.example': [PUBLIC], 'good.example': [PUBLIC] },
+      };
+      expect(await verdict('http://localhost:11434/v1/models', options, 'model')).toBe('dialled');
+      expect(await verdict('https://models.example/any', options, 'model')).toBe('dialled');
+      // Neither what servers may have, nor the same name in another way.
+      for (const url of [
+        'https://good.example/',
+        'http://127.0.0.1:81/',
+        'http://localhost/',
+        'https://localhost:11434/',
+        'http://models.example/',
+        'http://127.0.0.1:11434/',
+      ]) {
+        expect([url, await verdict(url, options, 'model')]).toEqual([url, 'domain_not_allowed']);
+      }
+      const open = { ...options, settings: { modelOrigins } };
+      for (const audience of ['user-server', 'yaml-server', 'identity'] as const) {
+        expect(await verdict('http://localhost:11434/v1', options, audience)).toBe('domain_not_allowed');
+        expect(await verdict('http://localhost:11434/v1', open, audience)).toBe('blocked_name');
+      }
+    },
+  );
+
+  verifies('egress.open.model-only', 'a model is nowhere where nothing may be reached', async () => {
+    const settings = { modelOrigins: ['http://224.0.0.1', 'http://many.example'] };
+    const options: RigOptions = { settings, dns: { 'many.example': ['224.0.0.1'] } };
+    expect(await verdict('http://224.0.0.1/v1', options, 'model')).toBe('private_address');
+    expect(await verdict('http://many.example/v1', options, 'model')).toBe('private_address');
+    expect(() => createRig({ settings: { modelOrigins: ['https://u:secret@i.example'] } })).toThrow(
+      'modelOrigins[0] is not the http(s) URL of a model API, without credentials',
+    );
+  });
 });

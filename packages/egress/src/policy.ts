@@ -15,6 +15,8 @@ export interface EgressSettings {
   readonly operatorAddresses?: readonly string[];
   /** Origins of the configured issuers: open to the identity client alone. */
   readonly identityOrigins?: readonly string[];
+  /** Origins of the configured models: open to the chat's own requests alone. */
+  readonly modelOrigins?: readonly string[];
 }
 
 /** The settings, compiled once. */
@@ -23,12 +25,14 @@ export interface Policy {
   opensHost(audience: Audience, host: string, port: number): boolean;
   opensAddress(audience: Audience, address: Address, port: number): boolean;
   isIssuer(target: Target): boolean;
+  isModel(target: Target): boolean;
 }
 
 export function compilePolicy(settings: EgressSettings): Policy {
   const everyone = compileOpenAddresses('allowedAddresses', settings.allowedAddresses ?? []);
   const operator = compileOpenAddresses('operatorAddresses', settings.operatorAddresses ?? []);
-  const issuers = new Set((settings.identityOrigins ?? []).map(issuerKey));
+  const issuers = originsOf('identityOrigins', settings.identityOrigins, 'an issuer');
+  const models = originsOf('modelOrigins', settings.modelOrigins, 'a model API');
   const trusted = (audience: Audience) => audience === 'yaml-server';
   return {
     domainAllowed: compileDomains(settings.allowedDomains ?? []),
@@ -37,18 +41,19 @@ export function compilePolicy(settings: EgressSettings): Policy {
     opensAddress: (audience, address, port) =>
       everyone.hasAddress(address, port) || (trusted(audience) && operator.hasAddress(address, port)),
     isIssuer: (target) => issuers.has(originKey(target)),
+    isModel: (target) => models.has(originKey(target)),
   };
 }
 
-function issuerKey(origin: string, index: number): string {
-  try {
-    return originKey(targetOf(new URL(origin)));
-  } catch {
-    throw new EgressPolicyError(
-      ['identityOrigins', index],
-      'is not the http(s) URL of an issuer, without credentials',
-    );
-  }
+function originsOf(setting: string, urls: readonly string[] = [], what: string): ReadonlySet<string> {
+  const keys = urls.map((url, index) => {
+    try {
+      return originKey(targetOf(new URL(url)));
+    } catch {
+      throw new EgressPolicyError([setting, index], `is not the http(s) URL of ${what}, without credentials`);
+    }
+  });
+  return new Set(keys);
 }
 
 function originKey({ protocol, host, port }: Target): string {

@@ -1,3 +1,4 @@
+import { parseUrl } from '@behalf/contracts';
 import { EgressPolicyError } from './errors.ts';
 import { hostOf } from './target.ts';
 
@@ -21,7 +22,7 @@ const KINDS: Readonly<Record<string, readonly [kind: Proxy['kind'], port: number
 export function parseProxy(where: string, text: string): Proxy {
   // A bare host:port is common in proxy variables.
   const full = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
-  const url = URL.canParse(full) ? new URL(full) : undefined;
+  const url = parseUrl(full) && new URL(full);
   const known = url && KINDS[url.protocol];
   const host = url && hostOf(url.hostname);
   if (!url || !known || host === undefined) {

@@ -1,3 +1,4 @@
+export { boundedText } from './boundedText.ts';
 export { ByteQueue } from './byteQueue.ts';
 export { abortReason, sleep, systemClock, within, type Cancel, type Clock } from './clock.ts';
 export { LightCancellation, toAbortSignal, unlessAborted, type Cancellation } from './cancellation.ts';

@@ -1,5 +1,6 @@
 /** Why a lease is held. Only `teardown` tells others to give up; the rest means wait. */
-export type LeasePurpose = 'refresh' | 'login' | 'teardown' | 'stepup' | 'exchange' | 'maintenance';
+export type LeasePurpose =
+  'refresh' | 'login' | 'teardown' | 'stepup' | 'exchange' | 'maintenance' | 'answer';
 
 export interface HeldLease {
   readonly key: string;

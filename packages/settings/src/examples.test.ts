@@ -16,9 +16,15 @@ const env = {
   OPENID_CLIENT_SECRET: 'secret',
   WIKI_CLIENT_ID: 'wiki',
   WIKI_CLIENT_SECRET: 'secret',
+  REPORTS_CLIENT_ID: 'reports',
+  REPORTS_CLIENT_SECRET: 'secret',
+  INVENTORY_CLIENT_ID: 'inventory',
+  INVENTORY_CLIENT_SECRET: 'secret',
+  LEDGER_KEY_FILE: './ledger.pem',
   CORPORATE_CLIENT_SECRET: 'secret',
   WEATHER_API_KEY: 'key',
   LOCAL_API_KEY: 'key',
+  OPENAI_API_KEY: 'key',
 };
 
 const examples = readdirSync(`${root}config/examples`).filter((name) => name.endsWith('.yaml'));
@@ -30,6 +36,8 @@ describe('the files we ship', () => {
   verifies('settings.examples.load', 'there is an example for each recipe', () => {
     expect(examples.sort()).toEqual([
       'api-key.yaml',
+      'chat.yaml',
+      'client-credentials.yaml',
       'custom-variables.yaml',
       'obo-entra.yaml',
       'obo-token-exchange.yaml',

@@ -27,6 +27,7 @@ export {
 export { isAtLogin } from './obo/loginPlace.ts';
 export { NO_PROVIDER, oboTargetProblem, type OboAuthority, type OboProblem } from './obo/oboTargetProblem.ts';
 export { declaresPlainHttp, isReadable } from './obo/plainHttp.ts';
+export { maskAddress } from './redact/maskAddress.ts';
 export type { Settings } from './settings.ts';
 export { bodyFields, openidFields, userFields } from './template/fields.ts';
 export { parseTemplate, type ParsedTemplate, type TemplateProblem } from './template/parseTemplate.ts';

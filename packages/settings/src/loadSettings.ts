@@ -1,6 +1,7 @@
 import type { Diagnostic, Finding } from '@behalf/contracts';
 import { buildSettings } from './buildSettings.ts';
 import { deepFreeze } from './deepFreeze.ts';
+import { redactConfig } from './redact/redactConfig.ts';
 import type { Settings } from './settings.ts';
 import type { EnvRecord } from './template/resolveEnv.ts';
 import { readYaml } from './yaml/readYaml.ts';
@@ -11,6 +12,8 @@ export type LoadResult =
       settings: Settings;
       /** The plain definitions of `mcpServers` by name, as they were written: what overrides are laid over. */
       definitions: Readonly<Record<string, unknown>>;
+      /** The whole file with a mask for every secret, for people to look at. */
+      redacted: Readonly<Record<string, unknown>>;
       warnings: Diagnostic[];
       /** LibreChat keys without effect, each once. */
       unused: string[];
@@ -37,6 +40,7 @@ export function loadSettings(text: string, { env, check = () => [] }: LoadOption
     ok: true,
     settings: built.settings,
     definitions: deepFreeze(definitionsOf(yaml.value)),
+    redacted: deepFreeze(redactConfig(yaml.value)),
     warnings: inOrder(built.warnings.map(yaml.locate)),
     unused: built.unused,
     variables: built.variables,

@@ -7,6 +7,35 @@ import { loadSettings } from './loadSettings.ts';
 
 const obo = { scopes: 'api://s/.default' };
 
+describe('sign-in over a websocket', () => {
+  const socket = { type: 'websocket', url: 'wss://s.example/mcp' };
+  verifies('settings.websocket.no-sign-in', 'is refused, naming what asks for it', () => {
+    const code = 'websocket_oauth';
+    expect(server({ ...socket, oauth: { client_id: 'c' } })).toEqual([['oauth', code]]);
+    expect(server({ ...socket, requiresOAuth: true })).toEqual([['requiresOAuth', code]]);
+    for (const auth of ['required', 'optional']) {
+      expect([auth, server({ ...socket, auth })]).toEqual([auth, [['auth', code]]]);
+    }
+    const grant = {
+      grant: 'client_credentials',
+      client_id: 'c',
+      client_secret: 's',
+      issuer: 'https://a.example',
+    };
+    expect(server({ ...socket, oauth: grant })).toEqual([['oauth', code]]);
+  });
+
+  verifies('settings.websocket.no-sign-in', 'keys and open servers are not', () => {
+    for (const more of [{}, { requiresOAuth: false }, { auth: 'none' }]) {
+      expect(server({ ...socket, ...more })).toEqual([]);
+    }
+    const customUserVars = { KEY: { title: 'Key', description: 'A key' } };
+    expect(server({ ...socket, customUserVars, auth: 'required', headers: { 'X-Key': '{{KEY}}' } })).toEqual(
+      [],
+    );
+  });
+});
+
 describe('names', () => {
   verifies('settings.names.refused', 'characters and words that routes and URLs cannot hold', () => {
     for (const name of [

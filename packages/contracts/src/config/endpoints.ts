@@ -20,6 +20,11 @@ export const CustomEndpoint = openSection({
     .optional()
     .describe('Which models it has.'),
   headers: z.record(z.string(), z.string()).optional().describe('Headers sent with every request.'),
+  addParams: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe('Fields added to every request, such as `temperature`. What is said and the tools stay ours.'),
+  dropParams: z.array(z.string()).optional().describe('Fields taken out of every request.'),
 });
 export type CustomEndpoint = z.output<typeof CustomEndpoint>;
 

@@ -24,6 +24,38 @@ const addresses = z.array(
     .refine((value) => isReachable(ADDRESS, value), address),
 );
 
+/** What the operator knows of an authorization server that servers name. */
+export const OAuthIssuer = section({
+  profile: z
+    .enum(['entra'])
+    .optional()
+    .describe('`entra`: `resource` is omitted and S256 assumed, because it says neither.'),
+  pkce: z
+    .enum(['required', 'assume-s256'])
+    .default('required')
+    .describe('`assume-s256`: use S256 although the metadata does not name it.'),
+  resource: z.enum(['send', 'omit']).optional().describe('Whether RFC 8707 `resource` is sent.'),
+  rotationGraceSeconds: z
+    .int()
+    .min(0)
+    .max(300)
+    .default(0)
+    .describe('For how long a refresh token still answers after it was rotated. 0: unknown.'),
+  revokeOnReplace: z
+    .enum(['per-token', 'never'])
+    .default('never')
+    .describe('`per-token`: revoking a replaced token leaves the rest of its grant alone.'),
+  origins: z
+    .array(z.string().min(1))
+    .default([])
+    .describe('Origins of servers that may be sent tokens of this issuer, whoever defined them.'),
+  endpointOrigins: z
+    .array(z.string().min(1))
+    .default([])
+    .describe('Further origins that its token, registration and revocation endpoints may have.'),
+});
+export type OAuthIssuer = z.output<typeof OAuthIssuer>;
+
 export const McpSettings = section({
   allowedDomains: z
     .array(
@@ -46,6 +78,10 @@ export const McpSettings = section({
     .describe(
       '`host:port` entries in private space that servers of this file alone may reach. Prefer it. Own key of Behalf.',
     ),
+  issuers: z
+    .record(z.string().min(1), OAuthIssuer)
+    .optional()
+    .describe('What is known of authorization servers, by issuer. Own key of Behalf.'),
   catalogRecovery: unusedKey('LibreChat’s recovery timings for tool catalogs.'),
 });
 export type McpSettings = z.output<typeof McpSettings>;

@@ -18,7 +18,7 @@ export const OAuth = section({
   client_id: text.optional().describe('Client id of a pre-registered client.'),
   client_secret: text
     .optional()
-    .describe('Client secret; needs `client_id`, `authorization_url` and `token_url`.'),
+    .describe('Client secret; needs `client_id`, and `authorization_url` and `token_url`, or `issuer`.'),
   scope: z.string().optional().describe('Scopes to ask for, separated by blanks.'),
   token_exchange_method: z
     .enum(['default_post', 'basic_auth_header'])
@@ -46,6 +46,29 @@ export const OAuth = section({
     .describe(
       'RFC 8707 `resource`: `send` (default), `omit` (Entra), or the value to send. Own key of Behalf.',
     ),
+  grant: z
+    .enum(['authorization_code', 'client_credentials'])
+    .default('authorization_code')
+    .describe(
+      '`client_credentials`: one token of ours for everybody; the server is shared. Own key of Behalf.',
+    ),
+  issuer: text
+    .optional()
+    .describe(
+      'The only authorization server that counts, compared character by character. Own key of Behalf.',
+    ),
+  private_key_file: text
+    .optional()
+    .describe('PEM private key: the client proves itself with `private_key_jwt`. Own key of Behalf.'),
+  private_key_id: text.optional().describe('`kid` of that key. Own key of Behalf.'),
+  private_key_alg: z
+    .enum(['RS256', 'PS256', 'ES256', 'EdDSA'])
+    .optional()
+    .describe('Absent: what fits the key. Own key of Behalf.'),
+  authorize_params: z
+    .partialRecord(z.enum(['access_type', 'prompt', 'audience', 'domain_hint', 'login_hint']), z.string())
+    .optional()
+    .describe('Further parameters of the authorize request. Own key of Behalf.'),
   legacyAuthDiscovery: z
     .boolean()
     .default(false)

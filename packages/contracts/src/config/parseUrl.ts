@@ -2,6 +2,7 @@ export interface ParsedUrl {
   readonly protocol: string;
   readonly username: string;
   readonly password: string;
+  readonly host: string;
   readonly hostname: string;
   readonly port: string;
   readonly pathname: string;
@@ -12,8 +13,16 @@ export interface ParsedUrl {
 }
 
 /** Every runtime this code meets (browsers, Node) has it, but no ECMAScript library declares it. */
-declare const URL: { new (text: string): ParsedUrl; canParse(text: string): boolean };
+declare const URL: new (text: string, base?: string) => ParsedUrl;
 
-export function parseUrl(text: string): ParsedUrl | undefined {
-  return URL.canParse(text) ? new URL(text) : undefined;
+/**
+ * Undefined where the text is no URL. `URL.canParse` cannot be asked: once it is hot, Node.js 20 denies what has a letter between
+ * U+0080 and U+00FF, such as a host with an umlaut.
+ */
+export function parseUrl(text: string, base?: string): ParsedUrl | undefined {
+  try {
+    return new URL(text, base);
+  } catch {
+    return undefined;
+  }
 }

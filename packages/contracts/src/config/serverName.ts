@@ -7,6 +7,7 @@ export const routeWords = [
   'auth-values',
   'reinitialize',
   'approvals',
+  'blocks',
 ] as const;
 
 const MAX_NAME = 128;

@@ -31,7 +31,7 @@ export function textRules(server: McpServer, path: Path, expand: Expand): Findin
     }
   }
   const { oauth } = server;
-  for (const field of [...oauthUrls, 'redirect_uri'] as const) {
+  for (const field of [...oauthUrls, 'redirect_uri', 'issuer'] as const) {
     url(oauth?.[field], [...path, 'oauth', field], ['http:', 'https:']);
   }
   findings.push(...headerValues(server.oauth_headers, [...path, 'oauth_headers'], expand));

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { didYouMean } from '../config/didYouMean.ts';
-import type { Diagnostic } from '../errors/problem.ts';
+import type { Diagnostic } from '../errors/diagnostic.ts';
 import { unhonouredVariables } from './librechatVariables.ts';
 import type { Variable } from './variable.ts';
 import { variables, type VariableName } from './variables.ts';

@@ -213,19 +213,23 @@ export const variableGroups = {
   },
   mcp: {
     MCP_OAUTH_DETECTION_TIMEOUT: number(
-      1,
-      day,
-      'Milliseconds for finding out whether a server wants OAuth.',
+      100,
+      60_000,
+      'Milliseconds for each answer while it is found out where the users of a server sign in.',
       { default: '5000', librechat },
     ),
-    MCP_OAUTH_HANDLING_TIMEOUT: number(1, day, 'Milliseconds a user has to finish a sign-in at a server.', {
-      default: '600000',
-      librechat,
-    }),
-    MCP_OAUTH_FLOW_TTL: number(1, day, 'Milliseconds the record of a sign-in attempt is kept.', {
-      default: '900000',
-      librechat,
-    }),
+    MCP_OAUTH_HANDLING_TIMEOUT: number(
+      30_000,
+      60 * 60 * 1000,
+      'Milliseconds a user has to finish a sign-in at a server.',
+      { default: '600000', librechat },
+    ),
+    MCP_OAUTH_FLOW_TTL: number(
+      30_000,
+      day,
+      'Milliseconds from its beginning for which a sign-in is told of; at least until it can have ended.',
+      { default: '900000', librechat },
+    ),
     MCP_USER_CONNECTION_IDLE_TIMEOUT: number(
       1,
       day,
@@ -283,6 +287,10 @@ export const variableGroups = {
       'URL',
       texts.publicUrl,
       'Gateway that the command line speaks to. The gateway itself does not read it.',
+      {},
+    ),
+    BEHALF_INSECURE: flag(
+      'true lets the command line send its key over plain http to another machine. The gateway does not read it.',
       {},
     ),
     BEHALF_API_KEY: text('Personal API key of the command line. The gateway itself does not read it.', {

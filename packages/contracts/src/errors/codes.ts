@@ -141,6 +141,37 @@ export const errorKinds = {
   },
   MCP_FLOW_NOT_FOUND: { status: 404, title: 'No such sign-in attempt', action: 'Start it again.' },
   MCP_FLOW_FORBIDDEN: { status: 403, title: 'This sign-in attempt is not yours', action: 'Start your own.' },
+  MCP_FLOW_PENDING: {
+    status: 409,
+    title: 'A sign-in at this server is under way',
+    action: 'Go on with the one named in flowId, or cancel it.',
+  },
+  MCP_FLOW_LIMIT: {
+    status: 429,
+    title: 'Too many sign-ins are under way',
+    action: 'Finish or cancel one, or wait for the time in Retry-After.',
+  },
+  MCP_FLOW_USED: { status: 409, title: 'This sign-in attempt is over', action: 'Start it again.' },
+  MCP_CREDENTIAL_NOT_FOUND: {
+    status: 404,
+    title: 'You have no such credential at this server',
+    action: 'List your credentials, or connect the server.',
+  },
+  MCP_CREDENTIAL_UNBOUND: {
+    status: 409,
+    title: 'The credential was given for something else',
+    action: 'Bring one of the issuer and client that this server has.',
+  },
+  MCP_CREDENTIAL_LABEL_TAKEN: {
+    status: 409,
+    title: 'A sign-in of yours at this server has this label',
+    action: 'Choose another label, or disconnect the sign-in first.',
+  },
+  MCP_TOKEN_REFUSED: {
+    status: 422,
+    title: 'The server refuses this token',
+    action: 'Bring one that the server accepts. Nothing was stored.',
+  },
   MCP_FLOW_INVALID: { status: 400, title: 'This sign-in attempt cannot go on', action: 'Start it again.' },
   MCP_CONFIG_INVALID: {
     status: 400,
@@ -177,6 +208,70 @@ export const errorKinds = {
     title: 'The server changed meanwhile',
     action: 'Read it again, then repeat the change.',
   },
+  BLOCK_NOT_FOUND: { status: 404, title: 'No such block', action: 'List your blocks.' },
+  BLOCK_FORBIDDEN: {
+    status: 403,
+    title: 'This block is not shared with you for this',
+    action: 'Ask its owner.',
+  },
+  BLOCK_LIMIT: { status: 409, title: 'You have as many blocks as one may have', action: 'Delete one.' },
+  BLOCK_INPUTS_INVALID: {
+    status: 400,
+    title: 'The inputs of the block do not fit the tool',
+    action: 'Correct the fields named in errors.',
+  },
+  BLOCK_INCOMPLETE: {
+    status: 422,
+    title: 'Something is missing before this block can run',
+    action: 'Bring the inputs and credentials named in missing; nothing was sent.',
+  },
+  BLOCK_SERVER_FORBIDDEN: {
+    status: 403,
+    title: 'You do not have the server of this block',
+    action: 'Ask the owner of the server to share it with you.',
+  },
+  BLOCK_SERVER_GONE: {
+    status: 410,
+    title: 'The server of this block is gone',
+    action: 'Make another block with a server that is there.',
+  },
+  BLOCK_OUTPUT_INVALID: {
+    status: 502,
+    title: 'The tool ran, and its result is not what it promises',
+    action: 'Tell the maintainers of the server; check the effect before running it again.',
+  },
+  CHAT_NOT_FOUND: {
+    status: 404,
+    title: 'No such conversation',
+    action: 'Open another one, or begin a new one.',
+  },
+  CHAT_BUSY: {
+    status: 409,
+    title: 'An answer is being written in this conversation',
+    action: 'Wait for it, or stop it.',
+  },
+  CHAT_LIMIT: {
+    status: 409,
+    title: 'There is no room for more conversations or messages',
+    action: 'Delete a conversation, or begin a new one.',
+  },
+  MODEL_NOT_CONFIGURED: {
+    status: 409,
+    title: 'No model is configured',
+    action: 'Add one under endpoints.custom in the configuration, or run tools one by one.',
+  },
+  MODEL_NOT_FOUND: { status: 400, title: 'No such model', action: 'Choose one of GET /api/chat/models.' },
+  MODEL_REFUSED: {
+    status: 502,
+    title: 'The model refused the request',
+    action: 'Ask the operator to check the key, the model and the limits of endpoints.custom.',
+  },
+  MODEL_RATE_LIMITED: {
+    status: 503,
+    title: 'The model asks for time',
+    action: 'Try again after a moment.',
+  },
+  MODEL_UNAVAILABLE: { status: 502, title: 'The model does not answer', action: 'Try again later.' },
   MCP_RATE_LIMITED: { status: 429, title: 'Too many calls', action: 'Wait for the time in Retry-After.' },
   MCP_ARGUMENTS_INVALID: {
     status: 400,
@@ -198,6 +293,26 @@ export const errorKinds = {
     status: 424,
     title: 'Sign-in is needed but cannot be offered',
     action: 'Ask the operator to check the OAuth settings of this server.',
+  },
+  MCP_AUTHORIZATION_SERVER_REFUSED: {
+    status: 403,
+    title: 'This server may not use that authorization server',
+    action: 'Ask the operator to list it in mcpSettings.issuers.',
+  },
+  MCP_AUTHORIZATION_REQUIRED: {
+    status: 424,
+    title: 'You need to sign in at this server first',
+    action: 'Connect the server, then try again.',
+  },
+  UPSTREAM_AUTH_UNAVAILABLE: {
+    status: 503,
+    title: 'The authorization server does not answer',
+    action: 'Try again; nothing is lost.',
+  },
+  UPSTREAM_AUTH_MISCONFIGURED: {
+    status: 500,
+    title: 'The OAuth client of this server is misconfigured',
+    action: 'Ask the operator to check client and scopes.',
   },
   MCP_CREDENTIAL_REJECTED: {
     status: 502,

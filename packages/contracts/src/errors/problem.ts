@@ -1,15 +1,7 @@
 import { z } from 'zod';
+import { MissingParts } from '../rest/blocks.ts';
 import { errorCodes } from './codes.ts';
-
-/** One thing wrong with an input or a configuration: where, what, and what was probably meant. */
-export const Diagnostic = z.object({
-  path: z.string(),
-  code: z.string(),
-  message: z.string(),
-  suggestion: z.string().optional(),
-  line: z.number().int().positive().optional(),
-});
-export type Diagnostic = z.infer<typeof Diagnostic>;
+import { Diagnostic } from './diagnostic.ts';
 
 /** Which approval a call waits for, and until when (milliseconds since the epoch). */
 export const ApprovalNeeded = z.object({ id: z.string(), expiresAt: z.number() });
@@ -27,7 +19,14 @@ export const Problem = z.object({
   error: z.string(),
   errors: z.array(Diagnostic).optional(),
   approval: ApprovalNeeded.optional(),
+  /** Of the sign-in that is under way already. */
+  flowId: z.string().optional(),
+  connectUrl: z.string().optional(),
+  expiresAt: z.number().optional(),
+  label: z.string().optional(),
   /** Of a secret that must be entered again: what has changed that it is bound to. */
   changedFields: z.array(z.string()).optional(),
+  /** What has to be there before a block runs. */
+  missing: MissingParts.optional(),
 });
 export type Problem = z.infer<typeof Problem>;

@@ -1,11 +1,5 @@
 import { z } from 'zod';
-
-export const auditKinds = ['call', 'config', 'permission', 'sign_in', 'credential', 'audit'] as const;
-export type AuditKind = (typeof auditKinds)[number];
-
-/** `uncertain`: it may or may not have happened. */
-export const auditOutcomes = ['ok', 'refused', 'failed', 'uncertain'] as const;
-export type AuditOutcome = (typeof auditOutcomes)[number];
+import { auditKinds, auditOutcomes } from './auditWords.ts';
 
 const name = z.string().min(1).max(200);
 /** A date is its first moment. Both in UTC unless an offset is given. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { mcpPermissions, permissionType } from '../permissions/permissions.ts';
 
 /** What a browser's own email field accepts, so that the form and the API agree. */
 export const Email = z.email({ pattern: z.regexes.html5Email }).max(254);
@@ -24,3 +25,14 @@ export const UserView = z.object({
   role: z.string(),
 });
 export type UserView = z.infer<typeof UserView>;
+
+/** `GET /api/user`: who is signed in, and what they may do. */
+export const OwnUserView = UserView.extend({
+  permissions: z.object({ [permissionType]: z.record(z.enum(mcpPermissions), z.boolean()) }),
+  isAdmin: z.boolean(),
+  /** An administrator of the tenant `default`. */
+  isOperator: z.boolean(),
+  /** Whether people sign in at an identity provider here. */
+  offersOpenId: z.boolean(),
+});
+export type OwnUserView = z.infer<typeof OwnUserView>;

@@ -1,8 +1,5 @@
 import { z } from 'zod';
 
-/** Stands in an answer where a secret is, and in a request for the one that is known already. */
-export const secretMask = '********';
-
 /** The body of POST and PATCH. What stands in `config` is judged by the gateway, which names every wrong field. */
 export const ServerRequest = z.strictObject({ config: z.record(z.string(), z.unknown()) });
 export type ServerRequest = z.output<typeof ServerRequest>;

@@ -72,6 +72,9 @@ export const ReinitializeView = z.object({
   serverName: z.string(),
   oauthRequired: z.boolean(),
   oauthUrl: z.string().nullable(),
+  /** Of the sign-in that `oauthUrl` leads to, and how many milliseconds it is still open. */
+  flowId: z.string().optional(),
+  oauthTimeout: z.number().optional(),
   availableTools: z.record(z.string(), z.unknown()).nullable(),
   tools: z.array(z.unknown()).nullable(),
   failureReason: z
@@ -93,6 +96,8 @@ const serverStatus = {
   authorizationState: z.enum(['not_required', 'needs_authorization', 'authorizing', 'authorized', 'error']),
   error: z.string().optional(),
   code: z.string().optional(),
+  /** Since when it is so, where something is wrong. */
+  since: z.number().optional(),
   retryAt: z.number().optional(),
 };
 const ServerStatus = z.object(serverStatus);

@@ -81,3 +81,56 @@ describe('the rules about tools', () => {
     ]);
   });
 });
+
+describe('the models', () => {
+  const custom = (...entries: string[]) =>
+    loadSettings(`endpoints:\n  custom:\n${entries.map((entry) => `    - ${entry}\n`).join('')}`, {
+      env: { KEY: 'k', PLACE: 'https://m.example' },
+    });
+
+  verifies(
+    'chat.settings',
+    'load with their keys from the environment and their headers as templates',
+    () => {
+      const result = custom(
+        "{ name: A, baseURL: '${PLACE}/v1', apiKey: '${KEY}', headers: { X-User: '{{LIBRECHAT_USER_ID}}' }, models: { default: [a, { name: b }], fetch: true }, addParams: { temperature: 0 }, dropParams: [stop], titleConvo: true }",
+      );
+      expect(result.ok && result.settings.endpoints.custom).toEqual([
+        {
+          name: 'A',
+          position: 0,
+          baseURL: 'https://m.example/v1',
+          apiKey: 'k',
+          headers: { 'X-User': [{ kind: 'user', name: 'ID' }] },
+          models: { default: ['a', { name: 'b' }], fetch: true },
+          addParams: { temperature: 0 },
+          dropParams: ['stop'],
+        },
+      ]);
+      expect(result).toMatchObject({ unused: ['endpoints.custom.titleConvo'], variables: ['KEY', 'PLACE'] });
+    },
+  );
+
+  verifies('chat.settings', 'that leave their address or key to users are left out, with a warning', () => {
+    const result = custom(
+      '{ name: A, baseURL: user_provided, apiKey: k }',
+      "{ name: B, baseURL: 'https://b.example', apiKey: user_provided }",
+      "{ name: C, baseURL: 'https://c.example' }",
+    );
+    if (!result.ok) throw new Error(explain(result.diagnostics, 'f'));
+    expect(result.settings.endpoints.custom.map(({ name, position }) => [name, position])).toEqual([
+      ['C', 2],
+    ]);
+    expect(result.warnings.map(({ path, code }) => [path, code])).toEqual([
+      ['endpoints.custom[0].baseURL', 'user_provided'],
+      ['endpoints.custom[1].apiKey', 'user_provided'],
+    ]);
+  });
+
+  verifies('chat.settings', 'have an address that no user chooses', () => {
+    const result = custom("{ name: A, baseURL: 'https://{{LIBRECHAT_USER_ID}}.example' }");
+    expect(result.ok ? [] : result.diagnostics.map(({ path, code }) => [path, code])).toEqual([
+      ['endpoints.custom[0].baseURL', 'placeholder_forbidden'],
+    ]);
+  });
+});

@@ -53,7 +53,9 @@ export function compileServer(name: string, server: McpServer, texts: Texts): Se
   const compiled = {
     name,
     normalizedName: normalizeServerName(name),
-    ...(oauth ? { oauth: compileOAuth(oauth, [...path, 'oauth'], tokenFree, urlTemplate) } : {}),
+    ...(oauth
+      ? { oauth: compileOAuth(oauth, [...path, 'oauth'], texts, { template: tokenFree, url: urlTemplate }) }
+      : {}),
     ...(oauthHeaders ? { oauth_headers: map(oauthHeaders, [...path, 'oauth_headers'], tokenFree) } : {}),
     ...(apiKey ? { apiKey: compileApiKey(apiKey, [...path, 'apiKey'], template) } : {}),
   };
@@ -111,9 +113,14 @@ function compileObo(
 
 type Compile = (text: string, path: Path) => Template;
 
-function compileOAuth(oauth: OAuth, path: Path, template: Compile, url: Compile): OAuthSettings {
+function compileOAuth(
+  oauth: OAuth,
+  path: Path,
+  texts: Texts,
+  { template, url }: { readonly template: Compile; readonly url: Compile },
+): OAuthSettings {
   const { redirect_uri: _ignored, ...others } = oauth;
-  const rest: Omit<OAuth, OAuthText | 'redirect_uri'> = others;
+  const rest: Omit<OAuth, OAuthText | 'redirect_uri'> = { ...others, ...plainOAuth(oauth, path, texts) };
   const templates: { [K in OAuthText]?: Template } = {};
   for (const key of oauthTexts) {
     const text = oauth[key];
@@ -121,6 +128,20 @@ function compileOAuth(oauth: OAuth, path: Path, template: Compile, url: Compile)
     if (text !== undefined) templates[key] = compile(text, [...path, key]);
   }
   return { ...rest, ...templates };
+}
+
+/** Which authorization server, and which file of this machine: no user and no request has a say in either. */
+function plainOAuth(
+  oauth: OAuth,
+  path: Path,
+  texts: Texts,
+): Partial<Pick<OAuth, 'issuer' | 'private_key_file' | 'private_key_id'>> {
+  return Object.fromEntries(
+    (['issuer', 'private_key_file', 'private_key_id'] as const).flatMap((key) => {
+      const text = oauth[key];
+      return text === undefined ? [] : [[key, texts.plain(text, [...path, key])]];
+    }),
+  );
 }
 
 function isUrl(key: string): boolean {

@@ -1,5 +1,4 @@
-import { variables } from '@behalf/contracts';
-import { urlOf } from './plainHttp.ts';
+import { variables, parseUrl } from '@behalf/contracts';
 
 /** What is known of the provider people sign in with. Whether there is a secret, never which. */
 export interface LoginFacts {
@@ -62,12 +61,12 @@ const authorities: ReadonlyMap<string, 'worldwide' | 'us' | 'cn' | 'de'> = new M
 
 /** Whether Entra answers there, so that scopes mean what they mean to Entra. */
 export function isMicrosoftAuthority(url: string): boolean {
-  const host = urlOf(url)?.hostname.replace(/\.$/, '') ?? '';
+  const host = parseUrl(url)?.hostname.replace(/\.$/, '') ?? '';
   return authorities.has(host) || host.endsWith('.ciamlogin.com');
 }
 
 /** Whose Entra answers there; undefined for any other host, and for one of these that is not reached as Entra is. */
 export function microsoftCloud(url: string): string | undefined {
-  const parsed = urlOf(url);
+  const parsed = parseUrl(url);
   return parsed?.protocol === 'https:' ? authorities.get(parsed.host) : undefined;
 }

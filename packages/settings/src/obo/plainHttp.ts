@@ -1,8 +1,10 @@
+import { parseUrl } from '@behalf/contracts';
+
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /** Whether everybody on the way could read what is sent there. A text that is no URL counts: nothing may go there. */
 export function isReadable(text: string): boolean {
-  const url = urlOf(text);
+  const url = parseUrl(text);
   if (url?.protocol === 'https:' || url?.protocol === 'wss:') return false;
   if (url?.protocol !== 'http:' && url?.protocol !== 'ws:') return true;
   return !LOOPBACK.test(url.hostname);
@@ -15,18 +17,14 @@ const ENTRY = /^(http|ws):\/\/(\*\.)?([^/:]+|\[[^\]]+\])(?::(\d+))?\/?$/i;
  * word that the network between is theirs. An entry without a scheme says nothing about that.
  */
 export function declaresPlainHttp(allowedDomains: readonly string[], text: string): boolean {
-  const url = urlOf(text);
+  const url = parseUrl(text);
   if (!url) return false;
   return allowedDomains.some((entry) => {
     const [, scheme = '', wildcard, host = '', port = '80'] = ENTRY.exec(entry.trim()) ?? [];
     if (`${scheme.toLowerCase()}:` !== url.protocol || (url.port || '80') !== String(Number(port)))
       return false;
-    const wanted = urlOf(`http://${host}/`)?.hostname;
+    const wanted = parseUrl(`http://${host}/`)?.hostname;
     if (wanted === undefined) return false;
     return url.hostname === wanted || (wildcard !== undefined && url.hostname.endsWith(`.${wanted}`));
   });
-}
-
-export function urlOf(text: string): URL | undefined {
-  return URL.canParse(text) ? new URL(text) : undefined;
 }

@@ -1,4 +1,4 @@
-import { hasControlCharacter } from '@behalf/contracts';
+import { hasControlCharacter, parseUrl } from '@behalf/contracts';
 import {
   isPlaceholder,
   placeholdersIn,
@@ -90,7 +90,7 @@ export function renderUrl(template: Template, values: TemplateValues): Rendered 
   if (dotSegments(rendered.text) > dotSegments(asWritten))
     return { ok: false, code: 'url_value', placeholders: placeholdersIn(template).map(placeholderText) };
   // A label such as `xn--` and what is no punycode has a plain form, and still no URL can hold it.
-  if (!URL.canParse(rendered.text)) {
+  if (!parseUrl(rendered.text)) {
     return hosts.length > 0
       ? { ok: false, code: 'host_value', placeholders: hosts }
       : { ok: false, code: 'url_value', placeholders: placeholdersIn(template).map(placeholderText) };

@@ -1,0 +1,16 @@
+import { verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { conversationTitle } from './conversationTitle.ts';
+
+describe('the first title of a conversation', () => {
+  verifies('chat.title', 'is the first words, in one line', () => {
+    expect(conversationTitle('  What\n is\t new? ')).toBe('What is new?');
+    const long = conversationTitle(
+      'Tell me everything that has changed in the documents since the last time that I asked',
+    );
+    expect(long).toBe('Tell me everything that has changed in the documents since…');
+    expect(conversationTitle('x'.repeat(100))).toBe(`${'x'.repeat(60)}…`);
+    // Half a character is none.
+    expect(conversationTitle(`${'x'.repeat(59)}😀${'x'.repeat(9)}`)).toBe(`${'x'.repeat(59)}…`);
+  });
+});
