@@ -13,6 +13,30 @@ export {
   type ScriptedTool,
 } from './mcp/scriptedTypes.ts';
 export { createTestNetwork, type TestNetwork } from './mcp/testNetwork.ts';
+export type {
+  AccessTokenFacts,
+  AuthorizationClient,
+  AuthorizationCore,
+  AuthorizationServer,
+  AuthorizationServerOptions,
+  AuthorizationSwitches,
+  GrantedTokens,
+  GrantRequest,
+  OAuthAnswer,
+  OAuthCounters,
+  OAuthEndpoint,
+  OAuthHold,
+  OAuthRequest,
+} from './oauth/authorizationServerTypes.ts';
+export {
+  guardedMcpServer,
+  type GuardedMcpServer,
+  type GuardedOptions,
+  type GuardedVisit,
+  type GuardSwitches,
+} from './oauth/guardedMcpServer.ts';
+export { oauthHash } from './oauth/oauthHash.ts';
+export { startAuthorizationServer } from './oauth/startAuthorizationServer.ts';
 export {
   describeWith,
   findProgram,

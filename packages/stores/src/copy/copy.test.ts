@@ -2,9 +2,13 @@ import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  chatMessageContext,
   collectionNames,
+  blockContext,
+  conversationContext,
   credentialContext,
   keyCheckContext,
+  oauthClientContext,
   overrideContext,
   passwordContext,
   serverContext,
@@ -15,7 +19,12 @@ import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
 import { createFakeClock, verifies, type FakeClock } from '@behalf/testkit';
 import { createMongoDouble } from '@behalf/testkit/mongodouble';
 import {
+  aChatMessage,
+  aBlock,
+  aConversation,
   aCredential,
+  anOAuthClient,
+  aUsage,
   anAclRow,
   anApiKey,
   anOverride,
@@ -82,16 +91,24 @@ describe('copying a store', () => {
     ]);
     const server = aStoredServer();
     await store.servers.insert({ ...server, configSealed: keyring.seal('{}', serverContext(server)) });
-    const override = anOverride();
-    const configSealed = keyring.seal('{}', overrideContext(override));
-    await store.overrides.put({ ...override, configSealed }, null);
+    const configSealed = keyring.seal('{}', overrideContext(anOverride()));
+    await store.overrides.put({ ...anOverride(), configSealed }, null);
     const credential = aCredential();
     const sealed = keyring.seal('{}', credentialContext(credential));
-    await store.credentials.put({ ...credential, sealed });
+    await store.credentials.insert({ ...credential, sealed, claimSeq: 3 });
+    await store.credentials.insert({ ...aCredential({ label: 'ended' }), sealed: null });
+    await store.credentialUsage.put(aUsage());
+    const registered = keyring.seal('{}', oauthClientContext(anOAuthClient()));
+    await store.oauthClients.insert({ ...anOAuthClient(), sealed: registered });
     await store.roles.insert(aRole());
     const everyone = anAclRow({ principalType: 'public', principalId: '' });
     await store.acl.change({ put: [anAclRow(), everyone], remove: [] });
     await store.apiKeys.insert(anApiKey());
+    const titled = keyring.seal('{}', conversationContext(aConversation()));
+    await store.conversations.insert(aConversation({ sealed: titled }), 1);
+    const said = keyring.seal('{}', chatMessageContext(aChatMessage()));
+    await store.raw.put('chatMessages', [aChatMessage({ sealed: said })]);
+    await store.blocks.insert(aBlock({ sealed: keyring.seal('{}', blockContext(aBlock())) }), 1);
     for (const seq of [1, 2, 3]) await store.audit.append(aSegment({ seq }));
   }
 
@@ -356,7 +373,7 @@ describe('copying a store', () => {
         copyStore({ from: source, to: await sqlite(name), keyring, random: systemRandom });
       const [credential] = await source.raw.page('credentials', null, 1);
       const moved = aCredential({ label: 'another', sealed: credential!.sealed });
-      await source.credentials.put(moved);
+      await source.credentials.insert(moved);
       await expect(copy('b.db')).rejects.toThrow(/credentials .*: its sealed tokens does not open/);
       await source.credentials.remove(moved);
       const [override] = await source.raw.page('overrides', null, 1);

@@ -1,27 +1,56 @@
-import { collectionShapes, type CollectionName, type Collections } from '@behalf/gateway/ports';
+import {
+  collectionShapes,
+  type CollectionName,
+  type Collections,
+  type SealedField,
+} from '@behalf/gateway/ports';
 import { SealError, type Keyring } from '@behalf/kernel';
 import { keyOf } from './pages.ts';
 
-/** Opens every sealed value of the records and says how many there were; throws with the name of one that does not. */
+type Refuse = (message: string) => Error;
+
+/**
+ * Every sealed value of the records, opened; throws with the name of one that does not open. Left out is what the vault
+ * has found unreadable: its user was told, and it is kept for the day its key is found, in the way of nothing.
+ */
+export function* openedValues<N extends CollectionName>(
+  name: N,
+  records: readonly Collections[N][],
+  keyring: Keyring,
+  refuse: Refuse,
+): Generator<SealedField<Collections[N]> & { key: string }> {
+  for (const record of records) {
+    for (const sealed of collectionShapes[name].sealed(record)) {
+      const key = keyOf(name, record);
+      try {
+        keyring.open(sealed.value, sealed.context);
+      } catch (error) {
+        if (isKnownUnreadable(name, record)) continue;
+        const reason = error instanceof SealError ? error.reason : 'unreadable';
+        throw refuse(
+          `${name} ${key}: its sealed ${sealed.context.field} does not open (${reason}). Set CREDS_KEY to every key this store was sealed with.`,
+        );
+      }
+      yield { ...sealed, key };
+    }
+  }
+}
+
+/** How many there were. */
 export function openSealed<N extends CollectionName>(
   name: N,
   records: readonly Collections[N][],
   keyring: Keyring,
-  refuse: (message: string) => Error,
+  refuse: Refuse,
 ): number {
-  let opened = 0;
-  for (const record of records) {
-    for (const { value, context } of collectionShapes[name].sealed(record)) {
-      try {
-        keyring.open(value, context);
-        opened += 1;
-      } catch (error) {
-        const reason = error instanceof SealError ? error.reason : 'unreadable';
-        throw refuse(
-          `${name} ${keyOf(name, record)}: its sealed ${context.field} does not open (${reason}). Set CREDS_KEY to every key this store was sealed with.`,
-        );
-      }
-    }
-  }
-  return opened;
+  return [...openedValues(name, records, keyring, refuse)].length;
+}
+
+/** How many sealed values there are, whether they open or not. */
+export function countSealed<N extends CollectionName>(name: N, records: readonly Collections[N][]): number {
+  return records.reduce((count, record) => count + collectionShapes[name].sealed(record).length, 0);
+}
+
+function isKnownUnreadable<N extends CollectionName>(name: N, record: Collections[N]): boolean {
+  return name === 'credentials' && (record as Collections['credentials']).status === 'unreadable';
 }

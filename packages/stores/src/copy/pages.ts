@@ -7,16 +7,18 @@ import {
 import type { Hold } from './hold.ts';
 
 export const PAGE = 200;
+/** A page is in memory as a whole: of what may be large, fewer. */
+const smallerPages: { readonly [N in CollectionName]?: number } = { chatMessages: 10, blocks: 20 };
 
 /** Every record, page by page; the hold is prolonged before each, however long a collection is. */
 export async function* pagesOf<N extends CollectionName>(
   name: N,
   raw: RawCollections,
-  hold: Hold,
+  hold: Pick<Hold, 'keep'>,
 ): AsyncGenerator<Collections[N][]> {
   for (let after: string | null = null; ;) {
     await hold.keep();
-    const page: Collections[N][] = await raw.page(name, after, PAGE);
+    const page: Collections[N][] = await raw.page(name, after, smallerPages[name] ?? PAGE);
     const last = page.at(-1);
     if (last === undefined) return;
     yield page;

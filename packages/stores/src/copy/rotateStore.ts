@@ -1,15 +1,9 @@
-import {
-  collectionNames,
-  collectionShapes,
-  KEY_CHECK,
-  type CollectionName,
-  type Collections,
-  type PrimaryStore,
-} from '@behalf/gateway/ports';
+import { collectionNames, KEY_CHECK, type CollectionName, type PrimaryStore } from '@behalf/gateway/ports';
 import { createKeyring, type Keyring, type Random } from '@behalf/kernel';
-import { createHold, type Hold } from './hold.ts';
 import { openSealed } from './openSealed.ts';
 import { PAGE, pagesOf } from './pages.ts';
+import { createPresence } from './presence.ts';
+import { resealPass, type ResealParts, type ResealPass } from './resealPass.ts';
 
 export interface RotationParts {
   store: PrimaryStore;
@@ -24,6 +18,8 @@ export interface Rotation {
   sealed: number;
   /** How many of them this run sealed anew; the others were under the first key already. */
   resealed: number;
+  /** Values that no key here opens, of credentials known to be unreadable: left as they are. */
+  unreadable: number;
 }
 
 /** The rotation did not start, or is not complete; the message says why and what to do. No value is lost. */
@@ -37,28 +33,33 @@ const refuse = (message: string) => new RotationRefused(message);
  * The key check last: it says which keys are enough for this store, so a gateway with the first key alone is refused
  * until the last value can be opened with it.
  */
-const order = [...collectionNames.filter((name) => name !== 'system'), 'system' as const];
+const beforeKeyCheck = collectionNames.filter((name) => name !== 'system');
 
 /**
- * Seals every value anew under the first key, so that the others can be thrown away. Values keep their context; one that
- * is under the first key already is left as it is, so a rotation that was cut short is finished by running it again.
+ * Gateways that write with the first key leave nothing for a second pass. One that is being restarted may leave a little;
+ * where this many find something, one of them goes on writing with an old key.
+ */
+const MOST_PASSES = 5;
+
+/**
+ * Seals every value anew under the first key, so that the others can be thrown away, while gateways go on. A value is
+ * replaced only where it still is what was read: nothing that a gateway writes meanwhile is lost, and what it writes under
+ * an old key the next pass finds. A value that is under the first key already is left as it is, so a rotation that was cut
+ * short is finished by running it again.
  */
 export async function rotateStore({ store, keys, random }: RotationParts): Promise<Rotation[]> {
   const keyring = createKeyring(keys, random);
-  const firstAlone = createKeyring(keys.slice(0, 1), random);
-  const hold = createHold({ stores: [{ store, which: 'store' }], owner: random.id(), refuse });
+  const hold = createPresence({ system: store.system, writer: `rotation-${random.id()}`, refuse });
+  const parts = { raw: store.raw, keyring, hold, refuse };
   try {
-    await hold.keep();
     await checkStore(store, keyring);
     // All of it can be opened, or nothing is changed.
-    for (const name of order) await openAll(name, store, keyring, hold);
-    const done: Rotation[] = [];
-    for (const name of order) {
-      const resealed = await resealCollection(name, store, keyring, hold);
-      done.push({ collection: name, sealed: await openAll(name, store, firstAlone, hold), resealed });
-    }
-    await hold.keep();
-    return done;
+    for (const name of collectionNames)
+      for await (const page of pagesOf(name, store.raw, hold)) openSealed(name, page, keyring, refuse);
+    return [
+      ...(await passUntilNothingIsFound(beforeKeyCheck, parts)),
+      ...(await passUntilNothingIsFound(['system'], parts)),
+    ];
   } finally {
     await hold.release();
   }
@@ -79,51 +80,29 @@ async function checkStore(store: PrimaryStore, keyring: Keyring): Promise<void> 
   );
 }
 
-async function openAll(
-  name: CollectionName,
-  { raw }: PrimaryStore,
-  keyring: Keyring,
-  hold: Hold,
-): Promise<number> {
-  let sealed = 0;
-  for await (const page of pagesOf(name, raw, hold)) sealed += openSealed(name, page, keyring, refuse);
-  return sealed;
-}
-
-async function resealCollection(
-  name: CollectionName,
-  { raw }: PrimaryStore,
-  keyring: Keyring,
-  hold: Hold,
-): Promise<number> {
-  let count = 0;
-  for await (const page of pagesOf(name, raw, hold)) {
-    const { changed, resealed } = reseal(name, page, keyring);
-    count += resealed;
-    if (changed.length === 0) continue;
-    // A whole record is written back: if somebody else could have changed it since it was read, it must not be.
-    await hold.keep();
-    await raw.put(name, changed);
+/** The last pass has opened every value under the first key, and its counts are the ones that are told. */
+async function passUntilNothingIsFound(
+  names: readonly CollectionName[],
+  parts: ResealParts,
+): Promise<Rotation[]> {
+  const resealed = new Map(names.map((name) => [name, 0]));
+  for (let passes = 1; passes <= MOST_PASSES; passes += 1) {
+    const met = new Map<CollectionName, ResealPass>();
+    for (const name of names) {
+      const pass = await resealPass(name, parts);
+      met.set(name, pass);
+      resealed.set(name, (resealed.get(name) ?? 0) + pass.resealed);
+    }
+    if ([...met.values()].every(({ found }) => found === 0)) {
+      return [...met].map(([collection, { sealed, unreadable }]) => ({
+        collection,
+        sealed,
+        resealed: resealed.get(collection) ?? 0,
+        unreadable,
+      }));
+    }
   }
-  return count;
-}
-
-/** The records that change, and how many values in them. */
-function reseal<N extends CollectionName>(
-  name: N,
-  records: readonly Collections[N][],
-  keyring: Keyring,
-): { changed: Collections[N][]; resealed: number } {
-  const changed: Collections[N][] = [];
-  let resealed = 0;
-  for (const record of records) {
-    const values = collectionShapes[name]
-      .sealed(record)
-      .map(({ field, value, context }) => ({ field, value, anew: keyring.rewrap(value, context) }))
-      .filter(({ value, anew }) => anew !== value);
-    if (values.length === 0) continue;
-    changed.push({ ...record, ...Object.fromEntries(values.map(({ field, anew }) => [field, anew])) });
-    resealed += values.length;
-  }
-  return { changed, resealed };
+  throw refuse(
+    'Values under an old key keep appearing: a gateway still writes with it. Put the new key first in the CREDS_KEY of every gateway and the old one after it, restart them, then run this again. Nothing is lost.',
+  );
 }

@@ -2,12 +2,18 @@ import type { PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Random } from '@behalf/kernel';
 import { createChangeListeners } from '../changeListeners.ts';
 import { openKeyvCache } from '../keyvCache.ts';
+import { createOrphanMap } from '../orphanMap.ts';
 import { createMemoryAcl } from './acl.ts';
 import { createMemoryApiKeys } from './apiKeys.ts';
 import { createMemoryAttempts } from './attempts.ts';
 import { createMemoryAudit } from './audit.ts';
+import { createMemoryBlocks } from './blocks.ts';
+import { createMemoryConversations } from './conversations.ts';
 import { createMemoryCredentials } from './credentials.ts';
+import { createMemoryCredentialUsage } from './credentialUsage.ts';
 import { createMemoryLeases } from './leases.ts';
+import { createMemoryOAuthClients } from './oauthClients.ts';
+import { createMemoryOAuthFlows } from './oauthFlows.ts';
 import { createMemoryOverrides } from './overrides.ts';
 import { createMemoryRaw } from './raw.ts';
 import { createMemoryRoles } from './roles.ts';
@@ -33,7 +39,12 @@ export function openMemoryStore({ clock, random }: { clock: Clock; random: Rando
     acl: createMemoryAcl(tables),
     apiKeys: createMemoryApiKeys(tables),
     audit: createMemoryAudit(tables),
-    credentials: createMemoryCredentials(tables),
+    blocks: createMemoryBlocks(tables),
+    conversations: createMemoryConversations(tables),
+    credentials: createMemoryCredentials(tables, clock),
+    credentialUsage: createMemoryCredentialUsage(tables),
+    oauthClients: createMemoryOAuthClients(tables),
+    oauthFlows: createMemoryOAuthFlows(),
     overrides: createMemoryOverrides(tables),
     roles: createMemoryRoles(tables),
     system: createMemorySystem(tables, clock),
@@ -46,6 +57,7 @@ export function openMemoryStore({ clock, random }: { clock: Clock; random: Rando
       // There is no other process to hear from.
       checkedAt: () => clock.now(),
     },
+    orphans: createOrphanMap(clock),
     cache: openKeyvCache('memory', () => new Map()),
     ping: async () => undefined,
     close: async () => undefined,

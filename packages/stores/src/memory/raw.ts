@@ -3,6 +3,7 @@ import {
   type CollectionName,
   type Collections,
   type RawCollections,
+  type Resealed,
 } from '@behalf/gateway/ports';
 import type { Tables } from './tables.ts';
 
@@ -20,6 +21,17 @@ export function createMemoryRaw(tables: Tables): RawCollections {
       const { key } = collectionShapes[name];
       const table: Map<string, Collections[N]> = tables[name];
       for (const record of records) table.set(String(record[key]), { ...record });
+    },
+    async reseal<N extends CollectionName>(name: N, values: readonly Resealed<Collections[N]>[]) {
+      const table: Map<string, Collections[N]> = tables[name];
+      let resealed = 0;
+      for (const { key, field, before, after } of values) {
+        const record = table.get(key);
+        if (record?.[field] !== before) continue;
+        table.set(key, { ...record, [field]: after });
+        resealed += 1;
+      }
+      return resealed;
     },
     async remove(name, keys) {
       for (const key of keys) tables[name].delete(key);

@@ -15,6 +15,11 @@ export function createTables(): Tables {
     acl: new Map(),
     apiKeys: new Map(),
     credentials: new Map(),
+    credentialUsage: new Map(),
+    oauthClients: new Map(),
+    conversations: new Map(),
+    chatMessages: new Map(),
+    blocks: new Map(),
     audit: new Map(),
   };
 }

@@ -6,7 +6,6 @@ export type OverrideDoc = Stored<Collections['overrides'], 'id'>;
 export type RoleDoc = Stored<Collections['roles'], 'id'>;
 export type AclDoc = Stored<Collections['acl'], 'id'>;
 export type ApiKeyDoc = Stored<Collections['apiKeys'], 'id'>;
-export type CredentialDoc = Stored<Collections['credentials'], 'id'>;
 export type AuditDoc = Stored<Collections['audit'], 'id'>;
 
 export const overrideSchema = new Schema<OverrideDoc>(
@@ -79,28 +78,6 @@ export const apiKeySchema = new Schema<ApiKeyDoc>(
 apiKeySchema.index({ hash: 1 }, { name: 'hash', unique: true });
 apiKeySchema.index({ userId: 1 }, { name: 'user' });
 apiKeySchema.index({ expiresAt: 1 }, { name: 'expiry' });
-
-export const credentialSchema = new Schema<CredentialDoc>(
-  {
-    _id: text,
-    tenant: text,
-    principal: text,
-    serverId: text,
-    kind: text,
-    label: anyText,
-    sealed: text,
-    expiresAt: timeOrNull,
-    createdAt: time,
-    updatedAt: time,
-  },
-  options,
-);
-credentialSchema.index(
-  { tenant: 1, principal: 1, serverId: 1, kind: 1, label: 1 },
-  { name: 'credential', unique: true },
-);
-credentialSchema.index({ tenant: 1, serverId: 1 }, { name: 'server' });
-credentialSchema.index({ expiresAt: 1 }, { name: 'expiry' });
 
 export const auditSchema = new Schema<AuditDoc>(
   {

@@ -1,26 +1,133 @@
-import { credentialId, type CredentialStore } from '@behalf/gateway/ports';
-import { recordOrNull } from './documents.ts';
+import {
+  credentialId,
+  credentialKey,
+  type CredentialCondition,
+  type CredentialRecord,
+  type CredentialStore,
+} from '@behalf/gateway/ports';
+import type { QueryFilter } from 'mongoose';
+import { credentialChange } from '../credentialChange.ts';
+import type { CredentialDefaults } from './credentialDefaults.ts';
+import { isDuplicateKey } from './failures.ts';
 import type { Gate } from './gate.ts';
 import type { Models } from './models.ts';
+import { isAheadMs, literal, msFromNow, nowMs } from './storeTime.ts';
+import type { CredentialDoc } from './vaultSchemas.ts';
 
-export function createMongoCredentials({ credentials }: Models, gate: Gate): CredentialStore {
-  return {
-    async put({ id, ...rest }) {
-      const whole = { _id: id, ...rest };
-      await gate.runUpsert(() => credentials.replaceOne({ _id: id }, whole, { upsert: true }).exec());
-    },
-    find: async (key) =>
-      recordOrNull(
-        'credentials',
-        await gate.run(() => credentials.findById(credentialId(key)).lean().exec()),
-      ),
-    remove: async (key) =>
-      (await gate.run(() => credentials.deleteOne({ _id: credentialId(key) }).exec())).deletedCount === 1,
-    removeOfPrincipal: async (tenant, principal) =>
-      (await gate.run(() => credentials.deleteMany({ tenant, principal }).exec())).deletedCount,
-    removeOfServer: async (tenant, serverId) =>
-      (await gate.run(() => credentials.deleteMany({ tenant, serverId }).exec())).deletedCount,
-    removeExpired: async (now) =>
-      (await gate.run(() => credentials.deleteMany({ expiresAt: { $lte: now } }).exec())).deletedCount,
+/**
+ * Every step is one command on one document. Deadlines are set and judged by the server's clock alone: replicas whose
+ * clocks differ would take claims from each other that are still in use.
+ */
+export function createMongoCredentials(
+  { credentials, credentialUsage }: Models,
+  gate: Gate,
+  defaults: CredentialDefaults,
+): CredentialStore {
+  const findOne = async (id: string) => {
+    const doc = await gate.run(() => credentials.findById(id).lean<CredentialDoc>().exec());
+    return doc && defaults.record(doc);
   };
+  /** Writes the fields, which are expressions, and counts the write; null where the filter does not hold. */
+  const writeIf = (filter: QueryFilter<CredentialDoc>, fields: object) =>
+    gate.run(() =>
+      credentials
+        .findOneAndUpdate(
+          filter,
+          [{ $set: { ...fields, version: { $add: ['$version', 1] }, updatedAt: nowMs } }],
+          { returnDocument: 'after', updatePipeline: true },
+        )
+        .lean<CredentialDoc>()
+        .exec(),
+    );
+  /** What is known of their use goes along, and first: what an outage cuts short is still there to be removed again. */
+  const removeWhere = async (filter: QueryFilter<CredentialDoc>) => {
+    const docs = await gate.run(() => credentials.find(filter, { _id: 1 }).lean<{ _id: string }[]>().exec());
+    if (docs.length === 0) return 0;
+    const ids = docs.map(({ _id }) => _id);
+    await gate.run(() => credentialUsage.deleteMany({ _id: { $in: ids } }).exec());
+    return (await gate.run(() => credentials.deleteMany(filter).exec())).deletedCount;
+  };
+
+  return {
+    async insert({ id, isDefault: _isDefault, ...rest }) {
+      const defaultRank = await defaults.rankFor(rest);
+      try {
+        await gate.run(() => credentials.create([{ _id: id, ...rest, defaultRank }]));
+      } catch (error) {
+        if (isDuplicateKey(error)) return false;
+        throw error;
+      }
+      if (defaultRank > 0) await defaults.settle(rest);
+      return true;
+    },
+    find: (key) => findOne(credentialId(key)),
+    findById: findOne,
+    async list(tenant, principal, serverId) {
+      const of = { tenant, principal, ...(serverId === undefined ? {} : { serverId }) };
+      const docs = await gate.run(() =>
+        credentials.find(of).sort({ serverId: 1, kind: 1, label: 1 }).lean<CredentialDoc[]>().exec(),
+      );
+      return defaults.recordsOfGroups(docs);
+    },
+    async keysOfServer(tenant, serverId, limit) {
+      const docs = await gate.run(() =>
+        credentials.find({ tenant, serverId }).sort({ _id: 1 }).limit(limit).lean<CredentialDoc[]>().exec(),
+      );
+      return docs.map(credentialKey);
+    },
+    async replace(id, when, patch) {
+      const fields = Object.entries(credentialChange(patch)).map(([field, value]) => [field, literal(value)]);
+      const after = await writeIf({ _id: id, ...conditionOf(when) }, Object.fromEntries(fields) as object);
+      return after && defaults.written(after);
+    },
+    async claim(id, { generation, tokenSeq, rtHash, owner, ttlMs }) {
+      const free = { $or: [{ $eq: ['$claimOwner', null] }, { $not: [isAheadMs('$claimDeadline')] }] };
+      const after = await writeIf(
+        { _id: id, generation, tokenSeq, rtHash, status: 'active', $expr: free },
+        {
+          claimSeq: { $add: ['$claimSeq', 1] },
+          claimOwner: literal(owner),
+          claimStartedAt: nowMs,
+          claimDeadline: msFromNow(ttlMs),
+          // What stood there before, only the command itself can say.
+          claimTookOver: { $ne: ['$claimOwner', null] },
+        },
+      );
+      return after && { record: await defaults.written(after), tookOver: after.claimTookOver === true };
+    },
+    extendClaim: async (id, claimSeq, claimOwner, ttlMs) =>
+      (await writeIf({ _id: id, claimSeq, claimOwner }, { claimDeadline: msFromNow(ttlMs) })) !== null,
+    makeDefault: (id) => defaults.choose(id),
+    async remove(key) {
+      const _id = credentialId(key);
+      await gate.run(() => credentialUsage.deleteOne({ _id }).exec());
+      return (await gate.run(() => credentials.deleteOne({ _id }).exec())).deletedCount === 1;
+    },
+    removeOfPrincipal: (tenant, principal) => removeWhere({ tenant, principal }),
+    removeOfServer: (tenant, serverId) => removeWhere({ tenant, serverId }),
+    removeExpired: (now) => removeWhere({ expiresAt: { $lte: now } }),
+    async now() {
+      const { localTime } = await gate.run(() => credentials.db.getClient().db().command({ hello: 1 }));
+      return (localTime as Date).getTime();
+    },
+  };
+}
+
+function conditionOf({
+  generation,
+  rtHash,
+  tokenSeq,
+  claimSeq,
+}: CredentialCondition): QueryFilter<CredentialDoc> {
+  return {
+    generation,
+    ...(rtHash === undefined ? {} : { rtHash }),
+    ...(tokenSeq === undefined ? {} : { tokenSeq }),
+    ...(claimSeq === undefined ? {} : { claimSeq, claimOwner: { $ne: null } }),
+  };
+}
+
+/** For a move: what stands for a record in its collection. */
+export function credentialDocOf({ id, isDefault, ...rest }: CredentialRecord): CredentialDoc {
+  return { _id: id, ...rest, defaultRank: isDefault ? 1 : 0 };
 }

@@ -2,7 +2,18 @@ import type { PrimaryStore } from '@behalf/gateway/ports';
 import { systemClock, systemRandom } from '@behalf/kernel';
 import { createFakeClock, verifies, type FakeClock } from '@behalf/testkit';
 import { createMongoDouble, type MongoDouble } from '@behalf/testkit/mongodouble';
-import { anAclRow, aRole, aSegment, aUser } from '@behalf/testkit/suites';
+import {
+  aChatMessage,
+  aBlock,
+  aConversation,
+  aCredential,
+  aFlow,
+  anAclRow,
+  anOAuthClient,
+  aRole,
+  aSegment,
+  aUser,
+} from '@behalf/testkit/suites';
 import { afterEach, beforeEach, describe, expect } from '@jest/globals';
 import { StoreUnavailableError } from '../errors.ts';
 import { openMongoStore, type MongoParts } from './index.ts';
@@ -37,6 +48,10 @@ async function openAnother(over: Partial<MongoParts> = {}): Promise<PrimaryStore
 
 const aTicket = () => ({ hash: 't', kind: 'setup' as const, createdAt: 0, expiresAt: clock.now() + 60_000 });
 
+const aClaim = () => ({ generation: 1, rtHash: 'rt-1', tokenSeq: 1, owner: 'me', ttlMs: 60_000 });
+
+const { seq: _seq, size: _size, createdAt: _at, ...aMessage } = aChatMessage();
+
 /** One write of every kind, each with the only right answer when it happened exactly once. */
 async function everyWriteOnce(disturb: () => void): Promise<void> {
   disturb();
@@ -60,11 +75,41 @@ async function everyWriteOnce(disturb: () => void): Promise<void> {
   disturb();
   expect((await store.attempts.hit('a', 60_000)).count).toBe(2);
   disturb();
+  expect(await store.credentials.insert(aCredential())).toBe(true);
+  disturb();
+  expect(await store.credentials.claim(aCredential().id, aClaim())).toMatchObject({
+    tookOver: false,
+    record: { claimSeq: 1, version: 2 },
+  });
+  disturb();
+  const pair = { rtHash: 'rt-2', claimOwner: null };
+  expect(
+    await store.credentials.replace(aCredential().id, { generation: 1, rtHash: 'rt-1' }, pair),
+  ).toMatchObject({
+    ...pair,
+    version: 3,
+  });
+  disturb();
+  expect(await store.oauthFlows.insert(aFlow(), { perUser: 1, perTenant: 1 }, 0)).toEqual({
+    kind: 'inserted',
+  });
+  disturb();
+  expect(await store.oauthClients.insert(anOAuthClient())).toEqual(anOAuthClient());
+  disturb();
   expect(await store.roles.insert(aRole())).toBe('inserted');
   disturb();
   expect(await store.roles.replace(aRole({ version: 2 }), 1)).toBe('replaced');
   disturb();
   await store.audit.append(aSegment());
+  disturb();
+  expect(await store.conversations.insert(aConversation(), 1)).toBe('inserted');
+  disturb();
+  expect(await store.conversations.putMessage(aMessage, 1, { messages: 1, size: 100 })).toBe('stored');
+  expect(await store.raw.count('chatMessages')).toBe(1);
+  disturb();
+  expect(await store.blocks.insert(aBlock(), 1)).toBe('inserted');
+  disturb();
+  expect(await store.blocks.replace(aBlock({ version: 2 }), 1)).toBe('replaced');
   disturb();
   await store.acl.change({ put: [anAclRow()], remove: ['none'] });
   expect(await store.acl.list()).toEqual([anAclRow()]);
@@ -130,6 +175,9 @@ describe('an outage', () => {
     () => of.acl.change({ put: [anAclRow()], remove: [] }),
     () => of.apiKeys.findByHash('h', 0),
     () => of.audit.append(aSegment()),
+    () => of.conversations.list('default', 'u1', { after: null, limit: 1 }),
+    () => of.conversations.putMessage(aMessage, 1, { messages: 1, size: 100 }),
+    () => of.blocks.find('default', 'b1'),
     () => of.system.announce('w', 1_000),
   ];
 
@@ -230,7 +278,7 @@ describe('time', () => {
 
   verifies(
     'stores.mongo.sweep',
-    'dead leases, windows and cache entries are swept away by the server',
+    'dead leases, windows, cache entries and sign-ins are swept away by the server',
     async () => {
       await store.leases.acquire('k', 'refresh', 1_000);
       await store.attempts.hit('k', 1_000);
@@ -239,6 +287,12 @@ describe('time', () => {
       expect(double.sweepExpired()).toBe(0);
       await clock.advance(61_000);
       expect(double.sweepExpired()).toBe(3);
+      const over = aFlow({ expiresAt: clock.now(), removeAt: clock.now() });
+      await store.oauthFlows.insert(over, { perUser: 5, perTenant: 5 }, 0);
+      await clock.advance(59_999);
+      expect(double.sweepExpired()).toBe(0);
+      await clock.advance(1);
+      expect(double.sweepExpired()).toBe(1);
     },
   );
 });

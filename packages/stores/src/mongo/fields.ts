@@ -4,6 +4,7 @@ export type Stored<R, K extends keyof R> = Omit<R, K> & { _id: string };
 export const text = { type: String, required: true } as const;
 /** Mongoose takes an empty string for a missing one; an empty name is a name. */
 export const anyText = { type: String, default: '' } as const;
+export const textOrNull = { type: String, default: null } as const;
 export const time = { type: Number, required: true } as const;
 export const timeOrNull = { type: Number, default: null } as const;
 export const instant = { type: Date, required: true } as const;

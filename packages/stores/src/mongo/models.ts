@@ -5,17 +5,32 @@ import {
   aclSchema,
   apiKeySchema,
   auditSchema,
-  credentialSchema,
   overrideSchema,
   roleSchema,
   type AclDoc,
   type ApiKeyDoc,
   type AuditDoc,
-  type CredentialDoc,
   type OverrideDoc,
   type RoleDoc,
 } from './accessSchemas.ts';
+import { blockSchema, type BlockDoc } from './blockSchema.ts';
+import {
+  chatMessageSchema,
+  conversationSchema,
+  type ChatMessageDoc,
+  type ConversationDoc,
+} from './chatSchemas.ts';
 import { anyText, instant, options, text, time, timeOrNull, type Stored } from './fields.ts';
+import {
+  credentialSchema,
+  credentialUsageSchema,
+  oauthClientSchema,
+  oauthFlowSchema,
+  type CredentialDoc,
+  type CredentialUsageDoc,
+  type OAuthClientDoc,
+  type OAuthFlowDoc,
+} from './vaultSchemas.ts';
 
 /** `first` marks the one document that may begin an empty store; see users.ts. */
 export type UserDoc = Stored<Collections['users'], 'id'> & { first?: true };
@@ -65,6 +80,12 @@ export interface Models {
   acl: Model<AclDoc>;
   apiKeys: Model<ApiKeyDoc>;
   credentials: Model<CredentialDoc>;
+  credentialUsage: Model<CredentialUsageDoc>;
+  oauthClients: Model<OAuthClientDoc>;
+  oauthFlows: Model<OAuthFlowDoc>;
+  conversations: Model<ConversationDoc>;
+  chatMessages: Model<ChatMessageDoc>;
+  blocks: Model<BlockDoc>;
   audit: Model<AuditDoc>;
   state: Model<StateDoc>;
   leases: Model<LeaseDoc>;
@@ -194,6 +215,12 @@ export function defineModels(connection: Connection): Models {
     acl: define('acl', aclSchema),
     apiKeys: define('apiKeys', apiKeySchema),
     credentials: define('credentials', credentialSchema),
+    credentialUsage: define('credentialUsage', credentialUsageSchema),
+    oauthClients: define('oauthClients', oauthClientSchema),
+    oauthFlows: define('oauthFlows', oauthFlowSchema),
+    conversations: define('conversations', conversationSchema),
+    chatMessages: define('chatMessages', chatMessageSchema),
+    blocks: define('blocks', blockSchema),
     audit: define('audit', auditSchema),
     state: define('state', stateSchema),
     leases: define('leases', leaseSchema),

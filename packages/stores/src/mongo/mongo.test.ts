@@ -1,8 +1,19 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { PrimaryStore } from '@behalf/gateway/ports';
 import { systemClock, systemRandom } from '@behalf/kernel';
 import { verifies } from '@behalf/testkit';
 import { createMongoDouble, mongoDoubleBanner, type MongoDouble } from '@behalf/testkit/mongodouble';
-import { aSession, aStoredServer, aUser, primarySuites, processesSuite } from '@behalf/testkit/suites';
+import {
+  aCredential,
+  aSession,
+  aStoredServer,
+  aUser,
+  primarySuites,
+  processesSuite,
+  vaultProcessesSuite,
+} from '@behalf/testkit/suites';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from '@jest/globals';
 import { createConnection } from 'mongoose';
 import { openMongoStore } from './index.ts';
@@ -49,10 +60,16 @@ async function dropDatabase(uri: string): Promise<void> {
 }
 
 let last = '';
-const open = () => openMongoStore({ ...parts, uri: (last = freshUri()) });
+let orphans = '';
+const open = async () => {
+  orphans = await mkdtemp(join(tmpdir(), 'behalf-orphans-'));
+  return openMongoStore({ ...parts, uri: (last = freshUri()), orphanDir: orphans });
+};
+afterEach(() => rm(orphans, { recursive: true, force: true }));
 
-primarySuites(label, open, () => openMongoStore({ ...parts, uri: last }));
+primarySuites(label, open, () => openMongoStore({ ...parts, uri: last, orphanDir: orphans }));
 processesSuite(label, async () => ({ kind: 'mongo', uri: freshUri() }), { primary: true });
+vaultProcessesSuite(label, async () => ({ kind: 'mongo', uri: freshUri() }));
 
 describe(`two clients on ${label}`, () => {
   let stores: [PrimaryStore, PrimaryStore];
@@ -169,6 +186,58 @@ describe(`two clients on ${label}`, () => {
   );
 
   verifies(
+    'stores.upgrade.credentials',
+    'tokens of sign-ins of an earlier version, which open no more, are gone',
+    async () => {
+      const uri = used.at(-1) as string;
+      const connection = await createConnection(uri).asPromise();
+      const old = {
+        tenant: 'default',
+        principal: 'user:u1',
+        serverId: '@login',
+        kind: 'login',
+        label: 'hash',
+      };
+      await connection.db!.collection<{ _id: string }>('behalf_credentials').insertOne({
+        _id: 'c1',
+        ...old,
+        sealed: 'v1.sealed',
+        expiresAt: null,
+        createdAt: 1,
+        updatedAt: 1,
+      } as object as {
+        _id: string;
+      });
+      await connection.close();
+      await stores[0].credentials.insert(aCredential());
+      expect(await stores[0].raw.count('credentials')).toBe(2);
+      await (await openMongoStore({ ...parts, uri })).close();
+      expect(await stores[0].raw.count('credentials')).toBe(1);
+      expect(await stores[0].credentials.findById(aCredential().id)).toEqual(aCredential());
+    },
+  );
+
+  verifies(
+    'stores.mongo.one-winner',
+    'of fifty that make theirs the default credential, one has it',
+    async () => {
+      const labels = Array.from({ length: 10 }, (_, i) => `l${i}`);
+      await fifty((store, i) => store.credentials.insert(aCredential({ label: labels[i % 10] as string })));
+      const defaults = async () =>
+        (await stores[1].credentials.list('default', 'user:u1', 's1')).filter((held) => held.isDefault);
+      expect(await defaults()).toHaveLength(1);
+      await fifty((store, i) =>
+        store.credentials.makeDefault(aCredential({ label: labels[i % 10] as string }).id),
+      );
+      const [chosen, ...others] = await defaults();
+      expect(others).toEqual([]);
+      // None of those that were chosen for a moment is left to follow it.
+      await stores[0].credentials.remove(chosen!);
+      expect(await defaults()).toEqual([]);
+    },
+  );
+
+  verifies(
     'stores.mongo.literal',
     'a text that begins with $ is a text, wherever it is written',
     async () => {
@@ -182,6 +251,18 @@ describe(`two clients on ${label}`, () => {
       expect(await stores[0].system.beginMaintenance('$other', 60_000)).toBe('refused');
       expect(await stores[0].leases.acquire('$key', 'refresh', 60_000)).not.toBeNull();
       expect((await stores[0].attempts.hit('$key', 60_000)).count).toBe(1);
+      const { id } = aCredential();
+      await stores[0].credentials.insert(aCredential());
+      const claimed = await stores[0].credentials.claim(id, {
+        generation: 1,
+        rtHash: 'rt-1',
+        tokenSeq: 1,
+        owner: '$tenant',
+        ttlMs: 60_000,
+      });
+      expect(claimed?.record.claimOwner).toBe('$tenant');
+      const written = { sealed: '$tenant', issuer: '$$NOW' };
+      expect(await stores[0].credentials.replace(id, { generation: 1 }, written)).toMatchObject(written);
     },
   );
 });

@@ -2,17 +2,25 @@ import type { PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Random } from '@behalf/kernel';
 import type { Model } from 'mongoose';
 import { openKeyvCache } from '../keyvCache.ts';
+import { createOrphanFiles } from '../orphanFiles.ts';
+import { createOrphanMap } from '../orphanMap.ts';
 import { createMongoAcl } from './acl.ts';
 import { createMongoApiKeys } from './apiKeys.ts';
 import { createMongoAttempts } from './attempts.ts';
 import { createMongoAudit } from './audit.ts';
+import { createMongoBlocks } from './blocks.ts';
 import { createMongoCacheAdapter } from './cacheAdapter.ts';
 import { createMongoChanges } from './changes.ts';
 import { openConnection } from './connection.ts';
+import { createMongoConversations } from './conversations.ts';
+import { createCredentialDefaults } from './credentialDefaults.ts';
 import { createMongoCredentials } from './credentials.ts';
-import { createGate } from './gate.ts';
+import { createMongoCredentialUsage } from './credentialUsage.ts';
+import { createGate, type Gate } from './gate.ts';
 import { createMongoLeases } from './leases.ts';
-import { defineModels } from './models.ts';
+import { defineModels, type Models } from './models.ts';
+import { createMongoOAuthClients } from './oauthClients.ts';
+import { createMongoOAuthFlows } from './oauthFlows.ts';
 import { createMongoOverrides } from './overrides.ts';
 import { createMongoRaw } from './raw.ts';
 import { createMongoRoles } from './roles.ts';
@@ -32,11 +40,13 @@ export interface MongoParts {
   pollMs?: number;
   /** How long a server may be out of reach before a call fails. */
   timeoutMs?: number;
+  /** Where pairs wait that this store could not take, when there is no Redis; without it they go with the process. */
+  orphanDir?: string;
 }
 
 /** The store of a scaled-out gateway: any number of replicas on one MongoDB. */
 export async function openMongoStore(parts: MongoParts): Promise<PrimaryStore> {
-  const { uri, clock, random, pollMs = 1_000, timeoutMs = 5_000 } = parts;
+  const { uri, clock, random, pollMs = 1_000, timeoutMs = 5_000, orphanDir } = parts;
   const connection = await openConnection(uri, timeoutMs);
   const gate = createGate();
   const models = defineModels(connection);
@@ -47,8 +57,10 @@ export async function openMongoStore(parts: MongoParts): Promise<PrimaryStore> {
     };
     // The unique indexes decide who wins: nothing is served before they stand.
     await ensureIndexes();
+    await removeUnopenable(models, gate);
     const system = await createMongoSystem(models, gate, ensureIndexes);
     const changes = await createMongoChanges(models, gate, { clock, pollMs });
+    const defaults = createCredentialDefaults(models, gate);
     let closing: Promise<void> | null = null;
     return {
       kind: 'mongo',
@@ -60,14 +72,23 @@ export async function openMongoStore(parts: MongoParts): Promise<PrimaryStore> {
       acl: createMongoAcl(models, gate),
       apiKeys: createMongoApiKeys(models, gate),
       audit: createMongoAudit(models, gate),
-      credentials: createMongoCredentials(models, gate),
+      blocks: createMongoBlocks(models, gate),
+      conversations: createMongoConversations(models, gate),
+      credentials: createMongoCredentials(models, gate, defaults),
+      credentialUsage: createMongoCredentialUsage(models, gate),
+      oauthClients: createMongoOAuthClients(models, gate),
+      oauthFlows: createMongoOAuthFlows(models, gate),
       overrides: createMongoOverrides(models, gate),
       roles: createMongoRoles(models, gate),
       system,
-      raw: createMongoRaw(models, gate),
+      raw: createMongoRaw(models, gate, defaults),
       attempts: createMongoAttempts(models, gate),
       leases: createMongoLeases(models, gate, random),
       changes,
+      orphans:
+        orphanDir === undefined
+          ? createOrphanMap(clock)
+          : createOrphanFiles({ directory: orphanDir, clock, random }),
       cache: openKeyvCache('mongo', (namespace) => createMongoCacheAdapter(models, gate, namespace)),
       // A member without a primary still answers `ping`; a read tells whether the store can serve.
       ping: () =>
@@ -84,4 +105,9 @@ export async function openMongoStore(parts: MongoParts): Promise<PrimaryStore> {
     await connection.close();
     throw error;
   }
+}
+
+/** The tokens of sign-ins of an earlier version, as the migration of the SQLite store does: their users sign in again. */
+async function removeUnopenable({ credentials }: Models, gate: Gate): Promise<void> {
+  await gate.run(() => credentials.deleteMany({ generation: { $exists: false } }).exec());
 }

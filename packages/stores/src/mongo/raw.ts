@@ -3,15 +3,19 @@ import {
   type CollectionName,
   type Collections,
   type RawCollections,
+  type Resealed,
 } from '@behalf/gateway/ports';
 import type { Model } from 'mongoose';
+import type { CredentialDefaults } from './credentialDefaults.ts';
+import { credentialDocOf } from './credentials.ts';
 import { recordsOf } from './documents.ts';
 import type { Gate } from './gate.ts';
 import type { Models } from './models.ts';
+import type { CredentialDoc } from './vaultSchemas.ts';
 
 type AnyDoc = Record<string, unknown> & { _id: string };
 
-export function createMongoRaw(models: Models, gate: Gate): RawCollections {
+export function createMongoRaw(models: Models, gate: Gate, defaults: CredentialDefaults): RawCollections {
   const modelOf = (name: CollectionName) => models[name] as unknown as Model<AnyDoc>;
 
   return {
@@ -21,17 +25,24 @@ export function createMongoRaw(models: Models, gate: Gate): RawCollections {
       const docs = await gate.run(() =>
         modelOf(name).find(rest).sort({ _id: 1 }).limit(limit).lean<AnyDoc[]>().exec(),
       );
-      return recordsOf(name, docs);
+      if (name !== 'credentials') return recordsOf(name, docs);
+      const credentials = (docs as unknown as CredentialDoc[]).map((doc) => defaults.record(doc));
+      return (await Promise.all(credentials)) as Collections[N][];
     },
     async put<N extends CollectionName>(name: N, records: readonly Collections[N][]) {
       if (records.length === 0) return;
-      const { key } = collectionShapes[name];
       const writes = records.map((record) => {
-        const { [key]: id, ...fields } = record as unknown as Record<string, unknown>;
-        const _id = String(id);
-        return { replaceOne: { filter: { _id }, replacement: { _id, ...fields }, upsert: true } };
+        const replacement = docOf(name, record);
+        return { replaceOne: { filter: { _id: replacement._id }, replacement, upsert: true } };
       });
       await gate.run(() => modelOf(name).bulkWrite(writes, { ordered: true }));
+    },
+    async reseal<N extends CollectionName>(name: N, values: readonly Resealed<Collections[N]>[]) {
+      if (values.length === 0) return 0;
+      const writes = values.map(({ key, field, before, after }) => ({
+        updateOne: { filter: { _id: key, [field]: before }, update: { $set: { [field]: after } } },
+      }));
+      return (await gate.run(() => modelOf(name).bulkWrite(writes, { ordered: false }))).modifiedCount;
     },
     async remove(name, keys) {
       await gate.run(() =>
@@ -41,4 +52,10 @@ export function createMongoRaw(models: Models, gate: Gate): RawCollections {
       );
     },
   };
+}
+
+function docOf<N extends CollectionName>(name: N, record: Collections[N]): AnyDoc {
+  if (name === 'credentials') return credentialDocOf(record as Collections['credentials']);
+  const { [collectionShapes[name].key]: id, ...fields } = record as unknown as Record<string, unknown>;
+  return { _id: String(id), ...fields };
 }

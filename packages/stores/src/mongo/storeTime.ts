@@ -8,6 +8,13 @@ export function fromNow(ms: number): object {
   return { $add: [NOW, ms] };
 }
 
+/** The same as milliseconds since the epoch: as records have it. */
+export const nowMs = { $subtract: [NOW, new Date(0)] };
+
+export function msFromNow(ms: number): object {
+  return { $add: [nowMs, ms] };
+}
+
 /** True while the date in `field` lies ahead. A missing one compares as less than any date: over. */
 export function isAhead(field: string): object {
   return { $gt: [field, NOW] };
@@ -19,6 +26,6 @@ export function isAheadMs(field: string): object {
 }
 
 /** A value from outside within a pipeline: without this, a text that begins with `$` would be read as a field. */
-export function literal(value: string): object {
+export function literal(value: unknown): object {
   return { $literal: value };
 }

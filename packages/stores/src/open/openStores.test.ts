@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { ChangeFeed, ChangeNotice } from '@behalf/gateway/ports';
 import { systemClock, systemRandom } from '@behalf/kernel';
 import { describeWith, eventually, startRedisServer, verifies, type RedisServer } from '@behalf/testkit';
+import { createMongoDouble } from '@behalf/testkit/mongodouble';
 import { aUser } from '@behalf/testkit/suites';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from '@jest/globals';
 import { mergedChanges } from './mergedChanges.ts';
@@ -36,6 +37,29 @@ describe('opening the default stores', () => {
       const again = await openPrimary({ dataDir }, parts);
       expect(await again.users.count()).toBe(1);
       await again.close();
+    },
+  );
+});
+
+describe('opening MongoDB without Redis', () => {
+  verifies(
+    'stores.open.orphans',
+    'tokens that it could not take wait in the data directory, also for the next process',
+    async () => {
+      const double = await createMongoDouble();
+      const target = { dataDir: join(root, 'data'), mongoUri: double.uri };
+      try {
+        const first = await openPrimary(target, parts);
+        await first.orphans.put('c1', 'v1.pair');
+        await first.close();
+        const second = await openPrimary(target, parts);
+        const found = await second.orphans.find('c1');
+        await second.close();
+        expect(found).toBe('v1.pair');
+        expect(await readdir(join(root, 'data', 'orphans'))).toHaveLength(1);
+      } finally {
+        await double.close();
+      }
     },
   );
 });

@@ -6,6 +6,7 @@ import { createRedisAttempts } from './attempts.ts';
 import { createRedisChanges } from './changes.ts';
 import { connectRedis } from './connection.ts';
 import { createRedisLeases } from './leases.ts';
+import { createRedisOrphans } from './orphans.ts';
 
 export interface RedisParts {
   uri: string;
@@ -38,6 +39,7 @@ export async function openRedisStore({
     leases: createRedisLeases(connection, { prefix: `${prefix}:lease`, random }),
     attempts: createRedisAttempts(connection, `${prefix}:attempts`),
     changes,
+    orphans: createRedisOrphans(connection, `${prefix}:orphan`),
     cache: openKeyvCache(
       'redis',
       () =>

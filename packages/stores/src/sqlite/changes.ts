@@ -5,7 +5,8 @@ import type { Sqlite } from './database.ts';
 
 /**
  * SQLite has no way to wake another process, so each looks once per poll at `data_version`, which moves when another
- * connection has committed; only then are the revisions read.
+ * connection has committed; only then are the revisions read. A look costs microseconds, so it may be often: somebody may
+ * be waiting for the token that another process is fetching.
  */
 export function createSqliteChanges(
   db: Sqlite,

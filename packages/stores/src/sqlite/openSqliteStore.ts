@@ -1,15 +1,21 @@
 import type { PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Random } from '@behalf/kernel';
 import { openKeyvCache } from '../keyvCache.ts';
+import { createOrphanFiles } from '../orphanFiles.ts';
 import { createSqliteAcl } from './acl.ts';
 import { createSqliteApiKeys } from './apiKeys.ts';
 import { createSqliteAttempts } from './attempts.ts';
 import { createSqliteAudit } from './audit.ts';
+import { createSqliteBlocks } from './blocks.ts';
 import { createSqliteCacheAdapter } from './cacheAdapter.ts';
 import { createSqliteChanges } from './changes.ts';
+import { createSqliteConversations } from './conversations.ts';
 import { createSqliteCredentials } from './credentials.ts';
+import { createSqliteCredentialUsage } from './credentialUsage.ts';
 import { openDatabase } from './database.ts';
 import { createSqliteLeases } from './leases.ts';
+import { createSqliteOAuthClients } from './oauthClients.ts';
+import { createSqliteOAuthFlows } from './oauthFlows.ts';
 import { createSqliteOverrides } from './overrides.ts';
 import { createSqliteRaw } from './raw.ts';
 import { createSqliteRoles } from './roles.ts';
@@ -33,7 +39,7 @@ export async function openSqliteStore({
   file,
   clock,
   random,
-  pollMs = 1_000,
+  pollMs = 250,
 }: SqliteParts): Promise<PrimaryStore> {
   const db = await openDatabase(file, { clock, random });
   const changes = createSqliteChanges(db, { clock, pollMs });
@@ -47,7 +53,12 @@ export async function openSqliteStore({
     acl: createSqliteAcl(db),
     apiKeys: createSqliteApiKeys(db),
     audit: createSqliteAudit(db),
-    credentials: createSqliteCredentials(db),
+    blocks: createSqliteBlocks(db),
+    conversations: createSqliteConversations(db),
+    credentials: createSqliteCredentials(db, clock),
+    credentialUsage: createSqliteCredentialUsage(db),
+    oauthClients: createSqliteOAuthClients(db),
+    oauthFlows: createSqliteOAuthFlows(db),
     overrides: createSqliteOverrides(db),
     roles: createSqliteRoles(db),
     system: createSqliteSystem(db, clock),
@@ -55,6 +66,7 @@ export async function openSqliteStore({
     attempts: createSqliteAttempts(db, clock),
     leases: createSqliteLeases(db, { clock, random }),
     changes,
+    orphans: createOrphanFiles({ directory: `${file}-orphans`, clock, random }),
     cache: openKeyvCache('sqlite', (namespace) => createSqliteCacheAdapter(db, clock, namespace)),
     ping: async () => void db.get('SELECT 1'),
     async close() {

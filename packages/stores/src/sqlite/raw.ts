@@ -3,6 +3,7 @@ import {
   type CollectionName,
   type Collections,
   type RawCollections,
+  type Resealed,
 } from '@behalf/gateway/ports';
 import type { Sqlite } from './database.ts';
 import { createTable } from './table.ts';
@@ -21,6 +22,17 @@ export function createSqliteRaw(db: Sqlite): RawCollections {
       const table = createTable(name);
       await db.write((tx) => {
         for (const record of records) table.force(tx, record);
+      });
+    },
+    reseal<N extends CollectionName>(name: N, values: readonly Resealed<Collections[N]>[]) {
+      const keyColumn = collectionShapes[name].key;
+      return db.write((tx) => {
+        let resealed = 0;
+        for (const { key, field, before, after } of values) {
+          const sql = `UPDATE ${name} SET ${field} = ? WHERE ${keyColumn} = ? AND ${field} = ?`;
+          resealed += tx.run(sql, after, key, before);
+        }
+        return resealed;
       });
     },
     async remove(name, keys) {

@@ -1,16 +1,18 @@
 import { existsSync, readdirSync, readlinkSync } from 'node:fs';
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock, systemRandom } from '@behalf/kernel';
-import { eventually, verifies } from '@behalf/testkit';
+import { createFakeClock, eventually, verifies } from '@behalf/testkit';
 import {
+  aCredential,
   aSession,
   aStoredServer,
   aUser,
   primarySuites,
   processesSuite,
   startOpening,
+  vaultProcessesSuite,
 } from '@behalf/testkit/suites';
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { StoreUnavailableError } from '../errors.ts';
@@ -35,6 +37,7 @@ const open = () => openSqliteStore({ ...parts, file: (last = newFile()), pollMs:
 
 primarySuites('sqlite', open, () => openSqliteStore({ ...parts, file: last, pollMs: 20 }));
 processesSuite('sqlite', async () => ({ kind: 'sqlite', file: newFile() }), { primary: true });
+vaultProcessesSuite('sqlite', async () => ({ kind: 'sqlite', file: newFile() }));
 
 describe('the SQLite file', () => {
   verifies('stores.sqlite.private-file', 'is readable by its owner alone', async () => {
@@ -88,6 +91,81 @@ describe('the SQLite file', () => {
       await store.close();
     },
   );
+
+  verifies(
+    'stores.upgrade.credentials',
+    'tokens of sign-ins of an earlier version, which open no more, are gone',
+    async () => {
+      const file = newFile();
+      const { default: Libsql } = await import('libsql');
+      const old = new Libsql(file);
+      for (const statement of migrations.slice(0, 5).flat()) old.exec(statement);
+      old.exec(`PRAGMA user_version = 5;
+        INSERT INTO credentials VALUES ('c1', 'default', 'user:u1', '@login', 'login', 'hash', 'v1.sealed', NULL,
+          1000, 1000);`);
+      old.close();
+      const store = await openSqliteStore({ ...parts, file });
+      expect(await store.raw.count('credentials')).toBe(0);
+      expect(await store.credentials.insert(aCredential())).toBe(true);
+      expect(await store.credentials.findById(aCredential().id)).toEqual(aCredential());
+      await store.close();
+    },
+  );
+
+  verifies(
+    'stores.orphans.files',
+    'pairs that it could not take wait beside it, for us alone to read, and for a day',
+    async () => {
+      const file = newFile();
+      const clock = createFakeClock();
+      const day = 24 * 60 * 60 * 1000;
+      const store = await openSqliteStore({ ...parts, clock, file, pollMs: 2 * day });
+      const folder = `${file}-orphans`;
+      expect(existsSync(folder)).toBe(false);
+      await store.orphans.put('["default","user:ada"]', 'v1.pair');
+      expect((await stat(folder)).mode & 0o777).toBe(0o700);
+      const names = readdirSync(folder);
+      expect(names).toEqual([expect.stringMatching(/^[0-9a-f]{64}\.[0-9a-f]{64}$/)]);
+      expect((await stat(join(folder, names[0]!))).mode & 0o777).toBe(0o600);
+      await writeFile(join(folder, 'draft of one that died'), 'v1.p');
+      await utimes(join(folder, 'draft of one that died'), clock.now() / 1000, clock.now() / 1000);
+      await clock.advance(day - 1);
+      expect(await store.orphans.find('["default","user:ada"]')).toBe('v1.pair');
+      await clock.advance(1);
+      expect(await store.orphans.find('["default","user:ada"]')).toBeNull();
+      await store.orphans.put('another', 'v1.other');
+      expect(readdirSync(folder)).toHaveLength(1);
+      await store.close();
+    },
+  );
+
+  verifies('stores.orphans.unswept', 'a pair is kept whatever else lies beside it', async () => {
+    const file = newFile();
+    const clock = createFakeClock();
+    const store = await openSqliteStore({ ...parts, clock, file });
+    const folder = `${file}-orphans`;
+    // As old as can be, and no file that could be removed.
+    await mkdir(join(folder, 'somebody’s folder'), { recursive: true });
+    await utimes(join(folder, 'somebody’s folder'), 0, 0);
+    await store.orphans.put('c1', 'v1.pair');
+    expect(await store.orphans.find('c1')).toBe('v1.pair');
+    await store.close();
+  });
+
+  verifies('stores.sqlite.soon', 'what another process changed is heard within 250 ms', async () => {
+    const file = newFile();
+    const clock = createFakeClock();
+    const here = await openSqliteStore({ ...parts, clock, file });
+    const there = await openSqliteStore({ ...parts, file });
+    const heard: string[] = [];
+    here.changes.subscribe(({ topic }) => heard.push(topic));
+    await there.changes.publish({ topic: 'credentials', id: 'c1' });
+    expect(heard).toEqual([]);
+    await clock.advance(250);
+    expect(heard).toEqual(['credentials']);
+    await here.close();
+    await there.close();
+  });
 
   verifies('stores.sqlite.newer-schema', 'of a newer version is refused, untouched', async () => {
     const file = newFile();

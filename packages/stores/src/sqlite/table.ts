@@ -1,5 +1,5 @@
 import { collectionShapes, type CollectionName, type Collections } from '@behalf/gateway/ports';
-import { columns, jsonColumns } from './columns.ts';
+import { booleanColumns, columns, jsonColumns } from './columns.ts';
 import type { Param, Row, Transaction } from './database.ts';
 
 /** A moved table: the only place that turns records into rows and rows into records. */
@@ -22,14 +22,18 @@ export function createTable<N extends CollectionName>(name: N): Table<Collection
   const names = columns[name];
   const { key } = collectionShapes[name];
   const json: readonly string[] = jsonColumns[name] ?? [];
+  const booleans: readonly string[] = booleanColumns[name] ?? [];
   const list = `(${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`;
   const replaced = names.filter((column) => column !== key).map((column) => `${column} = excluded.${column}`);
   const upsert = `INSERT INTO ${name} ${list} ON CONFLICT (${key}) DO UPDATE SET ${replaced.join(', ')}`;
 
-  const encode = (record: Partial<R>, column: keyof R & string): Param =>
-    json.includes(column) ? JSON.stringify(record[column]) : (record[column] as Param);
+  const encode = (record: Partial<R>, column: keyof R & string): Param => {
+    if (json.includes(column)) return JSON.stringify(record[column]);
+    return booleans.includes(column) ? Number(record[column]) : (record[column] as Param);
+  };
   const decode = (row: Row): R => {
     for (const column of json) row[column] = JSON.parse(row[column] as string) as unknown;
+    for (const column of booleans) row[column] = row[column] === 1;
     return row as unknown as R;
   };
   const write = (sql: string) => (tx: Transaction, record: R) =>

@@ -1,13 +1,14 @@
 import { alreadyThere, claimEntries, idIndex, isExpired, parseIndex, type Index } from './indexes.ts';
 import type { Matcher } from './filter.ts';
 import { badValue, ServerError } from './serverError.ts';
-import { keyOfValue, type Doc } from './values.ts';
+import { isDoc, keyOfValue, type Doc } from './values.ts';
 
 /** Documents in insertion order, with their indexes. Every method runs to its end before anything else does. */
 export interface Collection {
   readonly namespace: string;
   all(): Doc[];
-  matching(matches: Matcher): Doc[];
+  /** `query` is what `matches` was made of: one that names a document by its `_id` looks at no other. */
+  matching(matches: Matcher, query: unknown): Doc[];
   /** Inserts, or replaces the document with this `_id`; a duplicate key changes nothing. */
   put(doc: Doc, mode: 'insert' | 'replace'): void;
   remove(doc: Doc): void;
@@ -42,7 +43,12 @@ export function createCollection(namespace: string, created: Date): Collection {
   return {
     namespace,
     all: () => [...docs.values()],
-    matching: (matches) => [...docs.values()].filter(matches),
+    matching(matches, query) {
+      const id = isDoc(query) ? query['_id'] : undefined;
+      if (typeof id !== 'string') return [...docs.values()].filter(matches);
+      const named = docs.get(keyOfValue(id));
+      return named && matches(named) ? [named] : [];
+    },
     put(doc, mode) {
       if (Array.isArray(doc['_id']))
         throw new ServerError(53, 'InvalidIdField', "The '_id' value cannot be an array");

@@ -43,6 +43,10 @@ export function changesSuite(
           await other.changes.publish({ topic: 'users', id: 'u9' });
           await eventually('this one to hear', () => about(heardHere, 'users', 'u9'));
           expect(about(heardThere, 'settings', '*')).toBe(false);
+          for (const topic of ['credentials', 'flows'] as const) {
+            await store().changes.publish({ topic, id: 'x' });
+            await eventually('the peer to hear of it', () => about(heardThere, topic, 'x'));
+          }
           if (store().kind === 'redis') return;
           // What this one says to have heard, it has heard.
           await other.changes.publish({ topic: 'servers', id: 'x' });

@@ -3,11 +3,18 @@ import { aclSuite } from './acl.ts';
 import { apiKeysSuite } from './apiKeys.ts';
 import { attemptsSuite } from './attempts.ts';
 import { auditSuite } from './audit.ts';
+import { blocksSuite } from './blocks.ts';
 import { cacheSuite } from './cache.ts';
 import { changesSuite } from './changes.ts';
+import { conversationsSuite } from './conversations.ts';
+import { credentialClaimsSuite } from './credentialClaims.ts';
 import { credentialsSuite } from './credentials.ts';
+import { credentialUsageSuite } from './credentialUsage.ts';
 import { leasesSuite } from './leases.ts';
+import { oauthClientsSuite } from './oauthClients.ts';
+import { oauthFlowsSuite } from './oauthFlows.ts';
 import type { OpenStore } from './opened.ts';
+import { orphansSuite } from './orphans.ts';
 import { overridesSuite } from './overrides.ts';
 import { rawSuite } from './raw.ts';
 import { rolesSuite } from './roles.ts';
@@ -19,10 +26,15 @@ import { usersSuite } from './users.ts';
 import { variablesSuite } from './variables.ts';
 
 export { startOpening, type OpeningProcess } from '../processes/openingProcess.ts';
+export { aCredential } from './aCredential.ts';
 export { anAclRow } from './acl.ts';
 export { anApiKey } from './apiKeys.ts';
 export { aSegment } from './audit.ts';
-export { aCredential } from './credentials.ts';
+export { aBlock } from './blocks.ts';
+export { aChatMessage, aConversation } from './conversations.ts';
+export { aUsage } from './credentialUsage.ts';
+export { anOAuthClient } from './oauthClients.ts';
+export { aFlow } from './oauthFlows.ts';
 export type { OpenStore } from './opened.ts';
 export { anOverride } from './overrides.ts';
 export { processesSuite } from './processes.ts';
@@ -31,6 +43,7 @@ export { aStoredServer } from './servers.ts';
 export { aSession } from './sessions.ts';
 export { aUser } from './users.ts';
 export { aVariable } from './variables.ts';
+export { vaultProcessesSuite } from './vaultProcesses.ts';
 
 /** Every promise of a store that coordinates processes. */
 export function coordinationSuites(
@@ -42,6 +55,7 @@ export function coordinationSuites(
   attemptsSuite(label, open);
   changesSuite(label, open, peer);
   cacheSuite(label, open);
+  orphansSuite(label, open, peer);
 }
 
 /** Every promise of a primary store. */
@@ -60,6 +74,12 @@ export function primarySuites(
   aclSuite(label, open);
   apiKeysSuite(label, open);
   credentialsSuite(label, open);
+  credentialClaimsSuite(label, open);
+  credentialUsageSuite(label, open);
+  oauthClientsSuite(label, open);
+  oauthFlowsSuite(label, open);
+  conversationsSuite(label, open);
+  blocksSuite(label, open);
   auditSuite(label, open);
   systemSuite(label, open);
   rawSuite(label, open);

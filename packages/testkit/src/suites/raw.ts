@@ -4,7 +4,11 @@ import { verifies } from '../verifies.ts';
 import { anAclRow } from './acl.ts';
 import { anApiKey } from './apiKeys.ts';
 import { aSegment } from './audit.ts';
-import { aCredential } from './credentials.ts';
+import { aBlock } from './blocks.ts';
+import { aChatMessage, aConversation } from './conversations.ts';
+import { aCredential } from './aCredential.ts';
+import { aUsage } from './credentialUsage.ts';
+import { anOAuthClient } from './oauthClients.ts';
 import { openedStore, type OpenStore } from './opened.ts';
 import { anOverride } from './overrides.ts';
 import { aRole } from './roles.ts';
@@ -50,6 +54,11 @@ export function rawSuite(label: string, open: OpenStore<PrimaryStore>): void {
           await store().raw.put('acl', [anAclRow()]);
           await store().raw.put('apiKeys', [anApiKey()]);
           await store().raw.put('credentials', [aCredential()]);
+          await store().raw.put('credentialUsage', [aUsage()]);
+          await store().raw.put('oauthClients', [anOAuthClient()]);
+          await store().raw.put('conversations', [aConversation()]);
+          await store().raw.put('chatMessages', [aChatMessage()]);
+          await store().raw.put('blocks', [aBlock()]);
           await store().raw.put('audit', [aSegment()]);
         }
         expect(await store().users.findById('u1')).toEqual(user);
@@ -78,8 +87,42 @@ export function rawSuite(label: string, open: OpenStore<PrimaryStore>): void {
         expect(await store().raw.page('apiKeys', null, 10)).toEqual([anApiKey()]);
         expect(await store().credentials.find(aCredential())).toEqual(aCredential());
         expect(await store().raw.page('credentials', null, 10)).toEqual([aCredential()]);
+        expect(await store().credentialUsage.find('c1')).toEqual(aUsage());
+        expect(await store().raw.page('credentialUsage', null, 10)).toEqual([aUsage()]);
+        expect(await store().oauthClients.find(anOAuthClient())).toEqual(anOAuthClient());
+        expect(await store().raw.page('oauthClients', null, 10)).toEqual([anOAuthClient()]);
+        expect(await store().conversations.find('default', 'u1', 'c1')).toEqual(aConversation());
+        expect(await store().raw.page('conversations', null, 10)).toEqual([aConversation()]);
+        expect(await store().conversations.messages('default', 'u1', 'c1')).toEqual([aChatMessage()]);
+        expect(await store().raw.page('chatMessages', null, 10)).toEqual([aChatMessage()]);
+        expect(await store().blocks.find('default', 'b1')).toEqual(aBlock());
+        expect(await store().raw.page('blocks', null, 10)).toEqual([aBlock()]);
         expect(await store().audit.page({}, 10)).toEqual([aSegment()]);
         expect(await store().raw.page('audit', null, 10)).toEqual([aSegment()]);
+      },
+    );
+
+    verifies(
+      'stores.raw.reseal',
+      'a sealed value is replaced where it still is what it was, and nothing else of its record',
+      async () => {
+        const held = aCredential({ sealed: 'v1.a' });
+        await store().raw.put('credentials', [held, aCredential({ label: 'b', sealed: 'v1.b' })]);
+        await store().raw.put('users', [aUser({ passwordSealed: 'v1.a' })]);
+        const changed = (await store().credentials.replace(held.id, { generation: 1 }, { reason: 'x' }))!;
+        const after = await store().raw.reseal('credentials', [
+          { key: held.id, field: 'sealed', before: 'v1.a', after: 'v1.anew' },
+          { key: aCredential({ label: 'b' }).id, field: 'sealed', before: 'v1.other', after: 'v1.lost' },
+          { key: 'nobody', field: 'sealed', before: 'v1.a', after: 'v1.anew' },
+        ]);
+        expect(after).toBe(1);
+        expect(await store().raw.reseal('credentials', [])).toBe(0);
+        expect(await store().credentials.findById(held.id)).toEqual({ ...changed, sealed: 'v1.anew' });
+        expect((await store().raw.page('credentials', null, 9)).map(({ sealed }) => sealed).sort()).toEqual([
+          'v1.anew',
+          'v1.b',
+        ]);
+        expect((await store().users.findById('u1'))?.passwordSealed).toBe('v1.a');
       },
     );
 

@@ -19,7 +19,7 @@ function run(command: Doc, context: CommandContext): Doc {
     throw failedToParse("Cannot specify 'new' or 'upsert' together with 'remove'");
   }
   const collection = context.databases.ensure(context.db, targetOf(command, 'findAndModify'));
-  const found = sortDocuments(collection.matching(matches), command['sort'])[0];
+  const found = sortDocuments(collection.matching(matches, query), command['sort'])[0];
   if (removing) {
     if (found) collection.remove(found);
     return { ok: 1, lastErrorObject: { n: found ? 1 : 0 }, value: found ? project(found) : null };

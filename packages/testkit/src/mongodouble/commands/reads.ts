@@ -5,8 +5,9 @@ import { documentsOf, targetOf, type Handler } from './context.ts';
 
 export const find: Handler = (command, context) => {
   const name = targetOf(command, 'find');
-  const docs = documentsOf(context.databases.find(context.db, name));
-  const matching = docs.filter(compileFilter(command['filter'] ?? {}, context.now));
+  const filter = command['filter'] ?? {};
+  const matches = compileFilter(filter, context.now);
+  const matching = context.databases.find(context.db, name)?.matching(matches, filter) ?? [];
   const project = compileProjection(command['projection']);
   const page = pageOf(sortDocuments(matching, command['sort']), command['skip'], command['limit']).map(
     project,

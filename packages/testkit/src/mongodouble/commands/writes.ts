@@ -80,7 +80,7 @@ function updateOne(statement: Doc, target: string, context: CommandContext): Upd
     throw new ServerError(9, 'FailedToParse', 'multi update is not supported for replacement-style update');
   }
   const change = compileUpdate(statement['u'], query as Doc, context.now);
-  const found = collection.matching(matches).slice(0, multi ? undefined : 1);
+  const found = collection.matching(matches, query).slice(0, multi ? undefined : 1);
   if (found.length === 0 && statement['upsert'] === true) {
     const made = change(null);
     collection.put(made, 'insert');
@@ -104,7 +104,8 @@ export const remove: Handler = (command, context) => {
     refuseNumberedMulti(context, statement['limit'] !== 1);
     const matches = compileFilter(statement['q'], context.now);
     n += context.runOnce(index, () => {
-      const found = collection?.matching(matches).slice(0, statement['limit'] === 1 ? 1 : undefined) ?? [];
+      const some = statement['limit'] === 1 ? 1 : undefined;
+      const found = collection?.matching(matches, statement['q']).slice(0, some) ?? [];
       for (const doc of found) collection?.remove(doc);
       return found.length;
     });

@@ -1,0 +1,28 @@
+import { WRITER_TTL_MS, type SystemStore } from '@behalf/gateway/ports';
+import { MAINTENANCE_MS } from './hold.ts';
+
+/** Of work that goes on beside the gateways: it counts as one of them, so that no copy begins meanwhile. */
+export interface Presence {
+  /** The first call says that we are here, every later one that we still are; throws when a copy has the store. */
+  keep(): Promise<void>;
+  /** Never throws: who cannot be told forgets us after the TTL. */
+  release(): Promise<void>;
+}
+
+export interface PresenceParts {
+  system: SystemStore;
+  writer: string;
+  refuse: (message: string) => Error;
+}
+
+export function createPresence({ system, writer, refuse }: PresenceParts): Presence {
+  return {
+    async keep() {
+      if ((await system.announce(writer, WRITER_TTL_MS)) === 'announced') return;
+      throw refuse(
+        `A copy has the store (a killed one is forgotten after ${MAINTENANCE_MS / 1000} s). Run this again when it is over.`,
+      );
+    },
+    release: () => system.retire(writer).catch(() => undefined),
+  };
+}

@@ -1,0 +1,39 @@
+import type { CredentialPatch, CredentialRecord } from '@behalf/gateway/ports';
+
+const changeable = [
+  'canonicalUrl',
+  'issuer',
+  'clientId',
+  'resource',
+  'status',
+  'reason',
+  'statusAt',
+  'generation',
+  'tokenSeq',
+  'rtHash',
+  'atHash',
+  'sealed',
+  'rtSuspect',
+  'issuedAt',
+  'lifetimeMs',
+  'tokenExpiresAt',
+  'scopesRequested',
+  'scopesGranted',
+  'endpoints',
+  'claimOwner',
+  'claimStartedAt',
+  'claimDeadline',
+  'expiresAt',
+] as const satisfies readonly (keyof CredentialPatch)[];
+
+/**
+ * What of a credential is written. Whose it is and its counters of claims and writes stay, whatever else the given object
+ * carries; a claim that ends leaves no times behind.
+ */
+export function credentialChange(patch: CredentialPatch): Partial<CredentialRecord> {
+  const given = changeable.filter((field) => patch[field] !== undefined);
+  return {
+    ...Object.fromEntries(given.map((field) => [field, patch[field]])),
+    ...(patch.claimOwner === null ? { claimStartedAt: null, claimDeadline: null } : {}),
+  };
+}

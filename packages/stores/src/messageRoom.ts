@@ -1,0 +1,11 @@
+import type { ConversationRoom } from '@behalf/gateway/ports';
+
+/** Why a message cannot be added to the others of its conversation; null when it can. One that is replaced is no other. */
+export function lackOfRoom(
+  others: ConversationRoom,
+  size: number,
+  room: ConversationRoom,
+): 'too_many' | 'too_large' | null {
+  if (others.messages >= room.messages) return 'too_many';
+  return others.size + size > room.size ? 'too_large' : null;
+}

@@ -1,0 +1,32 @@
+import { oauthClientId, type OAuthClientStore } from '@behalf/gateway/ports';
+import type { Sqlite, Transaction } from './database.ts';
+import { createTable } from './table.ts';
+
+export function createSqliteOAuthClients(db: Sqlite): OAuthClientStore {
+  const clients = createTable('oauthClients');
+  const held = (of: Pick<Transaction, 'get'>, id: string) =>
+    clients.one(of.get('SELECT * FROM oauthClients WHERE id = ?', id));
+  return {
+    insert: (client) =>
+      db.write((tx) => {
+        const first = held(tx, client.id);
+        if (first === null) clients.insert(tx, client);
+        return first ?? client;
+      }),
+    find: async (key) => held(db, oauthClientId(key)),
+    replace: (client, clientId) =>
+      db.write((tx) => {
+        if (held(tx, client.id)?.clientId !== clientId) return false;
+        clients.update(tx, client, 'id = ?', client.id);
+        return true;
+      }),
+    remove: async (key, clientId) =>
+      (await db.write((tx) =>
+        tx.run('DELETE FROM oauthClients WHERE id = ? AND clientId = ?', oauthClientId(key), clientId),
+      )) > 0,
+    removeOfServer: (tenant, serverId) =>
+      db.write((tx) =>
+        tx.run('DELETE FROM oauthClients WHERE tenant = ? AND serverId = ?', tenant, serverId),
+      ),
+  };
+}

@@ -1,0 +1,280 @@
+import type { ServerResponse } from 'node:http';
+import type {
+  AuthorizationCore,
+  AuthorizationServerOptions,
+  AuthorizationSwitches,
+  Json,
+  OAuthAnswer,
+  OAuthCounters,
+  OAuthEndpoint,
+  OAuthExchange,
+  OAuthRequest,
+} from './authorizationServerTypes.ts';
+import { createAuthorizeEndpoint, type IssuedCode } from './authorizeEndpoint.ts';
+import { createClients, shownClient } from './clients.ts';
+import { createGrants } from './grants.ts';
+import { createHolds } from './holds.ts';
+import { createIdTokens } from './idTokens.ts';
+import { documentAt, metadataDocument } from './metadata.ts';
+import { withoutSecrets } from './oauthHash.ts';
+import { OAuthRefusal } from './oauthRefusal.ts';
+import { formReply, refusalReply, send } from './oauthReply.ts';
+import { createTokenEndpoint } from './tokenEndpoint.ts';
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+const defaults: AuthorizationSwitches = {
+  consent: 'approve',
+  user: 'user-1',
+  rotation: 'rotate',
+  graceMs: 0,
+  inGrace: 'successor',
+  endsOldAccess: false,
+  lifetimeS: 3_600,
+  expiresIn: undefined,
+  omitRefreshToken: false,
+  omitScope: false,
+  formEncoded: false,
+  delayMs: 0,
+  dropAnswers: 0,
+  resource: 'record',
+  advertisesIss: true,
+  iss: 'sent',
+  pkceMethods: ['S256'],
+  revocation: 'token',
+  registration: true,
+  registeredAuthMethod: 'none',
+  clientDocuments: false,
+  documents: 'both',
+  metadata: {},
+};
+
+const noCounts: OAuthCounters = {
+  tokenHits: 0,
+  refreshHits: 0,
+  rotations: 0,
+  reuses: 0,
+  familyRevocations: 0,
+  registrations: 0,
+  revocations: 0,
+  authorizations: 0,
+  metadataReads: 0,
+  documentReads: 0,
+};
+
+const COUNTED: Partial<Record<OAuthEndpoint, keyof OAuthCounters>> = {
+  authorize: 'authorizations',
+  token: 'tokenHits',
+  revoke: 'revocations',
+  metadata: 'metadataReads',
+};
+
+/** The authorization server behind whatever socket brings it requests. `origin` is asked when it is first needed. */
+export function createAuthorizationCore(
+  origin: () => string,
+  options: AuthorizationServerOptions = {},
+): AuthorizationCore {
+  const {
+    clients: initialClients = [],
+    now = Date.now,
+    issuerPath = '',
+    fetchDocument = fetchJson,
+    publicOrigin: _publicOrigin,
+    tls: _tls,
+    ...initialSwitches
+  } = options;
+  let switches: AuthorizationSwitches = { ...defaults, ...initialSwitches };
+  let counters: Writable<OAuthCounters> = { ...noCounts };
+  const requests: Writable<OAuthRequest>[] = [];
+  const secrets: string[] = [];
+  const scripted = new Map<OAuthEndpoint, OAuthAnswer[]>();
+  const codes = new Map<string, IssuedCode>();
+
+  const issuer = () => `${origin()}${issuerPath}`;
+  const at = (name: string) => `${issuer()}/${name}`;
+  const born = (secret: string) => {
+    secrets.push(secret);
+    return secret;
+  };
+  const count = (what: keyof OAuthCounters) => void (counters[what] += 1);
+  const common = { switches: () => switches, now, count, born, issuer };
+  const holds = createHolds();
+  const idTokens = createIdTokens();
+  const grants = createGrants(common);
+  const clients = createClients({ ...common, fetchDocument, audiences: () => [issuer(), at('token')] });
+  const authorize = createAuthorizeEndpoint({ ...common, clients, codes });
+  const tokens = createTokenEndpoint({ ...common, clients, grants, codes, idTokens });
+  for (const client of initialClients) clients.add(client);
+
+  const endpoints = () => ({
+    authorization: at('authorize'),
+    token: at('token'),
+    revocation: at('revoke'),
+    registration: at('register'),
+    jwks: at('jwks'),
+  });
+
+  function endpointOf(path: string): OAuthEndpoint | undefined {
+    if (/\/\.well-known\/(oauth-authorization-server|openid-configuration)/.test(path)) return 'metadata';
+    for (const name of ['authorize', 'token', 'revoke', 'register', 'jwks'] as const) {
+      if (path === `${issuerPath}/${name}`) return name;
+    }
+    return undefined;
+  }
+
+  async function work(
+    endpoint: OAuthEndpoint,
+    exchange: OAuthExchange,
+    fields: URLSearchParams,
+  ): Promise<OAuthAnswer> {
+    const shown = shownClient(exchange.headers, fields);
+    switch (endpoint) {
+      case 'authorize':
+        return authorize.visit(exchange, fields);
+      case 'token':
+        return tokens.answer(shown, fields);
+      case 'revoke': {
+        if (switches.revocation === 'fail') return { status: 503 };
+        await clients.prove(shown);
+        grants.revoke(fields.get('token') ?? '', switches.revocation === 'grant');
+        return { status: 200 };
+      }
+      case 'register':
+        if (!switches.registration) return { status: 404 };
+        return { status: 201, body: clients.register(JSON.parse(exchange.text) as Json) };
+      case 'metadata': {
+        const document = documentAt(pathOf(exchange), issuerPath);
+        const isOffered = switches.documents === 'both' || switches.documents === document;
+        if (document === undefined || !isOffered) return { status: 404 };
+        return { status: 200, body: metadataDocument(switches, { issuer: issuer(), ...endpoints() }) };
+      }
+      case 'jwks':
+        return { status: 200, body: idTokens.jwks };
+    }
+  }
+
+  /** The OAuth error, `tokens`, or nothing worth a word. */
+  function outcomeOf(endpoint: OAuthEndpoint, { status, body }: OAuthAnswer): string | undefined {
+    if (endpoint !== 'token') return undefined;
+    const error = typeof body === 'object' ? body['error'] : undefined;
+    return typeof error === 'string' ? error : status === 200 ? 'tokens' : String(status);
+  }
+
+  function record(endpoint: OAuthEndpoint, exchange: OAuthExchange, fields: URLSearchParams) {
+    const counted = COUNTED[endpoint];
+    if (counted !== undefined) count(counted);
+    if (endpoint === 'token' && fields.get('grant_type') === 'refresh_token') count('refreshHits');
+    const shown = shownClient(exchange.headers, fields);
+    const { authorization: _, ...headers } = exchange.headers;
+    const request: Writable<OAuthRequest> = {
+      endpoint,
+      verb: exchange.verb,
+      path: pathOf(exchange),
+      at: now(),
+      form: endpoint === 'register' ? { document: exchange.text } : withoutSecrets(fields),
+      headers,
+      clientAuth: shown && { method: shown.method, clientId: shown.clientId },
+    };
+    requests.push(request);
+    return request;
+  }
+
+  async function serve(endpoint: OAuthEndpoint, exchange: OAuthExchange, response: ServerResponse) {
+    const fields = fieldsOf(exchange);
+    const request = record(endpoint, exchange, fields);
+    await holds.pass(endpoint, 'before');
+    const script = scripted.get(endpoint)?.shift();
+    let reply = script;
+    if (script === undefined || script.afterWork === true) {
+      const worked = await work(endpoint, exchange, fields).catch((error: unknown) => {
+        if (error instanceof OAuthRefusal) return refusalReply(error);
+        throw error;
+      });
+      request.outcome = outcomeOf(endpoint, worked);
+      reply ??= endpoint === 'token' && switches.formEncoded ? formReply(worked) : worked;
+    }
+    await holds.pass(endpoint, 'after');
+    if (endpoint === 'token' && switches.delayMs > 0) {
+      await new Promise((resolve) => setTimeout(resolve, switches.delayMs));
+    }
+    if (endpoint === 'token' && switches.dropAnswers > 0) {
+      switches = { ...switches, dropAnswers: switches.dropAnswers - 1 };
+      response.socket?.destroy();
+      return;
+    }
+    if (reply) send(reply, response);
+  }
+
+  return {
+    get issuer() {
+      return issuer();
+    },
+    get endpoints() {
+      return endpoints();
+    },
+    requests,
+    get counters() {
+      return { ...counters };
+    },
+    get switches() {
+      return switches;
+    },
+    secrets,
+    get clientIds() {
+      return clients.ids();
+    },
+    received: (endpoint) => requests.filter((request) => request.endpoint === endpoint),
+    change: (changes) => void (switches = { ...switches, ...changes }),
+    reset() {
+      counters = { ...noCounts };
+      requests.length = 0;
+    },
+    answerNext(endpoint, ...answers) {
+      scripted.set(endpoint, [...(scripted.get(endpoint) ?? []), ...answers]);
+    },
+    hold: (endpoint, when = 'before') => holds.open(endpoint, when),
+    addClient: (client) => clients.add(client),
+    forgetClient: (clientId) => clients.forget(clientId),
+    grant: (request) => grants.issue(request),
+    inspect: (accessToken) => grants.inspect(accessToken),
+    isCurrent: (refreshToken) => grants.isCurrent(refreshToken),
+    endAccessToken: (accessToken) => grants.endAccessToken(accessToken),
+    endFamily: (familyId) => grants.endFamily(familyId),
+    async approve(authorizeUrl) {
+      const url = new URL(authorizeUrl);
+      const reply = await authorize.visit(
+        { verb: 'POST', path: url.pathname, headers: {}, text: '' },
+        new URLSearchParams([...url.searchParams, ['decision', 'approve']]),
+      );
+      count('authorizations');
+      const location = reply.headers?.['location'];
+      if (location === undefined) throw new Error(`The authorize endpoint answers ${reply.status}`);
+      return new URL(location);
+    },
+    async handle(exchange, response) {
+      const endpoint = endpointOf(pathOf(exchange));
+      if (endpoint === undefined) return false;
+      await serve(endpoint, exchange, response);
+      return true;
+    },
+  };
+}
+
+function pathOf({ path }: OAuthExchange): string {
+  return path.split('?')[0] ?? '';
+}
+
+/** A body that is no form, such as a registration, has no fields. */
+function fieldsOf({ verb, path, headers, text }: OAuthExchange): URLSearchParams {
+  const query = new URLSearchParams(path.split('?')[1] ?? '');
+  if (verb !== 'POST') return query;
+  return headers['content-type']?.startsWith('application/json') === true
+    ? new URLSearchParams()
+    : new URLSearchParams([...query, ...new URLSearchParams(text)]);
+}
+
+async function fetchJson(url: string): Promise<unknown> {
+  const response = await fetch(url, { redirect: 'error' });
+  if (!response.ok) throw new OAuthRefusal('invalid_client', 'the client document cannot be read');
+  return response.json();
+}

@@ -1,0 +1,151 @@
+import { randomUUID, type JsonWebKey } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { AuthorizationClient, AuthorizationSwitches, Json } from './authorizationServerTypes.ts';
+import { verifyAssertion } from './clientAssertion.ts';
+import { OAuthRefusal } from './oauthRefusal.ts';
+
+export interface ShownClient {
+  readonly method: string;
+  readonly clientId: string;
+  readonly secret?: string;
+  readonly assertion?: string;
+}
+
+export interface Clients {
+  add(client: AuthorizationClient): void;
+  forget(clientId: string): void;
+  ids(): readonly string[];
+  /** By its id; an address is fetched where documents are allowed. */
+  find(clientId: string): Promise<AuthorizationClient | undefined>;
+  /** Throws `invalid_client` unless it is who it says it is. */
+  prove(shown: ShownClient | null): Promise<AuthorizationClient>;
+  /** RFC 7591. */
+  register(document: Json): Json;
+}
+
+interface Parts {
+  readonly switches: () => AuthorizationSwitches;
+  readonly now: () => number;
+  readonly audiences: () => readonly string[];
+  readonly count: (what: 'registrations' | 'documentReads') => void;
+  readonly born: (secret: string) => string;
+  readonly fetchDocument: (url: string) => Promise<unknown>;
+}
+
+export function createClients(parts: Parts): Clients {
+  const known = new Map<string, AuthorizationClient>();
+  const usedAssertions = new Set<string>();
+
+  async function fromDocument(url: string): Promise<AuthorizationClient | undefined> {
+    parts.count('documentReads');
+    const document = (await parts.fetchDocument(url)) as Json;
+    // The document proves its address by naming it (draft-ietf-oauth-client-id-metadata-document, 4.1).
+    if (document['client_id'] !== url) return undefined;
+    const jwksUri = document['jwks_uri'];
+    const jwks = typeof jwksUri === 'string' ? await parts.fetchDocument(jwksUri) : document['jwks'];
+    return {
+      clientId: url,
+      authMethod: authMethodOf(document['token_endpoint_auth_method'] ?? 'none'),
+      keys: keysOf(jwks),
+      redirectUris: document['redirect_uris'] as readonly string[],
+    };
+  }
+
+  async function find(clientId: string): Promise<AuthorizationClient | undefined> {
+    const held = known.get(clientId);
+    if (held || !parts.switches().clientDocuments || !/^https?:\/\//.test(clientId)) return held;
+    return fromDocument(clientId);
+  }
+
+  return {
+    add: (client) => void known.set(client.clientId, client),
+    forget: (clientId) => void known.delete(clientId),
+    ids: () => [...known.keys()],
+    find,
+
+    async prove(shown) {
+      const client = shown ? await find(shown.clientId) : undefined;
+      if (!shown || !client) throw new OAuthRefusal('invalid_client', 'unknown client');
+      if (shown.method !== client.authMethod) {
+        throw new OAuthRefusal('invalid_client', `${shown.method} where ${client.authMethod} is agreed`);
+      }
+      if (client.secret !== undefined && shown.secret !== client.secret) {
+        throw new OAuthRefusal('invalid_client', 'wrong secret');
+      }
+      if (client.authMethod === 'private_key_jwt') {
+        verifyAssertion(shown.assertion ?? '', client, {
+          audiences: parts.audiences(),
+          now: parts.now(),
+          used: usedAssertions,
+        });
+      }
+      return client;
+    },
+
+    register(document) {
+      parts.count('registrations');
+      const redirectUris = document['redirect_uris'];
+      if (!Array.isArray(redirectUris) || redirectUris.length === 0) {
+        throw new OAuthRefusal('invalid_redirect_uri', 'redirect_uris is missing');
+      }
+      const method = document['token_endpoint_auth_method'] ?? parts.switches().registeredAuthMethod;
+      const authMethod = authMethodOf(method);
+      const secret = authMethod.startsWith('client_secret') ? parts.born(`cs-${randomUUID()}`) : undefined;
+      const clientId = `dynamic-${randomUUID()}`;
+      known.set(clientId, {
+        clientId,
+        authMethod,
+        secret,
+        keys: keysOf(document['jwks']),
+        redirectUris: redirectUris as string[],
+      });
+      return {
+        ...document,
+        client_id: clientId,
+        token_endpoint_auth_method: authMethod,
+        ...(secret !== undefined && { client_secret: secret, client_secret_expires_at: 0 }),
+      };
+    },
+  };
+}
+
+/** How a client shows itself, in whichever of the ways of RFC 6749, 2.3 and RFC 7523 it chose. */
+export function shownClient(headers: IncomingHttpHeaders, form: URLSearchParams): ShownClient | null {
+  const [, basic] = /^Basic (.+)$/i.exec(headers.authorization ?? '') ?? [];
+  if (basic !== undefined) {
+    const [id = '', secret = ''] = Buffer.from(basic, 'base64').toString('utf8').split(':');
+    const decoded = (text: string) => decodeURIComponent(text.replaceAll('+', ' '));
+    return { method: 'client_secret_basic', clientId: decoded(id), secret: decoded(secret) };
+  }
+  const clientId = form.get('client_id');
+  const assertion = form.get('client_assertion');
+  if (assertion !== null) {
+    return { method: 'private_key_jwt', clientId: clientId ?? subjectOf(assertion), assertion };
+  }
+  if (clientId === null) return null;
+  const secret = form.get('client_secret');
+  return secret === null ? { method: 'none', clientId } : { method: 'client_secret_post', clientId, secret };
+}
+
+function subjectOf(assertion: string): string {
+  const [, payload = ''] = assertion.split('.');
+  const claims = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as Json;
+  return String(claims['sub']);
+}
+
+function authMethodOf(value: unknown): AuthorizationClient['authMethod'] {
+  switch (value) {
+    case 'none':
+    case 'client_secret_basic':
+    case 'client_secret_post':
+    case 'private_key_jwt':
+      return value;
+    default:
+      throw new OAuthRefusal('invalid_client_metadata', `unknown method ${String(value)}`);
+  }
+}
+
+function keysOf(jwks: unknown): readonly JsonWebKey[] | undefined {
+  const keys = (jwks as { keys?: unknown } | undefined)?.keys;
+  return Array.isArray(keys) ? (keys as JsonWebKey[]) : undefined;
+}

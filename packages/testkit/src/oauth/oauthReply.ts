@@ -1,0 +1,37 @@
+import type { ServerResponse } from 'node:http';
+import type { Json, OAuthAnswer } from './authorizationServerTypes.ts';
+import type { OAuthRefusal } from './oauthRefusal.ts';
+
+export function refusalReply({ error, message, status }: OAuthRefusal): OAuthAnswer {
+  return { status, body: { error, error_description: message } };
+}
+
+export function redirectReply(to: URL): OAuthAnswer {
+  return { status: 302, headers: { location: to.href } };
+}
+
+export function htmlReply(status: number, html: string): OAuthAnswer {
+  return { status, headers: { 'content-type': 'text/html; charset=utf-8' }, body: html };
+}
+
+/** As some authorization servers answer although nobody asked for it. */
+export function formReply({ body, ...reply }: OAuthAnswer): OAuthAnswer {
+  const fields = new URLSearchParams();
+  for (const [name, value] of Object.entries((body ?? {}) as Json)) fields.set(name, String(value));
+  return {
+    ...reply,
+    headers: { ...reply.headers, 'content-type': 'application/x-www-form-urlencoded' },
+    body: fields.toString(),
+  };
+}
+
+export function send({ status, headers = {}, body }: OAuthAnswer, response: ServerResponse): void {
+  if (response.destroyed) return;
+  const isJson = typeof body === 'object';
+  response.writeHead(status, {
+    'cache-control': 'no-store',
+    ...(isJson && { 'content-type': 'application/json' }),
+    ...headers,
+  });
+  response.end(isJson ? JSON.stringify(body) : body);
+}

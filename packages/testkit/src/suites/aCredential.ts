@@ -1,0 +1,47 @@
+import { credentialId, type CredentialRecord } from '@behalf/gateway/ports';
+
+/** A user's grant at a server, with nothing open. */
+export function aCredential(over: Partial<Omit<CredentialRecord, 'id'>> = {}): CredentialRecord {
+  const record = {
+    tenant: 'default',
+    principal: 'user:u1',
+    serverId: 's1',
+    kind: 'oauth_code' as const,
+    label: 'default',
+    isDefault: true,
+    canonicalUrl: 'https://mcp.example.com/mcp',
+    issuer: 'https://as.example.com',
+    clientId: 'client',
+    resource: 'https://mcp.example.com/mcp',
+    status: 'active' as const,
+    reason: null,
+    statusAt: 1_000,
+    generation: 1,
+    tokenSeq: 1,
+    version: 1,
+    rtHash: 'rt-1',
+    atHash: 'at-1',
+    sealed: 'v1.sealed',
+    rtSuspect: false,
+    issuedAt: 1_000,
+    lifetimeMs: 3_600_000,
+    tokenExpiresAt: 3_601_000,
+    scopesRequested: 'read write',
+    scopesGranted: 'read',
+    endpoints: {
+      token: 'https://as.example.com/token',
+      revocation: null,
+      authorization: 'https://as.example.com/authorize',
+      fetchedAt: 1_000,
+    },
+    claimSeq: 0,
+    claimOwner: null,
+    claimStartedAt: null,
+    claimDeadline: null,
+    expiresAt: null,
+    createdAt: 1_000,
+    updatedAt: 1_000,
+    ...over,
+  };
+  return { id: credentialId(record), ...record };
+}
