@@ -5,6 +5,15 @@ export { queryAudit, type AuditAnswer } from './audit/queryAudit.ts';
 export type { AuditFilters, AuditReading } from './audit/readSegments.ts';
 export { sweepAudit } from './audit/sweepAudit.ts';
 export { verifyAudit, type AuditProblem, type AuditReport } from './audit/verifyAudit.ts';
+export { changeBlock } from './blocks/changeBlock.ts';
+export { checkBlocks } from './blocks/checkBlocks.ts';
+export { createBlock } from './blocks/createBlock.ts';
+export type { RunBlockParts, SaveBlockParts } from './blocks/parts.ts';
+export { removeBlock } from './blocks/removeBlock.ts';
+export { blockToRun, runBlock } from './blocks/runBlock.ts';
+export { createBlocks, type Block, type Blocks } from './blocks/sealedBlocks.ts';
+export { blockSharing, shareBlock } from './blocks/shareBlock.ts';
+export { listBlocks, viewBlock } from './blocks/viewBlocks.ts';
 export { createCatalog, type Catalog, type CatalogTool, type ToolList } from './catalog/catalog.ts';
 export {
   createListAll,
@@ -14,10 +23,12 @@ export {
   type ListMethod,
 } from './catalog/listAll.ts';
 export type { ServerTools } from './catalog/listForUser.ts';
-export { changeServer, type ServerChange } from './configure/changeServer.ts';
+export { changeServer } from './configure/changeServer.ts';
+export { checkServer, type ServerCheck } from './configure/checkServer.ts';
 export { createServer } from './configure/createServer.ts';
 export { etagOf, versionsIn } from './configure/ifMatch.ts';
 export { createInspectDefinition } from './configure/inspectDefinition.ts';
+export type { ServerChange } from './configure/judgeChange.ts';
 export { listAllServers, type ListAllServersParts } from './configure/listAllServers.ts';
 export { createOverrides, type Overrides } from './configure/overrides.ts';
 export { deleteOverride, getOverride, putOverride, type OverrideParts } from './configure/overrideServer.ts';
@@ -28,9 +39,15 @@ export {
   createConnectionManager,
   type ConnectionLimits,
   type ConnectionManager,
+  type ServerConnections,
 } from './connections/connectionManager.ts';
+export type { Conversations } from './conversations/conversations.ts';
+export { createConversations, type ConversationParts } from './conversations/createConversations.ts';
+export { appKey, createAppTokens, type AppTokens } from './credentials/appTokens.ts';
+export { createChosenCredentials, type ChosenCredentials } from './credentials/chosenCredential.ts';
 export type { Credential } from './credentials/credential.ts';
-export { createCredentials, type Credentials } from './credentials/credentials.ts';
+export { credentialHolder, userOfHolder } from './credentials/credentialHolder.ts';
+export { createCredentials, userFieldsOf, type Credentials } from './credentials/credentials.ts';
 export {
   createPendingClaims,
   type PendingClaimParts,
@@ -61,8 +78,49 @@ export {
   type LoginSource,
   type SubjectSourceParts,
 } from './credentials/obo/subjectSource.ts';
+export type { GrantContext, GrantContexts } from './credentials/oauth/grantContext.ts';
+export { createOAuth, type OAuth, type OAuthParts } from './credentials/oauth/createOAuth.ts';
+export { createRetiringServers, type RetiringServers } from './credentials/oauth/retiringServers.ts';
+export { createServerGrants, type ServerGrants } from './credentials/oauth/serverGrants.ts';
+export type { OAuthFlows } from './credentials/oauth/flows/createOAuthFlows.ts';
+export type { Finished } from './credentials/oauth/flows/finishFlow.ts';
+export type { ProbeResult } from './credentials/oauth/flows/flowPayload.ts';
+export type { Opened } from './credentials/oauth/flows/openFlow.ts';
+export type { StartedFlow, StartOptions } from './credentials/oauth/flows/startFlow.ts';
+export type { IssuerBook } from './credentials/oauth/issuerBook.ts';
+export type { OAuthDoor } from './credentials/oauth/oauthNetwork.ts';
+export { clientDocument } from './credentials/oauth/registration/clientDocument.ts';
+export {
+  createOAuthTokens,
+  DEFAULT_LABEL,
+  userCredentialKey,
+  type OAuthTokens,
+} from './credentials/oauthTokens.ts';
+export type { SignInReason } from './credentials/signInReason.ts';
+export { SignInRequired } from './credentials/signInRequired.ts';
+export { requestTokens, type TokenRequest } from './credentials/oauth/tokenEndpoint.ts';
+export { revokeTokens, type RevocationRequest } from './credentials/oauth/revocation.ts';
+export { createVault } from './credentials/vault/createVault.ts';
+export { checkTimings, scaledTimings, vaultTimings, type VaultTimings } from './credentials/vault/timings.ts';
+export type {
+  AppGrant,
+  AppGrants,
+  RefreshOutcome,
+  VaultEvent,
+  VaultParts,
+} from './credentials/vault/vaultParts.ts';
+export type {
+  CredentialSummary,
+  CredentialVault,
+  HeldToken,
+  TokenOutcome,
+} from './credentials/vault/vault.ts';
+export { holderValues } from './credentials/holderValues.ts';
+export { followGrants } from './credentials/followGrants.ts';
 export { createUserVariables, type UserVariables } from './credentials/userVariables.ts';
 export { createVariableCache, readVariablesKey, type VariableCache } from './credentials/variableCache.ts';
+export { diagnose, type DiagnosisInbound } from './diagnose/diagnose.ts';
+export type { DiagnoseParts, DiagnosisNetwork, NetworkProblem } from './diagnose/parts.ts';
 export { GatewayError, type GatewayErrorOptions } from './errors/gatewayError.ts';
 export {
   createAccounts,
@@ -76,6 +134,7 @@ export type { FederatedTokens } from './identity/openid/loginTokens.ts';
 export type { OpenIdLogin } from './identity/openid/openIdLogin.ts';
 export type { OpenIdSettings } from './identity/openid/openIdSettings.ts';
 export type { Provisioning } from './identity/openid/provisioning.ts';
+export { returnPath } from './identity/openid/returnPath.ts';
 export type { VerifiedToken } from './identity/openid/verifiedIdentity.ts';
 export { createPasswords, type Passwords } from './identity/passwords.ts';
 export {
@@ -94,11 +153,13 @@ export {
   createApprovals,
   APPROVAL_LIFETIME_MS,
   type Approvals,
+  type ApprovalState,
   type PendingApproval,
 } from './policy/approvals.ts';
 export { enforceApproval, type EnforceParts } from './policy/enforceApproval.ts';
 export { toolOffered, toolVerdict } from './policy/toolOffered.ts';
 export { createToolPolicy, type ToolPolicy, type ToolVerdict } from './policy/toolPolicy.ts';
+export { isOfTenant } from './principal/isOfTenant.ts';
 export {
   isAdmin,
   principalKey,
@@ -132,16 +193,20 @@ export { searchPrincipals, type SearchParts } from './access/searchPrincipals.ts
 export { shareServer, sharingOf, type ShareParts } from './access/shareServer.ts';
 export { createUserAdmin, type UserAdmin, type UserAdminParts } from './access/userAdmin.ts';
 export type { RequirePermission } from './access/requirePermission.ts';
+export { asksForSignIn } from './registry/asksForSignIn.ts';
 export { couldSignIn } from './registry/couldSignIn.ts';
-export { createInspection, type Inspection } from './registry/inspection.ts';
+export { createInspection, type Inspection, type InspectionState } from './registry/inspection.ts';
 export { createRegistry, type Registry } from './registry/registry.ts';
 export { createStoredServers, type StoredServers } from './registry/storedServers.ts';
 export { declaredVariables, needsOAuth } from './registry/scope.ts';
 export type { AppServer, ServerSnapshot, UserServer } from './registry/server.ts';
-export { reinitialize, type ReinitOptions, type ReinitParts } from './reinit/reinitialize.ts';
+export { reinitialize, type ReinitOptions, type ReinitParts, type SignIns } from './reinit/reinitialize.ts';
 export type { Reinitialized } from './reinit/outcome.ts';
+export { authorizationState } from './reinit/authorizationState.ts';
+export { probeGrant } from './reinit/probeGrant.ts';
 export { serverStatus, serverStatuses, type StatusParts } from './reinit/serverStatus.ts';
 export { shapeResult } from './shaping/shapeResult.ts';
+export { authorityOf } from './toolcall/authorityOf.ts';
 export type { AskParts } from './toolcall/askServer.ts';
 export type { Door, Inbound, RequestFields, TraceContext } from './toolcall/call.ts';
 export { callTool, type CallParts, type ToolCall } from './toolcall/callTool.ts';
@@ -149,7 +214,8 @@ export type { AccessParts } from './toolcall/checkAccess.ts';
 export { findServer, findServers, type FindParts } from './toolcall/findServer.ts';
 export { inspectServer } from './toolcall/inspectServer.ts';
 export { listServer, type ListParts } from './toolcall/listServer.ts';
-export { listTools, type ListToolsParts } from './toolcall/listTools.ts';
+export { listServerTools, type OneServersTools } from './toolcall/listServerTools.ts';
+export { listTools, listToolsOf, type ListToolsParts } from './toolcall/listTools.ts';
 export { readServer, type Reading, type ReadParts } from './toolcall/readServer.ts';
 export { createArgumentValidator, type ArgumentValidator } from './toolcall/validateArguments.ts';
 export { createStdioLimits, type StdioLimits } from './upstream/channel/stdioLimits.ts';
@@ -158,4 +224,4 @@ export { createOpenUpstream, type OpenUpstream } from './upstream/openUpstream.t
 export type { Log, Network, UpstreamParts } from './upstream/parts.ts';
 export type { OpenOptions, RemoteTarget, StdioTarget, UpstreamTarget } from './upstream/target.ts';
 export type { Answer, Json, Upstream } from './upstream/upstream.ts';
-export { UpstreamError } from './upstream/upstreamError.ts';
+export { UpstreamError, type ReadNetworkError } from './upstream/upstreamError.ts';

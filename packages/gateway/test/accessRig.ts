@@ -61,7 +61,10 @@ export function createAccessRig() {
     const common = { changes, clock, log };
     const roles = createRoles({ store: answering(store.roles), named, ...common });
     const acl = createAcl({ store: answering(store.acl), ...common });
-    const sessions = createSessions({ ...store, changes, clock, random: systemRandom });
+    const sessions = createSessions({
+      ...{ ...store, changes, clock, random: systemRandom },
+      endTokens: (key) => store.credentials.remove(key),
+    });
     const { users } = store;
     const acting = { users, roles, acl, leases, clock, audit, changes };
     return {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { expect } from '@jest/globals';
-import type { Bearer } from '../src/upstream/target.ts';
+import type { AppBearer, Bearer } from '../src/upstream/target.ts';
 
 /** Gives another token each time it is asked, so that one which was kept is seen: `ann1`, `ann2`, ... */
 export interface CountingBearer extends Bearer {
@@ -9,6 +9,11 @@ export interface CountingBearer extends Bearer {
   failure: unknown;
   /** Whether a token is at hand, or comes a moment later. */
   later: boolean;
+}
+
+/** Where no server is called with a token of ours. */
+export function noAppBearer(): AppBearer {
+  throw new Error('There is no token of ours here');
 }
 
 /** For bearers that only ever give. */

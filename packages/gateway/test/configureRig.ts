@@ -9,10 +9,13 @@ import { createRoles } from '../src/access/roles.ts';
 import type { Audit, AuditEvent } from '../src/audit/audit.ts';
 import { createOverrides } from '../src/configure/overrides.ts';
 import type { ConfigureParts } from '../src/configure/parts.ts';
+import { createRetiringServers } from '../src/credentials/oauth/retiringServers.ts';
+import { createServerGrants } from '../src/credentials/oauth/serverGrants.ts';
 import { aclId, roleId, type UserRecord } from '../src/ports/index.ts';
 import type { UserPrincipal } from '../src/principal/principal.ts';
 import { createRegistry } from '../src/registry/registry.ts';
 import { createStoredServers } from '../src/registry/storedServers.ts';
+import { noAppBearer } from './bearerRig.ts';
 
 const env = {
   SECRET_OF_ENV: 'pl4nted-env',
@@ -60,6 +63,7 @@ export async function configureRig(
     env,
     enforced: new Set(['sharing', 'access', 'tools']),
     isFailed: () => false,
+    appBearer: noAppBearer,
     log,
   });
   // Described, so that what a scope without a resource means here is known.
@@ -92,7 +96,11 @@ export async function configureRig(
     registry,
     stored,
     overrides,
-    credentials: store.credentials,
+    grants: createServerGrants({
+      vault: { end: (key) => store.credentials.remove(key) },
+      ...{ credentials: store.credentials, flows: store.oauthFlows, clients: store.oauthClients },
+      retiring: createRetiringServers(),
+    }),
     variables: store.variables,
     changes,
     leases: store.leases,

@@ -6,6 +6,7 @@ import type { Holder } from '../src/connections/holder.ts';
 import type { AppServer, UserServer } from '../src/registry/server.ts';
 import type {
   OpenOptions,
+  AppBearer,
   RemoteTarget,
   SharedTarget,
   StdioTarget,
@@ -37,7 +38,7 @@ export interface FakeOpening {
 }
 
 /** Of a connection that may be anybody's: a test adds a bearer by itself. */
-type BareTarget = RemoteTarget & { readonly bearer?: never };
+type BareTarget = RemoteTarget & { readonly bearer?: AppBearer };
 
 export function remote(url = 'https://one.example/mcp', more: Partial<BareTarget> = {}): BareTarget {
   return {

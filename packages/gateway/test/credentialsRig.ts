@@ -4,6 +4,7 @@ import { aPrincipal, createFakeClock } from '@behalf/testkit';
 import type { Credential } from '../src/credentials/credential.ts';
 import { createCredentials, type BodyFields } from '../src/credentials/credentials.ts';
 import type { Wanted } from '../src/credentials/obo/exchangeKeys.ts';
+import { SignInRequired } from '../src/credentials/signInRequired.ts';
 import { createUserVariables } from '../src/credentials/userVariables.ts';
 import { createVariableCache } from '../src/credentials/variableCache.ts';
 import { variableContext, variableId, type UserVariableStore } from '../src/ports/index.ts';
@@ -52,6 +53,12 @@ export function credentialsRig() {
     variables: cache,
     inheritedEnv: { PATH: '/bin', SECRET: 'x' },
     graphScopes: 'graph/.default',
+    oauth: {
+      obtain(server) {
+        if (server.auth === 'oauth') throw new SignInRequired('absent');
+        return null;
+      },
+    },
     obo: {
       bearerFor: (server, { userId }, wanted) => {
         asked.push({ server: server.name, user: userId, wanted });
@@ -60,9 +67,7 @@ export function credentialsRig() {
     },
   });
   const get = async (server: UserServer, principal = alice, fields?: BodyFields): Promise<Credential> => {
-    const obtained = await credentials.obtain(server, principal, fields);
-    if (obtained.kind !== 'ready') throw new Error(obtained.kind);
-    return obtained.credential;
+    return credentials.obtain(server, principal, fields);
   };
   return {
     clock,

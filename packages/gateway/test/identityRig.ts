@@ -66,7 +66,10 @@ export function createIdentityRig(): IdentityRig {
     keyring,
     passwords,
     accounts,
-    sessions: createSessions({ ...store, clock, random }),
+    sessions: createSessions({
+      ...{ ...store, clock, random },
+      endTokens: (key) => store.credentials.remove(key),
+    }),
     setup: createSetup({ tickets: store.tickets, accounts, clock, random }),
     signIn: createSignIn({ accounts, attempts: store.attempts, clock }),
   };

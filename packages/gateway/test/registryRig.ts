@@ -1,8 +1,9 @@
 import { loadSettings, type Settings } from '@behalf/settings';
-import { createRegistry, type RegistryLayers } from '../src/registry/registry.ts';
+import { createRegistry, type RegistryLayers, type RegistryParts } from '../src/registry/registry.ts';
 import type { ServerSnapshot } from '../src/registry/server.ts';
 import type { StoredDefinition } from '../src/registry/storedServers.ts';
 import type { Restriction } from '../src/registry/whyNotOffered.ts';
+import { noAppBearer } from './bearerRig.ts';
 
 export const remote = { type: 'streamable-http', url: 'https://base.example/mcp' };
 const env = { PATH: '/bin', TOKEN: 'pl4nted', CREDS_KEY: 'never' };
@@ -30,7 +31,11 @@ export const stored = (over: Partial<StoredDefinition> = {}): StoredDefinition =
 export function registryOf(
   mcpServers: Record<string, unknown>,
   layers: Partial<RegistryLayers> = {},
-  { enforced = ['sharing'], more = {} }: { enforced?: Restriction[]; more?: object } = {},
+  {
+    enforced = ['sharing'],
+    more = {},
+    appBearer = noAppBearer,
+  }: { enforced?: Restriction[]; more?: object; appBearer?: RegistryParts['appBearer'] } = {},
 ) {
   const failed = new Set<ServerSnapshot>();
   const logged: string[] = [];
@@ -38,6 +43,7 @@ export function registryOf(
     env,
     enforced: new Set(enforced),
     isFailed: (server) => failed.has(server),
+    appBearer,
     log: (event, fields) => logged.push(`${event} ${String(fields['server'])}: ${String(fields['reason'])}`),
   });
   registry.update({ settings: settingsFrom(mcpServers, more), definitions: mcpServers, ...layers });

@@ -1,6 +1,7 @@
 import { compileDefinition, type ServerSettings } from '@behalf/settings';
 import type { AppServer, ServerSource, UserServer } from '../src/registry/server.ts';
 import { EVERY_TENANT, snapshotOf } from '../src/registry/snapshot.ts';
+import { noAppBearer } from './bearerRig.ts';
 
 export const url = 'https://mcp.example/mcp';
 
@@ -21,7 +22,7 @@ function serverOf(settings: ServerSettings, source: ServerSource, id: string) {
   const snapshot = snapshotOf(
     settings,
     { id, tenant, source },
-    { inheritedEnv: { PATH: '/bin' }, addressPolicy: '' },
+    { inheritedEnv: { PATH: '/bin' }, addressPolicy: '', appBearer: noAppBearer },
   );
   if (!snapshot.ok) throw new Error(snapshot.code);
   return snapshot.server;

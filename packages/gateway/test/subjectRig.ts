@@ -1,11 +1,11 @@
-import { createKeyring, HiddenText, systemRandom as random } from '@behalf/kernel';
+import { createKeyring, HiddenText, systemRandom as random, type Fetch } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
 import { createFakeClock } from '@behalf/testkit';
 import { aUser } from '@behalf/testkit/suites';
 import { SubjectUnavailable } from '../src/credentials/obo/subject.ts';
 import { createSubjectSource, type SubjectSourceParts } from '../src/credentials/obo/subjectSource.ts';
 import { GatewayError } from '../src/errors/gatewayError.ts';
-import { createLoginTokens, type FederatedTokens } from '../src/identity/openid/loginTokens.ts';
+import type { FederatedTokens } from '../src/identity/openid/loginTokens.ts';
 import { createSessions } from '../src/identity/sessions.ts';
 import type { UserRecord } from '../src/ports/index.ts';
 import {
@@ -14,17 +14,18 @@ import {
   type Principal,
   type UserPrincipal,
 } from '../src/principal/principal.ts';
+import { createLoginRig } from './loginRig.ts';
 
 export const ISSUER = 'https://idp.example';
 export const HOUR_MS = 60 * 60_000;
 
 /** Sign-ins on a memory store, read through parts that count, wait and break. */
-export async function createSubjectRig(over: Partial<SubjectSourceParts> = {}) {
+export async function createSubjectRig(over: Partial<SubjectSourceParts> = {}, fetch?: Fetch) {
   const clock = createFakeClock();
   const store = openMemoryStore({ clock, random });
   const keyring = createKeyring([Buffer.alloc(32, 1)], random);
-  const sessions = createSessions({ ...store, clock, random });
-  const loginTokens = createLoginTokens({ credentials: store.credentials, keyring, clock });
+  const { vault, loginTokens } = createLoginRig({ store, keyring, clock, issuer: ISSUER, fetch });
+  const sessions = createSessions({ ...store, clock, random, endTokens: (key) => vault.end(key) });
   const reads: string[] = [];
   let meanwhile: () => Promise<void> = async () => undefined;
   let isDown = false;
@@ -39,7 +40,7 @@ export async function createSubjectRig(over: Partial<SubjectSourceParts> = {}) {
   const parts: SubjectSourceParts = {
     login: {
       issuer: ISSUER,
-      tokens: { find: (of) => counted('tokens', () => loginTokens.find(of)) },
+      tokens: { current: (of) => counted('tokens', () => loginTokens.current(of)) },
     },
     sessions: { list: (userId) => counted('sessions', () => sessions.list(userId)) },
     users: { findById: (id) => counted('users', () => store.users.findById(id)) },
@@ -82,6 +83,7 @@ export async function createSubjectRig(over: Partial<SubjectSourceParts> = {}) {
       store,
       keyring,
       sessions,
+      vault,
       loginTokens,
       parts,
       source,

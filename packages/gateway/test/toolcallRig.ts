@@ -8,7 +8,8 @@ import { createCatalog } from '../src/catalog/catalog.ts';
 import { createListAll } from '../src/catalog/listAll.ts';
 import type { Lease, LeaseOptions } from '../src/connections/connectionManager.ts';
 import type { Holder } from '../src/connections/holder.ts';
-import type { ObtainedCredential } from '../src/credentials/credentials.ts';
+import type { Credential } from '../src/credentials/credential.ts';
+import { SignInRequired } from '../src/credentials/signInRequired.ts';
 import type { OboTokens } from '../src/credentials/obo/oboTokens.ts';
 import { createToolPolicy } from '../src/policy/toolPolicy.ts';
 import { principalKey, type Principal } from '../src/principal/principal.ts';
@@ -20,6 +21,7 @@ import type { CallParts } from '../src/toolcall/callTool.ts';
 import type { ListToolsParts } from '../src/toolcall/listTools.ts';
 import { createArgumentValidator } from '../src/toolcall/validateArguments.ts';
 import type { Answer, Json, RequestOptions, Upstream } from '../src/upstream/upstream.ts';
+import { noAppBearer } from './bearerRig.ts';
 
 export const ada = aPrincipal();
 
@@ -45,6 +47,7 @@ export function define(
   const snapshot = snapshotOf(compiled.server, identity, {
     inheritedEnv: { PATH: '/bin' },
     addressPolicy: '',
+    appBearer: noAppBearer,
   });
   if (!snapshot.ok) throw new Error(snapshot.code);
   return snapshot.server;
@@ -94,7 +97,7 @@ export function toolcallRig(servers: readonly ServerSnapshot[], tools: readonly 
     return held;
   };
   const credentials = {
-    async obtain(server: ServerSnapshot, principal: Principal): Promise<ObtainedCredential> {
+    async obtain(server: ServerSnapshot, principal: Principal): Promise<Credential> {
       rig.obtained += 1;
       return rig.credential?.() ?? readyFor(server, principal);
     },
@@ -107,6 +110,8 @@ export function toolcallRig(servers: readonly ServerSnapshot[], tools: readonly 
       list: () => servers,
     },
     credentials,
+    appTokens: { bearerFor: () => undefined, connectionBearer: noAppBearer },
+    vault: { exclusively: (_key, _signal, work) => work() },
     connections: {
       shared: { lease: (server, options) => lease(server, undefined, options) },
       user: {
@@ -141,7 +146,7 @@ export function toolcallRig(servers: readonly ServerSnapshot[], tools: readonly 
     /** What the server answers besides its list of tools. */
     answers: ((): Json => ({ content: [] })) as Answers,
     sees: (_principal: Principal, _server: ServerSnapshot): boolean => true,
-    credential: undefined as (() => ObtainedCredential) | undefined,
+    credential: undefined as (() => Credential) | undefined,
     /** Throws when the server is left alone. */
     onCheck: undefined as (() => void) | undefined,
     onLease: undefined as ((count: number) => Promise<void> | void) | undefined,
@@ -176,7 +181,7 @@ function answer(result: Json): Answer {
   return { result, json: undefined };
 }
 
-export function readyFor(server: ServerSnapshot, principal: Principal): ObtainedCredential {
+export function readyFor(server: ServerSnapshot, principal: Principal): Credential {
   const target = {
     type: 'streamable-http' as const,
     url: 'https://mcp.example/mcp',
@@ -185,7 +190,12 @@ export function readyFor(server: ServerSnapshot, principal: Principal): Obtained
     proxy: undefined,
     sseReadTimeoutMs: 300_000,
   };
-  return { kind: 'ready', credential: { target, binding: principalKey(principal) } };
+  return { target, binding: principalKey(principal) };
+}
+
+/** Of a user who never signed in at the server. */
+export function signInAbsent(): never {
+  throw new SignInRequired('absent');
 }
 
 /** What a promise was rejected with. */

@@ -17,6 +17,10 @@ export interface Acl {
   readonly sees: (principal: Principal, server: ServerSnapshot) => boolean;
   /** For looking after it: administrators of the tenant may, and nobody edits what the operator defines. */
   manageBits(principal: Principal, server: ServerSnapshot): number;
+  /** Of a block: what the rows give this caller. Nothing else gives anybody anything of one. */
+  blockBits(principal: Principal, blockId: string): number;
+  /** Of all blocks that the rows give this caller something of, by id. */
+  blocksOf(principal: Principal): ReadonlyMap<string, number>;
   /** Straight from the store. */
   rowsOf(tenant: string, serverId: string): Promise<AclRecord[]>;
   /** All of it or nothing, and counted here when it resolves. */
@@ -72,6 +76,12 @@ export function createAcl({ store, changes, clock, log }: AclParts): Acl {
     bitsOf,
     sees: (principal, server) => grants(bitsOf(principal, server), 'VIEW'),
     manageBits,
+    blockBits: (principal, blockId) =>
+      followed.current()?.bitsOf(principal, principal.tenant, blockResource(blockId)) ?? 0,
+    blocksOf(principal) {
+      const rows = followed.current()?.beginningWith(principal, principal.tenant, BLOCK_PREFIX) ?? [];
+      return new Map(rows.map(([name, bits]) => [name.slice(BLOCK_PREFIX.length), bits]));
+    },
     rowsOf: (tenant, serverId) => store.listOf(tenant, serverId),
     async write(change) {
       await store.change(change);
@@ -93,6 +103,14 @@ export function createAcl({ store, changes, clock, log }: AclParts): Acl {
     ready: followed.ready,
     stop: () => followed.stop(),
   };
+}
+
+/** No server can be called so: a name has no slash, and an id that we give has none either. */
+const BLOCK_PREFIX = 'block/';
+
+/** How rows name a block. */
+export function blockResource(blockId: string): string {
+  return `${BLOCK_PREFIX}${blockId}`;
 }
 
 /** Which bits of a server there are to have. */

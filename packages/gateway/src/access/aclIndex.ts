@@ -13,6 +13,8 @@ interface Grants {
 export interface AclIndex {
   /** What the rows of this server in this tenant give the caller, together. */
   bitsOf(principal: Principal, tenant: string, serverId: string): number;
+  /** Of the names that begin like this those with any row that gives the caller something, with what it gives. */
+  beginningWith(principal: Principal, tenant: string, prefix: string): [name: string, bits: number][];
 }
 
 export function buildAclIndex(records: readonly AclRecord[]): AclIndex {
@@ -32,6 +34,14 @@ export function buildAclIndex(records: readonly AclRecord[]): AclIndex {
     bitsOf(principal, tenant, serverId) {
       const grants = tenants.get(tenant)?.get(serverId);
       return grants ? union(grants, principal) : 0;
+    },
+    beginningWith(principal, tenant, prefix) {
+      const found: [string, number][] = [];
+      for (const [name, grants] of tenants.get(tenant) ?? []) {
+        const bits = name.startsWith(prefix) ? union(grants, principal) : 0;
+        if (bits !== 0) found.push([name, bits]);
+      }
+      return found;
     },
   };
 }

@@ -1,4 +1,4 @@
-import { aclRoles, grants, type ShareRequest, type SharedWith } from '@behalf/contracts';
+import { aclRoles, grants, type ErrorCode, type ShareRequest, type SharedWith } from '@behalf/contracts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { aclId, type AclKey, type AclRecord } from '../ports/index.ts';
 
@@ -8,7 +8,7 @@ export interface Sharing {
   readonly serverId: string;
   /** As they are now. */
   readonly rows: readonly AclRecord[];
-  /** What the caller may do with the server: nobody gives or takes what they do not have. */
+  /** What the caller may do with it: nobody gives or takes what they do not have. */
   readonly held: number;
   /** Which bits of it there are to have. */
   readonly givable: number;
@@ -16,6 +16,8 @@ export interface Sharing {
   readonly isForEverybody: boolean;
   /** Whether the last owner may go: an administrator can give it to somebody again. */
   readonly mayOrphan: boolean;
+  /** What somebody is told who gives or takes what they do not have. */
+  readonly denial: ErrorCode;
   readonly grantedBy: string;
   readonly grantedAt: number;
 }
@@ -45,7 +47,7 @@ export function decideSharing(sharing: Sharing, request: ShareRequest): SharingD
     const id = aclId(key);
     const before = rows.get(id)?.bits ?? 0;
     if (before === bits) return;
-    if (((bits | (before & givable)) & ~held) !== 0) throw new GatewayError('MCP_ACL_FORBIDDEN');
+    if (((bits | (before & givable)) & ~held) !== 0) throw new GatewayError(sharing.denial);
     put.push({ ...key, id, bits, grantedBy, grantedAt });
   }
 
@@ -53,7 +55,7 @@ export function decideSharing(sharing: Sharing, request: ShareRequest): SharingD
     const id = aclId(key);
     const before = rows.get(id);
     if (!before) return;
-    if ((before.bits & givable & ~held) !== 0) throw new GatewayError('MCP_ACL_FORBIDDEN');
+    if ((before.bits & givable & ~held) !== 0) throw new GatewayError(sharing.denial);
     remove.push(id);
   }
 
@@ -74,7 +76,7 @@ export function decideSharing(sharing: Sharing, request: ShareRequest): SharingD
   for (const row of put) after.set(row.id, row);
   for (const id of remove) after.delete(id);
   if (after.size > MOST_ROWS) {
-    throw refused('updated', 'too_many', `A server can be shared with ${MOST_ROWS} at most.`);
+    throw refused('updated', 'too_many', `It can be shared with ${MOST_ROWS} at most.`);
   }
   if (!sharing.mayOrphan && hasOwner(rows) && !hasOwner(after)) {
     throw refused('removed', 'last_owner', 'Somebody must remain owner.');

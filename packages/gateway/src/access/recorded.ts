@@ -12,15 +12,15 @@ export interface Done<T> {
 export type Trail = { -readonly [K in 'server' | 'serverId' | 'subject' | 'changed']?: AuditEvent[K] };
 
 type Attempt = Omit<AuditEvent, 'kind' | 'outcome' | 'code' | 'changed'> & {
-  readonly kind: 'config' | 'permission';
+  readonly kind: 'config' | 'permission' | 'credential';
 };
 
 /**
- * Work on the configuration or on people's rights: told of durably before it is acknowledged, and told of as well when
- * it is refused.
+ * Work on the configuration, on people's rights or on their credentials: told of durably before it is acknowledged, and told
+ * of as well when it is refused.
  */
 export async function recorded<T>(
-  audit: Audit,
+  audit: Pick<Audit, 'record' | 'note'>,
   attempt: Attempt,
   work: (trail: Trail) => Promise<Done<T>>,
 ): Promise<T> {

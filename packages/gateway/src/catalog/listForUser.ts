@@ -4,7 +4,7 @@ import { GatewayError } from '../errors/gatewayError.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import type { IncompleteReason } from './listAll.ts';
-import { publicNames } from './publicNames.ts';
+import { publicNames, type SeenTools } from './publicNames.ts';
 import type { CatalogTool, ToolList } from './toolList.ts';
 
 export type ServerState = 'connected' | 'unreachable' | 'needs_authorization' | 'needs_configuration';
@@ -33,6 +33,8 @@ export interface ListForUserOptions {
   readonly signal: AbortSignal;
   /** What errors of other folders mean; undefined leaves them to us. */
   readonly explain?: (error: unknown, server: ServerSnapshot) => Absence | undefined;
+  /** What the same caller sees of other servers: no name of theirs is given out twice. */
+  readonly beside?: readonly SeenTools[];
 }
 
 const DEADLINE_MS = 5_000;
@@ -41,7 +43,7 @@ const DEADLINE_MS = 5_000;
 export async function listForUser(
   servers: readonly ServerSnapshot[],
   loadOne: (server: ServerSnapshot, signal: AbortSignal) => Promise<ToolList>,
-  { clock, deadlineMs = DEADLINE_MS, signal, explain }: ListForUserOptions,
+  { clock, deadlineMs = DEADLINE_MS, signal, explain, beside = [] }: ListForUserOptions,
 ): Promise<ServerTools[]> {
   const lists = await Promise.all(
     servers.map(async (server): Promise<[ServerSnapshot, ToolList | Failure]> => {
@@ -56,7 +58,7 @@ export async function listForUser(
     }),
   );
   signal.throwIfAborted();
-  const renamed = namesOf(lists);
+  const renamed = namesOf(lists, beside);
   return lists.map(([server, list]): ServerTools => {
     if ('absence' in list) {
       const { absence, cause } = list;
@@ -86,10 +88,13 @@ function timedOut(late: AbortController): never {
 }
 
 /** Tools whose preferred name another server has as well get another one: the same that a call is routed by. */
-function namesOf(lists: readonly (readonly [ServerSnapshot, ToolList | Failure])[]) {
+function namesOf(
+  lists: readonly (readonly [ServerSnapshot, ToolList | Failure])[],
+  beside: readonly SeenTools[],
+) {
   const renamed = new Map<CatalogTool, CatalogTool>();
   const seen = lists.flatMap(([server, list]) => ('absence' in list ? [] : [{ server, list }]));
-  for (const [publicName, { tool }] of publicNames(seen)) {
+  for (const [publicName, { tool }] of publicNames([...seen, ...beside])) {
     if (tool.publicName !== publicName) renamed.set(tool, Object.freeze({ ...tool, publicName }));
   }
   return renamed;
@@ -105,6 +110,7 @@ function stateOf(code: ErrorCode): Absence['state'] {
   switch (code) {
     case 'MCP_USER_VARS_MISSING':
       return 'needs_configuration';
+    case 'MCP_AUTHORIZATION_REQUIRED':
     case 'MCP_AUTHORIZATION_UNAVAILABLE':
     case 'MCP_CREDENTIAL_REJECTED':
     case 'OPENID_REAUTH_REQUIRED':

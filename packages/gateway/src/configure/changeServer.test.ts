@@ -4,8 +4,9 @@ import { describe, expect } from '@jest/globals';
 import { configureRig, remote } from '../../test/configureRig.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import { inputKeys } from '../registry/storedDefinition.ts';
-import { changeServer, type ServerChange } from './changeServer.ts';
+import { changeServer } from './changeServer.ts';
 import { createServer } from './createServer.ts';
+import type { ServerChange } from './judgeChange.ts';
 import { removeServer } from './removeServer.ts';
 
 const url = 'https://user.example/mcp';

@@ -1,12 +1,13 @@
 import { actorOf } from '../audit/audit.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 
-type ConfigAction = 'server.create' | 'server.change' | 'server.delete' | 'override.put' | 'override.delete';
+type ConfigAction =
+  'server.create' | 'server.change' | 'server.check' | 'server.delete' | 'override.put' | 'override.delete';
 
 /** A change of the configuration, as it is written down. The name is learnt later of a server that is being made. */
 export function configChange(
   principal: UserPrincipal,
-  { action, door, server }: { action: ConfigAction; door: 'rest' | 'admin'; server?: string },
+  { action, door, server }: { action: ConfigAction; door: 'rest' | 'admin'; server?: string | undefined },
 ) {
   const event = {
     kind: 'config',

@@ -2,19 +2,17 @@ import type { NamedServerView } from '@behalf/contracts';
 import { alone } from '../access/alone.ts';
 import { recorded } from '../access/recorded.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
-import type { StoredServerName } from '../ports/index.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
+import type { Fields } from '../registry/canonical.ts';
 import type { StoredDefinition } from '../registry/storedServers.ts';
 import { configChange } from './configChange.ts';
 import { enterWrite } from './enterWrite.ts';
-import { fillMasks } from './keptSecrets.ts';
-import type { ConfigureParts } from './parts.ts';
-import { readInput, requireFlat, withoutNulls } from './readInput.ts';
-import { requireOboPermission } from './requireOboPermission.ts';
-import { asUserServer, requireReachable } from './requireReachable.ts';
-import { requireTarget } from './requireTarget.ts';
-import { freeName, slugOf, takenNames } from './serverSlug.ts';
+import { judgeNew, type Owner } from './judgeNew.ts';
 import { ownerView } from './ownerView.ts';
+import type { ConfigureParts } from './parts.ts';
+import { requireOboPermission } from './requireOboPermission.ts';
+import { requireRoom, type Roster } from './requireRoom.ts';
+import { freeName, slugOf, takenNames } from './serverSlug.ts';
 
 /** Two creations that want one name meet in the store; the slower one takes the next. */
 const MOST_TRIES = 20;
@@ -23,25 +21,16 @@ const MOST_TRIES = 20;
 export function createServer(
   parts: ConfigureParts,
   principal: UserPrincipal,
-  { config }: { readonly config: Readonly<Record<string, unknown>> },
+  { config }: { readonly config: Fields },
 ): Promise<NamedServerView> {
   const attempt = configChange(principal, { action: 'server.create', door: 'rest' });
   return recorded(parts.audit, attempt, async (trail) => {
-    const caller = await enterWrite(parts, principal);
-    requireFlat(config);
-    // A mask stands for a secret that is known, and of a new server none is.
-    const { definition } = fillMasks(withoutNulls(config), {});
-    const settings = readInput('server', definition);
-    requireOboPermission(parts, caller, {}, definition);
-    requireTarget(parts, { source: 'user', settings }, { isElsewhere: true });
-    const owner = { id: parts.random.id(), tenant: principal.tenant, author: principal.userId };
-    requireRoom(parts, owner, await parts.stored.roster(owner.tenant));
-    await requireReachable(parts, asUserServer(settings, owner));
+    const { owner, definition, settings } = await judgeNew(parts, principal, config);
     const created = await alone(parts, ['servers', owner.tenant, owner.author], async (stillAlone) => {
       // All that took its time: what was allowed before may be so no longer.
       requireOboPermission(parts, await enterWrite(parts, principal), {}, definition);
       const roster = await parts.stored.roster(owner.tenant);
-      requireRoom(parts, owner, roster);
+      requireRoom(parts, owner.author, roster);
       await stillAlone();
       return insert(parts, owner, definition, roster);
     });
@@ -51,24 +40,11 @@ export function createServer(
   });
 }
 
-interface Owner {
-  readonly id: string;
-  readonly tenant: string;
-  readonly author: string;
-}
-
-type Roster = readonly StoredServerName[];
-
-function requireRoom({ maxPerUser }: ConfigureParts, { author }: Owner, roster: Roster): void {
-  const own = roster.filter((server) => server.author === author);
-  if (own.length >= maxPerUser) throw new GatewayError('MCP_SERVER_LIMIT');
-}
-
 /** The owner's rights first: a server that nobody may look after could never be removed. */
 async function insert(
   { acl, stored, registry }: ConfigureParts,
   owner: Owner,
-  definition: Readonly<Record<string, unknown>>,
+  definition: Fields,
   roster: Roster,
 ): Promise<StoredDefinition> {
   const { tenant, author } = owner;

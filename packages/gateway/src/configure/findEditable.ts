@@ -33,6 +33,8 @@ export async function findEditable(
 
 export interface Removable {
   readonly stored: StoredDefinition;
+  /** As it was before anybody removed it. */
+  readonly server: ServerSnapshot;
   /** Somebody was allowed to remove it and did not get to the end. */
   readonly isWithdrawn: boolean;
 }
@@ -53,7 +55,7 @@ export async function findRemovable(
   if (!opened || !server) throw notFound();
   const isFinishing = isWithdrawn && opened.author === principal.userId;
   if (!isFinishing) requireBit(parts, principal, server, 'DELETE');
-  return { stored: opened, isWithdrawn };
+  return { stored: opened, server, isWithdrawn };
 }
 
 async function findStored(

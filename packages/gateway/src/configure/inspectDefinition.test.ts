@@ -38,7 +38,7 @@ describe('a look at a server that is not stored', () => {
     'one that wants a sign-in is there; a key that is refused is wrong',
     async () => {
       const { looking } = await lookAt({ era: 'legacy', respond: () => refusal });
-      expect(await looking).toEqual({ tools: 0 });
+      expect(await looking).toEqual({});
       const keyed = await lookAt(
         { era: 'legacy', respond: () => refusal },
         { headers: { 'X-Api-Key': 'wrong' } },

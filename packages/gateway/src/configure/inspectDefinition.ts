@@ -58,7 +58,7 @@ async function countTools(
 function afterFailure(error: unknown, server: UserServer): Looked {
   // It is there and wants a sign-in first, which nobody said: then it is one whose users sign in.
   if (error instanceof UpstreamError && error.reason === 'unauthorized' && couldSignIn(server)) {
-    return { tools: 0 };
+    return {};
   }
   const told = toGatewayError(error, 'The server');
   if (!(told instanceof GatewayError) || told.code === 'MCP_DOMAIN_NOT_ALLOWED') throw told;

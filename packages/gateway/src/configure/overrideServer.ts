@@ -28,7 +28,7 @@ import { serverView } from './serverView.ts';
 
 export interface OverrideParts extends Pick<
   ConfigureParts,
-  'refreshed' | 'users' | 'credentials' | 'oboTargets' | 'declaresHttp'
+  'refreshed' | 'users' | 'grants' | 'oboTargets' | 'declaresHttp'
 > {
   readonly roles: Pick<ConfigureParts['roles'], 'permits' | 'refresh'>;
   readonly acl: Pick<Acl, 'removeServer'>;
@@ -123,6 +123,7 @@ export function deleteOverride(
     if (!before) throw new GatewayError('MCP_SERVER_NOT_FOUND');
     requireVersion(ifMatch, before);
     const was = effective(parts, tenant, name, before);
+    const server = parts.registry.find(tenant, name);
     const { isOwn, definition: next } = parts.registry.tryOverride({ tenant, name, definition: {} });
     // Where nothing is left nobody's token goes anywhere.
     await requireStillAllowed(parts, principal, isOwn ? {} : was, next);
@@ -133,6 +134,8 @@ export function deleteOverride(
     if (outcome === 'missing') throw new GatewayError('MCP_SERVER_NOT_FOUND');
     if (isOwn) await parts.acl.removeServer(tenant, name);
     await parts.refreshed();
+    // It is gone, and not only elsewhere.
+    if (isOwn && server) await parts.grants.endAll(tenant, server);
     return { result: undefined };
   });
 }
@@ -184,10 +187,11 @@ function isMoved(was: unknown, next: unknown): boolean {
 
 /**
  * Values that users entered follow nobody to another place. Taken away before the change, so that no failure leaves them
- * behind, and after it, for who enters one meanwhile.
+ * behind, and after it, for who enters one meanwhile. What users were given at the server is bound to its address: it is of no
+ * use at another, and again of use where it is led back.
  */
 async function withoutValues<T>(
-  { variables, credentials, changes }: OverrideParts,
+  { variables, changes }: OverrideParts,
   { tenant, name, isMoved }: { readonly tenant: string; readonly name: string; readonly isMoved: boolean },
   change: () => Promise<T>,
 ): Promise<T> {
@@ -195,7 +199,6 @@ async function withoutValues<T>(
     if (!isMoved) return;
     await variables.removeOfServer(tenant, name);
     await changes.publish({ topic: 'variables', id: '*' });
-    await credentials.removeOfServer(tenant, name);
   };
   await forget();
   const outcome = await change();

@@ -1,16 +1,10 @@
 import { apiKeyVariable } from '@behalf/contracts';
 import { verifies } from '@behalf/testkit';
+import { aCredential } from '@behalf/testkit/suites';
 import { describe, expect } from '@jest/globals';
 import { configureRig, remote, type ConfigureRig } from '../../test/configureRig.ts';
 import type { GatewayError } from '../errors/gatewayError.ts';
-import {
-  aclId,
-  credentialContext,
-  credentialId,
-  roleId,
-  variableContext,
-  variableId,
-} from '../ports/index.ts';
+import { aclId, roleId, variableContext, variableId } from '../ports/index.ts';
 import { deleteOverride, getOverride, putOverride } from './overrideServer.ts';
 import { viewServer } from './viewServer.ts';
 
@@ -38,10 +32,7 @@ async function enterAll({ store, keyring, parts }: ConfigureRig, serverId: strin
   const variable = { tenant: 'acme', userId: 'u7', serverId, name: apiKeyVariable };
   const valueSealed = keyring.seal('v', variableContext(variable));
   await store.variables.put([{ id: variableId(variable), ...variable, valueSealed, updatedAt: 1 }]);
-  const credential = { tenant: 'acme', principal: 'user:u7', serverId, kind: 'login', label: 'a' } as const;
-  const sealed = keyring.seal('{}', credentialContext(credential));
-  const times = { expiresAt: null, createdAt: 1, updatedAt: 1 };
-  await store.credentials.put({ id: credentialId(credential), ...credential, sealed, ...times });
+  await store.credentials.insert(aCredential({ tenant: 'acme', principal: 'user:u7', serverId }));
   const right = { tenant: 'acme', serverId, principalType: 'user' as const, principalId: 'u7' };
   const row = { ...right, id: aclId(right), bits: 1, grantedBy: 'test', grantedAt: 0 };
   await parts.acl.write({ put: [row], remove: [] });
@@ -204,7 +195,8 @@ describe('what an administrator of a tenant may not do to its users', () => {
       ] as const) {
         const made = await scene(file);
         const { put, parts, root } = made;
-        const kept = stays ? [1, 1, 1] : [0, 0, 1];
+        // What was given is bound to its address: it stays, of no use elsewhere.
+        const kept = stays ? [1, 1, 1] : [0, 1, 1];
         await enterAll(made, 'one');
         await put('one', config);
         expect([config, await left(made)]).toEqual([config, kept]);
@@ -235,8 +227,8 @@ describe('what an administrator of a tenant may not do to its users', () => {
       };
       await putOverride({ ...parts, overrides }, root, 'one', { config: { url: evil } });
       // Whoever remembers values hears of it before anybody hears of the override.
-      expect(told).toEqual(['variables *', 'left 0,0,1', 'overrides ["acme","one"]', 'variables *']);
-      expect(await left(made)).toEqual([0, 0, 1]);
+      expect(told).toEqual(['variables *', 'left 0,1,1', 'overrides ["acme","one"]', 'variables *']);
+      expect(await left(made)).toEqual([0, 1, 1]);
     },
   );
 
@@ -253,11 +245,33 @@ describe('what an administrator of a tenant may not do to its users', () => {
       // What an interrupted deletion left, or a server of the file that is no more.
       await enterAll(made, 'new');
       await put('new', { ...remote, apiKey: bearer });
-      expect(await left(made)).toEqual([0, 0, 0]);
+      expect(await left(made)).toEqual([0, 1, 0]);
       await enterAll(made, 'one');
       await put('one', { timeout: 5 });
       await deleteOverride(parts, root, 'one');
-      expect(await left(made)).toEqual([1, 1, 1]);
+      expect(await left(made)).toEqual([1, 2, 1]);
+    },
+  );
+
+  verifies(
+    'configure.override.grants',
+    'what users were given is ended with the server alone, and never by a change that came to nothing',
+    async () => {
+      const made = await scene({ one: remote });
+      const { parts, put, root, store } = made;
+      const kept = () => store.raw.count('credentials');
+      await enterAll(made, 'one');
+      const overrides = { ...parts.overrides, put: async () => 'version_conflict' as const };
+      const late = putOverride({ ...parts, overrides }, root, 'one', { config: { url: evil } });
+      await expect(late).rejects.toMatchObject({ code: 'MCP_VERSION_CONFLICT' });
+      expect(await kept()).toBe(1);
+      await put('one', { url: evil });
+      await deleteOverride(parts, root, 'one');
+      expect(await kept()).toBe(1);
+      await put('own', remote);
+      await enterAll(made, 'own');
+      await deleteOverride(parts, root, 'own');
+      expect(await kept()).toBe(1);
     },
   );
 

@@ -4,7 +4,8 @@ import type { AloneParts } from '../access/alone.ts';
 import type { OboTargets } from '../access/oboTargets.ts';
 import type { Roles } from '../access/roles.ts';
 import type { Audit } from '../audit/audit.ts';
-import type { CredentialStore, UserStore } from '../ports/index.ts';
+import type { ServerGrants } from '../credentials/oauth/serverGrants.ts';
+import type { UserStore } from '../ports/index.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { UserServer } from '../registry/server.ts';
 import type { StoredServers } from '../registry/storedServers.ts';
@@ -18,7 +19,8 @@ export interface ViewParts {
 
 /** What a first look at a server found. */
 export interface Looked {
-  readonly tools: number;
+  /** Absent: it is there, and wants a user to sign in first. */
+  readonly tools?: number;
 }
 
 /** What defining servers needs. */
@@ -28,7 +30,7 @@ export interface ConfigureParts extends AloneParts {
   readonly users: Pick<UserStore, 'findById'>;
   readonly registry: Pick<Registry, 'find' | 'isReserved'>;
   readonly stored: StoredServers;
-  readonly credentials: Pick<CredentialStore, 'removeOfServer'>;
+  readonly grants: ServerGrants;
   readonly audit: Audit;
   readonly clock: Clock;
   readonly random: Random;

@@ -1,7 +1,8 @@
 import { verifies } from '@behalf/testkit';
+import { aCredential } from '@behalf/testkit/suites';
 import { describe, expect } from '@jest/globals';
 import { configureRig, remote } from '../../test/configureRig.ts';
-import { credentialContext, credentialId, variableContext, variableId } from '../ports/index.ts';
+import { variableContext, variableId } from '../ports/index.ts';
 import { createStoredServers } from '../registry/storedServers.ts';
 import { changeServer } from './changeServer.ts';
 import { createServer } from './createServer.ts';
@@ -22,10 +23,7 @@ async function scene() {
   const valueSealed = keyring.seal('v', variableContext(key));
   await store.variables.put([{ id: variableId(key), ...key, valueSealed, updatedAt: 1 }]);
   for (const serverId of [id, 'another']) {
-    const own = { tenant: 'default', principal: 'user:eve', serverId, kind: 'login', label: 'x' } as const;
-    const sealed = keyring.seal('{}', credentialContext(own));
-    const times = { expiresAt: null, createdAt: 0, updatedAt: 0 };
-    await store.credentials.put({ ...own, id: credentialId(own), sealed, ...times });
+    await store.credentials.insert(aCredential({ principal: 'user:eve', serverId }));
   }
   rig.events.length = 0;
   const kept = () =>
@@ -108,7 +106,7 @@ describe('removing a server', () => {
 
   /** Parts of which one step of a removal fails. */
   const failing: Record<string, (rig: Scene) => ConfigureParts> = {
-    credentials: ({ parts }) => ({ ...parts, credentials: { removeOfServer: down } }),
+    grants: ({ parts }) => ({ ...parts, grants: { endAll: down } }),
     rights: ({ parts }) => ({ ...parts, acl: { ...parts.acl, removeServer: down } }),
     values: (rig) => withStore(rig, { variables: { ...rig.store.variables, removeOfServer: down } }),
     'the server itself': (rig) => withStore(rig, { servers: { ...rig.store.servers, remove: down } }),

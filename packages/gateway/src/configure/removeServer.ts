@@ -1,10 +1,9 @@
 import { recorded, type Trail } from '../access/recorded.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
-import type { StoredDefinition } from '../registry/storedServers.ts';
 import { configChange } from './configChange.ts';
 import { enterWrite } from './enterWrite.ts';
-import { findRemovable } from './findEditable.ts';
+import { findRemovable, type Removable } from './findEditable.ts';
 import { requireMatch } from './ifMatch.ts';
 import type { ConfigureParts } from './parts.ts';
 
@@ -17,7 +16,7 @@ interface Condition {
 const MOST_TRIES = 5;
 
 /**
- * Removes a server of a user with everything that was kept for it: credentials, rights, values. It stops serving first
+ * Removes a server of a user with everything that was kept for it: grants, rights, values. It stops serving first
  * and goes last: whatever fails in between, nobody uses it any more, and removing it again finishes the work.
  */
 export function removeServer(
@@ -29,9 +28,10 @@ export function removeServer(
   const attempt = configChange(principal, { action: 'server.delete', door: 'rest', server: name });
   return recorded(parts.audit, attempt, async (trail) => {
     const caller = await enterWrite(parts, principal);
-    const { id, tenant } = await withdraw(parts, caller, name, condition, trail);
+    const { stored, server } = await withdraw(parts, caller, name, condition, trail);
+    const { id, tenant } = stored;
     await parts.refreshed();
-    await parts.credentials.removeOfServer(tenant, id);
+    await parts.grants.endAll(tenant, server);
     await parts.acl.removeServer(tenant, id);
     if (!(await parts.stored.remove(tenant, id))) throw new GatewayError('MCP_SERVER_NOT_FOUND');
     await parts.refreshed();
@@ -46,16 +46,17 @@ async function withdraw(
   name: string,
   { ifMatch }: Condition,
   trail: Trail,
-): Promise<StoredDefinition> {
+): Promise<Pick<Removable, 'stored' | 'server'>> {
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-    const { stored, isWithdrawn } = await findRemovable(parts, principal, name);
+    const found = await findRemovable(parts, principal, name);
+    const { stored, isWithdrawn } = found;
     const { id, tenant, version } = stored;
     trail.serverId = id;
     // The condition was met when the removal began.
-    if (isWithdrawn) return stored;
+    if (isWithdrawn) return found;
     requireMatch(ifMatch, version);
     const outcome = await parts.stored.withdraw({ tenant, id, by: principal.userId }, version);
-    if (outcome === 'withdrawn') return stored;
+    if (outcome === 'withdrawn') return found;
     if (outcome === 'missing') throw new GatewayError('MCP_SERVER_NOT_FOUND');
   }
   throw new GatewayError('MCP_VERSION_CONFLICT');

@@ -3,16 +3,22 @@ import { GatewayError } from '../errors/gatewayError.ts';
 import { declaredVariables, needsOAuth, usesObo } from '../registry/scope.ts';
 import { snapshotOf } from '../registry/snapshot.ts';
 import type { UserServer } from '../registry/server.ts';
-import type { ConfigureParts } from './parts.ts';
+import type { ConfigureParts, Looked } from './parts.ts';
+import { requireTarget } from './requireTarget.ts';
 
-/** Whether users may choose this address, and whether an MCP server is there. Before anything of it is stored. */
+/**
+ * Whether users' values may go there, whether users may choose this address, and whether an MCP server is there. Before
+ * anything of it is stored. Null: it cannot be looked at before a user comes.
+ */
 export async function requireReachable(
-  { checkAddress, inspect }: Pick<ConfigureParts, 'checkAddress' | 'inspect'>,
+  parts: Pick<ConfigureParts, 'checkAddress' | 'inspect' | 'oboTargets' | 'declaresHttp'>,
   server: UserServer,
-): Promise<void> {
-  const address = addressOf(server.settings);
-  if (address !== undefined) await checkAddress(address);
-  if (canBeAskedNow(server.settings)) await inspect(server);
+): Promise<Looked | null> {
+  const { settings } = server;
+  requireTarget(parts, { source: 'user', settings }, { isElsewhere: true });
+  const address = addressOf(settings);
+  if (address !== undefined) await parts.checkAddress(address);
+  return canBeAskedNow(settings) ? parts.inspect(server) : null;
 }
 
 /** A definition as the thing that is looked at, before it is one that the registry knows. */
@@ -21,7 +27,13 @@ export function asUserServer(
   { id, tenant, author }: { readonly id: string; readonly tenant: string; readonly author: string },
 ): UserServer {
   const identity = { id, tenant, author, source: 'user' } as const;
-  const snapshot = snapshotOf(settings, identity, { inheritedEnv: {}, addressPolicy: '' });
+  const snapshot = snapshotOf(settings, identity, {
+    inheritedEnv: {},
+    addressPolicy: '',
+    appBearer: () => {
+      throw new GatewayError('MCP_CONFIG_INVALID');
+    },
+  });
   // A server of a user is never shared; `scopeOf` says so, and this holds it to its word.
   if (!snapshot.ok || snapshot.server.scope !== 'user') throw new GatewayError('MCP_CONFIG_INVALID');
   return snapshot.server;

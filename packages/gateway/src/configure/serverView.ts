@@ -17,6 +17,7 @@ const oauthForViewers = [
   'code_challenge_methods_supported',
   'skip_code_challenge_check',
   'revocation_endpoint_auth_methods_supported',
+  'grant',
 ] as const;
 /** And what only those see who may change it. */
 const oauthForEditors = [
@@ -25,6 +26,7 @@ const oauthForEditors = [
   'token_url',
   'revocation_endpoint',
   'redirect_uri',
+  'issuer',
 ] as const;
 
 const oboKeys = ['scopes', 'provider', 'grant', 'audience', 'resource'];
@@ -90,7 +92,8 @@ function pick(value: unknown, keys: readonly string[]): Record<string, unknown> 
   return Object.fromEntries(Object.entries(fieldsOf(value)).filter(([key]) => keys.includes(key)));
 }
 
-function variablesOf(settings: ServerSettings): ServerView['customUserVars'] {
+/** What people are told of the values that a server takes of them. */
+export function variablesOf(settings: ServerSettings): ServerView['customUserVars'] {
   const names = declaredVariables(settings);
   if (names.length === 0) return undefined;
   return Object.fromEntries(

@@ -1,7 +1,9 @@
+import { parseUrl } from '@behalf/contracts';
 import type { OpenOptions } from '../upstream/target.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import type { Open } from './connect.ts';
+import { transportEvidence } from './evidence.ts';
 import type { Gate, Passage } from './gate.ts';
 import type { OpenFailures } from './openFailures.ts';
 import { revisionKey } from './serverKey.ts';
@@ -24,7 +26,7 @@ export function createAttempt(parts: { connect: Open; gate: Gate; failures: Open
     };
     try {
       // A value that a user entered may have made it one. Nothing can be sent there.
-      if (target.type !== 'stdio' && !URL.canParse(target.url)) throw new UpstreamError('not_allowed');
+      if (target.type !== 'stdio' && !parseUrl(target.url)) throw new UpstreamError('not_allowed');
       const upstream = await connect(target, open);
       gate.report(passage, 'opening', undefined);
       failures.clear(key, holder?.principal);
@@ -33,7 +35,7 @@ export function createAttempt(parts: { connect: Open; gate: Gate; failures: Open
       // Our own giving up says nothing of the server.
       if (error instanceof UpstreamError && !signal.aborted) {
         gate.report(passage, 'opening', error);
-        failures.note(key, holder?.principal, error);
+        failures.note(key, holder?.principal, error, transportEvidence(error, 'opening') === 'bad');
       }
       throw error;
     }

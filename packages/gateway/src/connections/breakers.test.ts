@@ -43,6 +43,7 @@ describe('the transport breaker', () => {
     expect(rig.manager.state(userServer(), 'bob')).toEqual({
       connection: 'error',
       code: 'MCP_BREAKER_OPEN',
+      since: rig.clock.now(),
       retryAt: rig.clock.now() + 30_000,
     });
     // A changed definition starts afresh.

@@ -19,7 +19,20 @@ export interface Probe {
 
 export interface OpenBreaker {
   readonly retryAt: number;
+  /** When the first of these failures was. */
+  readonly since: number;
   readonly cause: UpstreamError;
+}
+
+/** What fails, open or not yet. */
+export interface Failing {
+  readonly subject: Pick<BreakerSubject, 'server' | 'principal'>;
+  readonly since: number;
+  /** Undefined while it is not open. */
+  readonly retryAt: number | undefined;
+  readonly cause: UpstreamError;
+  /** Of the latest failure. */
+  readonly at: number;
 }
 
 export interface Breakers {
@@ -34,20 +47,19 @@ export interface Breakers {
   /** The open breaker of this server that concerns this principal. */
   find(server: string, principal: string | undefined): OpenBreaker | undefined;
   isOpen(subject: BreakerSubject): boolean;
+  all(): Iterable<Failing>;
   readonly open: number;
   sweep(): void;
 }
 
-interface Entry {
+interface Entry extends Failing {
   readonly subject: BreakerSubject;
   failures: number;
   /** How often it opened in a row. */
   trips: number;
-  /** Undefined while closed. */
   retryAt: number | undefined;
   probe: Probe | undefined;
   cause: UpstreamError;
-  /** Of the latest failure. */
   at: number;
 }
 
@@ -106,7 +118,8 @@ export function createBreakers(clock: Clock, limits: ConnectionLimits): Breakers
       let entry = current(subject);
       if (!entry) {
         if (entries.size >= limits.remembered) entries.delete(entries.keys().next().value as string);
-        entry = { subject, failures: 0, trips: 0, retryAt: undefined, probe: undefined, cause, at: now };
+        const fresh = { failures: 0, trips: 0, retryAt: undefined, probe: undefined };
+        entry = { subject, ...fresh, cause, since: now, at: now };
         entries.set(subject.key, entry);
       }
       entry.failures += 1;
@@ -119,14 +132,15 @@ export function createBreakers(clock: Clock, limits: ConnectionLimits): Breakers
     },
     find(server, principal) {
       let found: OpenBreaker | undefined;
-      for (const { subject, retryAt, cause } of entries.values()) {
+      for (const { subject, retryAt, since, cause } of entries.values()) {
         if (retryAt === undefined || subject.server !== server) continue;
         if (subject.principal !== undefined && subject.principal !== principal) continue;
-        if (!found || retryAt > found.retryAt) found = { retryAt, cause };
+        if (!found || retryAt > found.retryAt) found = { retryAt, since, cause };
       }
       return found;
     },
     isOpen: (subject) => current(subject)?.retryAt !== undefined,
+    all: () => entries.values(),
     get open() {
       let open = 0;
       for (const { retryAt } of entries.values()) if (retryAt !== undefined) open += 1;

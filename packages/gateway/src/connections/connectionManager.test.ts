@@ -1,6 +1,7 @@
 import { verifies } from '@behalf/testkit';
 import { describe, expect } from '@jest/globals';
 import { appServer, connectionsRig, holder, stdio, turn, userServer } from '../../test/connectionsRig.ts';
+import { UpstreamError } from '../upstream/upstreamError.ts';
 
 const shutdown = { reason: 'ended' };
 
@@ -142,7 +143,7 @@ describe('the state of a connection', () => {
     rig.answer = (opening) => opening.refuse('wrong_url');
     await expect(rig.user(userServer(), holder('ann'))).rejects.toThrow();
     await expect(rig.shared(appServer())).rejects.toThrow();
-    const failed = { connection: 'error', code: 'MCP_PROTOCOL_ERROR' };
+    const failed = { connection: 'error', code: 'MCP_PROTOCOL_ERROR', since: rig.clock.now() };
     expect(rig.manager.state(userServer(), 'ann')).toEqual(failed);
     expect(rig.manager.state(userServer(), 'bob')).toEqual({ connection: 'disconnected' });
     expect(rig.manager.state(appServer(), 'bob')).toEqual(failed);
@@ -150,5 +151,26 @@ describe('the state of a connection', () => {
     (await rig.user(userServer(), holder('ann'))).release();
     await rig.manager.dropHolder('own', 'ann');
     expect(rig.manager.state(userServer(), 'ann')).toEqual({ connection: 'disconnected' });
+  });
+
+  verifies('connections.state.lost', 'where nobody answers any more, an open one is none', async () => {
+    const rig = connectionsRig();
+    rig.answer = (opening) => void opening.land('legacy');
+    const ask = async (failure?: UpstreamError) => {
+      (await rig.user(userServer(), holder('ann'))).release(failure);
+      (await rig.shared(appServer())).release(failure);
+      return [userServer(), appServer()].map((server) => rig.manager.state(server, 'ann'));
+    };
+    const both = (state: object) => [state, state];
+    expect(await ask()).toEqual(both({ connection: 'connected' }));
+    const since = rig.clock.now();
+    const lost = new UpstreamError('connect_failed');
+    expect(await ask(lost)).toEqual(both({ connection: 'error', code: 'MCP_UNREACHABLE', since }));
+    // A slow tool says nothing, an error of a tool says that somebody is there.
+    expect(await ask(new UpstreamError('timeout'))).toMatchObject(both({ connection: 'error' }));
+    expect(await ask(new UpstreamError('rpc_error'))).toEqual(both({ connection: 'connected' }));
+    await ask(lost);
+    expect(rig.manager.state(userServer(), 'bob')).toEqual({ connection: 'disconnected' });
+    expect(await ask()).toEqual(both({ connection: 'connected' }));
   });
 });

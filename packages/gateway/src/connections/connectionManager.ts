@@ -6,6 +6,7 @@ import { createBreakers } from './breakers.ts';
 import { createClosings } from './closings.ts';
 import { createConnect, type Open } from './connect.ts';
 import { createCurrentServers } from './currentServers.ts';
+import { createDescribeConnections, type DescribeConnections } from './describeConnections.ts';
 import { createGate } from './gate.ts';
 import type { SharedPool, UserPool } from './lease.ts';
 import { defaultLimits, type ConnectionLimits } from './limits.ts';
@@ -18,6 +19,7 @@ import { revisionKey, serverKey } from './serverKey.ts';
 import { createSharedPool } from './sharedPool.ts';
 import { createUserPool } from './userPool.ts';
 
+export type { ServerConnections } from './describeConnections.ts';
 export type { Holder } from './holder.ts';
 export type { Lease, LeaseOptions, SharedPool, UserPool } from './lease.ts';
 export type { ConnectionLimits } from './limits.ts';
@@ -25,6 +27,8 @@ export type { ConnectionLimits } from './limits.ts';
 export interface ConnectionState {
   readonly connection: 'connected' | 'connecting' | 'disconnected' | 'error';
   readonly code?: ErrorCode;
+  /** When the first of the failures was that are not over. */
+  readonly since?: number;
   readonly retryAt?: number;
 }
 
@@ -48,6 +52,8 @@ export interface ConnectionManager {
   /** How a server stands for a principal. One that keeps no session is `connected` for everybody or for nobody. */
   state(server: ServerSnapshot, principal: string): ConnectionState;
   counts(): ConnectionCounts;
+  /** How these servers stand for all who share them and for some of the users. Opens and changes nothing. */
+  readonly describe: DescribeConnections;
   /** Closes everything, also what is in use or half open. Idempotent. */
   close(): Promise<void>;
 }
@@ -65,7 +71,7 @@ export function createConnectionManager(parts: ConnectionManagerParts): Connecti
   const transport = createBreakers(clock, limits);
   const credential = createBreakers(clock, limits);
   const failures = createOpenFailures(clock, limits);
-  const gate = createGate({ transport, credential });
+  const gate = createGate({ transport, credential, failures });
   const closings = createClosings(clock, limits.closeMs);
   const openings = createOpenings(clock);
   const connections = createOpenConnections({ clock, closings });
@@ -117,6 +123,30 @@ export function createConnectionManager(parts: ConnectionManagerParts): Connecti
   }
   let closing: Promise<void> | undefined;
 
+  function state(server: ServerSnapshot, principal: string): ConnectionState {
+    const key = revisionKey(server);
+    const holder = server.scope === 'app' ? undefined : principal;
+    const failure = failures.find(key, holder);
+    const parked = transport.find(key, holder);
+    const refused = holder === undefined ? undefined : credential.find(serverKey(server), holder);
+    const breaker = parked ?? refused;
+    if (breaker) {
+      const { since, retryAt, cause } = breaker;
+      return {
+        connection: 'error',
+        code: parked ? 'MCP_BREAKER_OPEN' : cause.code,
+        // A breaker may not have counted all that failed before.
+        since: Math.min(since, failure?.since ?? since),
+        retryAt,
+      };
+    }
+    const open = server.scope === 'app' ? shared.state(server) : user.state(server, principal);
+    // What failed to open beside it does not matter, unless nobody was there at all.
+    if (open && !(open === 'connected' && failure?.isLost)) return { connection: open };
+    if (!failure) return { connection: 'disconnected' };
+    return { connection: 'error', code: failure.code, since: failure.since };
+  }
+
   return {
     shared,
     user,
@@ -128,18 +158,12 @@ export function createConnectionManager(parts: ConnectionManagerParts): Connecti
     },
     dropHolder: (serverId, principal) => user.dropHolder(serverId, principal),
     dropPrincipal: (principal) => user.dropPrincipal(principal),
-    state(server, principal) {
-      const key = revisionKey(server);
-      const holder = server.scope === 'app' ? undefined : principal;
-      const parked = transport.find(key, holder);
-      if (parked) return { connection: 'error', code: 'MCP_BREAKER_OPEN', retryAt: parked.retryAt };
-      const refused = holder === undefined ? undefined : credential.find(serverKey(server), holder);
-      if (refused) return { connection: 'error', code: refused.cause.code, retryAt: refused.retryAt };
-      const state = server.scope === 'app' ? shared.state(server) : user.state(server, principal);
-      if (state) return { connection: state };
-      const code = failures.code(key, holder);
-      return code ? { connection: 'error', code } : { connection: 'disconnected' };
-    },
+    state,
+    describe: createDescribeConnections({
+      ...{ shared, user, transport, credential, failures },
+      // Of a server that everybody shares: no principal has a say in it.
+      state: (server) => state(server, '').connection,
+    }),
     counts: () => ({
       shared: shared.size,
       user: user.size,

@@ -1,9 +1,11 @@
+import { parseUrl } from '@behalf/contracts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import type { UpstreamTarget } from '../upstream/target.ts';
 import type { UpstreamError } from '../upstream/upstreamError.ts';
 import type { BreakerSubject, Breakers, Probe } from './breakers.ts';
 import { credentialEvidence, transportEvidence, type Evidence, type Phase } from './evidence.ts';
 import type { Holder } from './holder.ts';
+import type { OpenFailures } from './openFailures.ts';
 import { revisionKey, serverKey } from './serverKey.ts';
 
 /** Who wants to go where. Without a holder everybody shares the connection. */
@@ -30,7 +32,26 @@ export interface Gate {
   leave(passage: Passage, pass: Pass): void;
 }
 
-export function createGate({ transport, credential }: { transport: Breakers; credential: Breakers }): Gate {
+export interface GateParts {
+  readonly transport: Breakers;
+  readonly credential: Breakers;
+  readonly failures: Pick<OpenFailures, 'note' | 'clear'>;
+}
+
+export function createGate({ transport, credential, failures }: GateParts): Gate {
+  /** Over HTTP a conversation outlives the server: only a request shows that nobody is there any more, or again. */
+  function rememberUse(
+    { server, holder }: Passage,
+    road: Evidence,
+    failure: UpstreamError | undefined,
+  ): void {
+    if (road === 'good') failures.clear(revisionKey(server), holder?.principal);
+    // One that ended by itself is opened anew by the next call.
+    else if (road === 'bad' && failure && failure.reason !== 'ended') {
+      failures.note(revisionKey(server), holder?.principal, failure, true);
+    }
+  }
+
   const gate: Gate = {
     enter(passage, explicit) {
       if (transport.quiet && credential.quiet) return undefined;
@@ -50,8 +71,10 @@ export function createGate({ transport, credential }: { transport: Breakers; cre
       if (pass) gate.leave(passage, pass);
     },
     report(passage, phase, failure) {
+      const road = transportEvidence(failure, phase);
+      if (phase === 'use') rememberUse(passage, road, failure);
       if (!failure && transport.quiet && credential.quiet) return;
-      tell(transport, transportSubject(passage), transportEvidence(failure, phase), failure);
+      tell(transport, transportSubject(passage), road, failure);
       const subject = credentialSubject(passage);
       if (!subject || isRenewable(passage, failure)) return;
       tell(credential, subject, credentialEvidence(failure, phase), failure);
@@ -98,7 +121,7 @@ export function transportSubject({ server, target, holder }: Passage): BreakerSu
 
 /** Whoever asks about a breaker must not fail over an address that leads nowhere: opening it does. */
 function originOf(url: string): string | null {
-  return URL.canParse(url) ? new URL(url).origin : null;
+  return parseUrl(url)?.origin ?? null;
 }
 
 function credentialSubject({ server, holder }: Passage): BreakerSubject | undefined {

@@ -1,6 +1,6 @@
 import { abortReason } from '@behalf/kernel';
 import type { AppServer } from '../registry/server.ts';
-import type { UpstreamTarget } from '../upstream/target.ts';
+import { ownedByApp, type UpstreamTarget } from '../upstream/target.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import type { SharedPool } from './lease.ts';
 import { leaseOf } from './leaseOf.ts';
@@ -14,6 +14,8 @@ export interface SharedConnections extends SharedPool {
   /** Closes idle ones of servers that nobody announced; the others stay. */
   sweep(): void;
   state(server: AppServer): PoolState;
+  /** How many use its connection now. */
+  borrowers(server: AppServer): number;
   readonly size: number;
 }
 
@@ -124,6 +126,7 @@ export function createSharedPool(parts: SharedPoolParts): SharedConnections {
       if (slot?.connection) return 'connected';
       return slot?.opening ? 'connecting' : undefined;
     },
+    borrowers: (server) => entries.get(revisionKey(server))?.slot.connection?.borrowers ?? 0,
     get size() {
       let size = 0;
       for (const { slot } of entries.values()) if (slot.connection) size += 1;
@@ -134,5 +137,6 @@ export function createSharedPool(parts: SharedPoolParts): SharedConnections {
 
 /** The types leave no place for one. Whoever got around them must not have everybody act as one user. */
 function refuseBearer(target: UpstreamTarget): void {
-  if (target.type !== 'stdio' && target.bearer) throw new UpstreamError('bearer_unsupported');
+  if (target.type === 'stdio' || !target.bearer) return;
+  if (!(ownedByApp in target.bearer)) throw new UpstreamError('bearer_unsupported');
 }

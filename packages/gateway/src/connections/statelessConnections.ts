@@ -19,6 +19,7 @@ export interface StatelessConnections {
     how: { readonly replace: boolean; readonly keep: boolean },
   ): Adopted;
   has(server: UserServer): boolean;
+  all(): Iterable<{ readonly server: UserServer; readonly connection: Connection }>;
   retireOutdated(): void;
   sweep(): void;
   readonly size: number;
@@ -71,6 +72,7 @@ export function createStatelessConnections(
       }
       return false;
     },
+    all: () => entries.values(),
     retireOutdated() {
       for (const { server, connection } of entries.values()) {
         if (!current.holds(server)) void connection.retire();

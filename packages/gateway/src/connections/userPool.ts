@@ -20,6 +20,10 @@ export interface UserConnections extends UserPool {
   dropHolder(serverId: string, principal: string): Promise<void>;
   dropPrincipal(principal: string): Promise<void>;
   state(server: UserServer, principal: string): PoolState;
+  /** What single users have open, and how many requests use each. */
+  own(): Iterable<{ readonly server: UserServer; readonly principal: string; readonly borrowers: number }>;
+  /** What is open and keeps no session. */
+  stateless(): Iterable<{ readonly server: UserServer; readonly borrowers: number }>;
   /** Sessions of users' own. */
   readonly size: number;
   readonly statelessSize: number;
@@ -157,6 +161,15 @@ export function createUserPool(parts: PoolParts): UserConnections {
         .filter((slot) => serverKey(slot.server) === name && slot.server.revision === server.revision);
       if (own.some(({ slot }) => slot.connection)) return 'connected';
       return own.length > 0 ? 'connecting' : undefined;
+    },
+    *own() {
+      for (const { server, principal, slot } of slots.all()) {
+        const { connection } = slot;
+        if (connection) yield { server, principal, borrowers: connection.borrowers };
+      }
+    },
+    *stateless() {
+      for (const { server, connection } of stateless.all()) yield { server, borrowers: connection.borrowers };
     },
     get size() {
       return capacity.filled;

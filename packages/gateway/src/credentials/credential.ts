@@ -1,3 +1,4 @@
+import type { CredentialKey } from '../ports/index.ts';
 import type { UpstreamTarget } from '../upstream/target.ts';
 
 /**
@@ -10,4 +11,6 @@ export interface Credential {
    * grant. A token that is merely refreshed keeps it. A hash: it tells nothing of what it binds.
    */
   readonly binding: string;
+  /** Only one call at a time may be made with it: which credential it is. */
+  readonly exclusive?: CredentialKey;
 }

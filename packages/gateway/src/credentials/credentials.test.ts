@@ -135,10 +135,8 @@ describe('credentials', () => {
     'a server that needs a sign-in says so, and gives nothing',
     async () => {
       const { credentials } = credentialsRig();
-      expect(await credentials.obtain(userServer({ requiresOAuth: true }), alice)).toEqual({
-        kind: 'needs_reauth',
-        reason: 'absent',
-      });
+      const obtaining = credentials.obtain(userServer({ requiresOAuth: true }), alice);
+      await expect(obtaining).rejects.toMatchObject({ name: 'SignInRequired', reason: 'absent' });
     },
   );
 

@@ -2,23 +2,22 @@ import { createHash } from 'node:crypto';
 import type { bodyFields, TemplateValues } from '@behalf/settings';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { principalKey, type Principal } from '../principal/principal.ts';
+import { couldSignIn } from '../registry/couldSignIn.ts';
 import { renderTarget, type RenderContext, type RenderFailure } from '../registry/renderTarget.ts';
 import { declaredVariables, usesGraph } from '../registry/scope.ts';
 import type { UserServer } from '../registry/server.ts';
 import type { SharedTarget } from '../upstream/target.ts';
 import type { Credential } from './credential.ts';
 import type { Wanted } from './obo/exchangeKeys.ts';
+import { canonicalUrl } from './oauth/canonicalUrl.ts';
+import type { OAuthTokens, OwnToken } from './oauthTokens.ts';
 import { createPurse, type OboTokens, type Purse } from './obo/oboTokens.ts';
 import { createRecent } from './recent.ts';
-import type { SignInReason } from './signInReason.ts';
+import { SignInRequired } from './signInRequired.ts';
 import { isBlank } from './userVariables.ts';
 import type { VariableCache, VariableValues } from './variableCache.ts';
 
 export type { SignInReason } from './signInReason.ts';
-
-export type ObtainedCredential =
-  | { readonly kind: 'ready'; readonly credential: Credential }
-  | { readonly kind: 'needs_reauth'; readonly reason: SignInReason };
 
 /** Fields of the chat request, as far as the caller sent them. */
 export type BodyFields = { readonly [K in (typeof bodyFields)[number]]?: string };
@@ -27,29 +26,38 @@ export interface CredentialParts {
   readonly variables: VariableCache;
   /** What users' own tokens are exchanged for. */
   readonly obo: OboTokens;
+  /** What users were given at servers. */
+  readonly oauth: OAuthTokens;
   /** What the token behind `{{LIBRECHAT_GRAPH_ACCESS_TOKEN}}` is asked for with. */
   readonly graphScopes: string;
   /** Our own environment; child processes get a handful of names of it. */
   readonly inheritedEnv: RenderContext['inheritedEnv'];
 }
 
+/** What is presented in place of the token that is in use. */
+export interface Instead {
+  /** Which of the user's own credentials: that one or none. */
+  readonly label?: string | undefined;
+  /** This very one. */
+  readonly own?: OwnToken | undefined;
+}
+
 /** What a user presents to a server that is not shared. */
 export interface Credentials {
   /**
-   * Throws what is missing or unusable, by name. Nothing was sent then, and nothing can be. `purse`: of the call that
-   * it is for.
+   * Throws what is missing or unusable, by name: `SignInRequired` where the user has to sign in at the server. Nothing was sent
+   * then, and nothing can be. `purse`: of the call that it is for. `instead`: of the token that is in use.
    */
   obtain(
     server: UserServer,
     principal: Principal,
     fields?: BodyFields,
     purse?: Purse,
-  ): Promise<ObtainedCredential>;
+    instead?: Instead,
+  ): Promise<Credential>;
 }
 
 const MOST_RENDERED = 10_000;
-
-type Ready = Extract<ObtainedCredential, { kind: 'ready' }>;
 
 /** What a credential is made of. */
 interface Ingredients {
@@ -61,14 +69,14 @@ interface Ingredients {
 
 /** A credential with all that it was made of, besides the definition. */
 interface Rendered extends Pick<Ingredients, 'variables' | 'principal'> {
-  readonly ready: Ready;
+  readonly credential: Credential;
 }
 
 /** In place of a token that changes while the connection stays: never sent anywhere. */
 const STAND_IN = 'token';
 
 export function createCredentials(parts: CredentialParts): Credentials {
-  const { variables, inheritedEnv, obo } = parts;
+  const { variables, inheritedEnv, obo, oauth } = parts;
   const rendered = createRecent<Rendered>(MOST_RENDERED);
   const graph: Wanted = Object.freeze({ scopes: parts.graphScopes });
 
@@ -84,60 +92,73 @@ export function createCredentials(parts: CredentialParts): Credentials {
     return result.target;
   }
 
-  function render(of: Ingredients): Ready {
+  function render(of: Ingredients): Credential {
     const target = fill(of, STAND_IN);
     const binding = createHash('sha256')
       .update(JSON.stringify([principalKey(of.principal), of.server.revision, target]))
       .digest('base64url');
-    return Object.freeze({ kind: 'ready', credential: Object.freeze({ target, binding }) });
+    return Object.freeze({ target, binding });
   }
 
   /** All but the tokens of others that are presented with it. */
-  function known(of: Ingredients): Ready {
+  function known(of: Ingredients): Credential {
     const { server, principal } = of;
     if (server.requestScoped) return render(of);
     // The revision has one length, so no two pairs share a key.
     const key = server.revision + principalKey(principal);
     const last = rendered.get(key);
-    if (last?.variables === of.variables && sameUser(last.principal, principal)) return last.ready;
-    const ready = render({ ...of, fields: {} });
-    rendered.set(key, { variables: of.variables, principal, ready });
-    return ready;
+    if (last?.variables === of.variables && sameUser(last.principal, principal)) return last.credential;
+    const credential = render({ ...of, fields: {} });
+    rendered.set(key, { variables: of.variables, principal, credential });
+    return credential;
   }
 
   const storedFor = (server: UserServer, principal: Principal) =>
     takesValues(server) ? variables.read(ownerOf(server, principal)) : null;
 
   return {
-    async obtain(server, principal, fields = {}, purse = createPurse()) {
+    async obtain(server, principal, fields = {}, purse = createPurse(), { label, own } = {}) {
       const of = { server, principal, variables: await storedFor(server, principal), fields };
-      if (server.auth === 'oauth') {
-        // What the user can fill in comes first: without it a sign-in would lead nowhere.
-        declaredValues(server, of.variables);
-        return { kind: 'needs_reauth', reason: 'absent' };
+      // What the user can fill in comes first: without it a sign-in would lead nowhere.
+      const credential = known(of);
+      const filled = usesGraph(server.settings)
+        ? { ...credential, target: fill(of, await graphToken(server, principal, purse)) }
+        : credential;
+      if (takesOwnToken(server)) {
+        return withOwnToken(filled, server, own ?? (await oauth.obtain(server, principal, purse, label)));
       }
-      const ready = known(of);
-      const { settings } = server;
-      const wanted = 'obo' in settings ? settings.obo : undefined;
-      const needsGraph = usesGraph(settings);
-      if (!wanted && !needsGraph) return ready;
-      const { binding } = ready.credential;
-      let { target } = ready.credential;
-      if (needsGraph) target = fill(of, await graphToken(server, principal, purse));
-      if (wanted && target.type !== 'stdio') {
-        target = { ...target, bearer: obo.bearerFor(server, principal, wanted, purse) };
-      }
-      return { kind: 'ready', credential: { target, binding } };
+      const wanted = 'obo' in server.settings ? server.settings.obo : undefined;
+      if (!wanted || filled.target.type === 'stdio') return filled;
+      const bearer = obo.bearerFor(server, principal, wanted, purse);
+      return { ...filled, target: { ...filled.target, bearer } };
     },
   };
+
+  /** With what the user was given at the server. The grant is part of the binding: another one is another session there. */
+  function withOwnToken(credential: Credential, server: UserServer, own: OwnToken | null): Credential {
+    const { target, binding } = credential;
+    if (!own || target.type === 'stdio') return credential;
+    // A value that users enter may stand in the address: what was given for one is nothing for another.
+    if (canonicalUrl(target.url) !== own.canonicalUrl) throw new SignInRequired('unbound');
+    return {
+      target: { ...target, bearer: own.bearer },
+      binding: binding + own.grant,
+      ...(server.settings.exclusive && { exclusive: own.key }),
+    };
+  }
 
   async function graphToken(server: UserServer, principal: Principal, purse: Purse): Promise<string> {
     return obo.bearerFor(server, principal, graph, purse).token();
   }
 }
 
+/** Where users sign in, or could: one that says nothing of credentials may ask for a sign-in when it is called. */
+export function takesOwnToken(server: UserServer): boolean {
+  return server.auth === 'oauth' || (server.auth === 'none' && couldSignIn(server));
+}
+
 /** Known from the kind of server alone, but for those that need a sign-in as well. */
-function takesValues({ auth, settings }: UserServer): boolean {
+export function takesValues({ auth, settings }: UserServer): boolean {
   return (
     auth === 'userVars' || (auth !== 'none' && auth !== 'static' && declaredVariables(settings).length > 0)
   );
@@ -175,7 +196,7 @@ function declaredValues(
 }
 
 /** As far as we know the user. What is not here, or is blank, is not known, and what asks for it fails. */
-function userFieldsOf({ kind, userId, name, email, role }: Principal): Record<string, string> {
+export function userFieldsOf({ kind, userId, name, email, role }: Principal): Record<string, string> {
   // A program is nobody: what asks for a user fails for it.
   if (kind === 'service') return {};
   return present({ ID: userId, NAME: name, EMAIL: email, ROLE: role });

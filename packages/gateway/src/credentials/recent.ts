@@ -4,6 +4,8 @@ export interface Recent<V> {
   set(key: string, value: V): void;
   delete(key: string): void;
   clear(): void;
+  /** The oldest first. */
+  keys(): Iterable<string>;
   readonly size: number;
 }
 
@@ -25,6 +27,7 @@ export function createRecent<V>(most: number): Recent<V> {
     },
     delete: (key) => void entries.delete(key),
     clear: () => entries.clear(),
+    keys: () => entries.keys(),
     get size() {
       return entries.size;
     },

@@ -1,4 +1,11 @@
-import { errorKinds, type ApprovalNeeded, type Diagnostic, type ErrorCode } from '@behalf/contracts';
+import {
+  errorKinds,
+  type ApprovalNeeded,
+  type Diagnostic,
+  type ErrorCode,
+  type FlowView,
+  type MissingParts,
+} from '@behalf/contracts';
 
 export interface GatewayErrorOptions {
   /** What happened this time, fit for the caller's eyes: no secret, no stack, no upstream text. */
@@ -12,6 +19,10 @@ export interface GatewayErrorOptions {
   changedFields?: readonly string[];
   /** What the caller's own token lacks: JSON text that the identity provider understands. */
   challenge?: { readonly claims?: string | undefined };
+  /** The sign-in that is under way already. */
+  flow?: FlowView;
+  /** What has to be there before a block runs. */
+  missing?: MissingParts;
   /** For the log alone. */
   cause?: unknown;
 }
@@ -26,9 +37,12 @@ export class GatewayError extends Error {
   readonly approval: ApprovalNeeded | undefined;
   readonly changedFields: readonly string[] | undefined;
   readonly challenge: { readonly claims?: string | undefined } | undefined;
+  readonly flow: FlowView | undefined;
+  readonly missing: MissingParts | undefined;
 
   constructor(code: ErrorCode, options: GatewayErrorOptions = {}) {
-    const { detail, errors, retryAfterMs, approval, changedFields, challenge, cause } = options;
+    const { detail, errors, retryAfterMs, approval, changedFields, challenge, flow, missing, cause } =
+      options;
     super(detail ?? errorKinds[code].title, { cause });
     this.code = code;
     this.detail = detail ?? `${errorKinds[code].title}. ${errorKinds[code].action}`;
@@ -37,5 +51,7 @@ export class GatewayError extends Error {
     this.approval = approval;
     this.changedFields = changedFields;
     this.challenge = challenge;
+    this.flow = flow;
+    this.missing = missing;
   }
 }

@@ -127,6 +127,24 @@ describe('what is followed', () => {
     },
   );
 
+  verifies(
+    'follow.race',
+    'what a notice told of during a read is not fresh before it was read itself',
+    async () => {
+      const { clock, state, followed, tell, during } = rig();
+      await followed.ready;
+      during(() => {
+        if (state.reads === 2) tell();
+        // The read that the second notice asks for finds nobody.
+        if (state.reads === 3) state.away = true;
+      });
+      tell();
+      await clock.advance(0);
+      expect([state.reads, followed.current(), followed.isFresh()]).toEqual([3, 1, false]);
+      followed.stop();
+    },
+  );
+
   verifies('follow.race', 'who has just changed it never gets a read that began before', async () => {
     const { state, followed, hold, letGo, tell } = rig();
     await followed.ready;

@@ -1,7 +1,7 @@
 import { verifies } from '@behalf/testkit';
+import { aCredential } from '@behalf/testkit/suites';
 import { describe, expect } from '@jest/globals';
 import { ada, createIdentityRig, everythingStored } from '../../test/identityRig.ts';
-import { credentialId } from '../ports/index.ts';
 import { loginKey } from './loginKey.ts';
 import { SESSION_LIFETIME_MS } from './sessions.ts';
 
@@ -117,8 +117,7 @@ describe('sessions', () => {
       const keyOf = (userId: string, session: string) => loginKey({ tenant: 'default', userId, session });
       const all = [...issued.map(({ hash }) => keyOf(user.id, hash)), keyOf(bob.id, kept.hash)];
       for (const key of all) {
-        const record = { ...key, id: credentialId(key), sealed: 'v1.x', expiresAt: null };
-        await store.credentials.put({ ...record, createdAt: 1, updatedAt: 1 });
+        await store.credentials.insert(aCredential(key));
       }
       const left = async () =>
         (await Promise.all(all.map((key) => store.credentials.find(key)))).map((found) => found !== null);

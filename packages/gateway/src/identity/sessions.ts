@@ -1,6 +1,7 @@
 import type { Clock, Random } from '@behalf/kernel';
 import type {
   ChangeFeed,
+  CredentialKey,
   CredentialStore,
   SessionRecord,
   SessionStore,
@@ -43,7 +44,9 @@ export interface Sessions {
 export interface SessionParts {
   sessions: SessionStore;
   users: UserStore;
-  credentials: CredentialStore;
+  credentials: Pick<CredentialStore, 'removeExpired'>;
+  /** Ends the tokens of a sign-in: here before it resolves, at the provider as soon as that can be. */
+  endTokens: (key: CredentialKey) => Promise<unknown>;
   changes: ChangeFeed;
   clock: Clock;
   random: Random;
@@ -52,7 +55,7 @@ export interface SessionParts {
 const BY_PASSWORD: SignInKind = { via: 'password', groups: [] };
 
 export function createSessions(parts: SessionParts): Sessions {
-  const { sessions, users, credentials, changes, clock, random } = parts;
+  const { sessions, users, credentials, endTokens, changes, clock, random } = parts;
 
   /** Every replica closes what it has open for a user who was signed out after it was opened. */
   async function tellSignedOut(userId: string): Promise<void> {
@@ -64,7 +67,7 @@ export function createSessions(parts: SessionParts): Sessions {
   async function finish(session: SessionRecord): Promise<SessionRecord | null> {
     const { hash, userId, tenant } = session;
     // The tokens first: none may outlive the session they came with, whatever fails after this.
-    await credentials.remove(loginKey({ tenant, userId, session: hash }));
+    await endTokens(loginKey({ tenant, userId, session: hash }));
     const isEnded = await sessions.remove(hash);
     // Also when somebody else removed it: whoever did may not have come as far as telling.
     await changes.publish({ topic: 'sessions', id: hash });
@@ -100,7 +103,7 @@ export function createSessions(parts: SessionParts): Sessions {
     },
     async endAll({ id, tenant }) {
       const all = await sessions.list(id, clock.now());
-      for (const { hash } of all) await credentials.remove(loginKey({ tenant, userId: id, session: hash }));
+      for (const { hash } of all) await endTokens(loginKey({ tenant, userId: id, session: hash }));
       const ended = await sessions.removeOfUser(id);
       for (const { hash } of all) await changes.publish({ topic: 'sessions', id: hash });
       await tellSignedOut(id);

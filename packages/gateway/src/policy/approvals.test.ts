@@ -320,4 +320,52 @@ describe('approvals', () => {
     expect(await codeOf(one.decide(ada, id, true))).toBe('AUDIT_UNAVAILABLE');
     expect(await one.consume(call)).toBe(false);
   });
+
+  verifies('policy.approval.state', 'what became of a question is told to who was asked', async () => {
+    const { one, two, clock } = rig();
+    const { id } = await one.request(call);
+    expect([await two.stateOf(ada, id), await two.stateOf(bob, id)]).toEqual(['waiting', 'gone']);
+    await one.decide(ada, id, true);
+    expect([await two.stateOf(ada, id), await two.stateOf(bob, id)]).toEqual(['approved', 'gone']);
+    expect(await one.consume(call)).toBe(true);
+    expect(await two.stateOf(ada, id)).toBe('gone');
+    const denied = await one.request(call);
+    await one.decide(ada, denied.id, false);
+    expect(await two.stateOf(ada, denied.id)).toBe('gone');
+    const late = await one.request(call);
+    await clock.advance(APPROVAL_LIFETIME_MS);
+    expect(await two.stateOf(ada, late.id)).toBe('gone');
+  });
+
+  verifies('policy.approval.state', 'while a decision is written down it is not over', async () => {
+    const { one, two, cache } = rig();
+    const { id } = await one.request(call);
+    // As between the two steps of an approval, in another process.
+    await cache.delete(`waiting:${id}`);
+    expect(await two.stateOf(ada, id)).toBe('waiting');
+  });
+
+  verifies(
+    'policy.approval.withdraw',
+    'a question that was taken back can neither be approved nor run',
+    async () => {
+      const { one, two, audited } = rig();
+      const { id } = await one.request(call);
+      await two.withdraw(bob, id);
+      expect(await one.stateOf(ada, id)).toBe('waiting');
+      await two.withdraw(ada, id);
+      expect(await codeOf(one.decide(ada, id, true))).toBe('MCP_APPROVAL_NOT_FOUND');
+      const approved = await one.request(call);
+      await one.decide(ada, approved.id, true);
+      await two.withdraw(ada, approved.id);
+      expect(await one.consume(call)).toBe(false);
+      expect(audited.map(({ action }) => action)).toEqual([
+        'approval.request',
+        'approval.withdraw',
+        'approval.request',
+        'approval.approve',
+        'approval.withdraw',
+      ]);
+    },
+  );
 });

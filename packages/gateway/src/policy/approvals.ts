@@ -32,6 +32,9 @@ export interface PendingApproval {
   readonly expiresAt: number;
 }
 
+/** `gone`: denied, expired, withdrawn or used up. */
+export type ApprovalState = 'waiting' | 'approved' | 'gone';
+
 export interface Approvals {
   /** Asks; a call that already waits keeps its id. */
   request(request: ApprovalRequest): Promise<PendingApproval>;
@@ -39,6 +42,10 @@ export interface Approvals {
   decide(principal: UserPrincipal, id: string, approve: boolean): Promise<void>;
   /** True for exactly one run of an approved call, in all processes. */
   consume(run: ApprovedRun): Promise<boolean>;
+  /** What became of a question; somebody else's is gone like one that never was. */
+  stateOf(principal: UserPrincipal, id: string): Promise<ApprovalState>;
+  /** Nobody waits for the answer any more: it can neither be approved nor run. Not the user's word, so not a denial. */
+  withdraw(principal: UserPrincipal, id: string): Promise<void>;
   /** What waits for this user, oldest first. */
   pending(principal: UserPrincipal): Promise<readonly AskedCall[]>;
 }
@@ -103,7 +110,7 @@ export function createApprovals(parts: ApprovalParts): Approvals {
     });
   }
 
-  async function withdraw(principal: UserPrincipal, { id }: AskedCall): Promise<void> {
+  async function takeBack(principal: UserPrincipal, { id }: AskedCall): Promise<void> {
     await cache.delete(waiting(id));
     await cache.delete(granted(id));
     await forget(principal, id);
@@ -123,7 +130,7 @@ export function createApprovals(parts: ApprovalParts): Approvals {
       if (!call || (isApproved && !(await isWaiting(call)))) throw new GatewayError('MCP_APPROVAL_NOT_FOUND');
       // Before it has an effect: there is no approval that the audit does not know.
       await audit.record(eventOf(isApproved ? 'approval.approve' : 'approval.deny', principal, call, 'rest'));
-      await (isApproved ? approve(principal, call) : withdraw(principal, call));
+      await (isApproved ? approve(principal, call) : takeBack(principal, call));
     },
     async consume(run) {
       for (const call of await lists.read(run.principal)) {
@@ -133,6 +140,18 @@ export function createApprovals(parts: ApprovalParts): Approvals {
         return true;
       }
       return false;
+    },
+    async stateOf(principal, id) {
+      const call = (await lists.read(principal)).find((other) => other.id === id);
+      // Not by the marks: while a decision is being written down there is none of them.
+      if (!call) return 'gone';
+      return call.approved ? 'approved' : 'waiting';
+    },
+    async withdraw(principal, id) {
+      const call = (await lists.read(principal)).find((other) => other.id === id);
+      if (!call) return;
+      await takeBack(principal, call);
+      audit.note(eventOf('approval.withdraw', principal, call, 'chat'));
     },
     pending: async (principal) => (await lists.read(principal)).filter(({ approved }) => !approved),
   };

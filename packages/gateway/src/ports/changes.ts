@@ -9,6 +9,11 @@ export const changeTopics = [
   'acl',
   'overrides',
   'keys',
+  'chats',
+  /** Tokens: stored anew, ended, imported. The id is the credential's. */
+  'credentials',
+  /** Sign-ins at servers: the id is the flow's. */
+  'flows',
 ] as const;
 export type ChangeTopic = (typeof changeTopics)[number];
 

@@ -2,7 +2,15 @@ import type { SealContext } from '@behalf/kernel';
 import type { AclRecord } from './acl.ts';
 import type { ApiKeyRecord } from './apiKeys.ts';
 import type { AuditSegmentRecord } from './audit.ts';
-import { credentialContext, type CredentialRecord } from './credentials.ts';
+import { blockContext, type BlockRecord } from './blocks.ts';
+import {
+  chatMessageContext,
+  conversationContext,
+  type ChatMessageRecord,
+  type ConversationRecord,
+} from './conversations.ts';
+import { credentialContext, type CredentialRecord, type CredentialUsageRecord } from './credentials.ts';
+import { oauthClientContext, type OAuthClientRecord } from './oauthFlows.ts';
 import { overrideContext, type OverrideRecord } from './overrides.ts';
 import type { RoleRecord } from './roles.ts';
 import { serverContext, type StoredServerRecord } from './servers.ts';
@@ -24,6 +32,11 @@ export interface Collections {
   acl: AclRecord;
   apiKeys: ApiKeyRecord;
   credentials: CredentialRecord;
+  credentialUsage: CredentialUsageRecord;
+  oauthClients: OAuthClientRecord;
+  conversations: ConversationRecord;
+  chatMessages: ChatMessageRecord;
+  blocks: BlockRecord;
   audit: AuditSegmentRecord;
 }
 export type CollectionName = keyof Collections;
@@ -102,14 +115,43 @@ export const collectionShapes: { [N in CollectionName]: CollectionShape<Collecti
   apiKeys: { key: 'id', sealed: () => [] },
   credentials: {
     key: 'id',
-    sealed: (credential) => [
-      { field: 'sealed', value: credential.sealed, context: credentialContext(credential) },
+    sealed: (credential) =>
+      credential.sealed === null
+        ? []
+        : [{ field: 'sealed', value: credential.sealed, context: credentialContext(credential) }],
+  },
+  credentialUsage: { key: 'id', sealed: () => [] },
+  oauthClients: {
+    key: 'id',
+    sealed: (client) => [{ field: 'sealed', value: client.sealed, context: oauthClientContext(client) }],
+  },
+  conversations: {
+    key: 'id',
+    sealed: (conversation) => [
+      { field: 'sealed', value: conversation.sealed, context: conversationContext(conversation) },
     ],
+  },
+  chatMessages: {
+    key: 'id',
+    sealed: (message) => [{ field: 'sealed', value: message.sealed, context: chatMessageContext(message) }],
+  },
+  blocks: {
+    key: 'id',
+    sealed: (block) => [{ field: 'sealed', value: block.sealed, context: blockContext(block) }],
   },
   audit: { key: 'id', sealed: () => [] },
 };
 
 export const collectionNames = Object.keys(collectionShapes) as CollectionName[];
+
+/** One sealed value of a record, and the same under another key. */
+export interface Resealed<R> {
+  /** Of the record. */
+  readonly key: string;
+  readonly field: keyof R & string;
+  readonly before: string;
+  readonly after: string;
+}
 
 /** Bulk access for moving a store; not for serving requests. */
 export interface RawCollections {
@@ -118,6 +160,11 @@ export interface RawCollections {
   page<N extends CollectionName>(name: N, after: string | null, limit: number): Promise<Collections[N][]>;
   /** Inserts or replaces by key, durably. */
   put<N extends CollectionName>(name: N, records: readonly Collections[N][]): Promise<void>;
+  /**
+   * Durably; each value only where it still is what it was, as one step, and nothing else of the record: gateways may be
+   * writing it at the same time. How many were.
+   */
+  reseal<N extends CollectionName>(name: N, values: readonly Resealed<Collections[N]>[]): Promise<number>;
   /** Durably; a key that is not there is no mistake. */
   remove(name: CollectionName, keys: readonly string[]): Promise<void>;
 }

@@ -2,6 +2,7 @@ export { aclId, type AclKey, type AclRecord, type AclStore } from './acl.ts';
 export type { ApiKeyRecord, ApiKeyStore } from './apiKeys.ts';
 export type { AttemptCounter, AttemptWindow } from './attempts.ts';
 export type { AuditPage, AuditSegmentRecord, AuditStore } from './audit.ts';
+export { blockContext, type BlockRecord, type BlockStore } from './blocks.ts';
 export type { Cache, OpenCache } from './cache.ts';
 export {
   changeTopics,
@@ -20,15 +21,53 @@ export {
   type CollectionName,
   type Collections,
   type RawCollections,
+  type Resealed,
   type SealedField,
 } from './collections.ts';
 export {
+  chatMessageContext,
+  conversationContext,
+  type ChatMessageInput,
+  type ChatMessageRecord,
+  type ConversationPlace,
+  type ConversationRecord,
+  type ConversationRoom,
+  type ConversationStore,
+} from './conversations.ts';
+export {
   credentialContext,
   credentialId,
+  credentialKey,
+  credentialKinds,
+  type Claimed,
+  type ClaimRequest,
+  type CredentialCondition,
+  type CredentialEndpoints,
   type CredentialKey,
+  type CredentialKind,
+  type CredentialPatch,
   type CredentialRecord,
+  type CredentialStatus,
   type CredentialStore,
+  type CredentialUsageRecord,
+  type CredentialUsageStore,
 } from './credentials.ts';
+export {
+  flowContext,
+  oauthClientContext,
+  oauthClientId,
+  pendingStatuses,
+  type FlowCaps,
+  type FlowCondition,
+  type FlowInserted,
+  type FlowStatus,
+  type OAuthClientKey,
+  type OAuthClientRecord,
+  type OAuthClientStore,
+  type OAuthFlowRecord,
+  type OAuthFlowStore,
+} from './oauthFlows.ts';
+export type { OrphanStore } from './orphans.ts';
 export { overrideContext, overrideId, type OverrideRecord, type OverrideStore } from './overrides.ts';
 export { roleId, type RoleRecord, type RoleStore } from './roles.ts';
 export {

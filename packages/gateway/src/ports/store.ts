@@ -3,10 +3,14 @@ import type { AclStore } from './acl.ts';
 import type { ApiKeyStore } from './apiKeys.ts';
 import type { AttemptCounter } from './attempts.ts';
 import type { AuditStore } from './audit.ts';
+import type { BlockStore } from './blocks.ts';
 import type { OpenCache } from './cache.ts';
 import type { ChangeFeed } from './changes.ts';
 import type { RawCollections } from './collections.ts';
-import type { CredentialStore } from './credentials.ts';
+import type { ConversationStore } from './conversations.ts';
+import type { CredentialStore, CredentialUsageStore } from './credentials.ts';
+import type { OAuthClientStore, OAuthFlowStore } from './oauthFlows.ts';
+import type { OrphanStore } from './orphans.ts';
 import type { OverrideStore } from './overrides.ts';
 import type { RoleStore } from './roles.ts';
 import type { ServerStore } from './servers.ts';
@@ -23,6 +27,7 @@ export interface CoordinationStore {
   readonly changes: ChangeFeed;
   readonly attempts: AttemptCounter;
   readonly cache: OpenCache;
+  readonly orphans: OrphanStore;
   /** Resolves when the store answers; rejects when it does not. */
   ping(): Promise<void>;
   /**
@@ -45,6 +50,11 @@ export interface PrimaryStore extends CoordinationStore {
   readonly acl: AclStore;
   readonly apiKeys: ApiKeyStore;
   readonly credentials: CredentialStore;
+  readonly credentialUsage: CredentialUsageStore;
+  readonly oauthFlows: OAuthFlowStore;
+  readonly oauthClients: OAuthClientStore;
+  readonly conversations: ConversationStore;
+  readonly blocks: BlockStore;
   readonly audit: AuditStore;
   readonly system: SystemStore;
   readonly raw: RawCollections;

@@ -1,4 +1,4 @@
-import { checkServer, scopeList } from '@behalf/contracts';
+import { checkServer, scopeList, parseUrl } from '@behalf/contracts';
 import { stableText } from './stableText.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -50,8 +50,8 @@ function canonical(key: string, value: unknown): unknown {
 
 /** A URL with a placeholder in it stands for itself: spelt out, it could equal one that has none. */
 function canonicalUrl(value: unknown): unknown {
-  if (typeof value !== 'string' || value.includes('{{') || !URL.canParse(value)) return value;
-  return new URL(value).href;
+  if (typeof value !== 'string' || value.includes('{{')) return value;
+  return parseUrl(value)?.href ?? value;
 }
 
 function lowerCaseKeys(fields: Fields): Fields {

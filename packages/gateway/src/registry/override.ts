@@ -98,8 +98,23 @@ function ownProblems(definition: unknown, path: Path): Finding[] {
     if (operatorKeys.includes(key) && value !== null) {
       return [finding([...path, key], 'operator_only', 'can be set by the operator only', 'remove it')];
     }
-    return plainTexts.has(key) ? [] : variablesIn(value, [...path, key]);
+    if (plainTexts.has(key)) return [];
+    return [...fileProblems(key, value, path), ...variablesIn(value, [...path, key])];
   });
+}
+
+/** A private key is a file of this machine. */
+function fileProblems(key: string, value: unknown, path: Path): Finding[] {
+  return key === 'oauth' && Object.hasOwn(fieldsOf(value), 'private_key_file')
+    ? [
+        finding(
+          [...path, key, 'private_key_file'],
+          'operator_only',
+          'can be set by the operator only',
+          'remove it',
+        ),
+      ]
+    : [];
 }
 
 function variablesIn(value: unknown, path: Path): Finding[] {

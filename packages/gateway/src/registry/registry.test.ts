@@ -100,6 +100,8 @@ describe('the registry', () => {
       { ...own, oauth: { client_id: '${TOKEN}' } },
       { ...own, oauth: { audience: 'x' } },
       { ...own, oauth: { token_url: 'https://as.example/token?resource=x' } },
+      { ...own, oauth: { authorization_url: 'https://as.example/authorize?request_uri=x' } },
+      { ...own, oauth: { revocation_endpoint: 'https://as.example/{{MCP_API_KEY}}?' } },
       { ...own, obo: { scopes: 'a', provider: 'p' } },
       { ...own, obo: { scopes: '${TOKEN}' } },
       { ...own, url: 'file:///etc/passwd' },

@@ -10,7 +10,7 @@ import {
   type ServerOverride,
 } from './override.ts';
 import type { ServerSnapshot } from './server.ts';
-import { EVERY_TENANT, snapshotOf, type ServerIdentity } from './snapshot.ts';
+import { EVERY_TENANT, snapshotOf, type ServerIdentity, type Surroundings } from './snapshot.ts';
 import { compileStored, withdrawnDefinition } from './storedDefinition.ts';
 import type { StoredDefinition } from './storedServers.ts';
 import { whyNotOffered, type Restriction } from './whyNotOffered.ts';
@@ -28,6 +28,8 @@ export interface RegistryLayers {
    */
   readonly overrides: readonly ServerOverride[] | 'unknown';
   readonly stored: readonly StoredDefinition[];
+  /** Names of servers of the file that were found to ask for a sign-in although nothing is said of it. */
+  readonly signIns: ReadonlySet<string>;
 }
 
 export interface RegistryParts {
@@ -37,6 +39,8 @@ export interface RegistryParts {
   readonly enforced: ReadonlySet<Restriction>;
   /** Whether the last inspection of a server failed: then a harmless override steps back behind its base. */
   readonly isFailed: (server: ServerSnapshot) => boolean;
+  /** What connections of a server that is called with a token of ours present. */
+  readonly appBearer: Surroundings['appBearer'];
   readonly log: Log;
 }
 
@@ -211,8 +215,8 @@ function refused({ name }: ServerOverride, reason: string): CompiledDefinition {
   return { ok: false, errors: [finding(['mcpServers', name], 'operator_only', reason)] };
 }
 
-function compileLayers(layers: Given, { env, enforced }: RegistryParts, tell: Tell): Contents {
-  const { settings, isBuiltIn = false, definitions = {}, overrides, stored = [] } = layers;
+function compileLayers(layers: Given, { env, enforced, appBearer }: RegistryParts, tell: Tell): Contents {
+  const { settings, isBuiltIn = false, definitions = {}, overrides, stored = [], signIns } = layers;
   const inheritedEnv = isBuiltIn ? {} : env;
   const { allowedDomains, allowedAddresses, operatorAddresses } = settings.mcpSettings;
   const addressPolicy = JSON.stringify([allowedDomains, allowedAddresses, operatorAddresses]);
@@ -231,7 +235,7 @@ function compileLayers(layers: Given, { env, enforced }: RegistryParts, tell: Te
       tell(server.name, reason);
       return undefined;
     }
-    const snapshot = snapshotOf(server, identity, { inheritedEnv, addressPolicy });
+    const snapshot = snapshotOf(server, identity, { inheritedEnv, addressPolicy, appBearer });
     if (snapshot.ok) {
       origins.set(snapshot.server, origin);
       return snapshot.server;
@@ -279,7 +283,8 @@ function compileLayers(layers: Given, { env, enforced }: RegistryParts, tell: Te
   for (const server of settings.servers) {
     const definition = Object.hasOwn(definitions, server.name) ? definitions[server.name] : {};
     const identity = { id: server.name, tenant: EVERY_TENANT, source: 'yaml' } as const;
-    const snapshot = offer(server, identity, { definition });
+    const found = signIns?.has(server.name) ? { ...server, requiresOAuth: true } : server;
+    const snapshot = offer(found, identity, { definition });
     if (snapshot) base.set(server.name, snapshot);
   }
 

@@ -12,7 +12,7 @@ import {
   type Template,
   type TemplateValues,
 } from '@behalf/settings';
-import type { RemoteTarget, StdioTarget, SharedTarget } from '../upstream/target.ts';
+import type { AppBearer, RemoteTarget, StdioTarget, SharedTarget } from '../upstream/target.ts';
 
 /** What a child process gets of our environment unless its definition says otherwise: enough to find and run programs. */
 const INHERITED = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ'];
@@ -79,7 +79,7 @@ function remoteTarget(
   settings: RemoteSettings,
   values: TemplateValues,
   { audience }: RenderContext,
-): RemoteTarget & { readonly bearer?: never } {
+): RemoteTarget & { readonly bearer?: AppBearer } {
   const headers = Object.entries(settings.headers).map(
     ([name, template]) => [name.toLowerCase(), headerText(`headers.${name}`, template, values)] as const,
   );

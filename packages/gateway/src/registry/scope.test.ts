@@ -1,6 +1,7 @@
 import { verifies } from '@behalf/testkit';
 import { describe, expect } from '@jest/globals';
 import { settingsOf } from '../../test/servers.ts';
+import { couldSignIn } from './couldSignIn.ts';
 import { declaredVariables, scopeOf } from './scope.ts';
 
 const KEY = { KEY: { title: 'Key', description: '' } };
@@ -18,6 +19,13 @@ describe('scope', () => {
     expect(scope({ command: 'node', env: { A: 'b' } })).toEqual({ scope: 'app' });
     expect(scope({ requiresOAuth: false, oauth: { client_id: 'a' } })).toEqual({ scope: 'app' });
     expect(scopeOf(settingsOf({}), 'config')).toEqual({ scope: 'app' });
+  });
+
+  verifies('registry.sign-in.transports', 'nobody signs in where no request could carry a token', () => {
+    const could = (definition: Record<string, unknown>) => couldSignIn({ settings: settingsOf(definition) });
+    expect(could({})).toBe(true);
+    expect(could({ type: 'websocket', url: 'wss://mcp.example/mcp' })).toBe(false);
+    expect(could({ command: 'node' })).toBe(false);
   });
 
   verifies('registry.scope.user', 'whatever names or needs a user is never shared', () => {

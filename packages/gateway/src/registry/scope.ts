@@ -27,9 +27,24 @@ export function scopeOf(settings: ServerSettings, source: ServerSource): Scope {
   };
 }
 
-/** `requiresOAuth: false` switches off what `oauth` would switch on. */
-export function needsOAuth({ requiresOAuth, oauth }: ServerSettings): boolean {
-  return requiresOAuth ?? oauth !== undefined;
+/** `requiresOAuth: false` switches off what `oauth` would switch on. A grant of ours is nobody's sign-in. */
+export function needsOAuth(settings: ServerSettings): boolean {
+  const { requiresOAuth, oauth, auth } = settings;
+  if (usesOwnGrant(settings)) return false;
+  return requiresOAuth ?? (oauth !== undefined || (asksForCredential(auth) && !hasOtherCredential(settings)));
+}
+
+/** Whether it is called with one token of ours for everybody (`client_credentials`). */
+export function usesOwnGrant({ oauth }: ServerSettings): boolean {
+  return oauth?.grant === 'client_credentials';
+}
+
+function asksForCredential(auth: ServerSettings['auth']): boolean {
+  return auth === 'optional' || auth === 'required';
+}
+
+function hasOtherCredential(settings: ServerSettings): boolean {
+  return settings.apiKey !== undefined || declaredVariables(settings).length > 0 || usesObo(settings);
 }
 
 export function usesObo(settings: ServerSettings): boolean {

@@ -12,6 +12,8 @@ const bindings: Readonly<Record<SecretField, readonly string[]>> = {
   'oauth.client_secret': [
     ...place,
     'oauth.authorization_url',
+    'oauth.issuer',
+    'oauth.grant',
     'oauth.token_url',
     'oauth.client_id',
     'oauth.token_exchange_method',
@@ -64,7 +66,10 @@ function secretAt([key, inner]: readonly string[], value: unknown): SecretField 
     case 'oauth_headers':
       return 'oauth.client_secret';
     case 'oauth':
-      return inner === 'client_secret' || isFilledIn ? 'oauth.client_secret' : undefined;
+      // What is signed with the key proves to be us as well as a secret does.
+      return inner === 'client_secret' || inner === 'private_key_file' || isFilledIn
+        ? 'oauth.client_secret'
+        : undefined;
     default:
       return undefined;
   }

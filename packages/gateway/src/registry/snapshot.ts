@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { ServerSettings } from '@behalf/settings';
 import { renderTarget, type RenderContext, type RenderFailure } from './renderTarget.ts';
-import { scopeOf, type Scope } from './scope.ts';
+import { scopeOf, usesOwnGrant, type Scope } from './scope.ts';
 import type { Secured } from './secured.ts';
 import type { ServerSnapshot, ServerSource } from './server.ts';
-import type { UpstreamTarget } from '../upstream/target.ts';
+import type { AppBearer, UpstreamTarget } from '../upstream/target.ts';
 
 /** The tenant of servers that belong to no tenant in particular. */
 export const EVERY_TENANT = '*';
@@ -24,6 +24,8 @@ export interface Surroundings {
   readonly inheritedEnv: RenderContext['inheritedEnv'];
   /** Which addresses are allowed, as one text. */
   readonly addressPolicy: string;
+  /** What connections of a server that is called with a token of ours present. */
+  readonly appBearer: (serverId: string, tenant: string) => AppBearer;
 }
 
 export type Snapshot = { readonly ok: true; readonly server: ServerSnapshot } | RenderFailure;
@@ -32,7 +34,7 @@ export type Snapshot = { readonly ok: true; readonly server: ServerSnapshot } | 
 export function snapshotOf(
   settings: ServerSettings,
   identity: ServerIdentity,
-  { inheritedEnv, addressPolicy }: Surroundings,
+  { inheritedEnv, addressPolicy, appBearer }: Surroundings,
 ): Snapshot {
   const scope = scopeOf(settings, identity.source);
   const { isElsewhere, ...known } = identity;
@@ -45,8 +47,11 @@ export function snapshotOf(
   }
   const rendered = renderTarget(settings, {}, { audience, inheritedEnv });
   if (!rendered.ok) return rendered;
-  const { target } = rendered;
-  const revision = revisionOf(settings, base, scope, { target, policy });
+  const revision = revisionOf(settings, base, scope, { target: rendered.target, policy });
+  const target =
+    usesOwnGrant(settings) && rendered.target.type !== 'stdio'
+      ? Object.freeze({ ...rendered.target, bearer: appBearer(base.id, base.tenant) })
+      : rendered.target;
   return { ok: true, server: Object.freeze({ ...base, ...scope, target, revision }) };
 }
 

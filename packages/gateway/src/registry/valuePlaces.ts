@@ -1,3 +1,4 @@
+import { parseUrl } from '@behalf/contracts';
 import { fieldsOf } from './canonical.ts';
 import { stableText } from './stableText.ts';
 
@@ -18,7 +19,7 @@ export function placesOf(definition: unknown): string {
 
 /** In one spelling. Of a text that is no URL, or not yet, there is no telling, so it stands for itself. */
 function addressOf(url: unknown): unknown {
-  return typeof url === 'string' && !holdsValue(url) && URL.canParse(url) ? new URL(url).href : url;
+  return typeof url === 'string' && !holdsValue(url) ? (parseUrl(url)?.href ?? url) : url;
 }
 
 function filled(headers: unknown): (readonly [name: string, value: unknown])[] {

@@ -1,4 +1,5 @@
 import type { ServerSettings, Settings } from '@behalf/settings';
+import { scopeOf, usesOwnGrant } from './scope.ts';
 import type { ServerSource } from './server.ts';
 
 /**
@@ -17,6 +18,9 @@ export function whyNotOffered(
   toolApproval: Settings['endpoints']['toolApproval'],
   enforced: ReadonlySet<Restriction>,
 ): string | null {
+  if (usesOwnGrant(server) && scopeOf(server, source).scope !== 'app') {
+    return 'client_credentials is for a server that everybody shares, and this one depends on its user';
+  }
   const { deny = [], ask = [], mode, enabled } = toolApproval ?? {};
   const asked: Record<Restriction, boolean> = {
     access: server.access !== undefined,

@@ -105,12 +105,12 @@ const rows: [ReinitOutcome, Reinitialized][] = [
 describe('how a reinitialisation is described', () => {
   verifies('reinit.outcomes', 'each outcome has its success, its words and its fields', () => {
     for (const [outcome, described] of rows) {
-      expect([outcome.kind, describeOutcome('s', outcome)]).toEqual([outcome.kind, described]);
+      expect([outcome.kind, describeOutcome('s', outcome, 1_000)]).toEqual([outcome.kind, described]);
     }
   });
 
   verifies('reinit.outcomes', 'success needs a connection, or tools, or a reason to wait', () => {
-    const successful = rows.filter(([outcome]) => describeOutcome('s', outcome).success);
+    const successful = rows.filter(([outcome]) => describeOutcome('s', outcome, 1_000).success);
     expect(successful.map(([{ kind }]) => kind)).toEqual([
       'connected',
       'deferred',

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '@behalf/contracts';
+import type { ErrorCode, FlowView } from '@behalf/contracts';
 import type { CatalogTool } from '../catalog/catalog.ts';
 
 /** The tools that are offered: those that the definition hides are left out. */
@@ -11,6 +11,8 @@ export type ReinitOutcome =
   | { readonly kind: 'deferred' }
   /** The user must sign in there, and no address for it can be given. Its tools may be known all the same. */
   | { readonly kind: 'authorization_unavailable'; readonly tools: Offered | null }
+  /** The user must sign in there, at this address of ours. */
+  | { readonly kind: 'authorization_required'; readonly flow: FlowView; readonly tools: Offered | null }
   | { readonly kind: 'user_vars_missing'; readonly names: readonly string[] }
   /** No token for it could be exchanged. Its tools may be known all the same, where the caller has nothing to exchange. */
   | {
@@ -35,6 +37,9 @@ export interface Reinitialized {
   readonly message: string;
   readonly oauthRequired: boolean;
   readonly oauthUrl: string | null;
+  readonly flowId?: string;
+  /** Milliseconds in which the sign-in can still be finished. */
+  readonly oauthTimeout?: number;
   readonly tools: Offered | null;
   readonly failureReason?:
     'unreachable' | 'missing_custom_user_vars' | 'oauth_required' | 'initialization_failed';
@@ -46,7 +51,7 @@ export interface Reinitialized {
 }
 
 /** The outcome in the words and fields that existing front ends and logs know. */
-export function describeOutcome(serverName: string, outcome: ReinitOutcome): Reinitialized {
+export function describeOutcome(serverName: string, outcome: ReinitOutcome, now: number): Reinitialized {
   const base = { serverName, success: false, oauthRequired: false, oauthUrl: null, tools: null };
   const says = (rest: string) => `MCP server '${serverName}' ${rest}`;
   const failed = `Failed to reinitialize MCP server '${serverName}'`;
@@ -65,6 +70,22 @@ export function describeOutcome(serverName: string, outcome: ReinitOutcome): Rei
         message: says('connects with the first request of a chat'),
         connectionDeferred: true,
       };
+    case 'authorization_required': {
+      const { flowId, connectUrl, expiresAt } = outcome.flow;
+      const found = outcome.tools !== null && outcome.tools.length > 0;
+      return {
+        ...base,
+        success: true,
+        message: says(
+          found ? 'tools discovered, OAuth required for execution' : 'ready for OAuth authentication',
+        ),
+        oauthRequired: true,
+        oauthUrl: connectUrl,
+        flowId,
+        oauthTimeout: Math.max(0, expiresAt - now),
+        tools: found ? outcome.tools : null,
+      };
+    }
     case 'authorization_unavailable': {
       const found = outcome.tools !== null && outcome.tools.length > 0;
       const common = { ...base, oauthRequired: true, code: 'MCP_AUTHORIZATION_UNAVAILABLE' as const };

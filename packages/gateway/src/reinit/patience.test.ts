@@ -23,6 +23,7 @@ function rigFor(server: ServerSnapshot) {
     },
     open: nobody,
     openWithoutSession: nobody,
+    signIns: { start: nobody },
   };
   return {
     pools,

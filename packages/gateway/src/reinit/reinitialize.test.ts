@@ -1,60 +1,14 @@
 import { verifies } from '@behalf/testkit';
 import { describe, expect } from '@jest/globals';
-import { define, rejection, toolcallRig } from '../../test/toolcallRig.ts';
+import { reinitRig } from '../../test/reinitRig.ts';
+import { rejection, signInAbsent } from '../../test/toolcallRig.ts';
 import { ReauthNeeded } from '../credentials/reauthNeeded.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { principalKey } from '../principal/principal.ts';
-import type { InspectionState } from '../registry/inspection.ts';
-import type { ServerSnapshot } from '../registry/server.ts';
-import type { OpenOptions, RemoteTarget, UpstreamTarget } from '../upstream/target.ts';
-import type { Json, Upstream } from '../upstream/upstream.ts';
+import type { Json } from '../upstream/upstream.ts';
 import { UpstreamError, type UpstreamReason } from '../upstream/upstreamError.ts';
-import { reinitialize, type ReinitParts } from './reinitialize.ts';
 
-const absent = () => ({ kind: 'needs_reauth', reason: 'absent' }) as const;
 const apiKey = { source: 'admin', authorization_type: 'bearer', key: 'planted-key' };
-
-/** The parts of a reinitialisation; what goes out bare is recorded. */
-function reinitRig(definition: Json = {}, tools: readonly Json[] = [{ name: 'search' }]) {
-  const server: ServerSnapshot = define('odd', definition);
-  const rig = toolcallRig([server], tools);
-  const bare: { way: string; target: UpstreamTarget; options: Partial<OpenOptions> }[] = [];
-  let closed = 0;
-  const conversation: Upstream = {
-    ...rig.upstream,
-    async close() {
-      closed += 1;
-    },
-  };
-  const more = {
-    server,
-    bare,
-    closed: () => closed,
-    state: { kind: 'skipped' } as InspectionState,
-    onReinspect: (): Promise<InspectionState> => Promise.reject(new Error('not asked for')),
-    onBare: undefined as ((way: string) => UpstreamReason | undefined) | undefined,
-    run: (options: object = {}, inbound = rig.inbound()) => reinitialize(parts, 'odd', options, inbound),
-  };
-  const whole = Object.assign(rig, more);
-  const begin = (way: string, target: RemoteTarget, options: Partial<OpenOptions>): Upstream => {
-    bare.push({ way, target, options });
-    const refusal = whole.onBare?.(way);
-    if (refusal !== undefined) throw new UpstreamError(refusal);
-    return conversation;
-  };
-  const parts: ReinitParts = {
-    ...rig.parts,
-    inspection: {
-      update: () => undefined,
-      stateOf: () => whole.state,
-      reinspect: () => whole.onReinspect(),
-      close: () => undefined,
-    },
-    open: async (target, options) => begin('open', target as RemoteTarget, options),
-    openWithoutSession: (target, options) => begin('without', target, options),
-  };
-  return whole;
-}
 
 const failedAt = (code: 'MCP_UNREACHABLE' | 'MCP_CREDENTIAL_REJECTED') =>
   ({ kind: 'failed', code, since: 0, retryAt: 99 }) as const;
@@ -283,7 +237,7 @@ describe('reinitialising', () => {
       apiKey,
       headers: { 'X-Team': 'one', 'X-User': '{{LIBRECHAT_USER_ID}}', 'X-Secret': 'planted' },
     });
-    rig.credential = absent;
+    rig.credential = signInAbsent;
     rig.onBare = () => 'unauthorized';
     expect(await rig.run()).toMatchObject({ success: false, failureReason: 'oauth_required' });
     expect(rig.bare.map(({ way }) => way)).toEqual(['open', 'without']);
@@ -304,7 +258,7 @@ describe('reinitialising', () => {
       ['not_allowed', 1],
     ] as const) {
       const rig = reinitRig({ requiresOAuth: true });
-      rig.credential = absent;
+      rig.credential = signInAbsent;
       rig.onBare = () => reason;
       expect(await rig.run()).toMatchObject({ success: false, oauthRequired: true });
       expect([reason, rig.bare.length]).toEqual([reason, ways]);
@@ -313,11 +267,11 @@ describe('reinitialising', () => {
 
   verifies('reinit.bare', 'every bare conversation is closed', async () => {
     const rig = reinitRig({ requiresOAuth: true }, []);
-    rig.credential = absent;
+    rig.credential = signInAbsent;
     await rig.run();
     expect([rig.bare.length, rig.closed()]).toEqual([2, 2]);
     const found = reinitRig({ requiresOAuth: true });
-    found.credential = absent;
+    found.credential = signInAbsent;
     await found.run();
     expect([found.bare.length, found.closed()]).toEqual([1, 1]);
   });
@@ -327,7 +281,7 @@ describe('reinitialising', () => {
     'what was found is the user’s own list, and nobody else’s',
     async () => {
       const rig = reinitRig({ requiresOAuth: true });
-      rig.credential = absent;
+      rig.credential = signInAbsent;
       expect(await rig.run()).toMatchObject({ success: true, oauthRequired: true, oauthUrl: null });
       const { principal } = rig.inbound();
       expect(rig.catalog.peek(rig.server, principalKey(principal))?.tools).toHaveLength(1);
@@ -339,13 +293,13 @@ describe('reinitialising', () => {
     const tools = [{ name: 'search' }, { name: 'drop' }];
     const connected = reinitRig({ tools: { exclude: ['drop'] } }, tools);
     const bare = reinitRig({ requiresOAuth: true, tools: { exclude: ['drop'] } }, tools);
-    bare.credential = absent;
+    bare.credential = signInAbsent;
     for (const rig of [connected, bare]) {
       const { tools: shown, success } = await rig.run();
       expect([success, shown?.map(({ name }) => name)]).toEqual([true, ['search']]);
     }
     const nothing = reinitRig({ requiresOAuth: true, tools: { include: ['other'] } }, tools);
-    nothing.credential = absent;
+    nothing.credential = signInAbsent;
     expect(await nothing.run()).toMatchObject({ success: false, failureReason: 'oauth_required' });
   });
 
@@ -375,12 +329,12 @@ describe('reinitialising', () => {
     const refused = reinitRig({ requiresOAuth: true });
     refused.credential = () => {
       refused.leave();
-      return absent();
+      return signInAbsent();
     };
     await rejection(refused.run());
     expect(refused.bare).toEqual([]);
     const bare = reinitRig({ requiresOAuth: true });
-    bare.credential = absent;
+    bare.credential = signInAbsent;
     bare.onBare = () => {
       bare.leave();
       return 'unauthorized';

@@ -1,14 +1,17 @@
-import type { ErrorCode } from '@behalf/contracts';
+import type { ErrorCode, FlowView } from '@behalf/contracts';
 import { toAbortSignal, within, type Cancellation, type Clock } from '@behalf/kernel';
 import type { Catalog, ToolList } from '../catalog/catalog.ts';
 import { createPurse } from '../credentials/obo/oboTokens.ts';
 import { ReauthNeeded } from '../credentials/reauthNeeded.ts';
+import { SignInRequired } from '../credentials/signInRequired.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { toolOffered, type PolicyParts } from '../policy/toolOffered.ts';
 import { couldSignIn } from '../registry/couldSignIn.ts';
+import type { UserPrincipal } from '../principal/principal.ts';
 import type { Inspection } from '../registry/inspection.ts';
 import { renderTarget } from '../registry/renderTarget.ts';
-import { enter, prepare, SignInNeeded, type AskParts } from '../toolcall/askServer.ts';
+import type { UserServer } from '../registry/server.ts';
+import { enter, prepare, type AskParts } from '../toolcall/askServer.ts';
 import type { Inbound } from '../toolcall/call.ts';
 import type { Allowed } from '../toolcall/checkAccess.ts';
 import { holderKey, loadTools } from '../toolcall/loadTools.ts';
@@ -21,6 +24,8 @@ export interface ReinitParts extends AskParts, BareParts, PolicyParts {
   readonly catalog: Catalog;
   readonly inspection: Inspection;
   readonly clock: Clock;
+  /** Begins sign-ins at servers. */
+  readonly signIns: SignIns;
 }
 
 export interface ReinitOptions {
@@ -28,6 +33,12 @@ export interface ReinitOptions {
   readonly forceNew?: boolean | undefined;
   /** Milliseconds that this caller waits. What was begun goes on for the others, within the server's own limits. */
   readonly connectionTimeout?: number | undefined;
+}
+
+/** Where users are led to when they have to sign in at a server. */
+export interface SignIns {
+  /** The one that is under way, or a new one. Rejects with a `GatewayError` when none can be offered. */
+  start(server: Allowed<UserServer>, principal: UserPrincipal, needed: SignInRequired): Promise<FlowView>;
 }
 
 /**
@@ -41,7 +52,8 @@ export async function reinitialize(
   inbound: Inbound,
 ): Promise<Reinitialized> {
   const server = enter(parts, inbound, name, 'MCP_SERVER_NOT_FOUND');
-  return describeOutcome(server.name, await withPatience(parts, server, options, inbound));
+  const outcome = await withPatience(parts, server, options, inbound);
+  return describeOutcome(server.name, outcome, parts.clock.now());
 }
 
 /** A caller whose own signal can also end the attempt for them. */
@@ -94,7 +106,7 @@ async function attempt(
   } catch (error) {
     if (inbound.signal.aborted) throw error;
     if (waitsForChat(server, inbound) && isDeferrable(error)) return { kind: 'deferred' };
-    if (error instanceof SignInNeeded) return signInMissing(parts, server, inbound);
+    if (error instanceof SignInRequired) return signInMissing(parts, server, inbound, error);
     if (error instanceof ReauthNeeded) return ownSignInMissing(parts, server, inbound, error);
     if (error instanceof UpstreamError) return refused(parts, server, inbound, error);
     if (error instanceof GatewayError && isAboutExchange(error.code)) {
@@ -116,7 +128,7 @@ function waitsForChat(server: Allowed, { fields }: Inbound): boolean {
 /** What a chat brings along, or asks for when it comes. Values that the user must fill in are told now. */
 function isDeferrable(error: unknown): boolean {
   return (
-    error instanceof SignInNeeded ||
+    error instanceof SignInRequired ||
     error instanceof ReauthNeeded ||
     (error instanceof GatewayError && error.code === 'REQUEST_INVALID')
   );
@@ -151,7 +163,8 @@ async function refused(
   error: UpstreamError,
 ): Promise<ReinitOutcome> {
   const { code, outcome, reason, detail } = error;
-  if (reason === 'unauthorized' && couldSignIn(server)) return signInMissing(parts, server, inbound);
+  if (reason === 'unauthorized' && couldSignIn(server))
+    return signInMissing(parts, server, inbound, new SignInRequired('absent'));
   if (code === 'MCP_CREDENTIAL_REJECTED') {
     return { kind: 'credential_rejected', status: detail.status ?? 401 };
   }
@@ -185,9 +198,36 @@ async function ownSignInMissing(
   return { kind: 'obo_failed', code, retryable: false, tools };
 }
 
-async function signInMissing(parts: ReinitParts, server: Allowed, inbound: Caller): Promise<ReinitOutcome> {
-  const tools = await bareTools(parts, server, inbound);
-  return { kind: 'authorization_unavailable', tools };
+async function signInMissing(
+  parts: ReinitParts,
+  server: Allowed,
+  inbound: Caller,
+  needed: SignInRequired,
+): Promise<ReinitOutcome> {
+  const [tools, flow] = await Promise.all([
+    bareTools(parts, server, inbound),
+    startSignIn(parts, server, inbound, needed),
+  ]);
+  return flow
+    ? { kind: 'authorization_required', flow, tools }
+    : { kind: 'authorization_unavailable', tools };
+}
+
+/** A sign-in for this user to go on with, the one that is under way if there is one; null where none can be offered. */
+async function startSignIn(
+  { signIns }: ReinitParts,
+  server: Allowed,
+  { principal }: Caller,
+  needed: SignInRequired,
+): Promise<FlowView | null> {
+  // Who waits for nobody, and what everybody shares, signs nobody in.
+  if (server.scope !== 'user' || principal.kind !== 'user') return null;
+  try {
+    return await signIns.start(server, principal, needed);
+  } catch (error) {
+    if (error instanceof GatewayError) return null;
+    throw error;
+  }
 }
 
 async function bareTools(parts: ReinitParts, server: Allowed, inbound: Caller): Promise<Offered | null> {

@@ -1,3 +1,4 @@
+import type { ServerStatus } from '@behalf/contracts';
 import { verifies } from '@behalf/testkit';
 import { describe, expect } from '@jest/globals';
 import { ada, define, rejection, toolcallRig } from '../../test/toolcallRig.ts';
@@ -14,10 +15,12 @@ const skipped: InspectionState = { kind: 'skipped' };
 function statusRig(servers: readonly ServerSnapshot[]) {
   const rig = toolcallRig(servers);
   const asked: string[] = [];
+  const authorization: ServerStatus['authorizationState'] = 'needs_authorization';
   const whole = Object.assign(rig, {
     asked,
     connection: connected,
     state: skipped,
+    authorization,
     flags: (_name: string): Promise<Record<string, boolean>> => Promise.resolve({}),
   });
   const parts: StatusParts = {
@@ -30,6 +33,7 @@ function statusRig(servers: readonly ServerSnapshot[]) {
     },
     inspection: { stateOf: () => whole.state },
     variables: { flags: ({ name }) => whole.flags(name) },
+    authorization: () => Promise.resolve(whole.authorization),
   };
   return Object.assign(whole, { status: parts });
 }
@@ -142,6 +146,25 @@ describe('how a server stands', () => {
       });
     },
   );
+
+  verifies('live.since', 'the status tells since when something is wrong, by its first failure', async () => {
+    const rig = statusRig([define('own')]);
+    const since = async () => (await serverStatus(rig.status, ada, 'own')).since;
+    expect(await since()).toBeUndefined();
+    const failed = { kind: 'failed', code: 'MCP_UNREACHABLE', since: 5, retryAt: 7 } as const;
+    for (const [connection, state, told] of [
+      [{ connection: 'disconnected' }, failed, 5],
+      [{ connection: 'error', code: 'MCP_UNREACHABLE', since: 9 }, failed, 5],
+      [{ connection: 'error', code: 'MCP_UNREACHABLE', since: 3 }, failed, 3],
+      [{ connection: 'error', code: 'MCP_BREAKER_OPEN', since: 9, retryAt: 99 }, skipped, 9],
+      // What serves is well.
+      [{ connection: 'connected' }, failed, undefined],
+      [{ connection: 'connecting' }, { kind: 'pending' }, undefined],
+    ] as const) {
+      Object.assign(rig, { connection, state });
+      expect([connection, await since()]).toEqual([connection, told]);
+    }
+  });
 
   verifies('status.hidden', 'what is not seen is not told, and a role that may not is refused', async () => {
     const rig = statusRig([define('own'), define('hidden')]);

@@ -5,7 +5,7 @@ import { principalKey, type UserPrincipal } from '../principal/principal.ts';
 import { couldSignIn } from '../registry/couldSignIn.ts';
 import type { Inspection } from '../registry/inspection.ts';
 import { declaredVariables, needsOAuth, usesObo } from '../registry/scope.ts';
-import type { ServerSnapshot } from '../registry/server.ts';
+import type { ServerSnapshot, UserServer } from '../registry/server.ts';
 import type { AccessParts, Allowed } from '../toolcall/checkAccess.ts';
 import { findServer, findServers, type FindParts } from '../toolcall/findServer.ts';
 
@@ -13,6 +13,11 @@ export interface StatusParts extends FindParts, AccessParts {
   readonly connections: Pick<ConnectionManager, 'state'>;
   readonly inspection: Pick<Inspection, 'stateOf'>;
   readonly variables: Pick<UserVariables, 'flags'>;
+  /** How things stand with a user's sign-in at a server. */
+  readonly authorization: (
+    server: UserServer,
+    principal: UserPrincipal,
+  ) => Promise<ServerStatus['authorizationState']>;
 }
 
 export function serverStatus(
@@ -41,11 +46,11 @@ export async function serverStatuses(
 }
 
 async function statusOf(
-  { connections, inspection, variables }: StatusParts,
+  { connections, inspection, variables, authorization }: StatusParts,
   principal: UserPrincipal,
   server: Allowed,
 ): Promise<ServerStatus> {
-  const { connection, code, retryAt } = connections.state(server, principalKey(principal));
+  const { connection, code, since, retryAt } = connections.state(server, principalKey(principal));
   const inspected = inspection.stateOf(server);
   // A server that serves is well, whatever the look before found.
   const failed = inspected.kind === 'failed' && connection !== 'connected' ? inspected : undefined;
@@ -57,6 +62,7 @@ async function statusOf(
   const flags = declared.length > 0 ? await variables.flags(server, principal) : {};
   const problem = code ?? failed?.code;
   const again = retryAt ?? failed?.retryAt;
+  const begun = [since, failed?.since].filter((at) => at !== undefined);
   return {
     requiresOAuth: signsIn,
     ...(server.scope === 'user' && server.requestScoped && { requestScoped: true }),
@@ -64,10 +70,20 @@ async function statusOf(
       configurationState: Object.values(flags).every(Boolean) ? 'configured' : 'needs_configuration',
     }),
     connectionState: connection,
-    authorizationState: signsIn ? 'needs_authorization' : 'not_required',
+    authorizationState: await authorizationOf(),
     ...(problem !== undefined && { error: errorKinds[problem].title, code: problem }),
+    ...(begun.length > 0 && { since: Math.min(...begun) }),
     ...(again !== undefined && { retryAt: again }),
   };
+
+  /** Also of one that says nothing: whoever signed in at it is told so. */
+  async function authorizationOf(): Promise<ServerStatus['authorizationState']> {
+    if (server.scope !== 'user' || !couldSignIn(server)) {
+      return signsIn ? 'needs_authorization' : 'not_required';
+    }
+    const state = await authorization(server, principal);
+    return state === 'needs_authorization' && !signsIn ? 'not_required' : state;
+  }
 }
 
 function unknown({ settings }: ServerSnapshot): ServerStatus {

@@ -2,24 +2,37 @@ import type { ErrorCode } from '@behalf/contracts';
 import { unlessAborted, type Random } from '@behalf/kernel';
 import type { OboTrust } from '../access/oboTrust.ts';
 import type { ConnectionManager } from '../connections/connectionManager.ts';
-import type { Credentials, SignInReason } from '../credentials/credentials.ts';
+import type { AppTokens } from '../credentials/appTokens.ts';
+import type { Credentials } from '../credentials/credentials.ts';
 import { createPurse, type Purse } from '../credentials/obo/oboTokens.ts';
+import type { CredentialVault } from '../credentials/vault/vault.ts';
+import { SignInRequired } from '../credentials/signInRequired.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { Registry } from '../registry/registry.ts';
 import { usesGraph } from '../registry/scope.ts';
-import type { ServerSnapshot } from '../registry/server.ts';
 import type { Answer } from '../upstream/upstream.ts';
 import type { Inbound } from './call.ts';
 import { callUpstream, type Question } from './callUpstream.ts';
 import { checkAccess, type AccessParts, type Allowed } from './checkAccess.ts';
 import { leaseConnection } from './leaseConnection.ts';
+import { maskTokens } from './maskPresented.ts';
 import { obtainCredential, type Ready } from './obtainCredential.ts';
-import { afterRefusal, bearerOf, isRefusedToken } from './recoverFromRefusal.ts';
+import {
+  afterRefusal,
+  bearerOf,
+  isReplaced,
+  isRefusedToken,
+  lastTry,
+  widerScope,
+} from './recoverFromRefusal.ts';
 import { resolveServer } from './resolveServer.ts';
 
 export interface AskParts extends AccessParts {
   readonly registry: Pick<Registry, 'find'>;
   readonly credentials: Credentials;
+  /** What is ours, for servers that everybody shares. */
+  readonly appTokens: AppTokens;
+  readonly vault: Pick<CredentialVault, 'exclusively'>;
   readonly connections: Pick<ConnectionManager, 'shared' | 'user'>;
   readonly random: Random;
   /** Whether users' own tokens may go where this server leads. */
@@ -36,34 +49,25 @@ export function enter(parts: AskParts, inbound: Inbound, name: string, denial: E
   );
 }
 
-export class SignInNeeded extends Error {
-  override readonly name = 'SignInNeeded';
-  readonly server: ServerSnapshot;
-  readonly reason: SignInReason;
-  constructor(server: ServerSnapshot, reason: SignInReason) {
-    super('The user must sign in at the server first');
-    this.server = server;
-    this.reason = reason;
-  }
-}
-
-/** What this caller presents to the server; throws `SignInNeeded` when there is nothing to present. */
+/** What this caller presents to the server; throws `SignInRequired` when there is nothing to present. */
 export async function prepare(
   parts: AskParts,
   server: Allowed,
   inbound: Inbound,
   { purse = createPurse(), explicit = false }: { purse?: Purse; explicit?: boolean } = {},
 ): Promise<Ready> {
-  if (server.scope === 'app') return { server };
+  if (server.scope === 'app') {
+    const bearer = await parts.appTokens.bearerFor(server, purse);
+    return bearer ? { server, bearer } : { server };
+  }
   // Before anything is obtained: who decides where it leads must be somebody who may.
   if (server.auth === 'obo' && !(await parts.oboTrust.isTrusted(server))) {
     throw new GatewayError('MCP_OBO_FORBIDDEN');
   }
   const obtaining = obtainCredential(parts.credentials, server, inbound, parts.random, purse);
   // A token may have to be exchanged for it, which goes on without who leaves.
-  const obtained = await (usesGraph(server.settings) ? unlessAborted(obtaining, inbound.signal) : obtaining);
-  if (obtained.kind !== 'ready') throw new SignInNeeded(server, obtained.reason);
-  const { ready } = obtained;
+  const waits = usesGraph(server.settings) || server.auth === 'oauth';
+  const ready = await (waits ? unlessAborted(obtaining, inbound.signal) : obtaining);
   const bearer = bearerOf(ready);
   if (bearer && 'holder' in ready) {
     // Nothing is exchanged for a server that is left alone, and no connection opened without a token.
@@ -74,27 +78,46 @@ export async function prepare(
   return ready;
 }
 
-/**
- * One question on one connection, and a second time at most: `again` says what to send after a failure, if anything.
- * Who has left is not asked for.
- */
-export async function ask(
+/** What to send after a failure, if anything. */
+type Again = (error: unknown) => Question | undefined | Promise<Question | undefined>;
+
+/** One question, alone with its credential where that is asked for. */
+export function ask(
   parts: AskParts,
   ready: Ready,
   question: Question,
   inbound: Inbound,
-  again: (error: unknown) => Question | undefined | Promise<Question | undefined>,
+  again: Again,
+): Promise<Answer> {
+  const asking = () => askTwiceAtMost(parts, ready, question, inbound, again);
+  const exclusive = 'holder' in ready ? ready.exclusive : undefined;
+  return exclusive ? parts.vault.exclusively(exclusive, inbound.signal, asking) : asking();
+}
+
+/** One question on one connection, and a second time at most. Who has left is not asked for. */
+async function askTwiceAtMost(
+  parts: AskParts,
+  ready: Ready,
+  question: Question,
+  inbound: Inbound,
+  again: Again,
 ): Promise<Answer> {
   try {
     return await askOnce(parts, ready, question, inbound);
   } catch (error) {
     if (inbound.signal.aborted) throw error;
-    if (isRefusedToken(error, ready)) {
-      return afterRefusal(error, ready, inbound.signal, () => askOnce(parts, ready, question, inbound));
-    }
+    const wider = widerScope(error, ready);
+    if (wider) throw wider;
+    const tries = {
+      again: async (now: Ready) => maskTokens(await askOnce(parts, now, question, inbound), ready),
+      anew: () => prepare(parts, ready.server, inbound, { purse: { ...createPurse(), renewed: true } }),
+    };
+    if (isRefusedToken(error, ready)) return afterRefusal(error, ready, inbound.signal, tries);
+    // Signed in anew before anything was sent.
+    if (error instanceof SignInRequired && isReplaced(ready)) return lastTry(await tries.anew(), tries.again);
     const next = await again(error);
     if (!next) throw error;
-    return askOnce(parts, ready, next, inbound);
+    return lastTry(ready, () => askOnce(parts, ready, next, inbound));
   }
 }
 

@@ -28,6 +28,8 @@ export interface Inbound {
   /** Aborts when the caller has left. */
   readonly signal: Cancellation;
   readonly fields?: RequestFields | undefined;
+  /** Which of the caller's own credentials at the server, by its label; by default their default one. */
+  readonly credential?: string | undefined;
   /** Names the inbound request where several calls belong to one. */
   readonly request?: string;
   readonly trace?: TraceContext | undefined;

@@ -28,6 +28,8 @@ export interface ToolCall {
   readonly server: string;
   readonly tool: string;
   readonly args: Json;
+  /** Of the server that is meant: one that was made anew under the same name is another. */
+  readonly serverId?: string;
 }
 
 /**
@@ -35,13 +37,22 @@ export interface ToolCall {
  * credential, over which connection, and what came back. Nothing is spent before the steps that can refuse for free.
  */
 export function callTool(parts: CallParts, call: ToolCall, inbound: Inbound): Promise<Answer> {
-  return recordAudit(parts, inbound, { action: 'tool.call', ...call }, (trail) =>
+  const { server, tool, args } = call;
+  return recordAudit(parts, inbound, { action: 'tool.call', server, tool, args }, (trail) =>
     walkTo(parts, call, inbound, trail),
   );
 }
 
-async function walkTo(parts: CallParts, call: ToolCall, inbound: Inbound, trail: Trail): Promise<Answer> {
+/** The same for whoever writes it down themselves. */
+export async function walkTo(
+  parts: CallParts,
+  call: ToolCall,
+  inbound: Inbound,
+  trail: Trail,
+): Promise<Answer> {
   const server = enter(parts, inbound, call.server, 'MCP_TOOL_NOT_FOUND');
+  if (call.serverId !== undefined && server.id !== call.serverId)
+    throw new GatewayError('MCP_TOOL_NOT_FOUND');
   trail.server = server;
   requireRoom(parts, server, trail);
   let ready: Promise<Ready> | undefined;
@@ -61,7 +72,7 @@ async function walkTo(parts: CallParts, call: ToolCall, inbound: Inbound, trail:
     if (reason === undefined) throw toGatewayError(error, server.name);
     const refused = ownTokenRefused(error);
     if (refused && inbound.principal.by.via === 'bearer') throw refused;
-    trail.refused = refused?.code ?? 'MCP_AUTHORIZATION_UNAVAILABLE';
+    trail.refused = refused?.code ?? 'MCP_AUTHORIZATION_REQUIRED';
     return signInNeeded(server, error, reason);
   }
 }

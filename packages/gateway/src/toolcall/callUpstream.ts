@@ -4,7 +4,9 @@ import { answerWithoutOurMeta } from '../shaping/withoutOurMeta.ts';
 import type { Answer, HeaderValues, Json, RequestOptions } from '../upstream/upstream.ts';
 import type { UpstreamTarget } from '../upstream/target.ts';
 import type { Inbound, TraceContext } from './call.ts';
+import { maskTokens } from './maskPresented.ts';
 import type { Ready } from './obtainCredential.ts';
+import { bearerOf } from './recoverFromRefusal.ts';
 
 /** Progress may prolong a call, but not beyond this, unless the server's own timeout is longer. */
 export const TOTAL_CAP_MS = 300_000;
@@ -26,7 +28,8 @@ export async function callUpstream(
   let failure: unknown;
   try {
     const options = requestOptions(ready, inbound, mirrored);
-    return answerWithoutOurMeta(await lease.upstream.request(method, params, options));
+    const answer = answerWithoutOurMeta(await lease.upstream.request(method, params, options));
+    return maskTokens(answer, ready);
   } catch (error) {
     failure = error;
     throw error;
@@ -42,6 +45,7 @@ export function requestOptions(
 ): RequestOptions {
   const timeoutMs = ready.server.settings.timeout;
   const target = 'holder' in ready ? ready.holder.target : ready.server.target;
+  const bearer = bearerOf(ready);
   const told = trace && traceFor(target, trace);
   const extra =
     told || hop !== undefined || mirrored
@@ -52,7 +56,7 @@ export function requestOptions(
     timeoutMs,
     totalMs: Math.max(timeoutMs, TOTAL_CAP_MS),
     ...(target.type !== 'stdio' && { headers: target.headers }),
-    ...(target.type !== 'stdio' && target.bearer && { bearer: target.bearer }),
+    ...(bearer && { bearer }),
     ...(extra && { extraHeaders: extra }),
     ...(told && { meta: told }),
     ...(onProgress && { onProgress }),

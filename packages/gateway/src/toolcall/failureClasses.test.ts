@@ -187,7 +187,7 @@ describe('what a caller is told of a failed call', () => {
       const open = define('odd');
       const resource = { method: 'resources/read', params: { uri: 'a:b' } } as const;
       for (const [server, expected] of [
-        [open, 'MCP_AUTHORIZATION_UNAVAILABLE'],
+        [open, 'MCP_AUTHORIZATION_REQUIRED'],
         [keyed, 'MCP_CREDENTIAL_REJECTED'],
       ] as const) {
         const rig = toolcallRig([server]);

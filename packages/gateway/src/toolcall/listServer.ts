@@ -15,7 +15,7 @@ export async function listServer(
 ): Promise<Listed> {
   const server = enter(parts, inbound, name, 'MCP_SERVER_NOT_FOUND');
   try {
-    return await listOn(parts, await prepare(parts, server, inbound), inbound, method);
+    return await listOn(parts, () => prepare(parts, server, inbound), inbound, method);
   } catch (error) {
     throw toldOf(error, server);
   }

@@ -46,6 +46,7 @@ const unused = {
   },
   open: notAsked,
   openWithoutSession: notAsked,
+  signIns: { start: notAsked },
 };
 
 describe('a list asked for with what a user entered before', () => {
@@ -69,7 +70,7 @@ describe('a list asked for with what a user entered before', () => {
     rig.credential = () => {
       const target = remote(undefined, { headers: { authorization: key } });
       if (when === 'while the old one is read') change();
-      return { kind: 'ready', credential: { target, binding: target.headers['authorization']! } };
+      return { target, binding: target.headers['authorization']! };
     };
     rig.answers = ({ method, options }) => {
       if (method !== 'tools/list') return { content: [] };

@@ -2,6 +2,7 @@ import type { Cancellation } from '@behalf/kernel';
 import type { Catalog, ToolList } from '../catalog/catalog.ts';
 import type { ListAll, Listed, ListMethod } from '../catalog/listAll.ts';
 import type { LeaseOptions } from '../connections/connectionManager.ts';
+import { SignInRequired } from '../credentials/signInRequired.ts';
 import { principalKey, type Principal } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import type { AskParts } from './askServer.ts';
@@ -10,7 +11,14 @@ import type { Allowed } from './checkAccess.ts';
 import { requestOptions } from './callUpstream.ts';
 import { leaseConnection } from './leaseConnection.ts';
 import type { Ready } from './obtainCredential.ts';
-import { afterRefusal, isRefusedToken, mayRepeat } from './recoverFromRefusal.ts';
+import {
+  afterRefusal,
+  isReplaced,
+  isRefusedToken,
+  lastTry,
+  mayRepeat,
+  widerScope,
+} from './recoverFromRefusal.ts';
 
 export interface LoadParts extends Pick<AskParts, 'connections'> {
   readonly catalog: Catalog;
@@ -46,7 +54,7 @@ export function loadTools(
     server,
     holderKey(server, inbound.principal),
     async (signal) =>
-      listOn(parts, await obtain(signal), asker(server, inbound, signal), 'tools/list', lease),
+      listOn(parts, () => obtain(signal), asker(server, inbound, signal), 'tools/list', lease),
     { signal: inbound.signal, refresh },
   );
 }
@@ -64,19 +72,25 @@ function asker(server: Allowed, inbound: Inbound, signal: AbortSignal): Inbound 
 /** One list over a connection of its own lease; a connection that was gone before it is replaced once, as for calls. */
 export async function listOn(
   parts: Pick<LoadParts, 'connections' | 'listAll'>,
-  ready: Ready,
+  obtain: () => Promise<Ready>,
   inbound: Inbound,
   method: ListMethod,
   options: Omit<LeaseOptions, 'signal'> = {},
 ): Promise<Listed> {
+  const ready = await obtain();
+  const again = (now: Ready) => listOnce(parts, now, inbound, method, options);
   try {
-    return await listOnce(parts, ready, inbound, method, options);
+    return await again(ready);
   } catch (error) {
     if (inbound.signal.aborted) throw error;
-    const again = () => listOnce(parts, ready, inbound, method, options);
-    if (isRefusedToken(error, ready)) return afterRefusal(error, ready, inbound.signal, again);
+    const wider = widerScope(error, ready);
+    if (wider) throw wider;
+    if (isRefusedToken(error, ready))
+      return afterRefusal(error, ready, inbound.signal, { again, anew: obtain });
+    // Signed in anew before anything was sent.
+    if (error instanceof SignInRequired && isReplaced(ready)) return lastTry(await obtain(), again);
     if (!mayRepeat(error, ready.server)) throw error;
-    return again();
+    return lastTry(ready, again);
   }
 }
 

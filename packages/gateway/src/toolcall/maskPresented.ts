@@ -1,26 +1,49 @@
 import type { UpstreamTarget } from '../upstream/target.ts';
+import type { Answer, Json } from '../upstream/upstream.ts';
 import type { Ready } from './obtainCredential.ts';
+import { bearerOf } from './recoverFromRefusal.ts';
 
 /** Shorter ones would mask half a sentence and hide nothing. */
 const SHORTEST = 8;
+const REDACTED = '[redacted]';
 
 /**
  * A server's own words without what it was shown to let us in. Some repeat the key that they refuse, and where the key
  * is the operator's it is not for who calls.
  */
 export function maskPresented(text: string, ready: Ready): string {
-  const shown = presented('holder' in ready ? ready.holder.target : ready.server.target);
+  const target = 'holder' in ready ? ready.holder.target : ready.server.target;
+  const shown = [...presented(target), ...(bearerOf(ready)?.shown() ?? [])];
   // The longest first: one may hold another.
   return [...new Set(shown)]
     .filter((value) => value.length >= SHORTEST)
     .sort((a, b) => b.length - a.length)
-    .reduce((masked, value) => masked.replaceAll(value, '[redacted]'), text);
+    .reduce((masked, value) => masked.replaceAll(value, REDACTED), text);
+}
+
+/**
+ * A result without the token that the server was shown for it: a tool that repeats it would hand a user's token to a model, to
+ * its provider and to whatever keeps the conversation. Keys of headers stay: they may be what the tool is about, such as a name.
+ */
+export function maskTokens(answer: Answer, ready: Ready): Answer {
+  const bearer = bearerOf(ready);
+  if (!bearer) return answer;
+  const text = answer.json ?? JSON.stringify(answer.result);
+  // Some writers escape every slash (RFC 8259, section 7).
+  const holds = (token: string) => text.includes(token) || text.includes(token.replaceAll('/', '\\/'));
+  const found = bearer.shown().filter((token) => token.length >= SHORTEST && holds(token));
+  if (found.length === 0) return answer;
+  const masked = found.reduce(
+    (rest, token) => rest.replaceAll(token, REDACTED),
+    JSON.stringify(answer.result),
+  );
+  return { result: JSON.parse(masked) as Json, json: undefined };
 }
 
 function presented(target: UpstreamTarget): string[] {
   if (target.type === 'stdio') return Object.values(target.env);
   const query = [...new URL(target.url).searchParams.values()];
-  return [...query, ...Object.values(target.headers).flatMap(headerForms), ...(target.bearer?.shown() ?? [])];
+  return [...query, ...Object.values(target.headers).flatMap(headerForms)];
 }
 
 /** A key is repeated with its scheme or without, and a password as it was before it was encoded. */

@@ -1,7 +1,7 @@
 import { verifies } from '@behalf/testkit';
 import { describe, expect } from '@jest/globals';
 import { ada, define, readyFor, rejection, toolcallRig } from '../../test/toolcallRig.ts';
-import type { ObtainedCredential } from '../credentials/credentials.ts';
+import type { Credential } from '../credentials/credential.ts';
 import { ReauthNeeded } from '../credentials/reauthNeeded.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { Bearer } from '../upstream/target.ts';
@@ -39,13 +39,10 @@ function oboCallRig() {
     call: (more: Parameters<typeof rig.inbound>[0] = {}) =>
       callTool(rig.parts, { server: 'mail', tool: 'echo', args: {} }, rig.inbound(more)),
   };
-  rig.credential = (): ObtainedCredential => {
+  rig.credential = (): Credential => {
     const ready = readyFor(server, ada);
-    if (ready.kind !== 'ready' || ready.credential.target.type === 'stdio') throw new Error('not ready');
-    return {
-      kind: 'ready',
-      credential: { ...ready.credential, target: { ...ready.credential.target, bearer } },
-    };
+    if (ready.target.type === 'stdio') throw new Error('not ready');
+    return { ...ready, target: { ...ready.target, bearer } };
   };
   const whole = Object.assign(rig, own);
   return whole;

@@ -1,6 +1,6 @@
 import { verifies } from '@behalf/testkit';
 import { describe, expect } from '@jest/globals';
-import { ada, define, rejection, toolcallRig } from '../../test/toolcallRig.ts';
+import { ada, define, rejection, signInAbsent, toolcallRig } from '../../test/toolcallRig.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { principalKey } from '../principal/principal.ts';
 import type { Json } from '../upstream/upstream.ts';
@@ -68,7 +68,7 @@ describe('what is asked before anything is spent', () => {
 
   verifies('toolcall.order.free', 'also where the user would have to sign in first', async () => {
     const rig = await warm([define('own', { requiresOAuth: true })]);
-    rig.credential = () => ({ kind: 'needs_reauth', reason: 'absent' });
+    rig.credential = signInAbsent;
     const wrong = { server: 'own', tool: 'add', args: {} };
     expect(await rejection(callTool(rig.parts, wrong, rig.inbound()))).toMatchObject({
       code: 'MCP_ARGUMENTS_INVALID',
@@ -213,12 +213,12 @@ describe('the tools of every server', () => {
     'what was shown without a sign-in is shown, and says that it needs one',
     async () => {
       const rig = await warm([define('own', { requiresOAuth: true }), define('all')]);
-      rig.credential = () => ({ kind: 'needs_reauth', reason: 'absent' });
+      rig.credential = signInAbsent;
       const listed = await listTools(rig.parts, rig.inbound());
       expect(
         listed.map(({ server, state, code, tools }) => [server.name, state, code, tools.length]),
       ).toEqual([
-        ['own', 'needs_authorization', 'MCP_AUTHORIZATION_UNAVAILABLE', 1],
+        ['own', 'needs_authorization', 'MCP_AUTHORIZATION_REQUIRED', 1],
         ['all', 'connected', undefined, 1],
       ]);
       const cold = toolcallRig([define('own', { requiresOAuth: true })]);

@@ -59,6 +59,6 @@ async function read(
 export function toldOf(error: unknown, server: ServerSnapshot): unknown {
   const refused = ownTokenRefused(error);
   if (refused) return refused;
-  if (reasonToSignIn(error, server)) return new GatewayError('MCP_AUTHORIZATION_UNAVAILABLE');
+  if (reasonToSignIn(error, server)) return new GatewayError('MCP_AUTHORIZATION_REQUIRED');
   return toGatewayError(error, server.name);
 }

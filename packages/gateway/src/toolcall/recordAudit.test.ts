@@ -1,6 +1,6 @@
 import { aPrincipal, verifies } from '@behalf/testkit';
 import { describe, expect } from '@jest/globals';
-import { ada, define, rejection, toolcallRig } from '../../test/toolcallRig.ts';
+import { ada, define, rejection, signInAbsent, toolcallRig } from '../../test/toolcallRig.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import { callTool } from './callTool.ts';
 import { readServer } from './readServer.ts';
@@ -84,9 +84,9 @@ describe('the trail of a call', () => {
     'a needed sign-in is a refusal, although the caller gets a result',
     async () => {
       const rig = toolcallRig([http({ requiresOAuth: true })]);
-      rig.credential = () => ({ kind: 'needs_reauth', reason: 'absent' });
+      rig.credential = signInAbsent;
       await callTool(rig.parts, { server: 'weather', tool: 'echo', args: {} }, rig.inbound());
-      expect(rig.audited).toMatchObject([{ outcome: 'refused', code: 'MCP_AUTHORIZATION_UNAVAILABLE' }]);
+      expect(rig.audited).toMatchObject([{ outcome: 'refused', code: 'MCP_AUTHORIZATION_REQUIRED' }]);
     },
   );
 

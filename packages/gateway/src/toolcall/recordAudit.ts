@@ -1,10 +1,11 @@
-import { httpStatus, scopeList } from '@behalf/contracts';
+import { httpStatus } from '@behalf/contracts';
 import type { Clock } from '@behalf/kernel';
-import { actorOf, type Audit, type AuditAuthority, type AuditEvent } from '../audit/audit.ts';
+import { actorOf, type Audit, type AuditEvent } from '../audit/audit.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { usesGraph, usesObo } from '../registry/scope.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import type { Answer, Json } from '../upstream/upstream.ts';
+import { authorityOf } from './authorityOf.ts';
 import type { Inbound } from './call.ts';
 
 export interface AuditParts {
@@ -15,9 +16,11 @@ export interface AuditParts {
 /** What is asked of a server, as far as it is written down: names, never values. */
 export interface Asked {
   readonly action: 'tool.call' | 'resource.read' | 'prompt.get';
-  readonly server: string;
-  readonly tool?: string;
-  readonly args?: Json;
+  readonly server?: string | undefined;
+  readonly tool?: string | undefined;
+  readonly args?: Json | undefined;
+  /** The id of the block that asks, where one does. */
+  readonly subject?: string | undefined;
 }
 
 /** What is learnt on the way. */
@@ -52,6 +55,7 @@ export async function recordAudit(
   } finally {
     const { principal, door, id } = inbound;
     const { server } = trail;
+    const authority = trail.isPrepared && server ? authorityOf(server) : undefined;
     audit.note(
       {
         kind: 'call',
@@ -64,9 +68,10 @@ export async function recordAudit(
         server: asked.server,
         serverId: server?.id,
         tool: asked.tool,
+        subject: asked.subject,
         arguments: asked.args && Object.keys(asked.args),
-        authority: trail.isPrepared && server ? authorityOf(server) : undefined,
-        scopes: trail.isPrepared && server ? scopesOf(server) : undefined,
+        authority: authority?.kind,
+        scopes: authority?.scopes,
         durationMs: clock.now() - begun,
         request: id,
       },
@@ -94,31 +99,4 @@ function endedBy(error: unknown, { signal }: Inbound): Ended {
   const { code } = error;
   if (code === 'MCP_OUTCOME_UNCERTAIN' || code === 'MCP_TIMEOUT') return { outcome: 'uncertain', code };
   return { outcome: httpStatus(code) < 500 ? 'refused' : 'failed', code };
-}
-
-const authorities = {
-  none: 'none',
-  static: 'static',
-  userVars: 'user_values',
-  oauth: 'user_token',
-  obo: 'exchanged',
-} as const satisfies Record<string, AuditAuthority>;
-
-function authorityOf(server: ServerSnapshot): AuditAuthority {
-  if (server.scope === 'user') return usesGraph(server.settings) ? 'exchanged' : authorities[server.auth];
-  const { target, settings } = server;
-  // A process also gets a few names of ours, which open nothing.
-  const given = settings.type === 'stdio' ? settings.env : target.type !== 'stdio' && target.headers;
-  for (const _name in given || {}) return 'static';
-  return 'none';
-}
-
-const scopes = new WeakMap<ServerSnapshot['settings'], readonly string[]>();
-
-/** A definition never changes, and every call is written down. */
-function scopesOf({ settings }: ServerSnapshot): readonly string[] | undefined {
-  if (!('obo' in settings) || !settings.obo) return undefined;
-  let known = scopes.get(settings);
-  if (!known) scopes.set(settings, (known = scopeList(settings.obo.scopes)));
-  return known;
 }

@@ -33,10 +33,16 @@ function vouchedFor({ settings }: ServerSnapshot, { name, annotations }: Replaya
   return settings.trustAnnotations && harmless;
 }
 
-/** The caller's own token for this server, where it is sent one. */
+/** The token for this server, the caller's own or ours, where it is sent one. */
 export function bearerOf(ready: Ready): Bearer | undefined {
-  if (!('holder' in ready) || ready.holder.target.type === 'stdio') return undefined;
-  return ready.holder.target.bearer;
+  if (!('holder' in ready)) return ready.bearer;
+  return ready.holder.target.type === 'stdio' ? undefined : ready.holder.target.bearer;
+}
+
+/** The server wants a wider scope than the token has: what its user has to do, where that would help. Nothing was run. */
+export function widerScope(error: unknown, ready: Ready): Error | undefined {
+  if (!(error instanceof UpstreamError) || error.reason !== 'insufficient_scope') return undefined;
+  return bearerOf(ready)?.widen?.(error.detail.challenge);
 }
 
 /** Whether the server refused a token that another could take the place of. It ran nothing then. */
@@ -52,14 +58,36 @@ export async function afterRefusal<T>(
   refused: UpstreamError,
   ready: Ready,
   signal: Cancellation,
-  again: () => Promise<T>,
+  { again, anew }: Tries<T>,
 ): Promise<T> {
   const bearer = bearerOf(ready);
   if (!bearer || !(await unlessAborted(bearer.renew(refused.detail.challenge), signal))) throw refused;
+  const next = isReplaced(ready) ? await anew() : ready;
   try {
-    return await again();
+    return await lastTry(next, again);
   } catch (error) {
-    if (isRefusedToken(error, ready)) await unlessAborted(bearer.renew(error.detail.challenge), signal);
+    const last = bearerOf(next);
+    if (last && isRefusedToken(error, next)) await unlessAborted(last.renew(error.detail.challenge), signal);
     throw error;
+  }
+}
+
+export interface Tries<T> {
+  readonly again: (ready: Ready) => Promise<T>;
+  /** What its user presents by now, for another connection. */
+  readonly anew: () => Promise<Ready>;
+}
+
+/** Whether its user has signed in anew since it was prepared: nothing was sent with what is there now. */
+export function isReplaced(ready: Ready): boolean {
+  return bearerOf(ready)?.isReplaced?.() === true;
+}
+
+/** The last one: what its user has to do about a scope is told here as after the first. */
+export async function lastTry<T>(ready: Ready, work: (ready: Ready) => Promise<T>): Promise<T> {
+  try {
+    return await work(ready);
+  } catch (error) {
+    throw widerScope(error, ready) ?? error;
   }
 }

@@ -1,18 +1,23 @@
 import type { SignInReason } from '../credentials/credentials.ts';
 import { ReauthNeeded } from '../credentials/reauthNeeded.ts';
+import { SignInRequired } from '../credentials/signInRequired.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { couldSignIn } from '../registry/couldSignIn.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import type { Answer } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
-import { SignInNeeded } from './askServer.ts';
 
 /** Where a browser signs in here. What the next sign-in has to prove is known to the page, not to its address. */
 const OWN_SIGN_IN = '/oauth/openid';
 
+/** Where a user connects a server. A page of ours that begins nothing by itself: it works for whoever is signed in there. */
+export function connectPage({ name }: Pick<ServerSnapshot, 'name'>): string {
+  return `/servers/${encodeURIComponent(name)}`;
+}
+
 /** Why this user must sign in, at the server or here; undefined when that is not what the error is about. */
 export function reasonToSignIn(error: unknown, server: ServerSnapshot): SignInReason | undefined {
-  if (error instanceof SignInNeeded || error instanceof ReauthNeeded) return error.reason;
+  if (error instanceof SignInRequired || error instanceof ReauthNeeded) return error.reason;
   const refused = error instanceof UpstreamError && error.reason === 'unauthorized';
   return refused && couldSignIn(server) ? 'absent' : undefined;
 }
@@ -31,6 +36,7 @@ export function ownTokenRefused(error: unknown): GatewayError | undefined {
 export function signInNeeded(server: ServerSnapshot, error: unknown, reason: SignInReason): Answer {
   const title = server.settings.title ?? server.name;
   const own = error instanceof ReauthNeeded;
+  const { credentialId, scopes } = error instanceof SignInRequired ? error.detail : {};
   const text = own
     ? `The server "${title}" is called with a token of your own sign-in, and you need to sign in again for that. Do not retry: ask the user to sign in first.`
     : `The server "${title}" needs you to sign in before its tools can be used. Do not retry: ask the user to connect it first.`;
@@ -42,8 +48,10 @@ export function signInNeeded(server: ServerSnapshot, error: unknown, reason: Sig
         'behalf/auth': {
           code: 'needs_reauth',
           server: server.name,
+          ...(credentialId !== undefined && { credentialId }),
           reason,
-          connectUrl: own ? OWN_SIGN_IN : null,
+          connectUrl: own ? OWN_SIGN_IN : connectPage(server),
+          ...(scopes !== undefined && { scopes }),
           retryable: false,
         },
       },

@@ -43,6 +43,7 @@ describe('a stored server that others may use', () => {
         variables,
         inheritedEnv: {},
         obo: noExchange,
+        oauth: { obtain: () => null },
         graphScopes: '',
       });
       const parts = { ...rig.parts, connections, credentials, clock: systemClock };

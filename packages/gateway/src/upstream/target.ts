@@ -25,8 +25,19 @@ export interface Bearer {
   renew(challenge: Challenge | undefined): Promise<boolean>;
   /** Whether another one was already tried in this call because the server refused one. */
   isRenewed(): boolean;
+  /** Whether its user has signed in anew since: that token is for another connection, to be prepared anew. */
+  isReplaced?(): boolean;
   /** What was shown in this call, so that it can be taken out of the server's own words. */
   shown(): readonly string[];
+  /** The server wants a wider scope: what its user has to do about it; undefined when nothing they could do would help. */
+  widen?(challenge: Challenge | undefined): Error | undefined;
+}
+
+export const ownedByApp: unique symbol = Symbol('owned by the app');
+
+/** A token of ours for a server that everybody shares. What is a user's lacks the mark, and no shared connection takes it. */
+export interface AppBearer extends Bearer {
+  readonly [ownedByApp]: true;
 }
 
 /** A server that runs as a child process, every placeholder filled in. */
@@ -44,7 +55,7 @@ export interface StdioTarget {
 export type UpstreamTarget = RemoteTarget | StdioTarget;
 
 /** Of a connection that everybody shares: there is no place in it for a user's token. */
-export type SharedTarget = StdioTarget | (RemoteTarget & { readonly bearer?: never });
+export type SharedTarget = StdioTarget | (RemoteTarget & { readonly bearer?: AppBearer });
 
 /** What opening a conversation needs to know besides. */
 export interface OpenOptions {

@@ -1,6 +1,6 @@
 import { createSingleFlight, HiddenText, type Clock } from '@behalf/kernel';
 import { GatewayError } from '../../errors/gatewayError.ts';
-import { usableUntil, type LoginTokens } from '../../identity/openid/loginTokens.ts';
+import type { LoginTokens } from '../../identity/openid/loginTokens.ts';
 import { secretHash } from '../../identity/secretHash.ts';
 import type { Sessions } from '../../identity/sessions.ts';
 import { isCurrent, type ChangeFeed, type UserRecord, type UserStore } from '../../ports/index.ts';
@@ -8,13 +8,15 @@ import type { PresentedToken, Principal, SignedInBy, UserPrincipal } from '../..
 import { SubjectUnavailable, type Subject, type SubjectSource } from './subject.ts';
 
 const MOST_ENTRIES = 20_000;
+/** For how long a token is taken for good whose end nobody told. */
+const UNTOLD_MS = 5 * 60 * 1000;
 /** Somebody who signs in without end makes no call read more than these. */
 const MOST_SESSIONS = 20;
 
 /** The provider at which people sign in, and what it gave for them. */
 export interface LoginSource {
   readonly issuer: string;
-  readonly tokens: Pick<LoginTokens, 'find'>;
+  readonly tokens: Pick<LoginTokens, 'current'>;
 }
 
 export interface SubjectSourceParts {
@@ -77,17 +79,20 @@ export function createSubjectSource(parts: SubjectSourceParts): SubjectSource {
     const live = (await sessions.list(userId)).toReversed();
     const mine = live.filter(({ hash, via }) => via === 'openid' && (only === null || hash === only));
     let isOver = false;
+    let retryAfterMs: number | undefined;
     for (const { hash: session } of mine.slice(0, MOST_SESSIONS)) {
-      const found = await tokens.find({ tenant, userId, session });
-      if (found?.issuer !== issuer || found.subject !== subject) continue;
-      const until = usableUntil(found);
-      if (clock.now() < until) {
-        const { accessToken, expiresAt } = found;
-        const own = subjectOf(new HiddenText(accessToken), { issuer, subject, expiresAt, via: 'session' });
-        return { subject: own, session, until };
+      const found = await tokens.current({ tenant, userId, session });
+      if (found.kind === 'token') {
+        const expiresAt = found.expiresAt ?? clock.now() + UNTOLD_MS;
+        const text = new HiddenText(found.accessToken);
+        const own = subjectOf(text, { issuer, subject, expiresAt, via: 'session' });
+        return { subject: own, session, until: Math.min(found.usableUntil, expiresAt) };
       }
-      isOver = true;
+      if (found.kind === 'unavailable') retryAfterMs = found.retryAfterMs;
+      isOver ||= found.kind === 'over';
     }
+    // Whoever can be helped by waiting is not sent to sign in again.
+    if (retryAfterMs !== undefined) throw new GatewayError('OBO_TEMPORARY', { retryAfterMs });
     throw new SubjectUnavailable(isOver ? 'expired_no_refresh' : 'absent');
   }
 

@@ -1,4 +1,4 @@
-import type { Clock, Fetch } from '@behalf/kernel';
+import { boundedText, type Clock, type Fetch } from '@behalf/kernel';
 
 const PATIENCE_MS = 10_000;
 const MOST_BYTES = 512 * 1024;
@@ -22,29 +22,14 @@ export async function fetchDocument(
       await response.body?.cancel();
       throw new Error(`status ${response.status}`);
     }
-    const document: unknown = JSON.parse(await readText(response));
+    const text = await boundedText(response, MOST_BYTES);
+    if (text === undefined) throw new Error('no body, or too large');
+    const document: unknown = JSON.parse(text);
     if (typeof document !== 'object' || document === null || Array.isArray(document)) {
       throw new Error('not a JSON object');
     }
     return document as Document;
   } finally {
     cancel();
-  }
-}
-
-async function readText({ body }: Response): Promise<string> {
-  if (!body) throw new Error('no body');
-  const reader = body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return Buffer.concat(chunks).toString('utf8');
-    bytes += value.byteLength;
-    if (bytes > MOST_BYTES) {
-      await reader.cancel();
-      throw new Error('too large');
-    }
-    chunks.push(value);
   }
 }

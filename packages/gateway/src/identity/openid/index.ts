@@ -2,7 +2,8 @@
 export { createBearerCallers, type BearerCallers } from './bearerCallers.ts';
 export { createBearerVerifier, type BearerVerifier } from './bearerVerifier.ts';
 export { createKeySource, type KeySource } from './keySource.ts';
-export { createLoginTokens, usableUntil, type FederatedTokens, type LoginTokens } from './loginTokens.ts';
+export { createLoginContexts } from './loginContext.ts';
+export { createLoginTokens, type FederatedTokens, type LoginTokens } from './loginTokens.ts';
 export { createOpenIdLogin, type OpenIdLogin } from './openIdLogin.ts';
 export { createProviderMetadata, type ProviderMetadataSource } from './providerMetadata.ts';
 export { createProvisioning, type Provisioning } from './provisioning.ts';

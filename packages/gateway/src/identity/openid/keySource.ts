@@ -30,7 +30,7 @@ export interface KeySource {
 }
 
 export interface KeySourceParts {
-  readonly metadata: ProviderMetadataSource;
+  readonly metadata: Pick<ProviderMetadataSource, 'current'>;
   readonly fetch: Fetch;
   readonly clock: Clock;
   readonly log: Log;

@@ -1,13 +1,13 @@
-import type { Clock, Keyring } from '@behalf/kernel';
-import { credentialContext, credentialId, type CredentialStore } from '../../ports/index.ts';
+import type { Clock } from '@behalf/kernel';
+import type { CredentialVault } from '../../credentials/vault/vault.ts';
 import { loginKey } from '../loginKey.ts';
-
-/** A token this close to its end may be over when it arrives. */
-const MARGIN_MS = 30_000;
+import { loginBinding, loginEndpoints } from './loginContext.ts';
+import type { OpenIdSettings } from './openIdSettings.ts';
+import type { ProviderMetadataSource } from './providerMetadata.ts';
 
 /** What the provider gave at a login. */
 export interface FederatedTokens {
-  /** Whom the login proved. Who uses the tokens compares it with the account. */
+  /** Whom the login proved. */
   readonly issuer: string;
   readonly subject: string;
   readonly accessToken: string;
@@ -25,46 +25,71 @@ export interface LoginSession {
   readonly session: string;
 }
 
+/** `over`: it ended and could not be renewed. `unavailable`: nobody can say just now. */
+export type LoginToken =
+  | {
+      readonly kind: 'token';
+      readonly accessToken: string;
+      /** Until when it may be sent off. */
+      readonly usableUntil: number;
+      /** Its own end; null when the provider did not say. */
+      readonly expiresAt: number | null;
+    }
+  | { readonly kind: 'absent' | 'over' }
+  | { readonly kind: 'unavailable'; readonly retryAfterMs: number };
+
 export interface LoginTokens {
-  /** Kept until the session ends at the latest, also past the access token's own end: then they are there to refresh. */
+  /** Kept until the session ends at the latest, and renewed for as long. */
   put(of: LoginSession, tokens: FederatedTokens, sessionExpiresAt: number): Promise<void>;
-  /** Null when there are none. They may be past their end: `usableUntil` says. */
-  find(of: LoginSession): Promise<FederatedTokens | null>;
-  /** False when there were none. */
-  remove(of: LoginSession): Promise<boolean>;
+  /** One that is good for a while, renewed if it must be. Only of the subject that the account has now. */
+  current(of: LoginSession): Promise<LoginToken>;
 }
 
 export interface LoginTokenParts {
-  readonly credentials: CredentialStore;
-  readonly keyring: Keyring;
+  readonly vault: Pick<CredentialVault, 'token' | 'commit'>;
+  readonly settings: Pick<OpenIdSettings, 'clientId' | 'scope'>;
+  readonly metadata: Pick<ProviderMetadataSource, 'current'>;
   readonly clock: Clock;
 }
 
-/** Until when the access token is good for anything. */
-export function usableUntil({ expiresAt }: Pick<FederatedTokens, 'expiresAt'>): number {
-  return expiresAt - MARGIN_MS;
-}
-
 /** The tokens never leave the gateway; in the store they are sealed to their session. */
-export function createLoginTokens({ credentials, keyring, clock }: LoginTokenParts): LoginTokens {
+export function createLoginTokens({ vault, settings, metadata, clock }: LoginTokenParts): LoginTokens {
   return {
-    async put(of, tokens, sessionExpiresAt) {
-      const key = loginKey(of);
+    async put(of, { issuer, subject, accessToken, refreshToken, idToken, expiresAt }, sessionExpiresAt) {
       const now = clock.now();
-      await credentials.put({
-        ...key,
-        id: credentialId(key),
-        sealed: keyring.seal(JSON.stringify(tokens), credentialContext(key)),
-        expiresAt: sessionExpiresAt,
-        createdAt: now,
-        updatedAt: now,
+      const committed = await vault.commit({
+        ...loginKey(of),
+        binding: loginBinding({ issuer, subject, clientId: settings.clientId }),
+        endpoints: loginEndpoints(await metadata.current(), now),
+        tokens: {
+          ...{ accessToken, refreshToken, idToken, tokenType: 'bearer' },
+          expiresInS: (expiresAt - now) / 1_000,
+        },
+        sentAt: now,
+        scopesRequested: settings.scope,
+        baseGeneration: 0,
+        rowExpiresAt: sessionExpiresAt,
       });
+      if (committed.kind !== 'committed') throw new Error('A session has tokens before it begins');
     },
-    async find(of) {
-      const record = await credentials.find(loginKey(of));
-      if (!record || (record.expiresAt !== null && record.expiresAt <= clock.now())) return null;
-      return JSON.parse(keyring.open(record.sealed, credentialContext(record))) as FederatedTokens;
+    async current(of) {
+      const outcome = await vault.token(loginKey(of));
+      switch (outcome.kind) {
+        case 'token': {
+          const { accessToken, usableUntil, expiresAt } = outcome.token;
+          return { kind: 'token', accessToken, usableUntil, expiresAt };
+        }
+        case 'needs_reauth':
+          return { kind: hasNone.has(outcome.reason) ? 'absent' : 'over' };
+        case 'unavailable':
+          return { kind: 'unavailable', retryAfterMs: outcome.retryAfterMs };
+        case 'misconfigured':
+          // The operator's to mend; until then it is as good as over.
+          return { kind: 'over' };
+      }
     },
-    remove: (of) => credentials.remove(loginKey(of)),
   };
 }
+
+/** There is none, or what is there is not this account's. */
+const hasNone: ReadonlySet<string> = new Set(['absent', 'unbound', 'unreadable', 'revoked']);

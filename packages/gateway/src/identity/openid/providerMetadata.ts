@@ -1,4 +1,4 @@
-import { isLoopbackHost } from '@behalf/contracts';
+import { isLoopbackHost, parseUrl } from '@behalf/contracts';
 import { createSingleFlight, type Clock, type Fetch } from '@behalf/kernel';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import type { Log } from '../../upstream/parts.ts';
@@ -20,6 +20,8 @@ export interface ProviderMetadata {
 export interface ProviderMetadataSource {
   /** Rejects with OPENID_UNAVAILABLE. */
   current(): Promise<ProviderMetadata>;
+  /** The same, as the issuer says it now: something in what is known is not right any more. */
+  again(): Promise<ProviderMetadata>;
   /** The origins we talk to: the issuer's, and since it answered those of its endpoints. */
   origins(): readonly string[];
 }
@@ -53,11 +55,13 @@ export function createProviderMetadata(parts: ProviderMetadataParts): ProviderMe
     }
   }
 
+  const readOnce = () => flights.run([], read, { detached: true });
+
   return {
     async current() {
-      if (known && clock.now() < known.until) return known.metadata;
-      return flights.run([], read, { detached: true });
+      return known && clock.now() < known.until ? known.metadata : readOnce();
     },
+    again: readOnce,
     origins() {
       const urls = [issuer, ...ENDPOINTS.map((name) => known?.metadata.document[name])];
       return [...new Set(urls.flatMap((url) => (typeof url === 'string' ? new URL(url).origin : [])))];
@@ -84,8 +88,8 @@ function check(document: Document, issuer: string): ProviderMetadata {
 
 /** An issuer over https names no endpoint without it: a downgrade would show our client secret to the network. */
 function isSafe(url: string, issuer: string): boolean {
-  if (!URL.canParse(url)) return false;
-  const { protocol, hostname } = new URL(url);
+  const { protocol, hostname } = parseUrl(url) ?? {};
+  if (hostname === undefined) return false;
   if (protocol === 'https:') return true;
   return protocol === 'http:' && isLoopbackHost(hostname) && issuer.startsWith('http:');
 }

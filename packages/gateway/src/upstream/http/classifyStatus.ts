@@ -1,3 +1,4 @@
+import { parseUrl } from '@behalf/contracts';
 import type { Clock } from '@behalf/kernel';
 import type { Era } from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
@@ -92,8 +93,7 @@ function errorBody(text: string): { readonly id: unknown; readonly error: unknow
 
 /** A host of a parsed URL holds no character that could write anything else into a message. */
 function hostOf(location: string | undefined, base: string): string | undefined {
-  if (location === undefined || !URL.canParse(location, base)) return undefined;
-  const { host } = new URL(location, base);
+  const { host = '' } = (location !== undefined && parseUrl(location, base)) || {};
   return host !== '' && host.length <= LONGEST_HOST ? host : undefined;
 }
 

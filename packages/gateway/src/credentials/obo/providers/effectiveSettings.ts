@@ -1,3 +1,4 @@
+import { parseUrl } from '@behalf/contracts';
 import { isAtLogin, type ProviderSettings } from '@behalf/settings';
 import { entraAuthority, entraTokenEndpoint, isMicrosoftIssuer } from './microsoftAuthority.ts';
 
@@ -44,7 +45,7 @@ function filled(entry: ProviderSettings, login: LoginClient | null): EffectiveSe
   // Entra's own endpoint is known without asking.
   const tokenEndpoint =
     entry.tokenEndpoint ??
-    (entry.type === 'entra' && place !== undefined && URL.canParse(place)
+    (entry.type === 'entra' && place !== undefined && parseUrl(place)
       ? entraTokenEndpoint(entraAuthority(place))
       : undefined);
   // The secret belongs to one client: another one never sends it.

@@ -1,3 +1,4 @@
+import { parseUrl } from '@behalf/contracts';
 import type * as msal from '@azure/msal-node';
 import type { Random } from '@behalf/kernel';
 import { ExchangeFault } from '../exchangeFault.ts';
@@ -80,7 +81,7 @@ function authOptions(
   const fault = (hint: string) => misconfigured(settings, hint);
   if (clientId === undefined) throw fault('clientId is missing');
   const written = authority ?? issuer ?? tokenEndpoint.replace(/\/oauth2\/.*$/, '');
-  if (!URL.canParse(written)) throw fault('authority is not a URL');
+  if (!parseUrl(written)) throw fault('authority is not a URL');
   const known = new URL(entraAuthority(written));
   // Everything the library would look up: an endpoint, and who vouches for the host. It knows no http; nothing is sent
   // to the authority itself.

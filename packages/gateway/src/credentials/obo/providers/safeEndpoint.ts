@@ -1,9 +1,10 @@
-import { isLoopbackHost } from '@behalf/contracts';
+import { isLoopbackHost, parseUrl } from '@behalf/contracts';
 
 /** Where a client secret and a user's token may be sent: https, or this machine. */
 export function isSafeEndpoint(url: string): boolean {
-  if (!URL.canParse(url)) return false;
-  const { protocol, hostname, username, password } = new URL(url);
+  const parsed = parseUrl(url);
+  if (!parsed) return false;
+  const { protocol, hostname, username, password } = parsed;
   if (username !== '' || password !== '') return false;
   return protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname));
 }

@@ -1,0 +1,36 @@
+import type { MissingInput } from '@behalf/contracts';
+import { GatewayError } from '../errors/gatewayError.ts';
+import type { Json } from '../upstream/upstream.ts';
+import { propertiesOf, savedValues } from './savedInputs.ts';
+import type { Block } from './sealedBlocks.ts';
+
+/** The tool's arguments: what the run brings over what the block proposes. What is fixed is nobody's to change. */
+export function gatherInputs({ inputs }: Block, given: Json): Json {
+  const errors = Object.keys(given)
+    .filter((name) => Object.hasOwn(inputs, name) && inputs[name]?.mode === 'fixed')
+    .map((name) => ({ path: `inputs.${name}`, code: 'input_fixed', message: 'is fixed by the block' }));
+  if (errors.length > 0) throw new GatewayError('BLOCK_INPUTS_INVALID', { errors });
+  return { ...savedValues(inputs), ...given };
+}
+
+/** Long enough to say what a field is for; a server may say anything at any length. */
+const LONGEST_TEXT = 1_024;
+
+/** What the tool requires and nobody brought, as far as the schema says so at its top. */
+export function missingInputs(block: string, inputSchema: Json, args: Json): MissingInput[] {
+  const { required } = inputSchema;
+  const properties = propertiesOf(inputSchema);
+  const names = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
+  return [...new Set(names)]
+    .filter((name) => !Object.hasOwn(args, name))
+    .map((name) => {
+      const part = Object.hasOwn(properties, name) ? properties[name] : undefined;
+      const { title, description } = (typeof part === 'object' && part !== null ? part : {}) as Json;
+      return {
+        block,
+        name,
+        ...(typeof title === 'string' && { title: title.slice(0, LONGEST_TEXT) }),
+        ...(typeof description === 'string' && { description: description.slice(0, LONGEST_TEXT) }),
+      };
+    });
+}

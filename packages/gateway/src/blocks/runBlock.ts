@@ -1,0 +1,129 @@
+import type { MissingParts } from '@behalf/contracts';
+import type { CatalogTool } from '../catalog/catalog.ts';
+import { GatewayError } from '../errors/gatewayError.ts';
+import type { Principal } from '../principal/principal.ts';
+import type { ServerSnapshot } from '../registry/server.ts';
+import type { Inbound } from '../toolcall/call.ts';
+import { walkTo } from '../toolcall/callTool.ts';
+import { holderKey } from '../toolcall/loadTools.ts';
+import { recordAudit, type Trail } from '../toolcall/recordAudit.ts';
+import type { Answer, Json } from '../upstream/upstream.ts';
+import { seeBlock } from './findBlock.ts';
+import { gatherInputs, missingInputs } from './gatherInputs.ts';
+import { groupNeeds } from './groupNeeds.ts';
+import type { RunBlockParts } from './parts.ts';
+import { requireOutput } from './requireOutput.ts';
+import { savedValues } from './savedInputs.ts';
+import type { Block } from './sealedBlocks.ts';
+import { requireServer } from './serverOf.ts';
+import { standingOf } from './standing.ts';
+
+export interface BlockRun {
+  readonly id: string;
+  /** As the caller sees it; null: there is none for them. */
+  readonly block: Block | null;
+  readonly inputs: Json;
+  /** The label of one of the runner's own credentials. */
+  readonly credential?: string | undefined;
+}
+
+/** The block that somebody wants to run, for those who have to know of it before it runs. */
+export async function blockToRun(
+  parts: RunBlockParts,
+  principal: Principal,
+  id: string,
+): Promise<Block | null> {
+  return (await seeBlock(parts, principal, id))?.block ?? null;
+}
+
+/**
+ * Runs a block as whoever asks for it: with their access and their credential, never those of who made or shared it. What is
+ * missing is named together before anything is opened, renewed or sent; then it is a call like any other.
+ */
+export function runBlock(parts: RunBlockParts, run: BlockRun, inbound: Inbound): Promise<Answer> {
+  const { block } = run;
+  const asked = {
+    action: 'tool.call',
+    subject: run.id,
+    server: block?.serverName,
+    tool: block?.tool,
+    args: block ? { ...savedValues(block.inputs), ...run.inputs } : run.inputs,
+  } as const;
+  return recordAudit(parts.asking, inbound, asked, async (trail) => {
+    if (!block) throw new GatewayError('BLOCK_NOT_FOUND');
+    return walk(parts, { ...run, block }, inbound, trail);
+  });
+}
+
+async function walk(
+  parts: RunBlockParts,
+  run: BlockRun & { readonly block: Block },
+  inbound: Inbound,
+  trail: Trail,
+): Promise<Answer> {
+  const { block } = run;
+  const { principal } = inbound;
+  const server = requireServer(parts, principal, block);
+  trail.server = server;
+  const args = gatherInputs(block, run.inputs);
+  const { credential, missing } = await lookAround(parts, run, server, args, principal);
+  if (isMissing(missing)) throw incomplete(missing);
+  const call = { server: server.name, serverId: server.id, tool: block.tool, args };
+  let answer: Answer;
+  try {
+    answer = await walkTo(parts.asking, call, { ...inbound, credential }, trail);
+  } catch (error) {
+    throw await explained(error);
+  }
+  const identity = { serverId: server.id, toolName: block.tool };
+  const tool = knownTool(parts, server, principal, block);
+  requireOutput(parts.asking.arguments, identity, tool?.outputSchema, answer);
+  return answer;
+
+  /** The tool wants something else than when it was saved, which was found out on the way: it is missing like the rest. */
+  async function explained(error: unknown): Promise<unknown> {
+    if (!(error instanceof GatewayError) || error.code !== 'MCP_ARGUMENTS_INVALID') return error;
+    const now = await lookAround(parts, run, server, args, principal);
+    return isMissing(now.missing) ? incomplete(now.missing) : error;
+  }
+}
+
+/** Both kinds of missing things, from what is known here. */
+async function lookAround(
+  parts: RunBlockParts,
+  run: BlockRun & { readonly block: Block },
+  server: ServerSnapshot,
+  args: Json,
+  principal: Principal,
+): Promise<{ credential: string | undefined; missing: MissingParts }> {
+  const { block } = run;
+  const schema = knownTool(parts, server, principal, block)?.inputSchema ?? block.inputSchema;
+  const standing = await standingOf(parts.standing, server, principal, run.credential);
+  const waiting = standing.needs.map((need) => ({ block: block.id, server, need }));
+  return {
+    // What was looked at is what is presented, also when another one becomes the default meanwhile.
+    credential: standing.selected ?? run.credential,
+    missing: {
+      inputs: missingInputs(block.id, schema, args),
+      credentials: groupNeeds(parts, principal, waiting),
+    },
+  };
+}
+
+/** As it was last seen; asks nobody. */
+export function knownTool(
+  { asking }: Pick<RunBlockParts, 'asking'>,
+  server: ServerSnapshot,
+  principal: Principal,
+  block: Block,
+): CatalogTool | undefined {
+  return asking.catalog.peek(server, holderKey(server, principal))?.find(block.tool);
+}
+
+export function isMissing({ inputs, credentials }: MissingParts): boolean {
+  return inputs.length > 0 || credentials.length > 0;
+}
+
+function incomplete(missing: MissingParts): GatewayError {
+  return new GatewayError('BLOCK_INCOMPLETE', { missing });
+}

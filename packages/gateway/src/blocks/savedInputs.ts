@@ -1,0 +1,85 @@
+import type { BlockInputs, Diagnostic } from '@behalf/contracts';
+import { GatewayError } from '../errors/gatewayError.ts';
+import type { Json } from '../upstream/upstream.ts';
+import type { ArgumentValidator, ToolIdentity } from '../toolcall/validateArguments.ts';
+
+/** What a block brings by itself: whatever it fixes, and what it proposes. */
+export function savedValues(inputs: BlockInputs): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(inputs).flatMap(([name, input]) => (input.mode === 'ask' ? [] : [[name, input.value]])),
+  );
+}
+
+/** What is wrong with saved values for this schema, or null. What a run will bring is not there yet, and not missed. */
+export function savedProblems(
+  validator: ArgumentValidator,
+  tool: ToolIdentity,
+  inputSchema: Json,
+  inputs: BlockInputs,
+): Diagnostic[] | null {
+  const values = savedValues(inputs);
+  const errors = validator.validate(tool, withoutRequired(inputSchema), values);
+  return (
+    errors && errors.map(({ path, ...rest }) => ({ ...rest, path: path.replace(/^arguments/, 'inputs') }))
+  );
+}
+
+/** BLOCK_INPUTS_INVALID unless every saved value fits its part of the schema, and every named input is one of the tool's. */
+export function requireFitting(
+  validator: ArgumentValidator,
+  tool: ToolIdentity,
+  inputSchema: Json,
+  inputs: BlockInputs,
+): void {
+  const known = propertiesOf(inputSchema);
+  const isClosed = inputSchema['additionalProperties'] === false;
+  const unknown = Object.keys(inputs).filter(
+    (name) => isClosed && inputs[name]?.mode === 'ask' && !Object.hasOwn(known, name),
+  );
+  const errors = [
+    ...unknown.map((name) => ({
+      path: `inputs.${name}`,
+      code: 'unknown_field',
+      message: 'is not a field of this tool.',
+    })),
+    ...(savedProblems(validator, tool, inputSchema, inputs) ?? []),
+  ];
+  if (errors.length > 0) throw new GatewayError('BLOCK_INPUTS_INVALID', { errors });
+}
+
+/**
+ * The schema as far as it speaks of one argument at a time. What asks for others beside it (`required`, a condition, a choice
+ * of forms) is asked when there are others: when the block runs. Definitions stay where references find them.
+ */
+function withoutRequired(schema: Json): Json {
+  const known = partials.get(schema);
+  if (known) return known;
+  const partial = Object.fromEntries(
+    Object.entries(schema).filter(([keyword]) => ofOneArgument.has(keyword)),
+  );
+  partials.set(schema, partial);
+  return partial;
+}
+
+/** The same object for the same schema: what was compiled of it is found by it. */
+const partials = new WeakMap<Json, Json>();
+
+const ofOneArgument = new Set([
+  '$schema',
+  '$id',
+  'id',
+  '$defs',
+  'definitions',
+  'type',
+  'properties',
+  'patternProperties',
+  'additionalProperties',
+  'propertyNames',
+]);
+
+export function propertiesOf(schema: Json): Json {
+  const { properties } = schema;
+  return typeof properties === 'object' && properties !== null && !Array.isArray(properties)
+    ? (properties as Json)
+    : {};
+}

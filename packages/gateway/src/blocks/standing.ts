@@ -1,0 +1,137 @@
+import type { CredentialChoice, CredentialNeed } from '@behalf/contracts';
+import { variablesOf } from '../configure/serverView.ts';
+import { credentialHolder } from '../credentials/credentialHolder.ts';
+import { takesOwnToken, takesValues } from '../credentials/credentials.ts';
+import { mayGoBare } from '../credentials/oauthTokens.ts';
+import type { CredentialSummary } from '../credentials/vault/vault.ts';
+import { GatewayError } from '../errors/gatewayError.ts';
+import type { Principal } from '../principal/principal.ts';
+import { declaredVariables } from '../registry/scope.ts';
+import type { ServerSnapshot, UserServer } from '../registry/server.ts';
+import { connectPage } from '../toolcall/signInNeeded.ts';
+import type { StandingParts } from './parts.ts';
+
+type Without<T> = T extends unknown ? Omit<T, 'blocks'> : never;
+/** What one server needs of the caller, whichever blocks wait for it. */
+export type Need = Without<CredentialNeed>;
+
+/** How it stands with what a caller presents to a server. */
+export interface Standing {
+  readonly needs: readonly Need[];
+  /** Those that can be chosen, in a stable order. */
+  readonly choices: readonly CredentialChoice[];
+  /** The label of the one that is used; null: none. */
+  readonly selected: string | null;
+  /** Only where it never had one: whoever had a credential does not go without. */
+  readonly mayGoWithout: boolean;
+}
+
+/** Reads what is there of the caller's own; opens no token, renews none and asks nobody else. */
+export async function standingOf(
+  parts: StandingParts,
+  server: ServerSnapshot,
+  principal: Principal,
+  label?: string,
+): Promise<Standing> {
+  const values = await missingValues(parts, server, principal);
+  if (server.scope === 'app' || !takesOwnToken(server)) {
+    // What is named must be what is used, and here nothing of the caller's is.
+    if (label !== undefined) throw new GatewayError('MCP_CREDENTIAL_NOT_FOUND');
+    return { needs: values, choices: [], selected: null, mayGoWithout: values.length === 0 };
+  }
+  const own = await ownCredentials(parts, server, principal);
+  const living = own.filter(({ status }) => status !== 'revoked');
+  const chosen = choose(living, label);
+  const needs = [...values, ...signInNeeds(server, { own, living, chosen, label }, parts.clock.now())];
+  return {
+    needs,
+    choices: living.map(asChoice),
+    selected: chosen?.label ?? null,
+    mayGoWithout: own.length === 0 && mayGoBare(server),
+  };
+}
+
+async function ownCredentials(
+  { vault }: StandingParts,
+  { id }: ServerSnapshot,
+  principal: Principal,
+): Promise<CredentialSummary[]> {
+  // A program has nobody who could sign in.
+  if (principal.kind !== 'user') return [];
+  const all = await vault.list(principal.tenant, credentialHolder(principal), id);
+  return all.filter(({ kind }) => kind === 'oauth_code' || kind === 'static');
+}
+
+/** The one that is named, else the default one, else the only one. Of two of one label as a call would take them. */
+function choose(living: readonly CredentialSummary[], label?: string): CredentialSummary | undefined {
+  const named = label === undefined ? living : living.filter((each) => each.label === label);
+  const first = named.find(({ isDefault }) => isDefault);
+  if (first || label === undefined) return first ?? (named.length === 1 ? named[0] : undefined);
+  return named.find(({ kind }) => kind === 'oauth_code') ?? named[0];
+}
+
+interface Candidates {
+  readonly own: readonly CredentialSummary[];
+  readonly living: readonly CredentialSummary[];
+  readonly chosen: CredentialSummary | undefined;
+  readonly label: string | undefined;
+}
+
+function signInNeeds(server: UserServer, of: Candidates, now: number): Need[] {
+  const { own, living, chosen, label } = of;
+  const signIn = (reason: string): Need => ({
+    kind: 'sign_in',
+    ...named(server),
+    reason,
+    ...(label !== undefined && { label }),
+  });
+  if (chosen) {
+    const reason = whyUnusable(chosen, now);
+    return reason === undefined ? [] : [signIn(reason)];
+  }
+  // One that is named and gone is absent: neither another one nor none takes its place.
+  if (label !== undefined) return [signIn('absent')];
+  if (living.length > 0) return [{ kind: 'choose', ...named(server), choices: living.map(asChoice) }];
+  if (own.length > 0) return [signIn('revoked')];
+  return mayGoBare(server) ? [] : [signIn('absent')];
+}
+
+/** As far as it can be told without asking anybody. */
+function whyUnusable(credential: CredentialSummary, now: number): string | undefined {
+  const { status, reason, expiresAt, hasRefreshToken } = credential;
+  const isOver = expiresAt !== null && expiresAt <= now;
+  if (status === 'active') return isOver && !hasRefreshToken ? 'expired_no_refresh' : undefined;
+  // Its access token may live on.
+  if (status === 'rejected') return isOver ? (reason ?? 'rejected') : undefined;
+  return status;
+}
+
+async function missingValues(
+  { variables }: StandingParts,
+  server: ServerSnapshot,
+  principal: Principal,
+): Promise<Need[]> {
+  if (server.scope === 'app' || !takesValues(server)) return [];
+  const declared = declaredVariables(server.settings);
+  const set = principal.kind === 'user' ? await variables.flags(server, principal) : {};
+  const texts = variablesOf(server.settings) ?? {};
+  const values = declared
+    .filter((name) => set[name] !== true)
+    .flatMap((name) => {
+      const text = texts[name];
+      return text ? [{ name, ...text }] : [];
+    });
+  return values.length === 0 ? [] : [{ kind: 'values', ...named(server), values }];
+}
+
+function named(server: ServerSnapshot): Pick<Need, 'server' | 'title' | 'connectUrl'> {
+  return {
+    server: server.name,
+    title: server.settings.title ?? server.name,
+    connectUrl: connectPage(server),
+  };
+}
+
+function asChoice({ label, kind, isDefault }: CredentialSummary): CredentialChoice {
+  return { label, kind: kind === 'static' ? 'static' : 'oauth_code', isDefault };
+}

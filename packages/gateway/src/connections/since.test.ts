@@ -1,0 +1,78 @@
+import { verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import {
+  appServer,
+  connectionsRig,
+  holder,
+  userServer,
+  type ConnectionsRig,
+} from '../../test/connectionsRig.ts';
+import { UpstreamError, type UpstreamReason } from '../upstream/upstreamError.ts';
+
+const MINUTE_MS = 60_000;
+const [app, own] = [appServer(), userServer()];
+
+async function failShared(rig: ConnectionsRig, reason: UpstreamReason): Promise<void> {
+  rig.answer = (opening) => opening.refuse(reason);
+  await expect(rig.shared(app, { explicit: true })).rejects.toMatchObject({ reason });
+}
+
+async function failOwn(rig: ConnectionsRig, who: string, reason: UpstreamReason): Promise<void> {
+  rig.answer = (opening) => opening.refuse(reason);
+  await expect(rig.user(own, holder(who))).rejects.toMatchObject({ reason });
+}
+
+describe('since when a server cannot be reached', () => {
+  verifies('live.since', 'the first failure counts, until one is opened again', async () => {
+    const rig = connectionsRig();
+    const told = () => rig.manager.state(app, 'ann');
+    const begun = rig.clock.now();
+    await failShared(rig, 'upstream_5xx');
+    // So far nothing speaks against the road there; the run of failures goes on all the same.
+    await rig.clock.advance(MINUTE_MS);
+    for (let i = 0; i < 3; i += 1) await failShared(rig, 'connect_timeout');
+    expect(told()).toMatchObject({ code: 'MCP_BREAKER_OPEN', since: begun });
+    await rig.clock.advance(10 * MINUTE_MS);
+    expect(told()).toMatchObject({ code: 'MCP_BREAKER_OPEN', since: begun });
+    rig.answer = (opening) => void opening.land();
+    (await rig.shared(app, { explicit: true, forceNew: true })).release();
+    expect(told()).toEqual({ connection: 'connected' });
+    for (const upstream of rig.upstreams) upstream.drop();
+    expect(told()).toEqual({ connection: 'disconnected' });
+    await rig.clock.advance(MINUTE_MS);
+    await failShared(rig, 'connect_timeout');
+    expect(told()).toMatchObject({ code: 'MCP_TIMEOUT', since: rig.clock.now() });
+  });
+
+  verifies('live.since', 'it is told of a breaker that opened while connections stood', async () => {
+    const rig = connectionsRig();
+    rig.answer = (opening) => void opening.land();
+    const lost = async () => (await rig.shared(app)).release(new UpstreamError('ended'));
+    await lost();
+    const begun = rig.clock.now();
+    await rig.clock.advance(MINUTE_MS);
+    // A handshake that succeeds ends the run.
+    await lost();
+    expect(rig.manager.state(app, 'ann').since).toBeUndefined();
+    rig.answer = (opening) => opening.refuse('connect_timeout');
+    await rig.clock.advance(MINUTE_MS);
+    for (let i = 0; i < 2; i += 1) await expect(rig.shared(app)).rejects.toThrow();
+    const { code, since } = rig.manager.state(app, 'ann');
+    expect([code, since]).toEqual(['MCP_BREAKER_OPEN', begun + MINUTE_MS]);
+  });
+
+  verifies('live.since', 'each user has their own failures, and a new grant a fresh start', async () => {
+    const rig = connectionsRig();
+    const told = (who: string) => rig.manager.state(own, who);
+    const begun = rig.clock.now();
+    await failOwn(rig, 'ann', 'unauthorized');
+    await rig.clock.advance(MINUTE_MS);
+    for (let i = 0; i < 2; i += 1) await failOwn(rig, 'ann', 'unauthorized');
+    expect(told('ann')).toMatchObject({ code: 'MCP_CREDENTIAL_REJECTED', since: begun });
+    expect(told('ann').retryAt).toBeDefined();
+    expect(told('bob')).toEqual({ connection: 'disconnected' });
+    rig.answer = (opening) => void opening.land();
+    (await rig.user(own, holder('ann', { binding: 'another grant' }))).release();
+    expect(told('ann')).toEqual({ connection: 'connected' });
+  });
+});

@@ -1,0 +1,46 @@
+import { createKeyring, systemRandom } from '@behalf/kernel';
+import { openMemoryStore } from '@behalf/stores/memory';
+import { aPrincipal, createFakeClock, verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { createConversations } from './createConversations.ts';
+
+const alice = aPrincipal({ userId: 'alice' });
+const strangers = [aPrincipal({ userId: 'bob' }), aPrincipal({ userId: 'alice', tenant: 'other' })];
+
+function rig() {
+  const clock = createFakeClock();
+  return createConversations({
+    ...{ clock, random: systemRandom, log: () => undefined },
+    store: openMemoryStore({ clock, random: systemRandom }).conversations,
+    keyring: createKeyring([Buffer.alloc(32, 1)], systemRandom),
+    giveWay: () => new Promise((resolve) => setImmediate(resolve)),
+  });
+}
+
+describe('conversations that are looked at', () => {
+  verifies('conversations.gives-way', 'let others have their turn while they are opened', async () => {
+    const conversations = rig();
+    const { id } = await conversations.begin(alice, 'Long');
+    for (let n = 0; n < 20; n += 1)
+      await conversations.put(alice, id, { id: `m${n}`, role: 'user', text: 'What?', at: n });
+    let turns = 0;
+    let isOpen = false;
+    const others = () => {
+      turns += 1;
+      if (!isOpen) setImmediate(others);
+    };
+    setImmediate(others);
+    expect((await conversations.open(alice, id)).messages).toHaveLength(20);
+    isOpen = true;
+    expect(turns).toBeGreaterThanOrEqual(19);
+  });
+
+  verifies('conversations.own', 'are found without what was said, and by their owner alone', async () => {
+    const conversations = rig();
+    const begun = await conversations.begin(alice, 'Mine');
+    expect(await conversations.find(alice, begun.id)).toEqual(begun);
+    for (const stranger of strangers) {
+      await expect(conversations.find(stranger, begun.id)).rejects.toMatchObject({ code: 'CHAT_NOT_FOUND' });
+    }
+  });
+});

@@ -1,0 +1,34 @@
+import type { TemplateValues } from '@behalf/settings';
+import type { UserStore } from '../ports/index.ts';
+import { principalOf } from '../principal/principal.ts';
+import { declaredVariables } from '../registry/scope.ts';
+import type { ServerSnapshot } from '../registry/server.ts';
+import { userOfHolder } from './credentialHolder.ts';
+import { userFieldsOf } from './credentials.ts';
+import type { VariableCache } from './variableCache.ts';
+
+export interface HolderValueParts {
+  readonly users: Pick<UserStore, 'findById'>;
+  readonly variables: Pick<VariableCache, 'read'>;
+}
+
+/**
+ * What a server's definition is filled in with for the holder of a credential, also when they are not there: a renewal in the
+ * background has no caller. What is ours alone is filled in with nothing.
+ */
+export async function holderValues(
+  { users, variables }: HolderValueParts,
+  server: ServerSnapshot,
+  tenant: string,
+  holder: string,
+): Promise<TemplateValues> {
+  const userId = userOfHolder(holder);
+  const account = userId === undefined ? null : await users.findById(userId);
+  if (account?.tenant !== tenant || account.disabledAt !== null) return {};
+  const { values } = await variables.read({ tenant, userId: account.id, serverId: server.id });
+  const declared = declaredVariables(server.settings).filter((name) => Object.hasOwn(values, name));
+  return {
+    userVar: Object.fromEntries(declared.map((name) => [name, values[name] ?? ''])),
+    user: userFieldsOf(principalOf(account, { via: 'session', session: '' })),
+  };
+}

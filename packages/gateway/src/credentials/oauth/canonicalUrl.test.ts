@@ -1,0 +1,40 @@
+import { verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { canonicalUrl } from './canonicalUrl.ts';
+
+describe('the canonical address of a server', () => {
+  verifies('flow.url.canonical', 'is one spelling for all that lead to the same place', () => {
+    for (const [text, canonical] of [
+      ['HTTPS://MCP.Example.com:443/Path/', 'https://mcp.example.com/Path'],
+      ['https://mcp.example.com', 'https://mcp.example.com'],
+      ['https://mcp.example.com///', 'https://mcp.example.com'],
+      ['http://mcp.example.com:80/a', 'http://mcp.example.com/a'],
+      ['https://mcp.example.com:8443/a', 'https://mcp.example.com:8443/a'],
+      ['https://bücher.example/a', 'https://xn--bcher-kva.example/a'],
+      ['wss://mcp.example.com:443/a', 'https://mcp.example.com/a'],
+      ['https://mcp.example.com/a?key=secret', 'https://mcp.example.com/a'],
+      ['https://mcp.example.com/a/../b', 'https://mcp.example.com/b'],
+    ] as const) {
+      expect(canonicalUrl(text)).toBe(canonical);
+      expect(canonicalUrl(canonical)).toBe(canonical);
+    }
+    expect(canonicalUrl('https://mcp.example.com/a?tenant=1', { query: true })).toBe(
+      'https://mcp.example.com/a?tenant=1',
+    );
+  });
+
+  verifies('flow.url.canonical', 'of some addresses there is none', () => {
+    for (const text of [
+      '',
+      'mcp.example.com',
+      'https://user@mcp.example.com',
+      'https://:pw@mcp.example.com',
+      'https://mcp.example.com/#',
+      'https://mcp.example.com/#a',
+      'ftp://mcp.example.com',
+      'javascript:alert(1)',
+    ]) {
+      expect(canonicalUrl(text)).toBeUndefined();
+    }
+  });
+});

@@ -1,0 +1,97 @@
+import type { ImportCredentialRequest } from '@behalf/contracts';
+import type { Leases } from '@behalf/kernel';
+import type { Cache, CredentialStore, OAuthClientStore } from '../../ports/index.ts';
+import type { UserPrincipal } from '../../principal/principal.ts';
+import type { ServerSnapshot } from '../../registry/server.ts';
+import type { Allowed } from '../../toolcall/checkAccess.ts';
+import type { AppGrants } from '../vault/vaultParts.ts';
+import { createClientCredentials } from './clientCredentials.ts';
+import { createDiscovery, type Discovery } from './discovery/discovery.ts';
+import { createOAuthFlows, type OAuthFlows } from './flows/createOAuthFlows.ts';
+import type { OAuthFlowParts } from './flows/flowParts.ts';
+import type { GrantContexts } from './grantContext.ts';
+import { createGrantContexts } from './grantContexts.ts';
+import { importCredential, type ImportedCredential } from './importCredential.ts';
+import type { IssuerBook } from './issuerBook.ts';
+import { createIssuerRules } from './issuerRules.ts';
+import { createOAuthNetwork, type OAuthDoor } from './oauthNetwork.ts';
+import { createOperatorIssuers, type IdentityIssuers } from './operatorIssuers.ts';
+import type { ClientAddresses } from './registration/clientAddresses.ts';
+import { createOAuthClients, type OAuthClients } from './registration/clients.ts';
+import type { ReadText } from './registration/configuredClient.ts';
+import { createDocumentKey, type DocumentKey } from './registration/documentKey.ts';
+import { createDynamicClients } from './registration/dynamicClients.ts';
+import type { SignInServers } from './signInServers.ts';
+import type { SignInTarget } from './signInTarget.ts';
+
+export interface OAuthParts extends Omit<
+  OAuthFlowParts,
+  'servers' | 'discovery' | 'clients' | 'credentials' | 'network'
+> {
+  readonly network: OAuthDoor;
+  readonly credentials: Pick<CredentialStore, 'find' | 'list'>;
+  readonly oauthClients: OAuthClientStore;
+  readonly servers: SignInServers & {
+    /** Of all tenants, with the bases that overrides stand before. */
+    all(): readonly ServerSnapshot[];
+  };
+  readonly leases: Leases;
+  readonly identity: IdentityIssuers;
+  /** For what operators' servers said of their authorization servers. */
+  readonly cache: Cache;
+  readonly readText: ReadText;
+  /** For one answer while it is found out where users of a server sign in. */
+  readonly detectionMs: number;
+  readonly book: () => IssuerBook;
+  /** Where our documents stand, when that is not below `base`. */
+  readonly addresses?: (target: SignInTarget) => ClientAddresses;
+}
+
+/** Everything about users' own grants at servers but the tokens themselves, which are the vault's. */
+export interface OAuth {
+  readonly flows: OAuthFlows;
+  /** For the vault: how a grant is renewed, and how one of our own is got. */
+  readonly contexts: GrantContexts;
+  readonly appGrants: AppGrants;
+  readonly discovery: Discovery;
+  readonly clients: OAuthClients;
+  readonly documentKey: DocumentKey;
+  importCredential(
+    server: Allowed,
+    principal: UserPrincipal,
+    request: ImportCredentialRequest,
+  ): Promise<ImportedCredential>;
+}
+
+export function createOAuth(parts: OAuthParts): OAuth {
+  const { clock, log, book, base, readText, keyring, leases, servers } = parts;
+  const network = createOAuthNetwork(parts.network, book);
+  // The rules ask what the operator's servers say of themselves, and reading that asks the rules nothing.
+  const operatorIssuers = createOperatorIssuers({
+    servers: () => servers.all().filter(({ source }) => source === 'yaml'),
+    issuersOf: (target) => discovery.issuersOf(target),
+    identity: parts.identity,
+    cache: parts.cache,
+    clock,
+  });
+  const rules = createIssuerRules({ book, operatorIssuers, log });
+  const discovery = createDiscovery({ network, clock, log, book, rules, patienceMs: parts.detectionMs });
+  const documentKey = createDocumentKey({ clients: parts.oauthClients, keyring, clock });
+  const dynamic = createDynamicClients({
+    clients: parts.oauthClients,
+    ...{ leases, keyring, clock, log, network, base },
+  });
+  const clients = createOAuthClients({
+    ...{ base, readText, dynamic, documentKey },
+    ...(parts.addresses && { addresses: parts.addresses }),
+  });
+  const granting = { servers, network, discovery, clients, rules, book };
+  const importing = { ...parts, network, discovery, clients };
+  return {
+    flows: createOAuthFlows({ ...parts, network, discovery, clients }),
+    contexts: createGrantContexts(granting),
+    appGrants: createClientCredentials({ ...granting, clock }),
+    ...{ discovery, clients, documentKey },
+    importCredential: (server, principal, request) => importCredential(importing, server, principal, request),
+  };
+}

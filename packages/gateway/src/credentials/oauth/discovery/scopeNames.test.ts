@@ -1,0 +1,60 @@
+import { verifies } from '@behalf/testkit';
+import { afterEach, describe, expect } from '@jest/globals';
+import { closeSignInRigs, signInScene } from '../../../../test/signInRig.ts';
+import { isIssuer } from './authorizationServer.ts';
+import { scopeNames, scopeText } from './scopeNames.ts';
+
+afterEach(closeSignInRigs);
+
+const many = (count: number) => Array.from({ length: count }, (_, index) => `s${index}`);
+
+describe('what a server publishes', () => {
+  verifies('flow.discovery.bounded', 'scopes are names, and not more of them than anybody needs', () => {
+    expect(scopeNames(['mcp:read', 'https://x.example/.default'])).toEqual([
+      'mcp:read',
+      'https://x.example/.default',
+    ]);
+    expect(scopeNames(many(100))).toHaveLength(100);
+    for (const value of [
+      many(101),
+      ['a'.repeat(4_097)],
+      ['a b'],
+      ['a"'],
+      ['\\'],
+      ['é'],
+      [''],
+      [7],
+      'a',
+      null,
+    ]) {
+      expect([value, scopeNames(value)]).toEqual([value, null]);
+    }
+    expect(scopeText('mcp:read  mcp:write')).toBe('mcp:read mcp:write');
+    expect(scopeText(many(101).join(' '))).toBeUndefined();
+  });
+
+  verifies('flow.discovery.bounded', 'what cannot be believed is not asked for', async () => {
+    const scene = await signInScene({ guard: { metadata: { scopes_supported: many(101) } } });
+    const { opened } = await scene.leave('files');
+    expect(new URL(opened.url).searchParams.has('scope')).toBe(false);
+    const told = await signInScene({
+      guard: { access: 'anonymous', metadata: { scopes_supported: ['mcp:read'] } },
+    });
+    const scope = many(101).join(' ');
+    told.mcp.change({
+      respond: () => ({
+        status: 401,
+        headers: {
+          'www-authenticate': `Bearer scope="${scope}", resource_metadata="${told.mcp.metadataUrl}"`,
+        },
+      }),
+    });
+    const left = await told.leave('files');
+    expect(new URL(left.opened.url).searchParams.get('scope')).toBe('mcp:read offline_access');
+  });
+
+  verifies('flow.discovery.bounded', 'the name of an issuer has an end', () => {
+    const name = (length: number) => 'https://as.example/'.padEnd(length, 'x');
+    expect([isIssuer(name(512)), isIssuer(name(513))]).toEqual([true, false]);
+  });
+});

@@ -1,0 +1,45 @@
+import { verifies } from '@behalf/testkit';
+import { afterEach, describe, expect } from '@jest/globals';
+import { closeSignInRigs, signInScene } from '../../../../test/signInRig.ts';
+
+afterEach(closeSignInRigs);
+
+const forged = {
+  request: 'x',
+  request_uri: 'https://evil.example/request',
+  authorization_details: '[]',
+  claims: '{}',
+  response_mode: 'form_post',
+  prompt: 'none',
+  login_hint: 'bob@example.com',
+  domain_hint: 'x',
+  audience: 'https://api.example',
+  access_type: 'online',
+};
+
+async function asked(isStored: boolean) {
+  const scene = await signInScene({ isStored });
+  const query = new URLSearchParams({ p: 'policy', ...forged }).toString();
+  scene.as.change({ metadata: { authorization_endpoint: `${scene.as.endpoints.authorization}?${query}` } });
+  const { opened } = await scene.leave('files');
+  return new URL(opened.url).searchParams;
+}
+
+describe('where the browser leaves for', () => {
+  verifies(
+    'flow.start.authorize',
+    'nothing that is the operator’s to say comes with an address',
+    async () => {
+      const sent = await asked(true);
+      for (const [name, value] of Object.entries(forged))
+        expect([name, sent.get(name)]).not.toEqual([name, value]);
+      expect(sent.get('p')).toBe('policy');
+      expect(sent.get('prompt')).toBe('consent');
+    },
+  );
+
+  verifies('flow.start.authorize', 'what an operator’s authorization server has stays', async () => {
+    const sent = await asked(false);
+    expect([sent.get('p'), sent.get('login_hint')]).toEqual(['policy', 'bob@example.com']);
+  });
+});

@@ -1,0 +1,246 @@
+import type { FlowError } from '@behalf/contracts';
+import type { AuditEvent } from '../../../audit/audit.ts';
+import { actorOf } from '../../../audit/audit.ts';
+import type { CredentialKey, OAuthFlowRecord } from '../../../ports/index.ts';
+import type { UserPrincipal } from '../../../principal/principal.ts';
+import { credentialHolder } from '../../credentialHolder.ts';
+import { probeToken } from '../probeToken.ts';
+import { refusingRedirects } from '../refusingRedirects.ts';
+import { targetFor } from '../signInServers.ts';
+import type { SignInTarget } from '../signInTarget.ts';
+import { storeGrant } from '../storeGrant.ts';
+import type { TokenAnswer } from '../tokenAnswer.ts';
+import { requestTokens } from '../tokenEndpoint.ts';
+import { endFlow } from './endFlow.ts';
+import { EXCHANGE_MS, type OAuthFlowParts } from './flowParts.ts';
+import { openPayload, type FlowPayload, type ProbeResult } from './flowPayload.ts';
+import { errorOf, isOfIssuer, readCallback, type CallbackParameters } from './readCallback.ts';
+import { isSecretOf, secretHash } from './secrets.ts';
+
+export interface CallbackRequest {
+  /** Of the path. */
+  readonly serverName: string;
+  readonly query: URLSearchParams;
+  /** Who is signed in in this browser. */
+  readonly principal: UserPrincipal | null;
+  /** What its cookie of a flow holds. */
+  readonly browserSecretOf: (flowId: string) => string | null;
+}
+
+export interface Finished {
+  readonly ok: boolean;
+  readonly error?: FlowError;
+  /** Only to its owner, in their browser. */
+  readonly flowId?: string;
+  readonly returnTo?: string;
+}
+
+/** The end of a sign-in: what the authorization server sent back. In this order, and in no other. */
+export async function finishFlow(parts: OAuthFlowParts, request: CallbackRequest): Promise<Finished> {
+  const parameters = readCallback(request.query);
+  if (typeof parameters === 'string') return { ok: false, error: parameters };
+  const taken = await take(parts, request, parameters);
+  if (typeof taken === 'string') return { ok: false, error: taken };
+  const { flow, principal } = taken;
+  const payload = openPayload(parts.keyring, flow);
+  let outcome: FlowError | ProbeResult;
+  try {
+    outcome = await complete(parts, { ...taken, payload, parameters });
+  } catch (error) {
+    parts.log('oauth_callback_failed', { server: request.serverName, reason: nameOf(error) });
+    outcome = 'callback_failed';
+  }
+  const probe = isProbe(outcome) ? outcome : undefined;
+  const error = probe === 'refused' ? 'probe_refused' : isProbe(outcome) ? undefined : outcome;
+  await endFlow(parts, flow, {
+    from: ['exchanging'],
+    status: error === undefined ? 'approved' : 'failed',
+    ...(error !== undefined && { error }),
+    payload: withoutSecrets(payload, probe),
+  });
+  parts.audit.note(connectEvent(principal, request.serverName, flow, error));
+  const place = { flowId: flow.id, returnTo: payload.returnTo };
+  return error === undefined ? { ok: true, ...place } : { ok: false, error, ...place };
+}
+
+interface Taken {
+  readonly flow: OAuthFlowRecord;
+  readonly principal: UserPrincipal;
+}
+
+/** One callback, of the right user in the right browser, gets it. What is not theirs is left as it was. */
+async function take(
+  { flows, servers, clock, changes }: OAuthFlowParts,
+  { serverName, principal, browserSecretOf }: CallbackRequest,
+  { state }: CallbackParameters,
+): Promise<Taken | FlowError> {
+  const stateHash = secretHash(state);
+  const flow = await flows.findByState(stateHash);
+  const now = clock.now();
+  if (!flow || now >= flow.removeAt) return 'flow_unknown';
+  if (servers.get(flow.tenant, flow.serverId)?.name !== serverName) return 'invalid_state';
+  const isOwners = principal?.tenant === flow.tenant && principal.userId === flow.userId;
+  if (!isOwners || !isSecretOf(flow.browserHash, browserSecretOf(flow.id))) return 'flow_forbidden';
+  if (flow.status !== 'opened') return 'flow_used';
+  if (now >= flow.expiresAt) return 'flow_unknown';
+  const taken = await flows.move(
+    flow.id,
+    {
+      status: ['opened'],
+      stateHash,
+      ...(flow.browserHash !== null && { browserHash: flow.browserHash }),
+      userId: principal.userId,
+      now,
+    },
+    // A process that dies meanwhile keeps its user from beginning anew no longer than this.
+    { status: 'exchanging', expiresAt: Math.min(flow.expiresAt, now + EXCHANGE_MS) },
+  );
+  if (!taken) return 'flow_used';
+  await changes.publish({ topic: 'flows', id: flow.id });
+  return { flow: taken, principal };
+}
+
+interface Completing extends Taken {
+  readonly payload: FlowPayload;
+  readonly parameters: CallbackParameters;
+}
+
+/** What the server makes of the new token, or why there is none. */
+async function complete(parts: OAuthFlowParts, of: Completing): Promise<FlowError | ProbeResult> {
+  const { flow, principal, payload, parameters } = of;
+  // Mix-up: an error of somebody else is neither acted on nor shown.
+  if (!isOfIssuer(parameters.iss, payload)) return 'issuer_mismatch';
+  if (parameters.error !== null) return errorOf(parameters.error);
+  if (parameters.code === null) return 'missing_code';
+  const target = await currentTarget(parts, flow, payload);
+  if (!target) return 'config_changed';
+  const answer = await exchange(parts, flow, payload, target, parameters.code);
+  if (typeof answer === 'string') return answer;
+  const { tokens, sentAt } = answer;
+  const key: CredentialKey = {
+    tenant: flow.tenant,
+    principal: credentialHolder(principal),
+    serverId: flow.serverId,
+    kind: 'oauth_code',
+    label: payload.label,
+  };
+  // First of all: whatever fails later, the grant is not lost.
+  const committed = await storeGrant(parts, {
+    ...key,
+    binding: {
+      canonicalUrl: payload.canonicalUrl,
+      issuer: payload.issuer,
+      clientId: payload.clientId,
+      resource: payload.resource,
+    },
+    endpoints: {
+      token: payload.endpoints.token,
+      revocation: payload.endpoints.revocation,
+      authorization: payload.endpoints.authorization,
+      fetchedAt: payload.metadataAt,
+      clientAuth: payload.clientAuth,
+    },
+    tokens,
+    sentAt,
+    scopesRequested: payload.scopes,
+    baseGeneration: payload.baseGeneration,
+  });
+  if (committed.kind === 'superseded') return 'superseded';
+  if (tokens.idToken !== undefined) {
+    // Loaded when the first one comes: most servers give none, and a default start stays without it.
+    const { checkIdToken } = await import('./checkIdToken.ts');
+    await checkIdToken(parts, tokens.idToken, payload, target);
+  }
+  const { accessToken } = tokens;
+  return probeToken(parts, target.server, principal, {
+    key,
+    accessToken,
+    canonicalUrl: payload.canonicalUrl,
+  });
+}
+
+/** Undefined: the definition is not the one that the sign-in was begun for, so that the code is not redeemed. */
+async function currentTarget(
+  { servers }: OAuthFlowParts,
+  { tenant, serverId, userId }: OAuthFlowRecord,
+  payload: FlowPayload,
+): Promise<SignInTarget | undefined> {
+  const server = servers.get(tenant, serverId);
+  if (server?.revision !== payload.revision) return undefined;
+  const target = await targetFor(servers, server, { tenant, holder: credentialHolder({ userId }) });
+  return target?.canonicalUrl === payload.canonicalUrl ? target : undefined;
+}
+
+async function exchange(
+  { clients, discovery, network, clock, random, log }: OAuthFlowParts,
+  { tenant }: OAuthFlowRecord,
+  payload: FlowPayload,
+  target: SignInTarget,
+  code: string,
+): Promise<Extract<TokenAnswer, { kind: 'tokens' }> | FlowError> {
+  const { issuer, clientId, redirectUri, resource, verifier = '' } = payload;
+  const use = { tenant, target, issuer };
+  const client = await clients.now({ ...use, as: { authMethods: [payload.clientAuth] } }, clientId);
+  if (client.clientId !== clientId) return 'config_changed';
+  const answer = await requestTokens({
+    endpoint: payload.endpoints.token,
+    issuer,
+    client,
+    form: {
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: redirectUri,
+      code_verifier: verifier,
+      ...(resource !== null && { resource }),
+    },
+    headers: target.headers,
+    fetch: refusingRedirects(network.fetchFor(target, issuer)),
+    readError: network.readError,
+    clock,
+    random,
+  });
+  if (answer.kind === 'tokens') return answer;
+  log('oauth_code_not_exchanged', { server: target.server.name, reason: answer.kind });
+  // The code is spent. The next sign-in finds no dead client in its way; one that is configured stays.
+  if (answer.kind === 'client_refused') await clients.forget(use, client);
+  if (answer.kind === 'moved') discovery.forget(issuer);
+  if (answer.kind === 'rejected') return 'code_refused';
+  return answer.kind === 'unavailable' ? 'temporarily_unavailable' : 'token_exchange_failed';
+}
+
+/** What is over needs none any more. */
+function withoutSecrets(
+  { verifier: _verifier, nonce: _nonce, ...rest }: FlowPayload,
+  probe: ProbeResult | undefined,
+): FlowPayload {
+  return { ...rest, ...(probe && { probe }) };
+}
+
+const probes: readonly string[] = ['ok', 'unverified', 'unreachable', 'refused'] satisfies ProbeResult[];
+
+function isProbe(outcome: FlowError | ProbeResult): outcome is ProbeResult {
+  return probes.includes(outcome);
+}
+
+function connectEvent(
+  principal: UserPrincipal,
+  server: string,
+  { serverId }: OAuthFlowRecord,
+  error: FlowError | undefined,
+): AuditEvent {
+  return {
+    kind: 'credential',
+    action: 'oauth.connect',
+    tenant: principal.tenant,
+    actor: actorOf(principal),
+    door: 'browser',
+    outcome: error === undefined ? 'ok' : 'failed',
+    ...(error !== undefined && { code: error }),
+    server,
+    serverId,
+  };
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : 'unknown';
+}

@@ -1,0 +1,52 @@
+import type { Keyring } from '@behalf/kernel';
+import { flowContext, type OAuthFlowRecord } from '../../../ports/index.ts';
+import type { OAuthClient } from '../oauthClient.ts';
+
+export type ProbeResult = 'ok' | 'unverified' | 'unreachable' | 'refused';
+
+/** What a sign-in goes by, from its start to its end. No token is ever in it. */
+export interface FlowPayload {
+  /** Of the definition that it was begun for. */
+  readonly revision: string;
+  readonly label: string;
+  readonly returnTo: string;
+  readonly canonicalUrl: string;
+  readonly issuer: string;
+  readonly isNamed: boolean;
+  readonly sendsIssuer: boolean;
+  readonly endpoints: {
+    readonly authorization: string;
+    readonly token: string;
+    readonly revocation: string | null;
+    readonly jwks: string | null;
+  };
+  readonly metadataAt: number;
+  readonly clientId: string;
+  readonly clientSource: OAuthClient['source'];
+  /** How it proves itself: the metadata that decided so is not read again. */
+  readonly clientAuth: OAuthClient['proof']['method'];
+  readonly redirectUri: string;
+  readonly resource: string | null;
+  readonly scopes: string;
+  /** What the authorization server has to be shown: JSON text. */
+  readonly claims?: string | undefined;
+  /** Users are told first whose tokens go where. */
+  readonly mustAsk: boolean;
+  readonly baseGeneration: number;
+  /** Of the last time that the browser left. */
+  readonly verifier?: string;
+  readonly nonce?: string;
+  /** How the server took the new token. */
+  readonly probe?: ProbeResult;
+}
+
+type Place = Pick<OAuthFlowRecord, 'tenant' | 'userId' | 'serverId' | 'id'>;
+
+export function sealPayload(keyring: Keyring, place: Place, payload: FlowPayload): string {
+  return keyring.seal(JSON.stringify(payload), flowContext(place));
+}
+
+/** Throws where it was sealed for another flow, user or server. */
+export function openPayload(keyring: Keyring, flow: OAuthFlowRecord): FlowPayload {
+  return JSON.parse(keyring.open(flow.sealed, flowContext(flow))) as FlowPayload;
+}

@@ -1,0 +1,119 @@
+import { flowErrors, type FlowError, type FlowStatusView, type FlowTokensView } from '@behalf/contracts';
+import type { Cancellation } from '@behalf/kernel';
+import { GatewayError } from '../../../errors/gatewayError.ts';
+import { pendingStatuses, type OAuthFlowRecord } from '../../../ports/index.ts';
+import type { Principal } from '../../../principal/principal.ts';
+import { credentialHolder } from '../../credentialHolder.ts';
+import type { OAuthFlowParts } from './flowParts.ts';
+import { openPayload } from './flowPayload.ts';
+
+/** Whoever waits looks again after this time, whether a notice came or not. */
+const LOOK_MS = 500;
+
+export interface Waiting {
+  readonly waitMs?: number | undefined;
+  readonly signal?: Cancellation | undefined;
+}
+
+/** How a sign-in of the caller stands: the one place that says so. */
+export async function flowStatus(
+  parts: OAuthFlowParts,
+  principal: Principal,
+  flowId: string,
+  { waitMs = 0, signal }: Waiting = {},
+): Promise<FlowStatusView> {
+  const deadline = parts.clock.now() + waitMs;
+  for (;;) {
+    // Listening before reading: what happens in between is heard.
+    const listening = listenFor(parts, flowId);
+    try {
+      const view = statusView(parts, await own(parts, principal, flowId));
+      const left = deadline - parts.clock.now();
+      if (view.status !== 'PENDING' || left <= 0 || signal?.aborted) return view;
+      await listening.heard(Math.min(left, LOOK_MS), signal);
+    } finally {
+      listening.stop();
+    }
+  }
+}
+
+/** About the tokens, and never one of them. */
+export async function flowTokens(
+  parts: OAuthFlowParts,
+  principal: Principal,
+  flowId: string,
+): Promise<FlowTokensView> {
+  const flow = await own(parts, principal, flowId);
+  if (flow.status !== 'approved')
+    throw new GatewayError('MCP_FLOW_INVALID', { detail: 'The sign-in is not completed.' });
+  const { label } = openPayload(parts.keyring, flow);
+  const found = await parts.vault.find({
+    ...{ tenant: flow.tenant, principal: credentialHolder(flow), serverId: flow.serverId },
+    ...{ kind: 'oauth_code', label },
+  });
+  if (!found) throw new GatewayError('MCP_CREDENTIAL_NOT_FOUND');
+  const { scopes, expiresAt, updatedAt, hasRefreshToken } = found;
+  return {
+    tokens: {
+      token_type: 'Bearer',
+      scope: scopes,
+      expires_at: expiresAt,
+      obtained_at: updatedAt,
+      has_refresh_token: hasRefreshToken,
+    },
+  };
+}
+
+async function own(
+  { flows }: OAuthFlowParts,
+  { tenant, userId }: Principal,
+  id: string,
+): Promise<OAuthFlowRecord> {
+  const flow = await flows.find(id);
+  if (!flow) throw new GatewayError('MCP_FLOW_NOT_FOUND');
+  if (flow.tenant !== tenant || flow.userId !== userId) throw new GatewayError('MCP_FLOW_FORBIDDEN');
+  return flow;
+}
+
+function statusView({ clock, keyring }: OAuthFlowParts, flow: OAuthFlowRecord): FlowStatusView {
+  const { expiresAt } = flow;
+  const isPending = pendingStatuses.includes(flow.status) && clock.now() < expiresAt;
+  if (isPending) return { status: 'PENDING', completed: false, failed: false, expiresAt };
+  if (flow.status === 'approved') {
+    const { probe } = openPayload(keyring, flow);
+    const shown = probe === 'refused' ? undefined : probe;
+    return { status: 'COMPLETED', completed: true, failed: false, expiresAt, ...(shown && { probe: shown }) };
+  }
+  return { status: 'FAILED', completed: false, failed: true, error: whyOver(flow), expiresAt };
+}
+
+function whyOver({ status, error }: OAuthFlowRecord): FlowError {
+  if (status === 'cancelled') return 'cancelled';
+  if (status !== 'failed') return 'expired';
+  return flowErrors.find((known) => known === error) ?? 'callback_failed';
+}
+
+function listenFor({ changes, clock }: OAuthFlowParts, flowId: string) {
+  let isHeard = false;
+  let wake: () => void = () => undefined;
+  const stop = changes.subscribe(({ topic, id }) => {
+    if (topic !== 'flows' || (id !== flowId && id !== '*')) return;
+    isHeard = true;
+    wake();
+  });
+  return {
+    stop,
+    heard: (ms: number, signal: Cancellation | undefined): Promise<void> =>
+      new Promise((resolve) => {
+        const done = () => {
+          cancel();
+          signal?.removeEventListener('abort', done);
+          resolve();
+        };
+        const cancel = clock.timer(ms, done, { hold: true });
+        signal?.addEventListener('abort', done);
+        wake = done;
+        if (isHeard) done();
+      }),
+  };
+}

@@ -1,0 +1,54 @@
+import type { Fetch } from '@behalf/kernel';
+import type { CredentialEndpoints, CredentialRecord } from '../../ports/index.ts';
+import type { ClientProof, OAuthClient } from './oauthClient.ts';
+
+/** What a credential was given for, and must still be for. */
+export interface GrantBinding {
+  readonly canonicalUrl: string;
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly resource: string | null;
+}
+
+/** What the operator knows of an authorization server. */
+export interface IssuerProfile {
+  /** For how long after a rotation the refresh token before it still answers. 0: unknown. */
+  readonly rotationGraceMs: number;
+  /** Whether revoking a replaced pair leaves the others of its grant alone. */
+  readonly revokeOnReplace: 'per-token' | 'never';
+}
+
+/** Everything that renewing or revoking one credential takes, as things are now. */
+export interface GrantContext {
+  readonly binding: GrantBinding;
+  readonly client: OAuthClient;
+  /**
+   * How the client is proven, where somebody has to be asked for that: only for what is sent to the authorization server, so
+   * that a token which lives is used whoever is away. Rejects while there is no answer.
+   */
+  readonly askProof?: () => Promise<ClientProof>;
+  /** The guarded way to this authorization server. It refuses redirects. */
+  readonly fetch: Fetch;
+  /** `oauth_headers` of the definition. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** What every token request of this grant repeats: `resource`, `audience`. */
+  readonly form: Readonly<Record<string, string>>;
+  readonly profile: IssuerProfile;
+  /** The endpoint is gone: asks the metadata again. Null when the issuer is another one, or has none. */
+  rediscover(): Promise<CredentialEndpoints | null>;
+  /** The client is not known there any more. True when another was registered; only ever of dynamic ones. */
+  reregister(): Promise<boolean>;
+}
+
+/** Whoever knows definitions and clients. `unbound`: the server leads elsewhere now, or is gone. */
+export interface GrantContexts {
+  of(record: CredentialRecord): Promise<GrantContext | 'unbound'>;
+}
+
+/** Who we are there, with all that a request takes. Rejects while that is not known. */
+export async function provableClient({
+  client,
+  askProof,
+}: Pick<GrantContext, 'client' | 'askProof'>): Promise<OAuthClient> {
+  return askProof ? { ...client, proof: await askProof() } : client;
+}

@@ -1,0 +1,40 @@
+import type { ServerSnapshot } from '../../../registry/server.ts';
+import { clientAddresses } from './clientAddresses.ts';
+
+/** `key`: it proves itself with our key (`private_key_jwt`). `none`: for authorization servers that take public clients alone. */
+export type DocumentKind = 'key' | 'none';
+
+/** Who we are, for an authorization server that fetches it (client ID metadata document). Null where it could not fetch it. */
+export function clientDocument(
+  base: string,
+  server: Pick<ServerSnapshot, 'id' | 'name'>,
+  kind: DocumentKind,
+): Readonly<Record<string, unknown>> | null {
+  const { redirectUri, document, publicDocument } = clientAddresses(base, server);
+  const clientId = kind === 'key' ? document : publicDocument;
+  if (clientId === null) return null;
+  return {
+    client_id: clientId,
+    ...registrationOf(base, redirectUri),
+    ...(kind === 'key'
+      ? {
+          token_endpoint_auth_method: 'private_key_jwt',
+          token_endpoint_auth_signing_alg: 'ES256',
+          jwks_uri: `${base}/oauth/jwks.json`,
+        }
+      : { token_endpoint_auth_method: 'none' }),
+  };
+}
+
+/** What every registration of ours says. The server's title is not in it: a user may have written that. */
+export function registrationOf(base: string, redirectUri: string): Readonly<Record<string, unknown>> {
+  return {
+    client_name: `Behalf (${new URL(base).host})`,
+    client_uri: base,
+    redirect_uris: [redirectUri],
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    // A native client may have a redirect without https, on this machine alone.
+    application_type: base.startsWith('https:') ? 'web' : 'native',
+  };
+}

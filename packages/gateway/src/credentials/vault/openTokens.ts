@@ -1,0 +1,95 @@
+import { createHmac } from 'node:crypto';
+import { HiddenText, SealError, type Keyring, type Random } from '@behalf/kernel';
+import { credentialContext, type CredentialEndpoints, type CredentialRecord } from '../../ports/index.ts';
+import type { TokenSet } from '../oauth/tokenAnswer.ts';
+
+/** The tokens of a record, opened. What must not leave this folder is hidden from logs and inspection besides. */
+export interface OpenTokens {
+  readonly accessToken: string;
+  readonly tokenType: TokenSet['tokenType'];
+  readonly refreshToken: HiddenText | undefined;
+  readonly idToken: string | undefined;
+  /** Where they may be sent: sealed with them, so that who can write into the store cannot have them sent elsewhere. */
+  readonly endpoints: CredentialEndpoints | null;
+  /**
+   * What the hashes in the record are made with: of one generation, and sealed with the tokens, so that a change of keys
+   * changes no hash and nobody guesses a token by a dump.
+   */
+  readonly hashKey: HiddenText;
+}
+
+interface Payload {
+  readonly at: string;
+  readonly rt?: string | undefined;
+  readonly idToken?: string | undefined;
+  readonly tokenType: TokenSet['tokenType'];
+  readonly endpoints: CredentialEndpoints | null;
+  readonly hk: string;
+}
+
+type Bound = Parameters<typeof credentialContext>[0];
+
+export function newHashKey(random: Random): HiddenText {
+  return new HiddenText(Buffer.from(random.bytes(32)).toString('base64url'));
+}
+
+export function hashOfToken(hashKey: HiddenText, token: string): string {
+  return createHmac('sha256', Buffer.from(hashKey.reveal(), 'base64url')).update(token).digest('base64url');
+}
+
+/** What the record holds of these tokens. */
+export function sealTokens(
+  keyring: Keyring,
+  record: Bound,
+  tokens: OpenTokens,
+): Pick<CredentialRecord, 'sealed' | 'atHash' | 'rtHash' | 'endpoints'> {
+  const { accessToken, refreshToken, idToken, tokenType, endpoints, hashKey } = tokens;
+  const payload: Payload = {
+    at: accessToken,
+    rt: refreshToken?.reveal(),
+    idToken,
+    tokenType,
+    endpoints,
+    hk: hashKey.reveal(),
+  };
+  return {
+    sealed: keyring.seal(JSON.stringify(payload), credentialContext(record)),
+    endpoints,
+    atHash: hashOfToken(hashKey, accessToken),
+    rtHash: refreshToken === undefined ? null : hashOfToken(hashKey, refreshToken.reveal()),
+  };
+}
+
+/** The same, counted as another pair: whoever stores one at the same moment sees that something changed. */
+export function sealAnew(
+  keyring: Keyring,
+  record: Bound,
+  tokens: OpenTokens,
+): ReturnType<typeof sealTokens> & Pick<CredentialRecord, 'tokenSeq'> {
+  const tokenSeq = record.tokenSeq + 1;
+  return { ...sealTokens(keyring, { ...record, tokenSeq }, tokens), tokenSeq };
+}
+
+/** Undefined when it does not open: with our keys, or because it belongs elsewhere. */
+export function openTokens(
+  keyring: Keyring,
+  record: Bound & Pick<CredentialRecord, 'sealed'>,
+): OpenTokens | undefined {
+  if (record.sealed === null) return undefined;
+  let text: string;
+  try {
+    text = keyring.open(record.sealed, credentialContext(record));
+  } catch (error) {
+    if (error instanceof SealError) return undefined;
+    throw error;
+  }
+  const { at, rt, idToken, tokenType, endpoints, hk } = JSON.parse(text) as Payload;
+  return {
+    accessToken: at,
+    tokenType,
+    refreshToken: rt === undefined ? undefined : new HiddenText(rt),
+    idToken,
+    endpoints,
+    hashKey: new HiddenText(hk),
+  };
+}

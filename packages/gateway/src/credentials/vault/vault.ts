@@ -1,0 +1,123 @@
+import type { Cancellation } from '@behalf/kernel';
+import type { CredentialEndpoints, CredentialKey, CredentialStatus } from '../../ports/index.ts';
+import type { GrantBinding } from '../oauth/grantContext.ts';
+import type { TokenSet } from '../oauth/tokenAnswer.ts';
+import type { SignInReason } from '../signInReason.ts';
+
+/** One access token at one moment. Immutable: a renewed one is another. */
+export interface HeldToken {
+  readonly id: string;
+  readonly generation: number;
+  readonly tokenSeq: number;
+  readonly accessToken: string;
+  /** The only address it may be presented to. */
+  readonly canonicalUrl: string;
+  /** Until when it is given out: its end less the skew. Infinity when its end is not known. */
+  readonly usableUntil: number;
+  readonly expiresAt: number | null;
+  readonly scopes: string;
+  /** What was asked for: more than was granted, where the authorization server gave less. */
+  readonly scopesRequested: string;
+  /** Of a login: whom it speaks of. */
+  readonly idToken?: string | undefined;
+}
+
+export type TokenOutcome =
+  | { readonly kind: 'token'; readonly token: HeldToken }
+  | {
+      readonly kind: 'needs_reauth';
+      readonly reason: SignInReason;
+      readonly credentialId?: string | undefined;
+      readonly scopes?: string | undefined;
+      /** What the next sign-in has to prove: JSON text. Never shown. */
+      readonly claims?: string | undefined;
+    }
+  /** Transient: nothing was stored, nobody has to do anything but try again. */
+  | {
+      readonly kind: 'unavailable';
+      readonly reason: 'refresh_busy' | 'authorization_server' | 'store' | 'closing';
+      readonly retryAfterMs: number;
+    }
+  /** The operator's to mend. */
+  | { readonly kind: 'misconfigured'; readonly error: string };
+
+/** A grant that was just given: stored before anything else is done with it. */
+export interface NewGrant extends CredentialKey {
+  readonly binding: GrantBinding;
+  readonly endpoints: CredentialEndpoints | null;
+  readonly tokens: TokenSet;
+  /** When the request for it was sent. */
+  readonly sentAt: number;
+  readonly scopesRequested: string;
+  /** The generation it is meant to follow; 0: there was none. Another one meanwhile wins. */
+  readonly baseGeneration: number;
+  /** When the row goes by itself: with the session, of a login. */
+  readonly rowExpiresAt?: number | null;
+}
+
+export type CommitOutcome =
+  | { readonly kind: 'committed'; readonly id: string; readonly generation: number }
+  /** Somebody was faster: this grant is discarded. */
+  | { readonly kind: 'superseded'; readonly generation: number };
+
+/** What may be shown of a credential: no token, no hash. */
+export interface CredentialSummary extends CredentialKey {
+  readonly id: string;
+  readonly isDefault: boolean;
+  readonly status: CredentialStatus;
+  readonly reason: string | null;
+  readonly statusAt: number;
+  readonly generation: number;
+  readonly issuer: string;
+  readonly scopes: string;
+  readonly expiresAt: number | null;
+  readonly hasRefreshToken: boolean;
+  /** First characters of a keyed hash: tells two tokens apart and leads to neither. */
+  readonly fingerprint: string | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** `unsupported`: the authorization server offers no way. `none`: there was nothing to revoke. */
+export type Revoked = 'yes' | 'failed' | 'unsupported' | 'none';
+
+export interface TokenOptions {
+  /** This caller's patience: what was begun goes on without them. */
+  readonly signal?: Cancellation;
+}
+
+/**
+ * The one that knows refresh tokens. Everybody else gets an access token or nothing.
+ */
+export interface CredentialVault {
+  /** At once, from memory, while what is known is fresh enough; undefined: ask `token`. */
+  peek(key: CredentialKey): HeldToken | undefined;
+  /** A usable token, renewed if it must be. */
+  token(key: CredentialKey, options?: TokenOptions): Promise<TokenOutcome>;
+  /**
+   * The server refused this very access token with a 401: another one, stored by a peer or renewed now, or why there is none.
+   */
+  recover(key: CredentialKey, refused: string, options?: TokenOptions): Promise<TokenOutcome>;
+  /** Stores a grant. The old one stays until this very step, and is gone after it. */
+  commit(grant: NewGrant): Promise<CommitOutcome>;
+  /** Ends it here at once, then at the authorization server. */
+  disconnect(key: CredentialKey): Promise<{ readonly existed: boolean; readonly revoked: Revoked }>;
+  /** Removes it here before it resolves, so that nothing is left of it; the authorization server is told afterwards. */
+  end(key: CredentialKey): Promise<boolean>;
+  /** Marks that its user has to sign in again, and keeps what is there. */
+  require(key: CredentialKey, reason: SignInReason): Promise<boolean>;
+  /** Of one holder, in a stable order; opens nothing. */
+  list(tenant: string, principal: string, serverId?: string): Promise<readonly CredentialSummary[]>;
+  find(key: CredentialKey): Promise<CredentialSummary | null>;
+  makeDefault(id: string): Promise<boolean>;
+  /** One user of a credential at a time, for servers that end the old token on refresh (`exclusive: true`). */
+  exclusively<T>(key: CredentialKey, signal: Cancellation, work: () => Promise<T>): Promise<T>;
+  /** Told when a token changed, here or elsewhere. */
+  onChange(listener: (id: string) => void): () => void;
+  /** Told of every token that is given out here, before its caller has it. */
+  onGiven(listener: (token: HeldToken) => void): () => void;
+  /** How many renewals are under way: what a shutdown waits for. */
+  readonly renewing: number;
+  /** No new refreshes; those under way finish, within 15 s. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,195 @@
+import { HiddenText } from '@behalf/kernel';
+import { verifies } from '@behalf/testkit';
+import { afterEach, describe, expect } from '@jest/globals';
+import {
+  closeVaultRigs,
+  held,
+  HOUR_S,
+  keyOf,
+  vaultRig,
+  type VaultRigOptions,
+} from '../../../test/vaultRig.ts';
+
+afterEach(closeVaultRigs);
+
+const HOUR = HOUR_S * 1_000;
+
+describe('a token that a server refused', () => {
+  verifies('vault.r03.refused-once', 'ten refusals of one token are one refresh', async () => {
+    const rig = await vaultRig();
+    const { accessToken } = await rig.signIn();
+    held(await rig.vault.token(keyOf()));
+    const calls = Array.from({ length: 10 }, () => rig.vault.recover(keyOf(), accessToken));
+    const renewed = new Set((await rig.passing(Promise.all(calls))).map((one) => held(one).accessToken));
+    expect(renewed.size).toBe(1);
+    expect(renewed.has(accessToken)).toBe(false);
+    expect(rig.server.counters).toMatchObject({ refreshHits: 1, familyRevocations: 0 });
+    // Who comes late finds another one stored.
+    expect(renewed.has(held(await rig.vault.recover(keyOf(), accessToken)).accessToken)).toBe(true);
+    expect(rig.server.counters.refreshHits).toBe(1);
+  });
+
+  verifies('vault.r04.compare', 'another one that is stored already is taken without a request', async () => {
+    const rig = await vaultRig({ replicas: 2 });
+    const { accessToken } = await rig.signIn();
+    const [first, second] = rig.replicas;
+    for (const { vault } of rig.replicas) held(await vault.token(keyOf()));
+    const renewed = held(await rig.passing(first!.vault.recover(keyOf(), accessToken))).accessToken;
+    rig.server.reset();
+    expect(held(await second!.vault.recover(keyOf(), accessToken)).accessToken).toBe(renewed);
+    expect(rig.server.counters.tokenHits).toBe(0);
+  });
+
+  verifies(
+    'vault.recover.joined',
+    'a refresh under way that ends with the refused token does not count',
+    async () => {
+      const rig = await vaultRig();
+      const { accessToken } = await rig.signIn();
+      await rig.clock.advance(HOUR - 30_000);
+      // The refresh fails and falls back on the token that lives.
+      rig.server.answerNext('token', { status: 503, headers: { 'retry-after': '1' }, body: 'no' });
+      const gate = rig.server.hold('token', 'before');
+      const call = rig.vault.token(keyOf());
+      await gate.arrived();
+      const recovered = rig.vault.recover(keyOf(), accessToken);
+      gate.release();
+      expect(held(await rig.passing(call)).accessToken).toBe(accessToken);
+      // It was refused: it is not given out again.
+      expect(await rig.passing(recovered)).toMatchObject({
+        kind: 'unavailable',
+        reason: 'authorization_server',
+      });
+      await rig.clock.advance(1_000);
+      const next = held(await rig.passing(rig.vault.recover(keyOf(), accessToken)));
+      expect(next.accessToken).not.toBe(accessToken);
+    },
+  );
+
+  verifies(
+    'vault.recover.hopeless',
+    'a new one that is refused as well is the server’s policy, for half a minute',
+    async () => {
+      const rig = await vaultRig();
+      const { accessToken } = await rig.signIn();
+      const second = held(await rig.passing(rig.vault.recover(keyOf(), accessToken))).accessToken;
+      const hopeless = { kind: 'needs_reauth', reason: 'audience_or_policy' };
+      await rig.clock.advance(20_000);
+      expect(await rig.passing(rig.vault.recover(keyOf(), second))).toMatchObject(hopeless);
+      // From the refusal on, not from its making.
+      await rig.clock.advance(20_000);
+      expect(await rig.passing(rig.vault.recover(keyOf(), second))).toMatchObject(hopeless);
+      expect(rig.server.counters.refreshHits).toBe(1);
+      expect(await rig.record()).toMatchObject({ status: 'active', reason: null, tokenSeq: 2 });
+      await rig.clock.advance(10_000);
+      expect(held(await rig.passing(rig.vault.recover(keyOf(), second))).accessToken).not.toBe(second);
+      expect(rig.server.counters.refreshHits).toBe(2);
+    },
+  );
+
+  verifies('vault.recover.hopeless', 'also when a peer had renewed it', async () => {
+    const rig = await vaultRig({ replicas: 2 });
+    const { accessToken } = await rig.signIn();
+    const [first, second] = rig.replicas;
+    held(await rig.passing(first!.vault.recover(keyOf(), accessToken)));
+    const taken = held(await second!.vault.recover(keyOf(), accessToken)).accessToken;
+    expect(await second!.vault.recover(keyOf(), taken)).toMatchObject({ reason: 'audience_or_policy' });
+    expect(rig.server.counters.refreshHits).toBe(1);
+  });
+
+  verifies(
+    'vault.recover.reasons',
+    'without a way to another one the reason is told, and nothing is sent',
+    async () => {
+      const rig = await vaultRig();
+      expect(await rig.vault.recover(keyOf('nobody'), 'at')).toMatchObject({
+        kind: 'needs_reauth',
+        reason: 'absent',
+      });
+      const { accessToken } = await rig.signIn(keyOf(), { refreshToken: undefined });
+      expect(await rig.vault.recover(keyOf(), accessToken)).toMatchObject({ reason: 'expired_no_refresh' });
+      const statik = keyOf('alice', { kind: 'static' });
+      const brought = await rig.signIn(statik, { refreshToken: undefined, expiresInS: null });
+      expect(held(await rig.vault.token(statik)).accessToken).toBe(brought.accessToken);
+      expect(await rig.vault.recover(statik, brought.accessToken)).toMatchObject({
+        reason: 'static_rejected',
+      });
+      // It was never marked: a server that errs once costs nobody their token.
+      expect(await rig.record(statik)).toMatchObject({ status: 'active' });
+      expect(rig.server.counters.tokenHits).toBe(0);
+    },
+  );
+
+  verifies('vault.recover.transient', 'an outage stays an outage', async () => {
+    const rig = await vaultRig();
+    const { accessToken } = await rig.signIn();
+    rig.server.answerNext('token', { status: 503, headers: { 'retry-after': '9' }, body: 'no' });
+    expect(await rig.passing(rig.vault.recover(keyOf(), accessToken))).toEqual({
+      kind: 'unavailable',
+      reason: 'authorization_server',
+      retryAfterMs: 9_000,
+    });
+    expect(await rig.record()).toMatchObject({ status: 'active', tokenSeq: 1 });
+  });
+});
+
+describe('a token of our own', () => {
+  const secret = 'app-secret-4711';
+  const confidential: VaultRigOptions = {
+    client: {
+      clientId: 'behalf',
+      source: 'configured',
+      proof: { method: 'client_secret_basic', secret: new HiddenText(secret) },
+    },
+    authorization: { clients: [{ clientId: 'behalf', authMethod: 'client_secret_basic', secret }] },
+  };
+  const app = keyOf('-', { principal: '@app', kind: 'client_credentials' });
+
+  verifies(
+    'vault.app.grant',
+    'is asked for when there is none, once for all, and again before its end',
+    async () => {
+      const rig = await vaultRig({ ...confidential, replicas: 2 });
+      const calls = rig.replicas.flatMap(({ vault }) => Array.from({ length: 10 }, () => vault.token(app)));
+      const tokens = new Set((await rig.passing(Promise.all(calls))).map((one) => held(one).accessToken));
+      expect(tokens.size).toBe(1);
+      const [request] = rig.server.received('token');
+      expect(request!.form).toMatchObject({ grant_type: 'client_credentials', scope: 'app' });
+      expect(await rig.record(app)).toMatchObject({
+        rtHash: null,
+        generation: 1,
+        tokenSeq: 1,
+        principal: '@app',
+      });
+      await rig.clock.advance(HOUR);
+      expect(tokens.has(held(await rig.passing(rig.vault.token(app))).accessToken)).toBe(false);
+      expect(await rig.record(app)).toMatchObject({ generation: 1, tokenSeq: 2 });
+      expect(rig.server.counters.tokenHits).toBe(2);
+    },
+  );
+
+  verifies('vault.app.grant', 'follows the definition and a refusal', async () => {
+    const rig = await vaultRig(confidential);
+    const first = held(await rig.passing(rig.vault.token(app))).accessToken;
+    const second = held(await rig.passing(rig.vault.recover(app, first))).accessToken;
+    expect(second).not.toBe(first);
+    rig.definition.binding = { ...rig.definition.binding, canonicalUrl: 'https://files.example.com/v2' };
+    await rig.store.changes.publish({ topic: 'servers', id: 'files' });
+    expect(held(await rig.passing(rig.vault.token(app))).accessToken).not.toBe(second);
+    expect(await rig.record(app)).toMatchObject({
+      generation: 2,
+      canonicalUrl: 'https://files.example.com/v2',
+    });
+    rig.server.forgetClient('behalf');
+    await rig.clock.advance(HOUR);
+    expect(await rig.passing(rig.vault.token(app))).toEqual({
+      kind: 'misconfigured',
+      error: 'invalid_client',
+    });
+    expect(await rig.passing(rig.vault.token(app))).toEqual({
+      kind: 'misconfigured',
+      error: 'invalid_client',
+    });
+    expect(rig.server.counters.tokenHits).toBe(4);
+  });
+});

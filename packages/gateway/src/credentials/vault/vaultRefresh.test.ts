@@ -1,0 +1,313 @@
+import { LightCancellation } from '@behalf/kernel';
+import { oauthHash, verifies } from '@behalf/testkit';
+import { afterEach, describe, expect } from '@jest/globals';
+import { closeVaultRigs, held, HOUR_S, keyOf, pause, RESOURCE, vaultRig } from '../../../test/vaultRig.ts';
+import { credentialId } from '../../ports/index.ts';
+
+afterEach(closeVaultRigs);
+
+const HOUR = HOUR_S * 1_000;
+
+describe.each(['memory', 'sqlite'] as const)('a refresh on %s', (store) => {
+  verifies('vault.refresh.one', 'many callers in several vaults at once send one refresh token', async () => {
+    const rig = await vaultRig({ replicas: 3, store });
+    const granted = await rig.signIn();
+    await rig.clock.advance(HOUR);
+    const calls = rig.replicas.flatMap(({ vault }) => Array.from({ length: 20 }, () => vault.token(keyOf())));
+    const tokens = new Set((await rig.passing(Promise.all(calls))).map((one) => held(one).accessToken));
+    expect(tokens.size).toBe(1);
+    expect(tokens.has(granted.accessToken)).toBe(false);
+    expect(rig.server.counters).toMatchObject({ refreshHits: 1, rotations: 1, familyRevocations: 0 });
+    expect(await rig.record()).toMatchObject({
+      status: 'active',
+      tokenSeq: 2,
+      claimOwner: null,
+      claimSeq: 1,
+    });
+    expect(rig.outcomes()).toEqual(['ok']);
+  });
+
+  verifies('vault.refresh.again', 'twenty rotations in a row lose nothing', async () => {
+    const rig = await vaultRig({ replicas: 2, store, authorization: { lifetimeS: 20 } });
+    await rig.signIn();
+    for (let round = 1; round <= 20; round += 1) {
+      await rig.clock.advance(20_000);
+      const calls = rig.replicas.map(({ vault }) => vault.token(keyOf()));
+      for (const one of await rig.passing(Promise.all(calls))) held(one);
+      expect(rig.server.counters).toMatchObject({ refreshHits: round, familyRevocations: 0 });
+    }
+  });
+});
+
+describe('a token', () => {
+  verifies('vault.token.warm', 'is found without a store while it is known and fresh', async () => {
+    const rig = await vaultRig();
+    const { accessToken } = await rig.signIn();
+    expect(rig.vault.peek(keyOf())).toBeUndefined();
+    expect(held(await rig.vault.token(keyOf()))).toMatchObject({
+      accessToken,
+      canonicalUrl: RESOURCE,
+      scopes: 'read write',
+      usableUntil: rig.clock.now() + HOUR - 60_000,
+    });
+    rig.faults.storeDown = true;
+    expect(rig.vault.peek(keyOf())).toMatchObject({ accessToken });
+    expect(rig.vault.peek(keyOf('bob'))).toBeUndefined();
+  });
+
+  verifies('vault.token.external', 'that another process stored is used as soon as it is told', async () => {
+    const rig = await vaultRig({ replicas: 2 });
+    await rig.signIn();
+    const [, other] = rig.replicas;
+    held(await other!.vault.token(keyOf()));
+    const { accessToken } = await rig.signIn();
+    expect(other!.vault.peek(keyOf())).toBeUndefined();
+    expect(held(await other!.vault.token(keyOf()))).toMatchObject({ accessToken, generation: 2 });
+  });
+
+  verifies('vault.token.absent', 'that nobody has is no token', async () => {
+    const rig = await vaultRig();
+    expect(await rig.vault.token(keyOf())).toEqual({
+      kind: 'needs_reauth',
+      reason: 'absent',
+      credentialId: undefined,
+    });
+    await rig.signIn();
+    held(await rig.vault.token(keyOf()));
+  });
+
+  verifies(
+    'vault.token.no-refresh',
+    'without a refresh token is used to its end, then its user is asked',
+    async () => {
+      const rig = await vaultRig();
+      await rig.signIn(keyOf(), { refreshToken: undefined });
+      await rig.clock.advance(HOUR - 1);
+      held(await rig.vault.token(keyOf()));
+      await rig.clock.advance(1);
+      expect(await rig.vault.token(keyOf())).toMatchObject({
+        kind: 'needs_reauth',
+        reason: 'expired_no_refresh',
+      });
+      expect(rig.server.counters.tokenHits).toBe(0);
+    },
+  );
+
+  verifies('vault.r28.cancelled', 'a caller who leaves stops nothing', async () => {
+    const rig = await vaultRig();
+    await rig.signIn();
+    await rig.clock.advance(HOUR);
+    const gate = rig.server.hold('token', 'after');
+    const leaving = new LightCancellation();
+    const left = rig.vault.token(keyOf(), { signal: leaving });
+    const stays = rig.vault.token(keyOf());
+    await gate.arrived();
+    leaving.abort(new Error('had enough'));
+    await expect(left).rejects.toThrow('had enough');
+    gate.release();
+    held(await rig.passing(stays));
+    expect(rig.server.counters).toMatchObject({ refreshHits: 1, familyRevocations: 0 });
+    expect(await rig.record()).toMatchObject({ tokenSeq: 2, claimOwner: null });
+
+    // Also the only one.
+    await rig.clock.advance(HOUR);
+    const alone = new LightCancellation();
+    const second = rig.server.hold('token', 'after');
+    const gone = rig.vault.token(keyOf(), { signal: alone });
+    await second.arrived();
+    alone.abort(new Error('gone'));
+    await expect(gone).rejects.toThrow('gone');
+    second.release();
+    await rig.passing(untilSeq(rig, 3));
+    expect(rig.server.counters).toMatchObject({ refreshHits: 2, familyRevocations: 0 });
+  });
+
+  verifies('vault.r11.waiter', 'who waits in vain sends nothing', async () => {
+    const rig = await vaultRig({ replicas: 2 });
+    await rig.signIn();
+    await rig.clock.advance(HOUR);
+    const [holder, waiter] = rig.replicas;
+    const gate = rig.server.hold('token', 'after');
+    const first = holder!.vault.token(keyOf());
+    await gate.arrived();
+    holder!.freeze();
+    // Held up in its own process, with a lease that somebody renews for it.
+    const record = await rig.record();
+    const keepClaim = rig.store.credentials.extendClaim(
+      record.id,
+      record.claimSeq,
+      record.claimOwner!,
+      10 * HOUR,
+    );
+    expect(await keepClaim).toBe(true);
+    const second = waiter!.vault.token(keyOf());
+    await rig.clock.advance(31_000);
+    expect(await second).toEqual({ kind: 'unavailable', reason: 'refresh_busy', retryAfterMs: 1_000 });
+    expect(rig.server.counters.refreshHits).toBe(1);
+    gate.release();
+    await pause(20);
+    holder!.wake();
+    held(await rig.passing(first));
+    expect(rig.server.counters).toMatchObject({ refreshHits: 1, familyRevocations: 0 });
+  });
+
+  verifies('vault.r16.unrelated', 'a write beside a refresh does not cost it its place', async () => {
+    const rig = await vaultRig();
+    await rig.signIn();
+    await rig.clock.advance(HOUR);
+    const gate = rig.server.hold('token', 'after');
+    const call = rig.vault.token(keyOf());
+    await gate.arrived();
+    const { id, generation, version } = await rig.record();
+    await rig.store.credentials.makeDefault(id);
+    await rig.store.credentials.replace(id, { generation }, { scopesRequested: 'read' });
+    await rig.store.credentialUsage.put({ id, lastUsedAt: 1, lastOutcome: 'ok', refreshes: 7 });
+    expect((await rig.record()).version).toBeGreaterThan(version);
+    gate.release();
+    held(await rig.passing(call));
+    expect(await rig.record()).toMatchObject({ tokenSeq: 2, status: 'active', scopesRequested: 'read' });
+    expect(rig.server.counters).toMatchObject({ refreshHits: 1, familyRevocations: 0 });
+  });
+
+  verifies('vault.r19.omitted', 'what an answer leaves out stays as it was', async () => {
+    const rig = await vaultRig({ authorization: { omitRefreshToken: true, omitScope: true } });
+    await rig.signIn();
+    const { rtHash, atHash } = await rig.record();
+    await rig.clock.advance(HOUR);
+    expect(held(await rig.passing(rig.vault.token(keyOf()))).scopes).toBe('read write');
+    const kept = await rig.record();
+    expect(kept).toMatchObject({ rtHash, scopesGranted: 'read write', tokenSeq: 2, rtSuspect: false });
+    expect(kept.atHash).not.toBe(atHash);
+    // And it is good for another one.
+    await rig.clock.advance(HOUR);
+    held(await rig.passing(rig.vault.token(keyOf())));
+    expect(rig.server.counters).toMatchObject({ refreshHits: 2, familyRevocations: 0 });
+  });
+
+  verifies('vault.r20.lifetimes', 'lifetimes are read as they come', async () => {
+    const cases = [
+      [0, 0],
+      [-5, 0],
+      ['600', 600_000],
+      [null, null],
+      [20, 20_000],
+    ] as const;
+    for (const [expiresIn, lifetimeMs] of cases) {
+      const rig = await vaultRig({ authorization: { expiresIn } });
+      await rig.signIn();
+      await rig.clock.advance(HOUR);
+      const sentAt = rig.clock.now();
+      // However short it lives: who asked gets it.
+      held(await rig.passing(rig.vault.token(keyOf())));
+      const expectedEnd = lifetimeMs === null ? null : sentAt + lifetimeMs;
+      expect(await rig.record()).toMatchObject({ lifetimeMs, tokenExpiresAt: expectedEnd });
+      // Used and short: it would be renewed early, if it lived long enough for that.
+      if (lifetimeMs === 20_000) held(await rig.vault.token(keyOf()));
+      await rig.clock.advance(18_500);
+      await settled(rig);
+      const isOver = lifetimeMs !== null && lifetimeMs - lifetimeMs / 10 <= 18_500;
+      // Nothing was renewed before anybody asked.
+      expect(rig.server.counters.refreshHits).toBe(1);
+      const next = await rig.passing(rig.vault.token(keyOf()));
+      if (lifetimeMs === null) expect(held(next)).toMatchObject({ usableUntil: Infinity, expiresAt: null });
+      expect(rig.server.counters.refreshHits).toBe(isOver ? 2 : 1);
+      await rig.close();
+    }
+  });
+
+  verifies(
+    'vault.r22.spread',
+    'those who signed in together are not renewed together',
+    async () => {
+      const rig = await vaultRig({ authorization: { lifetimeS: 1_000 } });
+      const users = Array.from({ length: 500 }, (_, i) => keyOf(`user-${i}`));
+      for (const key of users) await rig.signIn(key);
+      await rig.clock.advance(799_000);
+      expect(rig.server.counters.refreshHits).toBe(0);
+      // 0.80 to 0.92 of the lifetime: 120 s in all.
+      let most = 0;
+      for (let passed = 0; passed < 122; passed += 1) {
+        const before = rig.server.counters.refreshHits;
+        await rig.clock.advance(1_000);
+        await settled(rig);
+        most = Math.max(most, rig.server.counters.refreshHits - before);
+      }
+      expect(rig.server.counters).toMatchObject({ refreshHits: 500, familyRevocations: 0 });
+      expect(most).toBeLessThan(20);
+    },
+    60_000,
+  );
+
+  verifies('vault.early.unused', 'what nobody has used for half an hour is not renewed', async () => {
+    const rig = await vaultRig({ authorization: { lifetimeS: 4 * HOUR_S } });
+    await rig.signIn();
+    await rig.clock.advance(4 * HOUR);
+    await settled(rig);
+    expect(rig.server.counters.refreshHits).toBe(0);
+  });
+
+  verifies(
+    'vault.r23.early',
+    'an early refresh that is refused changes nothing while the token lives',
+    async () => {
+      const rig = await vaultRig({ replicas: 2, authorization: { lifetimeS: 1_000 } });
+      const { accessToken } = await rig.signIn();
+      const early = { status: 400, body: { error: 'invalid_grant' } };
+      rig.server.answerNext('token', early);
+      for (const { vault } of rig.replicas) held(await vault.token(keyOf()));
+      await rig.clock.advance(925_000);
+      await settled(rig);
+      // Once in all processes.
+      expect(rig.server.counters.refreshHits).toBe(1);
+      expect(rig.outcomes()).toEqual(['early_refused']);
+      for (const { vault } of rig.replicas)
+        expect(held(await vault.token(keyOf())).accessToken).toBe(accessToken);
+      expect(await rig.record()).toMatchObject({ status: 'active', tokenSeq: 1, claimOwner: null });
+      await rig.clock.advance(75_000);
+      expect(held(await rig.passing(rig.vault.token(keyOf()))).accessToken).not.toBe(accessToken);
+      expect(rig.server.counters).toMatchObject({ refreshHits: 2, familyRevocations: 0 });
+    },
+  );
+
+  verifies(
+    'vault.r29.resource',
+    'a refresh names the resource of the grant, also from a cold process',
+    async () => {
+      const rig = await vaultRig({ authorization: { resource: 'require' } });
+      await rig.signIn();
+      await rig.clock.advance(HOUR);
+      // Whatever the definition would send for a new grant.
+      rig.definition.form = { resource: 'https://elsewhere.example.com', audience: 'files' };
+      const cold = rig.start();
+      held(await rig.passing(cold.vault.token(keyOf())));
+      const [request] = rig.server.received('token');
+      expect(request!.form).toMatchObject({
+        resource: RESOURCE,
+        audience: 'files',
+        grant_type: 'refresh_token',
+        client_id: 'behalf',
+      });
+      expect(request!.form['refresh_token']).toBe(oauthHash(await firstRefreshToken()));
+
+      async function firstRefreshToken(): Promise<string> {
+        return (
+          rig.server.secrets.find((secret) => oauthHash(secret) === request!.form['refresh_token']) ?? ''
+        );
+      }
+    },
+  );
+});
+
+async function settled(rig: Awaited<ReturnType<typeof vaultRig>>): Promise<void> {
+  await rig.passing(
+    (async () => {
+      await pause(5);
+      while (rig.replicas.some(({ vault }) => vault.renewing > 0)) await pause(2);
+    })(),
+    1,
+  );
+}
+
+async function untilSeq(rig: Awaited<ReturnType<typeof vaultRig>>, tokenSeq: number): Promise<void> {
+  while ((await rig.store.credentials.findById(credentialId(keyOf())))?.tokenSeq !== tokenSeq) await pause(2);
+}

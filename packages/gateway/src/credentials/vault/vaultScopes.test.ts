@@ -1,0 +1,54 @@
+import { verifies } from '@behalf/testkit';
+import { afterEach, describe, expect } from '@jest/globals';
+import { closeVaultRigs, held, HOUR_S, keyOf, vaultRig } from '../../../test/vaultRig.ts';
+
+afterEach(closeVaultRigs);
+
+const HOUR = HOUR_S * 1_000;
+
+describe('scopes of a credential', () => {
+  verifies('vault.scopes.generation', 'a refresh asks for none, so that it loses none', async () => {
+    const rig = await vaultRig();
+    await rig.signIn();
+    await rig.clock.advance(HOUR);
+    held(await rig.passing(rig.vault.token(keyOf())));
+    const [refresh] = rig.server
+      .received('token')
+      .filter(({ form }) => form['grant_type'] === 'refresh_token');
+    expect(refresh?.form).not.toHaveProperty('scope');
+    expect(await rig.record()).toMatchObject({ generation: 1, scopesGranted: 'read write' });
+  });
+
+  verifies('vault.scopes.generation', 'a new sign-in that grants less has less from then on', async () => {
+    const rig = await vaultRig({ authorization: { omitScope: true } });
+    await rig.signIn();
+    const before = await rig.record();
+    await rig.signIn(keyOf(), { scope: 'read' });
+    const after = await rig.record();
+    expect(after).toMatchObject({ id: before.id, generation: before.generation + 1, scopesGranted: 'read' });
+    // Nothing of the generation before comes back with a refresh.
+    await rig.clock.advance(HOUR);
+    expect(held(await rig.passing(rig.vault.token(keyOf()))).scopes).toBe('read');
+    expect(await rig.record()).toMatchObject({ scopesGranted: 'read', tokenSeq: after.tokenSeq + 1 });
+  });
+
+  verifies(
+    'vault.scopes.generation',
+    'what an answer names is what was granted, also when it is less',
+    async () => {
+      const rig = await vaultRig();
+      await rig.signIn();
+      await rig.clock.advance(HOUR);
+      rig.server.answerNext('token', {
+        status: 200,
+        body: { access_token: 'narrow', token_type: 'Bearer', expires_in: HOUR_S, scope: 'read' },
+      });
+      expect(held(await rig.passing(rig.vault.token(keyOf()))).scopes).toBe('read');
+      expect(await rig.record()).toMatchObject({
+        generation: 1,
+        scopesGranted: 'read',
+        scopesRequested: 'read write',
+      });
+    },
+  );
+});

@@ -1,0 +1,24 @@
+import { credentialHolder } from '../credentials/credentialHolder.ts';
+import { bareSettings } from '../reinit/bareSettings.ts';
+import { renderTarget } from '../registry/renderTarget.ts';
+import type { RemoteTarget } from '../upstream/target.ts';
+import type { Case, DiagnoseParts } from './parts.ts';
+
+export type Target = RemoteTarget | 'process' | 'not_known';
+
+/**
+ * Where calls of this user go, without anything that they present there: no key, no token, no value of theirs but in the address
+ * itself. `not_known`: a value in the address is missing, or comes with a chat.
+ */
+export async function bareTarget(
+  { signIn }: Pick<DiagnoseParts, 'signIn'>,
+  { server, principal }: Case,
+): Promise<Target> {
+  const { settings, audience } = server;
+  if (settings.type === 'stdio') return 'process';
+  const { apiKey: _key, ...rest } = settings;
+  const bare = bareSettings(settings) ?? { ...rest, headers: {} };
+  const values = await signIn.servers.valuesOf(server, principal.tenant, credentialHolder(principal));
+  const rendered = renderTarget(bare, values, { audience, inheritedEnv: {} });
+  return rendered.ok && rendered.target.type !== 'stdio' ? rendered.target : 'not_known';
+}

@@ -1,0 +1,36 @@
+import { scopeList, type Authority, type AuthorityKind } from '@behalf/contracts';
+import { usesGraph } from '../registry/scope.ts';
+import type { ServerSnapshot } from '../registry/server.ts';
+
+/** In whose name a server is asked, as the audit, the chat and the lists of tools say it. */
+export function authorityOf(server: ServerSnapshot): Authority {
+  const scopes = scopesOf(server);
+  return { kind: kindOf(server), ...(scopes && { scopes }), shared: server.scope === 'app' };
+}
+
+const kinds = {
+  none: 'none',
+  static: 'static',
+  userVars: 'user_values',
+  oauth: 'user_token',
+  obo: 'exchanged',
+} as const satisfies Record<string, AuthorityKind>;
+
+function kindOf(server: ServerSnapshot): AuthorityKind {
+  if (server.scope === 'user') return usesGraph(server.settings) ? 'exchanged' : kinds[server.auth];
+  const { target, settings } = server;
+  // A process also gets a few names of ours, which open nothing.
+  const given = settings.type === 'stdio' ? settings.env : target.type !== 'stdio' && target.headers;
+  for (const _name in given || {}) return 'static';
+  return 'none';
+}
+
+const scopes = new WeakMap<ServerSnapshot['settings'], string[]>();
+
+/** A definition never changes, and every call is written down. */
+function scopesOf({ settings }: ServerSnapshot): string[] | undefined {
+  if (!('obo' in settings) || !settings.obo) return undefined;
+  let known = scopes.get(settings);
+  if (!known) scopes.set(settings, (known = scopeList(settings.obo.scopes)));
+  return known;
+}

@@ -1,0 +1,74 @@
+import { aPrincipal, verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { define, rejection, signInAbsent, toolcallRig } from '../../test/toolcallRig.ts';
+import { createToolPolicy } from '../policy/toolPolicy.ts';
+import { listServerTools } from './listServerTools.ts';
+import { listTools } from './listTools.ts';
+
+const tools = [{ name: 'read', annotations: { readOnlyHint: true } }, { name: 'write' }, { name: 'erase' }];
+
+describe('the tools of one server', () => {
+  verifies('web.tools.states', 'are those of the list of all servers, and no other is asked', async () => {
+    for (const credential of [undefined, signInAbsent]) {
+      const rig = toolcallRig([define('own', { requiresOAuth: true }), define('all')], tools);
+      rig.credential = credential;
+      const one = await listServerTools(rig.parts, rig.inbound(), 'own');
+      expect(rig.leases.map(({ server }) => server)).toEqual(credential ? [] : ['own']);
+      const listed = await listTools(rig.parts, rig.inbound());
+      expect(one).toMatchObject(listed.find(({ server }) => server.name === 'own') ?? {});
+    }
+  });
+
+  verifies('web.tools.policy', 'are without what is denied, and say which ask first', async () => {
+    const rig = toolcallRig([define('files')], tools);
+    rig.policy = createToolPolicy({
+      deny: ['mcp:files:erase'],
+      ask: ['mcp:files:write'],
+      roles: { ADMIN: { ask: ['mcp:files:read'] } },
+    } as never);
+    const asked = async (role: string) => {
+      const principal = aPrincipal({ role });
+      const listed = await listServerTools(rig.parts, rig.inbound({ principal }), 'files');
+      return [listed.tools.map(({ name }) => name), [...listed.askFirst]];
+    };
+    expect(await asked('USER')).toEqual([['read', 'write'], ['write']]);
+    expect(await asked('ADMIN')).toEqual([
+      ['read', 'write'],
+      ['read', 'write'],
+    ]);
+  });
+
+  verifies(
+    'web.tools.policy',
+    'of a server that is not seen and of none at all are refused alike',
+    async () => {
+      const rig = toolcallRig([define('own'), define('all')]);
+      rig.sees = (_principal, { name }) => name !== 'own';
+      const told = async (name: string, role = 'USER') => {
+        const inbound = rig.inbound({ principal: aPrincipal({ role }) });
+        return rejection(listServerTools(rig.parts, inbound, name));
+      };
+      expect(await told('own')).toEqual(await told('unheard'));
+      expect(await told('own')).toMatchObject({ code: 'MCP_SERVER_NOT_FOUND' });
+      expect(await told('all', 'GUEST')).toMatchObject({ code: 'MCP_FORBIDDEN' });
+      expect(rig.spent()).toEqual({ obtained: 0, leases: 0, sent: 0 });
+    },
+  );
+
+  verifies('web.tools.details', 'have the names that they have among those of all servers', async () => {
+    // Known to models by one name.
+    const rig = toolcallRig([define('my files'), define('my_files'), define('other')], tools);
+    const clashing = async () => {
+      const { tools: listed } = await listServerTools(rig.parts, rig.inbound(), 'my_files');
+      return listed.map(({ publicName }) => publicName);
+    };
+    expect(await clashing()).toEqual(['read_mcp_my_files', 'write_mcp_my_files', 'erase_mcp_my_files']);
+    const listed = await listTools(rig.parts, rig.inbound());
+    const among = listed.find(({ server }) => server.name === 'my_files')?.tools ?? [];
+    expect(await clashing()).toEqual(among.map(({ publicName }) => publicName));
+    expect(await clashing()).not.toContain('read_mcp_my_files');
+    // Of one that this caller does not see nothing is told, not even by a name.
+    rig.sees = (_principal, { name }) => name !== 'my files';
+    expect(await clashing()).toContain('read_mcp_my_files');
+  });
+});

@@ -1,0 +1,369 @@
+import type { OAuthIssuer } from '@behalf/contracts';
+import { createEgress, EgressError, egressErrorCode, systemDial, type Audience } from '@behalf/egress';
+import { createKeyring, systemClock, systemRandom, type Clock, type Dial } from '@behalf/kernel';
+import { openMemoryStore } from '@behalf/stores/memory';
+import {
+  aPrincipal,
+  guardedMcpServer,
+  startAuthorizationServer,
+  type AuthorizationServer,
+  type AuthorizationServerOptions,
+  type GuardSwitches,
+} from '@behalf/testkit';
+import type { AuditEvent } from '../src/audit/audit.ts';
+import { createOAuth, type OAuth, type OAuthParts } from '../src/credentials/oauth/createOAuth.ts';
+import type { Finished } from '../src/credentials/oauth/flows/finishFlow.ts';
+import type { Opened } from '../src/credentials/oauth/flows/openFlow.ts';
+import type { StartedFlow, StartOptions } from '../src/credentials/oauth/flows/startFlow.ts';
+import type { OAuthDoor } from '../src/credentials/oauth/oauthNetwork.ts';
+import { credentialHolder } from '../src/credentials/credentialHolder.ts';
+import { createVault } from '../src/credentials/vault/createVault.ts';
+import type { CredentialVault } from '../src/credentials/vault/vault.ts';
+import type { Cache, CredentialKey, PrimaryStore } from '../src/ports/index.ts';
+import type { UserPrincipal } from '../src/principal/principal.ts';
+import type { RegistryLayers } from '../src/registry/registry.ts';
+import type { StoredDefinition } from '../src/registry/storedServers.ts';
+import type { Allowed } from '../src/toolcall/checkAccess.ts';
+import { ownedByApp, type AppBearer } from '../src/upstream/target.ts';
+import { neverRenewed } from './bearerRig.ts';
+import { registryOf, stored } from './registryRig.ts';
+
+export interface SignInRigOptions {
+  /** Of the file. */
+  readonly servers?: Record<string, unknown>;
+  /** Of users: name and definition. */
+  readonly stored?: Record<string, unknown>;
+  readonly issuers?: Record<string, Partial<OAuthIssuer>>;
+  readonly identityUrls?: readonly string[];
+  readonly identity?: OAuthParts['identity'];
+  readonly times?: OAuthParts['times'];
+  readonly detectionMs?: number;
+  /** Laid over servers of the file. */
+  readonly overrides?: RegistryLayers['overrides'];
+  readonly base?: string;
+  readonly probe?: OAuthParts['probe'];
+  readonly readText?: OAuthParts['readText'];
+  /** Opens the way to these ports of loopback. */
+  readonly ports?: readonly number[];
+  readonly network?: OAuthDoor;
+  readonly store?: PrimaryStore;
+  /** The memory store has a cache of its own for everybody who opens it. */
+  readonly cache?: Cache;
+  readonly clock?: MovableClock;
+}
+
+export interface MovableClock extends Clock {
+  pass(ms: number): void;
+}
+
+/** Timers as they are, and a time that a test can move. */
+export function movableClock(): MovableClock {
+  let ahead = 0;
+  return {
+    now: () => systemClock.now() + ahead,
+    timer: (ms, fn, options) => systemClock.timer(ms, fn, options),
+    pass: (ms) => void (ahead += ms),
+  };
+}
+
+export interface DialledNetwork extends OAuthDoor {
+  /** Every address that was dialled: `127.0.0.1:4711`. */
+  readonly dialled: readonly string[];
+  close(): Promise<void>;
+}
+
+/** The real door out. Names lead where `resolve` says; what is dialled is written down, and only loopback really is. */
+export function openNetwork(
+  ports: readonly number[],
+  resolve: (name: string) => readonly string[] = () => [],
+  operatorAddresses: readonly string[] = [],
+): DialledNetwork {
+  const dialled: string[] = [];
+  const dial: Dial = (target, signal) => {
+    dialled.push(`${target.address}:${target.port}`);
+    if (target.address !== '127.0.0.1') return Promise.reject(new Error('ECONNREFUSED'));
+    return systemDial(target, signal);
+  };
+  const egress = createEgress({
+    clock: systemClock,
+    keyring: createKeyring([new Uint8Array(32).fill(7)], systemRandom),
+    settings: {
+      allowedAddresses: ports.flatMap((port) => [`127.0.0.1:${port}`, `localhost:${port}`]),
+      operatorAddresses,
+    },
+    own: () => ({ origins: [], listening: [], localAddresses: () => [] }),
+    env: {},
+    resolve: async (name) => (name === 'localhost' ? ['127.0.0.1'] : resolve(name)),
+    dial,
+  });
+  return {
+    dialled,
+    fetchFor:
+      ({ audience }, vouched) =>
+      (url, init) =>
+        egress.fetchFor({ audience: audienceOf(url, audience, vouched) })(url, init),
+    judge: async ({ audience }, url, vouched) =>
+      void (await egress.judge(url, audienceOf(url, audience, vouched))),
+    readError: (error) =>
+      error instanceof EgressError
+        ? { code: egressErrorCode(error), requestSent: error.requestSent }
+        : undefined,
+    close: () => egress.close(0),
+  };
+}
+
+function audienceOf(url: string | URL, audience: Audience, vouched: readonly string[]): Audience {
+  return vouched.includes(new URL(url).origin) ? audience : 'user-server';
+}
+
+/** What a browser does at the authorization server: where it is sent back to. */
+export async function visit(url: string): Promise<URL> {
+  const response = await fetch(url, { redirect: 'manual' });
+  await response.body?.cancel();
+  return new URL(response.headers.get('location') ?? 'about:blank');
+}
+
+const open = new Set<() => Promise<void>>();
+
+/** After every test. */
+export async function closeSignInRigs(): Promise<void> {
+  for (const close of open) await close();
+  open.clear();
+}
+
+export type SignInRig = ReturnType<typeof signInRig>;
+
+/** Sign-ins as one process has them. Two rigs with one store are two replicas. */
+export function signInRig(options: SignInRigOptions = {}) {
+  const { servers = {}, base = 'http://localhost:3080', identityUrls = [], ports = [] } = options;
+  const clock = options.clock ?? movableClock();
+  const random = systemRandom;
+  const store = options.store ?? openMemoryStore({ clock, random });
+  const keyring = createKeyring([new Uint8Array(32).fill(1)], random);
+  const cache = options.cache ?? store.cache('issuers');
+  const own = options.network ? undefined : openNetwork(ports);
+  const network = options.network ?? own!;
+  const definitions = Object.entries(options.stored ?? {}).map(
+    ([name, definition], index): StoredDefinition =>
+      stored({ id: `id-${index + 1}`, name, definition: definition as object }),
+  );
+  const more = options.issuers && { mcpSettings: { issuers: options.issuers } };
+  const { registry, logged: registryLog } = registryOf(
+    servers,
+    { stored: definitions, ...(options.overrides && { overrides: options.overrides }) },
+    { more: more ?? {}, appBearer },
+  );
+  const issuers = registrySettings(more);
+  const logged: { event: string; reason: unknown }[] = [];
+  const events: AuditEvent[] = [];
+  const probed: string[] = [];
+  const log = (event: string, fields: Readonly<Record<string, unknown>>) =>
+    void logged.push({ event, reason: fields['reason'] });
+
+  /** Each of the two needs the other. */
+  const late: { oauth?: OAuth } = {};
+  const vault: CredentialVault = createVault({
+    store: store.credentials,
+    usage: store.credentialUsage,
+    ...{ orphans: store.orphans, leases: store.leases, changes: store.changes },
+    ...{ keyring, clock, random, log },
+    contexts: { of: async (record) => (await late.oauth?.contexts.of(record)) ?? 'unbound' },
+    appGrants: { of: async (key) => (await late.oauth?.appGrants.of(key)) ?? null },
+    readError: network.readError,
+    record: () => undefined,
+  });
+  const made = createOAuth({
+    flows: store.oauthFlows,
+    oauthClients: store.oauthClients,
+    credentials: store.credentials,
+    vault,
+    servers: {
+      get: (tenant, id) => registry.get(tenant, id),
+      all: () => registry.all(),
+      valuesOf: async () => ({}),
+    },
+    network,
+    leases: store.leases,
+    attempts: store.attempts,
+    changes: store.changes,
+    cache,
+    identity: options.identity ?? { list: () => [], endpointsOf: () => Promise.resolve([]) },
+    audit: { note: (event) => void events.push(event) },
+    readText: options.readText ?? (() => Promise.reject(new Error('no such file'))),
+    book: () => ({ issuers, identityUrls }),
+    ...{ keyring, clock, random, log },
+    times: options.times ?? { pendingMs: 10 * 60 * 1000, toldMs: 15 * 60 * 1000 },
+    detectionMs: options.detectionMs ?? 5_000,
+    base: () => base,
+    probe:
+      options.probe ??
+      ((server) => {
+        probed.push(server.name);
+        return Promise.resolve('ok');
+      }),
+  });
+  late.oauth = made;
+  open.add(async () => {
+    await vault.close();
+    await own?.close();
+  });
+
+  const serverOf = (name: string): Allowed => {
+    const server = registry.find('default', name);
+    if (!server) throw new Error(`No server ${name}: ${registryLog.join('; ')}`);
+    return server as Allowed;
+  };
+  const cookies = new Map<string, string>();
+
+  /** What one browser does, from its start to the authorization server. */
+  async function leave(
+    name: string,
+    of: { principal?: UserPrincipal; options?: StartOptions } = {},
+  ): Promise<Left> {
+    const principal = of.principal ?? aPrincipal();
+    const started = await made.flows.start(serverOf(name), principal, { bindsBrowser: true, ...of.options });
+    const { flowId } = started.flow;
+    const asked = { flowId, serverName: name, principal, browserSecret: started.browserSecret ?? null };
+    let opened = await made.flows.open(asked);
+    if (opened.kind === 'ask') opened = await made.flows.confirm({ ...asked, token: opened.token });
+    cookies.set(flowId, opened.browserSecret);
+    return { started, opened, principal, flowId };
+  }
+
+  /** What the authorization server sent the browser back with. */
+  function finish(back: URL, principal: UserPrincipal | null = aPrincipal()): Promise<Finished> {
+    const [, , , name = ''] = back.pathname.split('/');
+    return made.flows.finish({
+      serverName: decodeURIComponent(name),
+      query: back.searchParams,
+      principal,
+      browserSecretOf: (flowId) => cookies.get(flowId) ?? null,
+    });
+  }
+
+  const keyOf = (name: string, over: Partial<CredentialKey> = {}): CredentialKey => ({
+    tenant: 'default',
+    principal: credentialHolder(aPrincipal()),
+    serverId: serverOf(name).id,
+    kind: 'oauth_code',
+    label: 'default',
+    ...over,
+  });
+
+  return {
+    ...{ oauth: made, flows: made.flows, vault, store, registry, clock, network },
+    ...{ logged, events, probed, cookies, serverOf, leave, finish, keyOf },
+    reasons: () => logged.map(({ reason }) => reason),
+    /** The whole way. */
+    signIn: async (
+      name: string,
+      of: { principal?: UserPrincipal; options?: StartOptions } = {},
+    ): Promise<Finished & { flowId: string }> => {
+      const { opened, flowId, principal } = await leave(name, of);
+      return { ...(await finish(await visit(opened.url), principal)), flowId };
+    },
+  };
+}
+
+export interface SceneOptions extends Omit<SignInRigOptions, 'servers' | 'ports' | 'issuers' | 'network'> {
+  /** Where names lead that are not of this machine. */
+  readonly resolve?: (name: string) => readonly string[];
+  readonly authorization?: AuthorizationServerOptions;
+  readonly guard?: Partial<GuardSwitches>;
+  /** Laid over the definition of `files`. */
+  readonly definition?: (as: AuthorizationServer) => Record<string, unknown>;
+  /** Where `files` is reached, from where it really is. */
+  readonly urlOf?: (url: string) => string;
+  /** What the operator says of the authorization server. */
+  readonly issuer?: Partial<OAuthIssuer>;
+  /** The way to these ports of loopback is open as well. */
+  readonly morePorts?: readonly number[];
+  /** The way to the two servers, and to these ports of loopback, is open to servers of the file alone. */
+  readonly operatorPorts?: readonly number[];
+  /** `files` is a user's and not the operator's. */
+  readonly isStored?: boolean;
+  /** Further servers of the file. */
+  readonly others?: (at: { readonly issuer: string; readonly url: string }) => Record<string, unknown>;
+}
+
+/** A rotating authorization server, an MCP server `files` that wants its tokens, and us. */
+export async function signInScene(options: SceneOptions = {}) {
+  const {
+    authorization,
+    guard,
+    definition,
+    urlOf = (url) => url,
+    issuer,
+    isStored = false,
+    others,
+    morePorts = [],
+    operatorPorts,
+    resolve,
+    ...rest
+  } = options;
+  const as = await startAuthorizationServer(authorization);
+  const mcp = await guardedMcpServer({
+    authorizationServer: as,
+    era: 'modern',
+    tools: [],
+    ...(guard && { guard }),
+  });
+  open.add(async () => {
+    await as.close();
+    await mcp.close();
+  });
+  const files = {
+    type: 'streamable-http',
+    url: urlOf(mcp.url),
+    ...(!isStored && { requiresOAuth: true }),
+    ...definition?.(as),
+  };
+  const everyones = operatorPorts ? [] : [as.port, mcp.port];
+  const operators = operatorPorts ? [as.port, mcp.port, ...operatorPorts] : [];
+  const network = openNetwork(
+    [...everyones, ...morePorts],
+    resolve,
+    operators.map((port) => `127.0.0.1:${port}`),
+  );
+  open.add(() => network.close());
+  const rigOptions: SignInRigOptions = {
+    network,
+    servers: { ...(!isStored && { files }), ...others?.({ issuer: as.issuer, url: mcp.url }) },
+    ...(isStored && { stored: { files } }),
+    ...(issuer && { issuers: { [as.issuer]: issuer } }),
+    ...rest,
+  };
+  const rig = signInRig(rigOptions);
+  /** Another process with the same store. */
+  const replica = () => signInRig({ ...rigOptions, store: rig.store, clock: rig.clock });
+  return { as, mcp, ...rig, network, replica };
+}
+
+export interface Left {
+  readonly started: StartedFlow;
+  readonly opened: Extract<Opened, { kind: 'leave' }>;
+  readonly principal: UserPrincipal;
+  readonly flowId: string;
+}
+
+/** Nothing is called with it here. */
+const appBearer = (): AppBearer => ({ ...neverRenewed, token: () => 'ours', [ownedByApp]: true });
+
+/** As the configuration has them, with their defaults. */
+function registrySettings(
+  more: { mcpSettings: { issuers: Record<string, Partial<OAuthIssuer>> } } | undefined,
+) {
+  const defaults: OAuthIssuer = {
+    pkce: 'required',
+    rotationGraceSeconds: 0,
+    revokeOnReplace: 'never',
+    origins: [],
+    endpointOrigins: [],
+  };
+  return Object.fromEntries(
+    Object.entries(more?.mcpSettings.issuers ?? {}).map(([issuer, entry]) => [
+      issuer,
+      { ...defaults, ...entry },
+    ]),
+  );
+}

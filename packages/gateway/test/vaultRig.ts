@@ -1,0 +1,325 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createKeyring, systemRandom, type Clock, type Fetch, type Keyring } from '@behalf/kernel';
+import { openMemoryStore } from '@behalf/stores/memory';
+import { openSqliteStore } from '@behalf/stores/sqlite';
+import {
+  createFakeClock,
+  createTestNetwork,
+  startAuthorizationServer,
+  type AuthorizationServerOptions,
+  type GrantedTokens,
+} from '@behalf/testkit';
+import type { GrantContext, IssuerProfile } from '../src/credentials/oauth/grantContext.ts';
+import type { OAuthClient } from '../src/credentials/oauth/oauthClient.ts';
+import type { TokenSet } from '../src/credentials/oauth/tokenAnswer.ts';
+import { createVault } from '../src/credentials/vault/createVault.ts';
+import type { VaultTimings } from '../src/credentials/vault/timings.ts';
+import type { CredentialVault, HeldToken, TokenOutcome } from '../src/credentials/vault/vault.ts';
+import type { AppGrants, VaultEvent, VaultParts } from '../src/credentials/vault/vaultParts.ts';
+import {
+  credentialId,
+  type CredentialKey,
+  type CredentialRecord,
+  type PrimaryStore,
+} from '../src/ports/index.ts';
+
+export const RESOURCE = 'https://files.example.com/mcp';
+export const CLIENT_ID = 'behalf';
+export const HOUR_S = 3_600;
+
+export interface VaultRigOptions {
+  readonly replicas?: number;
+  readonly store?: 'memory' | 'sqlite';
+  readonly authorization?: AuthorizationServerOptions;
+  readonly profile?: Partial<IssuerProfile>;
+  readonly timings?: Partial<VaultTimings>;
+  readonly client?: OAuthClient;
+}
+
+/** What the tests set while it runs. */
+export interface Faults {
+  /** The primary store does not answer. */
+  storeDown: boolean;
+  /** So many calls of a method of the credential store fail. */
+  readonly failing: Map<keyof VaultParts['store'], number>;
+  leasesDown: boolean;
+  orphansDown: boolean;
+  usageFails: boolean;
+}
+
+export interface Replica {
+  readonly vault: CredentialVault;
+  /** As SIGSTOP does: no timer fires and no answer is read, until `wake`. */
+  freeze(): void;
+  wake(): void;
+}
+
+export type VaultRig = Awaited<ReturnType<typeof vaultRig>>;
+
+const rigs = new Set<() => Promise<void>>();
+
+/** After every test. */
+export async function closeVaultRigs(): Promise<void> {
+  for (const close of rigs) await close();
+  rigs.clear();
+}
+
+/** Vaults that share a store, each as a process has one, and an authorization server over real HTTP. Time is the test's. */
+export async function vaultRig({
+  replicas: count = 1,
+  store: kind = 'memory',
+  authorization: behaviour = {},
+  profile = {},
+  timings,
+  client = { clientId: CLIENT_ID, source: 'configured', proof: { method: 'none' } },
+}: VaultRigOptions = {}) {
+  const clock = createFakeClock();
+  const random = systemRandom;
+  const server = await startAuthorizationServer({
+    clients: [{ clientId: CLIENT_ID, authMethod: 'none' }],
+    now: () => clock.now(),
+    lifetimeS: HOUR_S,
+    ...behaviour,
+  });
+  const network = createTestNetwork([server.port]);
+  const folder = kind === 'sqlite' ? mkdtempSync(join(tmpdir(), 'behalf-vault-')) : undefined;
+  const primary: PrimaryStore = folder
+    ? await openSqliteStore({ file: join(folder, 'behalf.db'), clock, random })
+    : openMemoryStore({ clock, random });
+  const keyring = createKeyring([new Uint8Array(32).fill(1)], random);
+  const faults: Faults = {
+    storeDown: false,
+    failing: new Map(),
+    leasesDown: false,
+    orphansDown: false,
+    usageFails: false,
+  };
+  const logged: { event: string; fields: Readonly<Record<string, unknown>> }[] = [];
+  const events: VaultEvent[] = [];
+  let inFlight = 0;
+
+  const whole: IssuerProfile = { rotationGraceMs: 0, revokeOnReplace: 'never', ...profile };
+  /** What the definitions say; a test changes it. */
+  const definition = {
+    binding: {
+      ...{ canonicalUrl: RESOURCE, issuer: server.issuer, clientId: client.clientId },
+      resource: RESOURCE as string | null,
+    },
+    client,
+    form: { resource: RESOURCE } as Readonly<Record<string, string>>,
+    profile: whole,
+    isGone: false,
+    rediscover: async (): ReturnType<GrantContext['rediscover']> => null,
+    reregister: async () => false,
+    appScopes: 'app',
+  };
+  /** Of the grants that are given from now on. */
+  const endpoints = {
+    token: server.endpoints.token,
+    revocation: server.endpoints.revocation as string | null,
+    authorization: null,
+    fetchedAt: clock.now(),
+  };
+
+  function contextBy(fetch: Fetch): GrantContext {
+    const { binding, form, profile: known } = definition;
+    return {
+      ...{ binding, client: definition.client, fetch, headers: {}, form, profile: known },
+      rediscover: () => definition.rediscover(),
+      reregister: () => definition.reregister(),
+    };
+  }
+
+  const credentials = new Proxy(primary.credentials, {
+    get(target, name: keyof typeof primary.credentials) {
+      const method = target[name].bind(target) as (...given: unknown[]) => Promise<unknown>;
+      return async (...given: unknown[]) => {
+        const left = faults.failing.get(name) ?? 0;
+        if (left > 0) faults.failing.set(name, left - 1);
+        if (faults.storeDown || left > 0) throw new Error('The store does not answer');
+        return method(...given);
+      };
+    },
+  });
+
+  const failIf = (isDown: () => boolean, what: string) => {
+    if (isDown()) throw new Error(`${what} do not answer`);
+  };
+
+  function start(ownKeyring: Keyring = keyring): Replica {
+    const frozen: (() => void)[] = [];
+    let isFrozen = false;
+    const meet = <T>(value: T) =>
+      new Promise<T>((resolve) => {
+        if (isFrozen) frozen.push(() => resolve(value));
+        else resolve(value);
+      });
+    const own: Clock = {
+      now: () => clock.now(),
+      timer: (ms, fn) => clock.timer(ms, () => (isFrozen ? void frozen.push(fn) : fn())),
+    };
+    const outside = network.fetchTo({ url: server.origin, audience: 'yaml-server' });
+    const fetch: Fetch = async (url, init) => {
+      inFlight += 1;
+      const answer = await outside(url, init).finally(() => void (inFlight -= 1));
+      return meet(answer);
+    };
+    const appGrants: AppGrants = {
+      of: async () => ({ context: contextBy(fetch), endpoints, scopes: definition.appScopes }),
+    };
+    const vault = createVault({
+      store: credentials,
+      usage: {
+        ...primary.credentialUsage,
+        put: async (usage) => {
+          failIf(() => faults.usageFails, 'usage rows');
+          await primary.credentialUsage.put(usage);
+        },
+      },
+      orphans: {
+        put: async (...given) => (failIf(() => faults.orphansDown, 'orphans'), primary.orphans.put(...given)),
+        find: async (id) => (failIf(() => faults.orphansDown, 'orphans'), primary.orphans.find(id)),
+        remove: (...given) => primary.orphans.remove(...given),
+      },
+      leases: {
+        acquire: async (...given) => (
+          failIf(() => faults.leasesDown, 'leases'),
+          primary.leases.acquire(...given)
+        ),
+        holder: (key) => primary.leases.holder(key),
+      },
+      changes: primary.changes,
+      keyring: ownKeyring,
+      clock: own,
+      random,
+      log: (event, fields) => void logged.push({ event, fields }),
+      contexts: { of: async () => (definition.isGone ? 'unbound' : contextBy(fetch)) },
+      appGrants,
+      readError: (error) => network.readError(error),
+      record: (event) => void events.push(event),
+      ...(timings && { timings }),
+    });
+    vaults.push({ vault, isAwake: () => !isFrozen });
+    return {
+      vault,
+      freeze: () => void (isFrozen = true),
+      wake() {
+        isFrozen = false;
+        for (const late of frozen.splice(0)) late();
+      },
+    };
+  }
+
+  const vaults: { readonly vault: CredentialVault; isAwake(): boolean }[] = [];
+  const replicas = Array.from({ length: count }, () => start());
+
+  async function close(): Promise<void> {
+    rigs.delete(close);
+    await server.close();
+    faults.storeDown = false;
+    // Who is frozen died that way.
+    const closing = Promise.all(vaults.filter((one) => one.isAwake()).map((one) => one.vault.close()));
+    await passing(closing);
+    await primary.close();
+    await network.close();
+    if (folder) rmSync(folder, { recursive: true, force: true });
+  }
+  rigs.add(close);
+
+  /** Lets real answers come, and time go on only where nothing else is going on. */
+  async function passing<T>(work: Promise<T>, stepMs = 250): Promise<T> {
+    let isDone = false;
+    const done = () => void (isDone = true);
+    work.then(done, done);
+    while (!isDone) {
+      await pause(2);
+      if (!isDone && inFlight === 0) await clock.advance(stepMs);
+    }
+    return work;
+  }
+
+  async function signIn(
+    key: CredentialKey = keyOf(),
+    changes: Partial<TokenSet> = {},
+  ): Promise<GrantedTokens> {
+    const granted = server.grant({
+      clientId: CLIENT_ID,
+      user: key.principal,
+      scope: 'read write',
+      resource: RESOURCE,
+    });
+    const baseGeneration = (await primary.credentials.find(key))?.generation ?? 0;
+    await first().commit({
+      ...key,
+      binding: definition.binding,
+      endpoints: { ...endpoints },
+      tokens: { ...tokensOf(granted), ...changes },
+      sentAt: clock.now(),
+      scopesRequested: 'read write',
+      baseGeneration,
+    });
+    return granted;
+  }
+
+  function first(): CredentialVault {
+    const [replica] = replicas;
+    if (!replica) throw new Error('No replica');
+    return replica.vault;
+  }
+
+  return {
+    clock,
+    server,
+    store: primary,
+    credentials,
+    keyring,
+    faults,
+    definition,
+    endpoints,
+    replicas,
+    logged,
+    events,
+    start,
+    passing,
+    signIn,
+    close,
+    get vault() {
+      return first();
+    },
+    /** As it is stored. */
+    async record(key: CredentialKey = keyOf()): Promise<CredentialRecord> {
+      const found = await primary.credentials.findById(credentialId(key));
+      if (!found) throw new Error('No such credential');
+      return found;
+    },
+    outcomes: () => events.flatMap((event) => (event.kind === 'refresh' ? [event.outcome] : [])),
+  };
+}
+
+export function keyOf(user = 'alice', changes: Partial<CredentialKey> = {}): CredentialKey {
+  return {
+    tenant: 'default',
+    principal: `user:${user}`,
+    serverId: 'files',
+    kind: 'oauth_code',
+    label: 'default',
+    ...changes,
+  };
+}
+
+export function tokensOf({ accessToken, refreshToken, scope, expiresInS }: GrantedTokens): TokenSet {
+  return { accessToken, refreshToken, scope, expiresInS, tokenType: 'bearer' };
+}
+
+/** The token, or the outcome as an error. */
+export function held(outcome: TokenOutcome): HeldToken {
+  if (outcome.kind !== 'token') throw new Error(JSON.stringify(outcome));
+  return outcome.token;
+}
+
+/** Real time, for sockets. */
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
