@@ -1,3 +1,4 @@
+import { parseUrl } from '@behalf/contracts';
 import type { Configuration } from 'oidc-provider';
 import type { DevClient } from './clients.ts';
 import { errors } from './oidcProvider.ts';
@@ -23,7 +24,7 @@ type JwtCustomizer = NonNullable<NonNullable<NonNullable<Configuration['formats'
  */
 export function resourceIndicators(parts: AccessTokenParts): ResourceIndicators {
   const { audience, scopes, lifetimeSeconds } = parts;
-  const resource = URL.canParse(audience) ? audience : `urn:audience:${encodeURIComponent(audience)}`;
+  const resource = parseUrl(audience) ? audience : `urn:audience:${encodeURIComponent(audience)}`;
   return {
     enabled: true,
     defaultResource: () => resource,

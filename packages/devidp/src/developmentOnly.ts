@@ -1,3 +1,4 @@
+import { parseUrl } from '@behalf/contracts';
 import { BlockList, isIP } from 'node:net';
 
 /**
@@ -17,7 +18,7 @@ export function refuseOutsideDevelopment({ production, host }: { production: boo
 
 /** An issuer names this provider, so it is an origin on loopback too: no path, no query. */
 export function readIssuer(issuer: string): URL {
-  const url = URL.canParse(issuer) ? new URL(issuer) : undefined;
+  const url = parseUrl(issuer) && new URL(issuer);
   const hostname = url?.hostname.replace(/^\[|\]$/g, '') ?? '';
   if (url?.origin !== issuer || !(hostname === 'localhost' || isLoopback(hostname))) {
     throw new Error(`${JSON.stringify(issuer)} is no origin on loopback, such as http://127.0.0.1:9090.`);

@@ -66,6 +66,24 @@ describe('the demo', () => {
     expect(demo.mail.credentials.all().map(({ subject }) => subject)).toContain('gil');
   });
 
+  verifies(
+    'devidp.demo.chat',
+    'has a model to talk to, which asks every server who somebody is',
+    async () => {
+      const token = await readFile(await demo.tokenFile('gil'), 'utf8');
+      const response = await fetch(`${demo.gateway.url}/api/chat`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ text: 'Who am I?' }),
+      });
+      expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+      const [, done = ''] = /event: done\ndata: (.*)/.exec(await response.text()) ?? [];
+      expect(done).toContain('You are Gil Guest (gil). The token is for mail-api: Mail.Read Mail.Send.');
+      expect(done).toContain('You are Gil Guest (gil). The token is for notes-api: notes.read.');
+      expect(done).toContain('{"kind":"exchanged","scopes":["notes.read"],"shared":false}');
+    },
+  );
+
   verifies('devidp.demo.things', 'says what comes back when the provider asks for time', async () => {
     const said = await thingsToTry(demo);
     const [, wish] = /-d '(\{.+\})'/.exec(said)!;

@@ -13,6 +13,7 @@ export const demoUsers: readonly DevUser[] = [
 export const demoClient = { id: 'behalf', secret: 'behalf-development-only' };
 export const DEMO_AUDIENCE = 'api://behalf';
 export const DEMO_TENANT = 'contoso';
+export const DEMO_MODEL = 'demo';
 
 /** Where the gateway may send people back to. Both names of this machine: a browser and a program differ in theirs. */
 export function demoLogin(gatewayPort: number): DevClient {

@@ -1,5 +1,5 @@
 import type { TenantAddresses } from '../tenant.ts';
-import { demoResources } from './demoScene.ts';
+import { DEMO_MODEL, demoResources } from './demoScene.ts';
 
 export interface DemoAddresses {
   readonly entra: TenantAddresses;
@@ -7,11 +7,13 @@ export interface DemoAddresses {
   /** URLs of the two servers. */
   readonly mail: string;
   readonly notes: string;
+  /** Base URL of the model. */
+  readonly model: string;
   readonly caFile: string;
 }
 
 /** The configuration of the gateway: what somebody would write for two servers and two ways to exchange. */
-export function demoYaml({ entra, tokenEndpoint, mail, notes, caFile }: DemoAddresses): string {
+export function demoYaml({ entra, tokenEndpoint, mail, notes, model, caFile }: DemoAddresses): string {
   const ca = JSON.stringify(caFile);
   const hosts = [mail, notes].map((url) => JSON.stringify(new URL(url).host));
   return `# Where tokens are exchanged. The client and its secret are those of the sign-in (OPENID_*).
@@ -44,6 +46,13 @@ mcpServers:
     url: ${notes}
     caFile: ${ca}
     obo: { provider: exchange, scopes: notes.read, audience: '${demoResources.notes.id}' }
+
+# A model for the chat. A real one has an apiKey: '\${NAME}'.
+endpoints:
+  custom:
+    - name: Demo
+      baseURL: ${model}
+      models: { default: [${DEMO_MODEL}] }
 
 # Both servers are on this machine.
 mcpSettings:

@@ -17,8 +17,9 @@ async function main(): Promise<number> {
     idp: portOf('DEMO_IDP_PORT', env.DEMO_IDP_PORT),
     mail: portOf('DEMO_MAIL_PORT', env.DEMO_MAIL_PORT),
     notes: portOf('DEMO_NOTES_PORT', env.DEMO_NOTES_PORT),
+    model: portOf('DEMO_MODEL_PORT', env.DEMO_MODEL_PORT),
   };
-  process.stdout.write('Starting a provider, two servers and the gateway ...\n');
+  process.stdout.write('Starting a provider, two servers, a model and the gateway ...\n');
   const demo = await startDemo({
     production: env.NODE_ENV === 'production',
     ...{ ports, signal: told.signal },

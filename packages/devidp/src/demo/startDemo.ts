@@ -6,8 +6,18 @@ import { fileURLToPath } from 'node:url';
 import { createDevIdp, type DevIdp } from '../createDevIdp.ts';
 import { refuseOutsideDevelopment } from '../developmentOnly.ts';
 import { createSampleServer, type SampleServer } from '../sample/createSampleServer.ts';
+import { demoScript } from '../sample/demoScript.ts';
+import { startScriptedModel, type ScriptedModel } from '../sample/scriptedModel.ts';
 import { createDevAuthority, type DevAuthority } from '../tls/devAuthority.ts';
-import { DEMO_AUDIENCE, DEMO_TENANT, demoClient, demoLogin, demoResources, demoUsers } from './demoScene.ts';
+import {
+  DEMO_AUDIENCE,
+  DEMO_MODEL,
+  DEMO_TENANT,
+  demoClient,
+  demoLogin,
+  demoResources,
+  demoUsers,
+} from './demoScene.ts';
 import { demoYaml } from './demoYaml.ts';
 import { startGateway, type DemoGateway } from './gatewayProcess.ts';
 
@@ -15,7 +25,7 @@ export interface DemoOptions {
   /** True where NODE_ENV says so: nothing starts then. */
   production: boolean;
   /** 0 or absent: any free one. */
-  ports?: { gateway?: number; idp?: number; mail?: number; notes?: number };
+  ports?: { gateway?: number; idp?: number; mail?: number; notes?: number; model?: number };
   /** Arguments of Node that start the gateway; absent: what `npm start` runs. */
   command?: readonly string[];
   /** Over the gateway's environment. */
@@ -25,7 +35,7 @@ export interface DemoOptions {
   onError?: (error: unknown) => void;
 }
 
-/** Everything that On-Behalf-Of takes, on this machine: a provider, two servers and the gateway between them. */
+/** Everything that On-Behalf-Of takes, on this machine: a provider, two servers, a model and the gateway between them. */
 export interface Demo {
   readonly idp: DevIdp;
   readonly ca: DevAuthority;
@@ -33,6 +43,8 @@ export interface Demo {
   readonly mail: SampleServer;
   /** By RFC 8693. */
   readonly notes: SampleServer;
+  /** A script in place of a model, for the chat. */
+  readonly model: ScriptedModel;
   readonly gateway: DemoGateway;
   readonly directory: string;
   readonly caFile: string;
@@ -75,11 +87,16 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
       return server;
     };
     const [mail, notes] = [await serve('mail'), await serve('notes')];
+    const model = await startScriptedModel({
+      ...{ script: demoScript, models: [DEMO_MODEL], port: ports.model ?? 0 },
+    });
+    closers.unshift(() => model.close());
 
     const { entra, tokenEndpoint } = idp;
     if (!entra) throw new TypeError('The demo has a tenant.');
     const yaml = join(directory, 'librechat.yaml');
-    await writeFile(yaml, demoYaml({ entra, tokenEndpoint, caFile, mail: mail.url, notes: notes.url }));
+    const urls = { mail: mail.url, notes: notes.url, model: model.url };
+    await writeFile(yaml, demoYaml({ entra, tokenEndpoint, caFile, ...urls }));
     const gateway = await startGateway({
       command: options.command ?? [join(root, 'tools/start.mjs')],
       ...{ directory, signal: options.signal },
@@ -94,7 +111,7 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
     closers.unshift(() => gateway.stop());
 
     return {
-      ...{ idp, ca, mail, notes, gateway, directory, caFile, close },
+      ...{ idp, ca, mail, notes, model, gateway, directory, caFile, close },
       async tokenFile(userId) {
         const path = join(directory, `${userId}.token`);
         await writeFile(path, entra.tokens.mint({ user: userId }), { mode: 0o600 });

@@ -1,0 +1,121 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { json } from 'node:stream/consumers';
+import { closeListener, createListener, listen } from '../listening.ts';
+import { speak } from './modelStream.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** One message of a request, as far as a script looks at it. */
+export interface SaidMessage {
+  readonly role: string;
+  readonly content?: string | null;
+  readonly tool_calls?: readonly {
+    readonly id: string;
+    readonly function: { readonly name: string; readonly arguments: string };
+  }[];
+  readonly tool_call_id?: string;
+}
+
+export interface ShownTool {
+  readonly type: 'function';
+  readonly function: { readonly name: string; readonly description?: string; readonly parameters: Json };
+}
+
+/** A request for an answer, in order of arrival. */
+export interface ModelRequestSeen {
+  readonly headers: IncomingHttpHeaders;
+  readonly model: string;
+  readonly messages: readonly SaidMessage[];
+  readonly tools: readonly ShownTool[];
+  /** The whole body. */
+  readonly body: Json;
+  /** True as soon as the client ended the exchange before it was answered. */
+  readonly aborted: boolean;
+}
+
+/**
+ * What the model does next. A text is a piece of its answer. `calls`: all of them in one message; `args` that are a text
+ * are sent as they are. `until`: it thinks. `status`: an answer of that status, which must come first. `raw`: bytes on the
+ * stream. `cut`: the connection ends. `finish`: another reason than the usual one.
+ */
+export type ScriptStep =
+  | string
+  | { readonly calls: readonly { readonly name: string; readonly args?: unknown }[] }
+  | { readonly until: Promise<unknown> }
+  | {
+      readonly status: number;
+      readonly body?: unknown;
+      readonly headers?: Readonly<Record<string, string>>;
+    }
+  | { readonly raw: string }
+  | { readonly cut: true }
+  | { readonly finish: string };
+
+export type ModelScript = (request: ModelRequestSeen) => Iterable<ScriptStep> | AsyncIterable<ScriptStep>;
+
+export interface ScriptedModelOptions {
+  readonly script: ModelScript;
+  /** What `/models` lists. */
+  readonly models?: readonly string[];
+  /** 0 or absent: any free one. */
+  readonly port?: number;
+}
+
+/** A server that speaks OpenAI's chat completions and says what its script says. For tests and demos. */
+export interface ScriptedModel {
+  /** The base URL, as `endpoints.custom` takes it. */
+  readonly url: string;
+  readonly requests: readonly ModelRequestSeen[];
+  /** How often `/models` was asked for. */
+  readonly listed: number;
+  change(script: ModelScript): void;
+  close(): Promise<void>;
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+export async function startScriptedModel(options: ScriptedModelOptions): Promise<ScriptedModel> {
+  let { script } = options;
+  const { models = ['scripted'], port = 0 } = options;
+  const requests: ModelRequestSeen[] = [];
+  let listed = 0;
+  const server = createListener(undefined);
+
+  async function complete(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const body = (await json(req)) as Json;
+    const request: Writable<ModelRequestSeen> = {
+      headers: req.headers,
+      model: String(body['model']),
+      messages: body['messages'] as SaidMessage[],
+      tools: (body['tools'] ?? []) as ShownTool[],
+      body,
+      aborted: false,
+    };
+    res.on('close', () => (request.aborted = !res.writableFinished));
+    requests.push(request);
+    await speak(res, request.model, script(request));
+  }
+
+  server.on('request', (req: IncomingMessage, res: ServerResponse) => {
+    if (req.method === 'GET' && req.url === '/v1/models') {
+      listed += 1;
+      const data = models.map((id) => ({ id, object: 'model' }));
+      res
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ object: 'list', data }));
+    } else if (req.method === 'POST' && req.url === '/v1/chat/completions') {
+      // A client that hangs up in the middle is no fault of the script.
+      complete(req, res).catch(() => res.destroy());
+    } else res.writeHead(404).end();
+  });
+  const { origin } = await listen(server, port, '127.0.0.1');
+  return {
+    url: `${origin}/v1`,
+    requests,
+    get listed() {
+      return listed;
+    },
+    change: (next) => void (script = next),
+    close: () => closeListener(server),
+  };
+}
