@@ -1,19 +1,26 @@
 import { readFileSync } from 'node:fs';
 import type { Env, EnvRecord } from '@behalf/contracts';
 import { systemDial, systemLocalAddresses, systemResolve } from '@behalf/egress';
-import { findServers, keyFitsStore, type Log } from '@behalf/gateway';
+import { keyFitsStore, type Log, type Principal } from '@behalf/gateway';
 import { createKeyring, type Clock, type Random } from '@behalf/kernel';
 import { loadKeys, openCoordination, openPrimary } from '@behalf/stores/open';
 import { auditRoutes } from './admin/audit.ts';
+import { configRoute } from './admin/config.ts';
+import { connectionsRoute } from './admin/connections.ts';
 import { reloadRoute } from './admin/reload.ts';
 import { adminRoleRoutes } from './admin/roles.ts';
 import { adminServerRoutes } from './admin/servers.ts';
 import { adminSessionRoutes } from './admin/sessions.ts';
+import { statsRoute } from './admin/stats.ts';
 import { adminUserRoutes } from './admin/users.ts';
 import { createApp } from './app.ts';
 import { createClosers, type Closers } from './closers.ts';
 import { composeAccess } from './composeAccess.ts';
+import { composeBlocks } from './composeBlocks.ts';
+import { composeChat } from './composeChat.ts';
+import { oauthRoutes } from './composeOAuth.ts';
 import { composeServers } from './composeServers.ts';
+import { composeVault } from './composeVault.ts';
 import { createConfiguration } from './configuration.ts';
 import { createSessionCookie } from './cookies.ts';
 import { createAddressOf } from './door/addressOf.ts';
@@ -27,11 +34,14 @@ import type { Logger } from './logger.ts';
 import { createProblemMap } from './middleware/problem.ts';
 import { createNetwork } from './network.ts';
 import { openIdRoutes } from './oauth/openid.ts';
+import { createCallHistory } from './ops/callHistory.ts';
 import { createExchangeStats } from './ops/exchangeStats.ts';
 import { createMetrics, serverLabel } from './ops/metrics.ts';
 import { metricsRoute } from './ops/metricsRoute.ts';
 import { createPresence } from './ops/presence.ts';
 import { createReadiness } from './ops/readiness.ts';
+import { createRefreshStats } from './ops/refreshStats.ts';
+import { createSignInStats } from './ops/signInStats.ts';
 import { healthRoute, readyRoute } from './ops/routes.ts';
 import { createOrigins } from './origins.ts';
 import { pageRoutes } from './pages/routes.ts';
@@ -40,13 +50,18 @@ import { logoutRoute } from './rest/auth/logout.ts';
 import { setupRoute } from './rest/auth/setup.ts';
 import { approvalRoutes } from './rest/mcp/approvals.ts';
 import { createAnswering } from './rest/mcp/answering.ts';
+import { blockRoutes } from './rest/mcp/blocks/routes.ts';
 import { callToolRoute } from './rest/mcp/callTool.ts';
+import { diagnoseUserRoute } from './oauth/diagnoseUserRoute.ts';
+import { diagnoseRoute } from './rest/mcp/diagnose.ts';
+import { createInFlight } from './rest/mcp/inFlight.ts';
 import { statusRoutes } from './rest/mcp/connectionStatus.ts';
 import { listRoutes } from './rest/mcp/lists.ts';
 import { readRoutes } from './rest/mcp/readServer.ts';
 import { createRequestIds } from './rest/mcp/requestIds.ts';
 import { reinitializeRoute } from './rest/mcp/reinitialize.ts';
 import { serverRoutes } from './rest/mcp/servers/routes.ts';
+import { serverToolsRoute } from './rest/mcp/servers/serverTools.ts';
 import { toolsRoute } from './rest/mcp/tools.ts';
 import { variableRoutes } from './rest/mcp/userVariables.ts';
 import { permissionRoutes } from './rest/permissions/routes.ts';
@@ -57,18 +72,27 @@ import { userRoute } from './rest/user/user.ts';
 import { configurationStep, EXIT_CONFIG, EXIT_TRY_LATER, StartError, storeStep } from './startError.ts';
 import { storeTargets } from './storeTargets.ts';
 import { version } from './version.ts';
+import { webRoutes } from './web/routes.ts';
+import type { WebFiles } from './web/webFiles.ts';
 
 /** What an operator should look at, of what the parts tell. */
 const needsAttention: ReadonlySet<string> = new Set([
   'audit_row_forged',
   'audit_unavailable',
   'audit_unwritten',
+  'block_unreadable',
   'obo_author_expired',
   'obo_author_expiring',
   'obo_exchange_failed',
   'override_unreadable',
   'store_unanswered',
   'stored_server_unreadable',
+  'vault.client_refused',
+  'vault.lost_rotation',
+  'vault.misconfigured',
+  'vault.persist_failed',
+  'vault.refresh_token_unusable',
+  'vault.token_endpoint_gone',
 ]);
 
 export interface ComposeParts {
@@ -79,6 +103,8 @@ export interface ComposeParts {
   logger: Logger;
   clock: Clock;
   random: Random;
+  /** The built interface; null: the API alone. */
+  web: WebFiles | null;
   /** Values that must not appear in the log from now on. */
   protect: (secrets: readonly string[]) => void;
   /** Somebody moves the store: whatever is written now would be lost. End at once. */
@@ -100,7 +126,7 @@ export async function compose(parts: ComposeParts): Promise<Gateway> {
 
 /** Reads from top to bottom as the list of parts. */
 async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway> {
-  const { env, record, ignored, logger, clock, random, protect, onEvicted } = parts;
+  const { env, record, ignored, logger, clock, random, web, protect, onEvicted } = parts;
   // Configuration first: a mistake in it is reported before anything is opened or created.
   const configuration = configurationStep(() => createConfiguration({ env, record, logger }));
   const valuesUsed = () => configuration.variables().flatMap((name) => record[name] ?? []);
@@ -137,7 +163,7 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
   });
   if (!(await presence.begin())) {
     throw new StartError(
-      'The store is in maintenance (a copy, a key rotation), or holds an unfinished copy. Start again when that is done.',
+      'The store is in maintenance (a copy), or holds an unfinished copy. Start again when that is done.',
       EXIT_TRY_LATER,
     );
   }
@@ -163,10 +189,26 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
   });
   closers.add(() => door.close());
   const common = { env, clock, random, keyring, log, configuration, primary, coordination, closers };
-  const access = await composeAccess({ ...common, identity: door.identity, base: () => origins.base });
+  const refreshes = createRefreshStats();
+  const vault = composeVault({ ...common, door, refreshes });
+  const access = await composeAccess({
+    ...common,
+    ...vault,
+    identity: door.identity,
+    base: () => origins.base,
+  });
   const { audit, accounts, sessions, setup, signIn, roles, acl, openId } = access;
   const exchanges = createExchangeStats();
-  const servers = await composeServers({ ...common, record, logger, door, access, exchanges });
+  const servers = await composeServers({
+    ...common,
+    record,
+    logger,
+    door,
+    access,
+    vault,
+    exchanges,
+    base: () => origins.base,
+  });
   const { asking, connections } = servers;
   configuration.onChange(() => protect(valuesUsed()));
   const reload = (asked: string) => {
@@ -192,42 +234,39 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
   const readiness = createReadiness({ version, primary, coordination, clock, isDraining: () => draining });
   const offersOpenId = openId?.browser != null;
   const browser = { sessions, cookie: () => cookie, logger, audit, offersOpenId };
-  const metrics = createMetrics({ connections: () => connections.counts(), exchanges, version });
+  const history = createCallHistory({ clock });
+  const signIns = createSignInStats();
+  const counted = { exchanges, refreshes, signIns, history };
+  const metrics = createMetrics({ connections: () => connections.counts(), ...counted, version });
   const problemOf = createProblemMap({ random, logger });
   const limits = createRateLimits({
     clock,
     perMinute: { calls: env.RATE_LIMIT_CALLS, writes: env.RATE_LIMIT_WRITES },
   });
   const addressOf = createAddressOf(env.TRUST_PROXY);
+  const callers = createCallers({ ...access.known, cookie: () => cookie, limits, addressOf });
   const admission = createAdmission({
-    callers: createCallers({ ...access.known, cookie: () => cookie, limits, addressOf }),
+    callers,
     limits,
     origins: () => origins,
     cookie: () => cookie,
     refusesWrites: () => evicted,
   });
   const headers = securityHeaders({ https: origins.secure });
-  const answering = createAnswering({
-    metrics,
-    clock,
-    logger,
-    headers,
-    problemOf,
+  const calling = {
+    ...{ metrics, clock, logger, headers, problemOf, inFlight: createInFlight() },
     requestIds: createRequestIds(random),
-    labelOf: (caller, name) => serverLabel(asking.registry.find(caller.tenant, name)),
-  });
+    labelOf: (caller: Principal, name: string) => serverLabel(asking.registry.find(caller.tenant, name)),
+  };
+  const answering = createAnswering(calling);
+  const blocks = composeBlocks({ ...common, access, servers, vault });
+  const chat = composeChat({ ...common, ...calling, ...{ asking, door, limits, callers } });
 
   const routes: Route[] = [
     healthRoute,
     readyRoute(readiness),
-    ...pageRoutes({
-      ...browser,
-      accounts,
-      setup,
-      offersSetup: env.OPENID_ISSUER === undefined,
-      servers: (caller) =>
-        roles.permits(caller, 'USE') ? findServers(asking, caller).map(({ settings }) => settings) : [],
-    }),
+    ...webRoutes({ ...browser, web, accounts, offersSetup: env.OPENID_ISSUER === undefined }),
+    ...pageRoutes({ setup }),
     setupRoute({ ...browser, setup }),
     loginRoute({ ...browser, signIn }),
     logoutRoute(browser),
@@ -238,18 +277,40 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
           ...{ cookie: () => cookie, random, logger, audit, limits, addressOf },
         })
       : []),
-    userRoute,
+    userRoute({ roles, offersOpenId }),
     ...ownSessionRoutes({ sessions, audit }),
     ...keyRoutes(access.apiKeys),
     ...roleRoutes(access),
+    // Before what names a server: `blocks` is none.
+    ...blockRoutes(blocks, answering),
     toolsRoute(asking, logger),
+    serverToolsRoute(asking, logger),
     callToolRoute(asking, answering),
     ...listRoutes(asking),
     ...readRoutes(asking, answering),
     reinitializeRoute(servers.reinit, logger),
+    diagnoseRoute(servers.diagnosis),
+    diagnoseUserRoute({ diagnosis: servers.diagnosis, users: access.userAdmin, audit }),
+    ...oauthRoutes({
+      ...asking,
+      ...{
+        oauth: servers.oauth,
+        vault: vault.vault,
+        registry: servers.registry,
+        primary,
+        audit,
+        logger,
+        sessions,
+        signIns,
+      },
+      ...{ cookie: () => cookie, origins: () => origins, limits, addressOf, forget: servers.forget },
+    }),
     ...statusRoutes({ ...servers.status, oauthTimeoutMs: env.MCP_OAUTH_HANDLING_TIMEOUT }),
-    ...variableRoutes({ ...servers.status, audit, forget: servers.forget }),
+    ...variableRoutes({
+      ...{ ...servers.status, audit, vault: vault.vault, flows: primary.oauthFlows, forget: servers.forget },
+    }),
     ...approvalRoutes(asking),
+    ...chat.routes,
     ...serverRoutes(servers.configure),
     ...permissionRoutes({
       ...servers.configure,
@@ -264,6 +325,9 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
     ...adminSessionRoutes(access.userAdmin),
     ...auditRoutes({ store: primary.audit, keyring, auditLog: audit }),
     metricsRoute({ metrics, token: env.METRICS_TOKEN, admission }),
+    connectionsRoute({ ...servers.status, connections, registry: servers.registry, replica: self }),
+    statsRoute({ history, exchanges, refreshes, replica: self }),
+    configRoute({ configuration, env, record }),
     reloadRoute({ reload, announce: () => changes.publish({ topic: 'settings', id: self }), audit }),
   ];
   const listener = createApp({
@@ -290,8 +354,10 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
       return secret && `${origins.base}/setup?token=${secret}`;
     },
     reload: () => void reload('SIGHUP'),
+    isRenewing: () => vault.vault.renewing > 0,
     drain() {
       draining = true;
+      chat.drain();
     },
     close: () => closers.closeAll(),
   };

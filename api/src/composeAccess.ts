@@ -19,6 +19,7 @@ import {
   type ApiKeys,
   type AuditLog,
   type CallerCache,
+  type CredentialVault,
   type Log,
   type NamedPermissions,
   type RoleAdmin,
@@ -32,6 +33,7 @@ import type { CoordinationStore, PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Fetch, Keyring, Random } from '@behalf/kernel';
 import type { Closers } from './closers.ts';
 import type { OpenId } from './composeOpenId.ts';
+import type { ContextTable } from './composeVault.ts';
 import type { Configuration } from './configuration.ts';
 import { every } from './ops/upkeep.ts';
 
@@ -51,6 +53,8 @@ export interface ComposeAccessParts {
   identity: Fetch;
   /** Where browsers reach us. */
   base: () => string;
+  vault: CredentialVault;
+  contexts: ContextTable;
 }
 
 /** Who is calling, what they may do, and what is written down about it. */
@@ -78,6 +82,7 @@ export async function composeAccess(parts: ComposeAccessParts): Promise<Access> 
 
   const audit = createAuditLog({ store: primary.audit, keyring, clock, random, log });
   closers.add(() => audit.close());
+  parts.contexts.audit = audit;
   const days = env.AUDIT_RETENTION_DAYS;
   closers.add(every(SWEEP_MS, clock, () => sweepAudit({ store: primary.audit, audit, clock, days })));
 
@@ -86,6 +91,7 @@ export async function composeAccess(parts: ComposeAccessParts): Promise<Access> 
   const sessions = createSessions({
     sessions: primary.sessions,
     ...{ users, credentials, changes, clock, random },
+    endTokens: (key) => parts.vault.end(key),
   });
   const apiKeys = createApiKeys({ store: primary.apiKeys, users, changes, clock, random, audit });
   closers.add(every(SWEEP_MS, clock, () => sessions.sweep()));

@@ -2,6 +2,7 @@ import type { Env } from '@behalf/contracts';
 import {
   createPendingClaims,
   type Audit,
+  type CredentialVault,
   type Log,
   type LoginSource,
   type PendingClaims,
@@ -12,6 +13,7 @@ import {
   createBearerCallers,
   createBearerVerifier,
   createKeySource,
+  createLoginContexts,
   createLoginTokens,
   createOpenIdLogin,
   createProviderMetadata,
@@ -22,6 +24,7 @@ import {
 } from '@behalf/gateway/openid';
 import type { CoordinationStore, PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Fetch, Keyring, Random } from '@behalf/kernel';
+import type { ContextTable } from './composeVault.ts';
 import type { OpenIdRouteParts } from './oauth/openid.ts';
 import { openIdCallback, openIdSettings } from './oauth/openIdSettings.ts';
 import { signInEvent } from './rest/auth/signInEvents.ts';
@@ -39,6 +42,8 @@ export interface ComposeOpenIdParts {
   audit: Audit;
   roles: Roles;
   sessions: Sessions;
+  vault: CredentialVault;
+  contexts: ContextTable;
 }
 
 /** The identity provider, where one is configured. */
@@ -80,7 +85,8 @@ export function composeOpenId(parts: ComposeOpenIdParts): OpenId | null {
     roleExists,
   });
   const generation = () => keys.generation();
-  const tokensOf = createLoginTokens({ credentials: primary.credentials, keyring, clock });
+  parts.contexts.login = createLoginContexts({ settings, metadata, users: primary.users, fetch });
+  const tokensOf = createLoginTokens({ vault: parts.vault, settings, metadata, clock });
   const login: LoginSource = { issuer: settings.issuer, tokens: tokensOf };
   const pendingClaims = createPendingClaims({ cache: coordination.cache('claims'), keyring, clock });
   const always = { bearers, login, pendingClaims, generation };

@@ -1,5 +1,6 @@
 import type { Env, EnvRecord } from '@behalf/contracts';
 import {
+  asksForSignIn,
   createApprovals,
   createArgumentValidator,
   createCatalog,
@@ -17,21 +18,30 @@ import {
   createToolPolicy,
   createUserVariables,
   createVariableCache,
+  authorizationState,
+  followGrants,
   followSignOuts,
+  holderValues,
   inspectServer,
   openWithoutSession,
   principalKey,
+  createRetiringServers,
+  createServerGrants,
+  probeGrant,
   readVariablesKey,
   type Approvals,
   type CallParts,
   type ConfigureParts,
   type ConnectionManager,
+  type DiagnoseParts,
   type ListAllServersParts,
   type ListToolsParts,
   type Log,
+  type OAuth,
   type OverrideParts,
   type Registry,
   type ReinitParts,
+  type SignIns,
   type StatusParts,
   type UserVariables,
   type ViewParts,
@@ -41,12 +51,18 @@ import type { Clock, Keyring, Random } from '@behalf/kernel';
 import { declaresPlainHttp } from '@behalf/settings';
 import type { Closers } from './closers.ts';
 import type { Access } from './composeAccess.ts';
+import { composeOAuth, type ComposeOAuthParts } from './composeOAuth.ts';
 import { composeObo } from './composeObo.ts';
+import type { Vault } from './composeVault.ts';
 import type { Configuration } from './configuration.ts';
+import { createDiagnosisNetwork } from './diagnosisNetwork.ts';
 import type { Logger } from './logger.ts';
 import type { SwappableNetwork } from './network.ts';
 import type { ExchangeStats } from './ops/exchangeStats.ts';
 import { version } from './version.ts';
+
+/** For how long a server is asked whether it takes what its user was just given. */
+const PROBE_MS = 15_000;
 
 export interface ComposeServersParts {
   env: Env;
@@ -62,6 +78,9 @@ export interface ComposeServersParts {
   closers: Closers;
   door: SwappableNetwork;
   access: Access;
+  base: () => string;
+  addresses?: ComposeOAuthParts['addresses'];
+  vault: Vault;
   exchanges: Pick<ExchangeStats, 'count'>;
 }
 
@@ -70,9 +89,11 @@ export interface Servers {
   readonly asking: CallParts & ListToolsParts & { approvals: Approvals };
   readonly connections: ConnectionManager;
   readonly reinit: ReinitParts;
+  readonly diagnosis: DiagnoseParts;
   readonly status: StatusParts & { variables: UserVariables };
   readonly configure: ConfigureParts & ViewParts;
   readonly registry: Registry;
+  readonly oauth: OAuth;
   readonly overriding: OverrideParts & ListAllServersParts;
   /** What was opened or listed with a user's old values is of no use any more. */
   readonly forget: (serverId: string, principal: string) => Promise<void>;
@@ -128,7 +149,14 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     },
   });
   const inspection = createInspection({
-    inspect: (server, look) => inspectServer({ connections, catalog, listAll }, server, look),
+    async inspect(server, look) {
+      try {
+        return await inspectServer({ connections, catalog, listAll }, server, look);
+      } catch (error) {
+        if (asksForSignIn(server, error)) foundSignIn(server.name);
+        throw error;
+      }
+    },
     clock,
     random,
     log,
@@ -136,10 +164,18 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
   closers.add(() => inspection.close());
   const registry = createRegistry({
     env: record,
-    enforced: new Set(['access', 'tools', 'toolApproval', 'sharing']),
+    enforced: new Set(['access', 'tools', 'auth', 'toolApproval', 'sharing']),
+    appBearer: (serverId, tenant) => parts.vault.appTokens.connectionBearer(serverId, tenant),
     isFailed: (server) => inspection.stateOf(server).kind === 'failed',
     log,
   });
+  let signIns: ReadonlySet<string> = new Set();
+  /** From here on each user has a connection of their own there, with a token of their own. */
+  function foundSignIn(name: string): void {
+    log('server_asks_for_sign_in', { server: name });
+    signIns = new Set([...signIns, name]);
+    registry.update({ signIns });
+  }
   const variableCache = createVariableCache({ store: primary.variables, keyring, changes, clock });
   closers.add(() => variableCache.close());
   closers.add(
@@ -160,6 +196,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     variables: variableCache,
     inheritedEnv: record,
     obo: obo.tokens,
+    oauth: parts.vault.oauthTokens,
     graphScopes: env.GRAPH_API_SCOPES,
   });
   closers.add(
@@ -186,7 +223,9 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
   configuration.onChange((settings) => {
     policy = createToolPolicy(settings.endpoints.toolApproval);
     door.update(settings);
-    registry.update(fromFile());
+    // What was found may be another server's by now.
+    signIns = new Set();
+    registry.update({ ...fromFile(), signIns });
   });
   const overridden = overrides.follow((all) => registry.update({ overrides: all }));
   closers.add(() => overridden.stop());
@@ -203,6 +242,18 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     },
   });
   closers.add(() => signOuts.stop());
+  const forget = async (serverId: string, principal: string) => {
+    catalog.invalidate(serverId, principal);
+    await connections.dropHolder(serverId, principal);
+  };
+  closers.add(
+    followGrants({
+      vault: parts.vault.vault,
+      store: primary.credentials,
+      clock,
+      onReplaced: (serverId, principal) => void forget(serverId, principal),
+    }),
+  );
   const approvals = createApprovals({ cache: cache('approvals'), leases, keyring, clock, random, audit });
   const asking = {
     requirePermission: () => roles.requirePermission,
@@ -213,12 +264,40 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     audit,
     registry,
     credentials,
+    appTokens: parts.vault.appTokens,
+    vault: parts.vault.vault,
     connections,
     catalog,
     listAll,
     clock,
     random,
     arguments: createArgumentValidator({ clock, log }),
+  };
+  const bare = {
+    open,
+    openWithoutSession: (target, options) => openWithoutSession(target, options, upstreamParts),
+  } satisfies Pick<ReinitParts, 'open' | 'openWithoutSession'>;
+  const { vault } = parts.vault;
+  const valuesOf: ComposeOAuthParts['valuesOf'] = (server, tenant, holder) =>
+    holderValues({ users: primary.users, variables: variableCache }, server, tenant, holder);
+  const retiring = createRetiringServers();
+  const grants = createServerGrants({
+    ...{ vault, retiring, credentials: primary.credentials },
+    ...{ flows: primary.oauthFlows, clients: primary.oauthClients },
+  });
+  const oauth = composeOAuth({
+    ...parts,
+    ...{ vault, registry, retiring, audit, valuesOf },
+    probe: (server, principal, token) =>
+      probeGrant({ ...asking, ...bare }, server, principal, token, AbortSignal.timeout(PROBE_MS)),
+  });
+  parts.vault.contexts.servers = oauth.contexts;
+  parts.vault.contexts.apps = oauth.appGrants;
+  const signingIn: SignIns = {
+    async start(server, principal, { reason, detail }) {
+      const widenedScopes = reason === 'insufficient_scope' ? detail.scopes : undefined;
+      return (await oauth.flows.start(server, principal, { widenedScopes, claims: detail.claims })).flow;
+    },
   };
   const defining = {
     oboTargets: obo.targets,
@@ -236,7 +315,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
       ...{ acl, roles, registry, stored, audit, clock, random, refreshed },
       // Those of the store that is written: defining and sharing servers needs no Redis.
       leases: primary.leases,
-      credentials: primary.credentials,
+      grants,
       users: primary.users,
       ...defining,
       checkAddress: (url) => door.judge(url),
@@ -246,18 +325,29 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     overriding: {
       ...defining,
       ...{ overrides, registry, stored, audit, acl, roles, changes, refreshed },
-      ...{ users: primary.users, variables: primary.variables, credentials: primary.credentials },
+      ...{ users: primary.users, variables: primary.variables, grants },
     },
     reinit: {
       ...asking,
+      ...bare,
       inspection,
-      open,
-      openWithoutSession: (target, options) => openWithoutSession(target, options, upstreamParts),
+      signIns: signingIn,
     },
-    status: { ...asking, inspection, variables },
-    async forget(serverId, principal) {
-      catalog.invalidate(serverId, principal);
-      await connections.dropHolder(serverId, principal);
+    diagnosis: {
+      ...asking,
+      ...{ log, variables, open },
+      manageBits: (principal, server) => acl.manageBits(principal, server),
+      network: createDiagnosisNetwork(door),
+      oboTargets: obo.targets,
+      chosen: parts.vault.chosen,
+      signIn: { servers: { valuesOf }, discovery: oauth.discovery, clients: oauth.clients },
     },
+    oauth,
+    status: {
+      ...asking,
+      ...{ inspection, variables },
+      authorization: (server, principal) => authorizationState({ oauth, vault }, server, principal),
+    },
+    forget,
   };
 }

@@ -1,11 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { isLoopbackHost, type Diagnostic, type Env, type EnvRecord, type Finding } from '@behalf/contracts';
+import {
+  isLoopbackHost,
+  type Diagnostic,
+  type Env,
+  type EnvRecord,
+  type Finding,
+  type Path,
+} from '@behalf/contracts';
 import { compilePolicy, EgressPolicyError } from '@behalf/egress';
 import { builtInSettings, explain, loadSettings, type Settings } from '@behalf/settings';
 import { readAuthorities } from './authorities.ts';
 import { identityAddresses } from './identityAddresses.ts';
 import type { Logger } from './logger.ts';
+import { modelAddresses } from './modelAddresses.ts';
 
 interface Refusal {
   ok: false;
@@ -23,6 +31,9 @@ interface Snapshot {
   source: 'file' | 'built-in';
   /** Environment variables that the file names. */
   variables: readonly string[];
+  /** The whole file with a mask for every secret. */
+  redacted: Readonly<Record<string, unknown>>;
+  warnings: readonly Diagnostic[];
 }
 
 /** The running configuration: one frozen snapshot, swapped whole or not at all. */
@@ -32,6 +43,8 @@ export interface Configuration {
   /** The servers as the file has them, before anything was read into them. */
   definitions(): Readonly<Record<string, unknown>>;
   variables(): readonly string[];
+  /** What runs, for people to look at: without secrets, and what the file was told when it was read. */
+  shown(): { file: string | null } & Pick<Snapshot, 'redacted' | 'warnings'>;
   /** Reads the file again. One that is invalid, unreadable or gone changes nothing. Never throws. */
   reload(): Reload;
   onChange(listener: (settings: Settings) => void): void;
@@ -65,21 +78,21 @@ export function createConfiguration({ env, record, logger }: ConfigurationParts)
     if (loaded.warnings.length > 0) logger.warn(explain(loaded.warnings, file));
     if (loaded.unused.length > 0)
       logger.info('Known to LibreChat and without effect here', { keys: loaded.unused });
-    const { settings, definitions, variables } = loaded;
-    return { ok: true, snapshot: { settings, definitions, source: 'file', variables } };
+    const { settings, definitions, variables, redacted, warnings } = loaded;
+    return { ok: true, snapshot: { settings, definitions, source: 'file', variables, redacted, warnings } };
   }
 
   function withoutFile(): Snapshot {
     if (isLoopbackHost(env.HOST)) {
       logger.info('No configuration file: running the built-in one with the sample server', { file });
       const settings = builtInSettings(sampleServer());
-      return { settings, definitions: {}, source: 'built-in', variables: [] };
+      return builtIn(settings);
     }
     // The sample server is for one person at this machine, not for a network.
     logger.warn('No configuration file and not bound to loopback: running without any server', { file });
     const empty = loadSettings('{}', { env: {} });
     if (!empty.ok) throw new Error('The empty configuration must be valid');
-    return { settings: empty.settings, definitions: {}, source: 'built-in', variables: [] };
+    return builtIn(empty.settings);
   }
 
   const first = load(!named);
@@ -91,6 +104,10 @@ export function createConfiguration({ env, record, logger }: ConfigurationParts)
     isBuiltIn: () => current.source === 'built-in',
     definitions: () => current.definitions,
     variables: () => current.variables,
+    shown() {
+      const { source, redacted, warnings } = current;
+      return { file: source === 'file' ? file : null, redacted, warnings };
+    },
     reload() {
       // A file that is gone for a moment must not put the sample server in place of the operator's own.
       const next = load(!named && current.source === 'built-in');
@@ -100,6 +117,12 @@ export function createConfiguration({ env, record, logger }: ConfigurationParts)
       return { ok: true };
     },
     onChange: (listener) => void listeners.push(listener),
+  };
+}
+
+function builtIn(settings: Settings): Snapshot {
+  return {
+    ...{ settings, source: 'built-in', definitions: {}, variables: [], redacted: {}, warnings: [] },
   };
 }
 
@@ -124,19 +147,33 @@ function unreadable(file: string, code: string): Refusal {
 
 /** What the door out would refuse later is refused here, with its place. */
 function problemsOf(settings: Settings): Finding[] {
-  return [...policyProblems(settings), ...providerProblems(settings), ...readAuthorities(settings).problems];
+  return [
+    ...policyProblems(settings),
+    ...providerProblems(settings),
+    ...modelProblems(settings),
+    ...readAuthorities(settings).problems,
+  ];
 }
 
 function providerProblems(settings: Settings): Finding[] {
-  return identityAddresses(settings).flatMap(({ path, url }) => {
-    try {
-      compilePolicy({ identityOrigins: [url] });
-      return [];
-    } catch (error) {
-      if (!(error instanceof EgressPolicyError)) throw error;
-      return [{ path, code: 'url', message: error.reason }];
-    }
-  });
+  return identityAddresses(settings).flatMap((address) => originProblems('identityOrigins', address));
+}
+
+function modelProblems(settings: Settings): Finding[] {
+  return modelAddresses(settings).flatMap((address) => originProblems('modelOrigins', address));
+}
+
+function originProblems(
+  opened: 'identityOrigins' | 'modelOrigins',
+  { path, url }: { path: Path; url: string },
+): Finding[] {
+  try {
+    compilePolicy({ [opened]: [url] });
+    return [];
+  } catch (error) {
+    if (!(error instanceof EgressPolicyError)) throw error;
+    return [{ path, code: 'url', message: error.reason }];
+  }
 }
 
 function policyProblems({ mcpSettings }: Settings): Finding[] {

@@ -11,6 +11,8 @@ export interface Gateway {
   /** The address of a form for the first administrator, or null when there is nothing to set up here. */
   setupLink(): Promise<string | null>;
   reload(): void;
+  /** Whether a token is being renewed: what its answer brings is worth waiting for. */
+  isRenewing(): boolean;
   /** From now on `/ready` says no; what is in flight goes on. */
   drain(): void;
   /** Idempotent; closes everything that was opened. */

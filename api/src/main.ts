@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { parseEnv, secretVariableNames, type EnvRecord } from '@behalf/contracts';
 import { createRedactor, systemClock, systemRandom, type Redactor } from '@behalf/kernel';
 import { explain } from '@behalf/settings';
@@ -7,10 +8,13 @@ import { createLogger } from './logger.ts';
 import { serve, type Serving } from './serve.ts';
 import { EXIT_CONFIG, EXIT_TRY_LATER, StartError } from './startError.ts';
 import { version } from './version.ts';
+import { readWeb } from './web/readWeb.ts';
 
 /** SIGTERM to exit takes at most 10 s: this much for answers under way, the rest for closing what is open. */
 const GRACE_MS = 5_000;
 const LAST_MOMENT_MS = 9_700;
+/** And this much more while a token is being renewed: what its answer brings may be all that is left of a grant. */
+const RENEWAL_MS = 10_000;
 
 async function main(record: EnvRecord, { redactor, protect }: Secrets): Promise<void> {
   const result = parseEnv(record);
@@ -25,7 +29,10 @@ async function main(record: EnvRecord, { redactor, protect }: Secrets): Promise<
     stopping = true;
     process.exitCode = exitCode;
     // Armed first: whatever hangs below, the process ends.
-    systemClock.timer(LAST_MOMENT_MS, () => process.exit(exitCode), { hold: true });
+    const exit = () => process.exit(exitCode);
+    const exitUnlessRenewing = () =>
+      gateway.isRenewing() ? void systemClock.timer(RENEWAL_MS, exit, { hold: true }) : exit();
+    systemClock.timer(LAST_MOMENT_MS, exitUnlessRenewing, { hold: true });
     logger.info(`Shutting down: ${reason}`);
     try {
       gateway.drain();
@@ -46,6 +53,7 @@ async function main(record: EnvRecord, { redactor, protect }: Secrets): Promise<
     logger,
     clock: systemClock,
     random: systemRandom,
+    web: readWeb(fileURLToPath(new URL('../../packages/web/dist', import.meta.url))),
     protect,
     onEvicted: () => void stop('the store is in maintenance', EXIT_TRY_LATER, 0),
   });

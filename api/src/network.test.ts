@@ -1,14 +1,22 @@
 import type { Duplex } from 'node:stream';
 import { systemDial } from '@behalf/egress';
-import { createOpenUpstream, createStdioLimits, type RemoteTarget } from '@behalf/gateway';
+import {
+  createOpenUpstream,
+  createStdioLimits,
+  type RemoteTarget,
+  type ServerSnapshot,
+} from '@behalf/gateway';
 import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
-import type { Settings } from '@behalf/settings';
+import { compileDefinition, type Settings } from '@behalf/settings';
 import { eventually, scriptedHttpServer, verifies, type ScriptedOptions } from '@behalf/testkit';
 import { afterEach, describe, expect } from '@jest/globals';
 import { createNetwork } from './network.ts';
 
 const rules = (...operatorAddresses: string[]) =>
-  ({ servers: [], identityProviders: [], mcpSettings: { operatorAddresses } }) as unknown as Settings;
+  ({
+    ...{ servers: [], identityProviders: [], endpoints: { custom: [] } },
+    mcpSettings: { operatorAddresses },
+  }) as unknown as Settings;
 
 describe('the door out under rules that change', () => {
   const opened: { close(): Promise<void> }[] = [];
@@ -174,4 +182,31 @@ describe('the door out under rules that change', () => {
     );
     expect(refusal(door, error)).toMatchObject({ code: 'MCP_DOMAIN_NOT_ALLOWED' });
   });
+
+  verifies(
+    'flow.rules.vouched',
+    'what is open to servers of the file is open where the operator wrote it down',
+    async () => {
+      const { server, door, sockets } = await begin();
+      const compiled = compileDefinition('theirs', { type: 'streamable-http', url: server.url }, { env: {} });
+      if (!compiled.ok) throw new Error('no definition');
+      const theirs = { audience: 'yaml-server', settings: compiled.server } as unknown as ServerSnapshot;
+      const { origin } = new URL(server.url);
+      for (const vouched of [[], ['http://127.0.0.1:1'], [`${origin}/`]]) {
+        const asked = door.oauth
+          .fetchFor(
+            theirs,
+            vouched,
+          )(server.url)
+          .catch((thrown: unknown) => thrown);
+        expect(refusal(door, await asked)).toEqual({ code: 'MCP_DOMAIN_NOT_ALLOWED', requestSent: false });
+        const judged = door.oauth.judge(theirs, server.url, vouched).catch((thrown: unknown) => thrown);
+        expect(refusal(door, await judged)).toMatchObject({ code: 'MCP_DOMAIN_NOT_ALLOWED' });
+      }
+      expect(sockets).toEqual([]);
+      await (await door.oauth.fetchFor(theirs, [origin])(server.url)).body?.cancel();
+      await door.oauth.judge(theirs, server.url, [origin]);
+      expect(sockets).toHaveLength(1);
+    },
+  );
 });

@@ -1,3 +1,4 @@
+import { parseUrl } from '@behalf/contracts';
 import type { Duplex } from 'node:stream';
 import {
   createEgress,
@@ -9,11 +10,19 @@ import {
   type FetchOptions,
   type Limits,
 } from '@behalf/egress';
-import { GatewayError, type Network, type RemoteTarget } from '@behalf/gateway';
+import {
+  GatewayError,
+  type Network,
+  type OAuthDoor,
+  type ReadNetworkError,
+  type RemoteTarget,
+  type ServerSnapshot,
+} from '@behalf/gateway';
 import type { Fetch, Send } from '@behalf/kernel';
-import type { Settings } from '@behalf/settings';
+import { renderUrl, type Settings, type Template } from '@behalf/settings';
 import { readAuthorities, type Authorities } from './authorities.ts';
 import { identityAddresses } from './identityAddresses.ts';
+import { modelAddresses } from './modelAddresses.ts';
 
 export interface NetworkParts extends Omit<EgressParts, 'settings'> {
   settings: Settings;
@@ -29,6 +38,10 @@ export interface SwappableNetwork {
   readonly identity: Fetch;
   /** The same to a provider with an authority of its own, or with a public one. */
   identityTo(provider: { readonly caFile: string | undefined }): Fetch;
+  /** To the models of the configuration, and to nobody else. */
+  readonly model: Fetch;
+  /** To whoever signs users in at a server. */
+  readonly oauth: OAuthDoor;
   /** Throws unless a server that a user defines may have this address. */
   judge(url: string): Promise<void>;
   /** New rules. What is in the air goes on for a moment under the old ones. */
@@ -38,6 +51,9 @@ export interface SwappableNetwork {
 
 /** The entry of `identityProviders` that speaks of the login. */
 const LOGIN = 'login';
+
+/** What the operator did not write down is judged as if a user had: what is open to this file's servers alone stays closed. */
+const UNVOUCHED = 'user-server';
 
 /** No authority: nobody has a certificate of it. */
 const NOBODY = '';
@@ -51,6 +67,21 @@ const identityOptions: FetchOptions = {
   redirects: 'refuse',
   timeouts: { headersMs: 10_000, totalMs: 10_000, idleMs: 10_000 },
   limits: { bodyBytes: 1024 * 1024 },
+};
+
+/** Metadata and token answers are small, and nobody waits longer than this for one. */
+const oauthLimits = {
+  timeouts: { headersMs: 10_000, totalMs: 10_000, idleMs: 10_000 },
+  limits: { bodyBytes: 256 * 1024 },
+} as const satisfies Partial<FetchOptions>;
+
+const modelOptions: FetchOptions = {
+  audience: 'model',
+  // What is said in a chat, and the key of the model, go where the file says.
+  redirects: 'refuse',
+  // A model thinks before it speaks. A stream that speaks is as long as it is; what is no stream has this long.
+  timeouts: { headersMs: 120_000, totalMs: 180_000, idleMs: 120_000 },
+  limits: { bodyBytes: 4 * 1024 * 1024, sseLineBytes: 1024 * 1024 },
 };
 
 /** The door out as the gateway's parts hold it: one name for it, whatever configuration runs. */
@@ -136,14 +167,39 @@ export function createNetwork(parts: NetworkParts): SwappableNetwork {
   }
 
   function identityTo(caFile: () => string | undefined): Fetch {
+    return fetchBy(() => ({ ...identityOptions, ca: authorityOf(caFile()) }));
+  }
+
+  function fetchBy(options: () => FetchOptions): Fetch {
     let known: { egress: Egress; fetch: Fetch } | undefined;
     return (url, init) => {
       if (known?.egress !== egress) {
-        known = { egress, fetch: egress.fetchFor({ ...identityOptions, ca: authorityOf(caFile()) }) };
+        known = { egress, fetch: egress.fetchFor(options()) };
       }
       return known.fetch(url, init);
     };
   }
+
+  /** The certificate that the definition speaks of is the server's: another host has one of the public authorities. */
+  function oauthFetch({ audience, settings }: ServerSnapshot, vouched: readonly string[]): Fetch {
+    if (settings.type === 'stdio') throw new TypeError('Nobody signs in at a process');
+    const proxy = 'proxy' in settings ? settings.proxy : undefined;
+    const common = { ...oauthLimits, proxy };
+    const own = fetchBy(() => ({ ...common, audience, ca: authorityOf(settings.caFile) }));
+    const written = fetchBy(() => ({ ...common, audience }));
+    const other = fetchBy(() => ({ ...common, audience: UNVOUCHED }));
+    const origin = originOfTemplate(settings.url);
+    return (url, init) => {
+      const to = new URL(url).origin;
+      if (!vouched.includes(to)) return other(url, init);
+      return (to === origin ? own : written)(url, init);
+    };
+  }
+
+  const readError: ReadNetworkError = (error) =>
+    error instanceof EgressError
+      ? { code: egressErrorCode(error), requestSent: error.requestSent }
+      : undefined;
 
   function retire(old: Egress): void {
     const done: Promise<void> = old.close().finally(() => closing.delete(done));
@@ -155,13 +211,19 @@ export function createNetwork(parts: NetworkParts): SwappableNetwork {
       sendTo,
       fetchTo: (target) => (url, init) => doorTo(target).fetch(url, init),
       connectTo,
-      readError: (error) =>
-        error instanceof EgressError
-          ? { code: egressErrorCode(error), requestSent: error.requestSent }
-          : undefined,
+      readError,
     },
     identity: identityTo(() => rules.loginCaFile),
     identityTo: ({ caFile }) => identityTo(() => caFile),
+    model: fetchBy(() => modelOptions),
+    oauth: {
+      fetchFor: oauthFetch,
+      judge: async ({ audience }, url, vouched) => {
+        const isVouched = vouched.includes(new URL(url).origin);
+        await egress.judge(url, isVouched ? audience : UNVOUCHED);
+      },
+      readError,
+    },
     async judge(url) {
       try {
         await egress.judge(url, 'user-server');
@@ -199,11 +261,18 @@ interface Rules {
 function rulesOf(settings: Settings, issuers: readonly string[]): Rules {
   const { allowedDomains = [], allowedAddresses = [], operatorAddresses = [] } = settings.mcpSettings;
   const identityOrigins = [...issuers, ...identityAddresses(settings).map(({ url }) => url)];
+  const modelOrigins = modelAddresses(settings).map(({ url }) => url);
   return {
-    egress: { allowedDomains, allowedAddresses, operatorAddresses, identityOrigins },
+    egress: { allowedDomains, allowedAddresses, operatorAddresses, identityOrigins, modelOrigins },
     authorities: readAuthorities(settings).authorities,
     loginCaFile: settings.identityProviders.find(({ name }) => name === LOGIN)?.caFile,
   };
+}
+
+/** Undefined where a value of a user stands in it: then nothing is taken for the server's own. */
+function originOfTemplate(template: Template): string | undefined {
+  const rendered = renderUrl(template, {});
+  return rendered.ok ? parseUrl(rendered.text)?.origin : undefined;
 }
 
 function textOf({ egress, authorities, loginCaFile }: Rules): string {

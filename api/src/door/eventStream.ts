@@ -2,12 +2,18 @@ import type { ServerResponse } from 'node:http';
 import type { Clock } from '@behalf/kernel';
 
 const KEEP_ALIVE_MS = 15_000;
+/** Whoever has not read for this long is left: what it does not read would be kept for it. */
+const UNREAD_MS = 60_000;
 
 /** Server-sent events on an answer. Nothing is sent before the first event: until then an error has a status. */
 export interface EventStream {
   readonly begun: boolean;
   /** Told when there is room: a reader that does not keep up misses these, and only these. */
   hint(event: string, data: unknown): void;
+  /** Sends the headers now, so that the caller knows them before there is anything to tell. */
+  open(): void;
+  /** Sent for certain and in order, unless the reader is gone. Settles when there is room for more. */
+  send(event: string, data: unknown): Promise<void>;
   /** `json` is already text. */
   end(event: string, json: string): void;
   /** Stops the timer when no event comes any more. */
@@ -19,6 +25,7 @@ export function createEventStream(
   { clock, headers }: { clock: Clock; headers: Readonly<Record<string, string>> },
 ): EventStream {
   let full = false;
+  let reading: Promise<void> | undefined;
   let stop = beat();
 
   function beat() {
@@ -37,9 +44,24 @@ export function createEventStream(
 
   function write(text: string): void {
     if (res.destroyed || res.writableEnded) return;
-    if (res.write(text)) return;
+    if (res.write(text) || full) return;
     full = true;
     res.once('drain', () => (full = false));
+  }
+
+  /** Never rejects: for who is gone there is room for everything. */
+  function untilRead(): Promise<void> {
+    if (!full || res.destroyed) return Promise.resolve();
+    return (reading ??= new Promise((resolve) => {
+      const giveUp = clock.timer(UNREAD_MS, () => res.destroy());
+      const read = () => {
+        giveUp();
+        reading = undefined;
+        res.off('drain', read).off('close', read);
+        resolve();
+      };
+      res.on('drain', read).on('close', read);
+    }));
   }
 
   return {
@@ -49,6 +71,15 @@ export function createEventStream(
     hint(event, data) {
       begin();
       if (!full) write(frame(event, JSON.stringify(data)));
+    },
+    open() {
+      begin();
+      res.flushHeaders();
+    },
+    send(event, data) {
+      begin();
+      write(frame(event, JSON.stringify(data)));
+      return untilRead();
     },
     end(event, json) {
       stop();

@@ -73,6 +73,8 @@ function answer(error: GatewayError, incident?: string): Answer {
     ...(incident !== undefined && { instance: `urn:behalf:incident:${incident}` }),
     ...(error.errors !== undefined && { errors: [...error.errors] }),
     ...(error.approval !== undefined && { approval: error.approval }),
+    ...error.flow,
+    ...(error.missing !== undefined && { missing: error.missing }),
     ...(error.changedFields !== undefined && { changedFields: [...error.changedFields] }),
   };
   const headers: Record<string, string> = {};

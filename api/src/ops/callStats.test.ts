@@ -16,7 +16,7 @@ describe('counted calls', () => {
       registers: [theirs],
     });
     for (const seconds of [0, 0.005, 0.0051, 0.5, 0.75, 60, 61, 3]) {
-      observe({ server: 'a "quoted"\\name', door: 'rest', outcome: 'ok', seconds });
+      observe({ tenant: 'acme', server: 'a "quoted"\\name', door: 'rest', outcome: 'ok', seconds });
       histogram.observe({ server: 'a "quoted"\\name', door: 'rest' }, seconds);
     }
     const lines = (text: string) => text.split('\n').filter((line) => line.includes('request_seconds'));

@@ -1,14 +1,15 @@
 import type { Metric, Registry } from 'prom-client';
+import { bucketOf, LATENCY_BUCKETS, latencyBounds } from './latencyBuckets.ts';
 
 /** How a request to a server ended: well, with an error of the tool, or with the code that its caller was given. */
 export interface Observed {
+  /** Of the caller. No label: what is counted for everybody does not tell tenants apart. */
+  readonly tenant: string;
   readonly server: string;
   readonly door: string;
   readonly outcome: string;
   readonly seconds: number;
 }
-
-const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
 
 interface Duration {
   readonly labels: Readonly<Record<string, string>>;
@@ -51,11 +52,10 @@ export function createCallStats(register: Registry): (call: Observed) => void {
     else counted.set(key, { labels: { server, door, outcome }, value: 1 });
     let duration = durations.get(place);
     if (!duration) {
-      duration = { labels: { server, door }, counts: new Float64Array(BUCKETS.length + 1), sum: 0 };
+      duration = { labels: { server, door }, counts: new Float64Array(LATENCY_BUCKETS), sum: 0 };
       durations.set(place, duration);
     }
-    let bucket = 0;
-    while (bucket < BUCKETS.length && seconds > (BUCKETS[bucket] ?? Infinity)) bucket += 1;
+    const bucket = bucketOf(seconds);
     duration.counts[bucket] = (duration.counts[bucket] ?? 0) + 1;
     duration.sum += seconds;
   };
@@ -67,7 +67,7 @@ function samplesOf(name: string, { labels, counts, sum }: Duration): Sample[] {
     total += count;
     return {
       metricName: `${name}_bucket`,
-      labels: { ...labels, le: BUCKETS[index] ?? '+Inf' },
+      labels: { ...labels, le: latencyBounds[index] ?? '+Inf' },
       value: total,
     };
   });

@@ -21,15 +21,19 @@ export interface SignInState {
   failure?: Html;
   /** Nobody can sign in yet. */
   noAccounts?: boolean;
+  /** The path of ours to go to afterwards. */
+  returnTo?: string;
 }
 
 /** Where the focus is: with who typed an address already on the password, else on the first way to sign in. */
 export function signInPage(state: SignInState): string {
-  const { offersOpenId, email = '', error, failure = nothing, noAccounts = false } = state;
+  const { offersOpenId, email = '', error, failure = nothing, noAccounts = false, returnTo = '/' } = state;
   const isTyped = email !== '';
+  const isAway = returnTo !== '/';
+  const begin = isAway ? `/oauth/openid?${new URLSearchParams({ returnTo }).toString()}` : '/oauth/openid';
   // A plain link: whoever signs in there comes back by a redirect, and no form of ours may lead to another site.
   const openId = html`<p>
-      <a class="button" href="/oauth/openid" ${isTyped ? nothing : html`autofocus`}>
+      <a class="button" href="${begin}" ${isTyped ? nothing : html`autofocus`}>
         Sign in with your organisation
       </a>
     </p>
@@ -39,6 +43,7 @@ export function signInPage(state: SignInState): string {
     html`<h1>Sign in</h1>
       ${errorBox(error)} ${failure} ${noAccounts ? hint : nothing} ${offersOpenId ? openId : nothing}
       <form method="post" action="/api/auth/login">
+        ${isAway ? html`<input type="hidden" name="returnTo" value="${returnTo}" />` : nothing}
         ${emailField(email, { focus: !isTyped && !offersOpenId })}
         <label for="password">Password</label>
         <input

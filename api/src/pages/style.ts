@@ -19,7 +19,5 @@ a.button{display:block;margin:.75rem 0 1.25rem;color:var(--on);text-align:center
 .hint,.empty{color:var(--soft);font-size:.92rem}
 .error{margin:1rem 0;padding:.6rem .9rem;color:var(--bad);background:var(--badbg);border-radius:8px}
 .error ul{margin:.25rem 0;padding-left:1.2rem}
-.servers{list-style:none;padding:0}
-.servers li{padding:.6rem 0;border-top:1px solid var(--line)}
 code{font:.9em ui-monospace,monospace;overflow-wrap:anywhere}
 `;

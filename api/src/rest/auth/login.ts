@@ -1,9 +1,10 @@
 import { httpStatus, LoginRequest } from '@behalf/contracts';
-import { GatewayError, type Audit, type Sessions, type SignIn } from '@behalf/gateway';
+import { GatewayError, returnPath, type Audit, type Sessions, type SignIn } from '@behalf/gateway';
+import type { Request } from 'express';
 import type { SessionCookie } from '../../cookies.ts';
 import type { Route } from '../../http.ts';
 import type { Logger } from '../../logger.ts';
-import { isForm, readBody } from '../../middleware/body.ts';
+import { isForm, parseBody } from '../../middleware/body.ts';
 import { signInPage } from '../../pages/signInPage.ts';
 import { refusedSignIn, signInEvent } from './signInEvents.ts';
 import { userView } from '../user/userView.ts';
@@ -25,14 +26,15 @@ export function loginRoute(parts: LoginRouteParts): Route {
     path: '/api/auth/login',
     access: 'public',
     async handle(req, res) {
+      const { body, returnTo } = formOf(req);
       try {
-        const { email, password } = readBody(req, LoginRequest);
+        const { email, password } = parseBody(body, LoginRequest);
         const user = await signIn({ email, password, address: req.ip ?? 'unknown' });
         const session = await sessions.start(user);
         await audit.record(signInEvent('session.start', user));
         cookie().write(res, session);
         logger.info('Signed in', { user: user.id });
-        if (isForm(req)) res.redirect(303, '/');
+        if (isForm(req)) res.redirect(303, returnTo);
         else res.json({ user: userView(user) });
       } catch (error) {
         if (!(error instanceof GatewayError)) throw error;
@@ -43,8 +45,18 @@ export function loginRoute(parts: LoginRouteParts): Route {
         }
         if (!isForm(req)) throw error;
         const { email = '' } = (req.body ?? {}) as Record<string, string>;
-        res.status(httpStatus(error.code)).type('html').send(signInPage({ offersOpenId, email, error }));
+        res
+          .status(httpStatus(error.code))
+          .type('html')
+          .send(signInPage({ offersOpenId, email, error, returnTo }));
       }
     },
   };
+}
+
+/** A form also says where its page was on the way to. A program knows that itself. */
+function formOf(req: Request): { body: unknown; returnTo: string } {
+  if (!isForm(req)) return { body: req.body, returnTo: '/' };
+  const { returnTo, ...body } = (req.body ?? {}) as Record<string, unknown>;
+  return { body, returnTo: returnPath(typeof returnTo === 'string' ? returnTo : undefined) };
 }

@@ -1,23 +1,17 @@
-import { GatewayError, type Answer, type Inbound } from '@behalf/gateway';
-import type { Cancellation, Clock } from '@behalf/kernel';
+import type { Answer, Inbound } from '@behalf/gateway';
 import { createEventStream } from '../../door/eventStream.ts';
 import type { HotExchange } from '../../http.ts';
-import type { Logger } from '../../logger.ts';
 import type { Answer as ProblemAnswer } from '../../middleware/problem.ts';
-import type { Metrics } from '../../ops/metrics.ts';
-import { createInFlight, type InFlightLimits } from './inFlight.ts';
+import { createInFlight, type InFlight } from './inFlight.ts';
 import { restInbound, type InboundParts } from './inbound.ts';
+import { createObserving, type ObservingParts } from './observing.ts';
 
-export interface AnsweringParts {
-  metrics: Metrics;
-  clock: Clock;
-  logger: Logger;
+export interface AnsweringParts extends ObservingParts {
   headers: Readonly<Record<string, string>>;
   problemOf: (error: unknown) => ProblemAnswer;
-  /** The name under which a server is counted; one that is not the operator's has none of its own. */
-  labelOf: (caller: Inbound['principal'], server: string) => string;
   requestIds: () => string;
-  limits?: InFlightLimits;
+  /** Shared with every door that calls tools. */
+  inFlight?: InFlight;
 }
 
 export interface Asked {
@@ -34,32 +28,13 @@ export interface Asked {
 export type Answering = (exchange: HotExchange, asked: Asked) => Promise<void>;
 
 export function createAnswering(parts: AnsweringParts): Answering {
-  const { metrics, clock, logger, headers, problemOf, labelOf, requestIds } = parts;
-  const inFlight = createInFlight(parts.limits);
+  const { clock, headers, problemOf, requestIds, inFlight = createInFlight() } = parts;
+  const observe = createObserving(parts);
 
   async function run({ caller }: HotExchange, asked: Asked, inbound: Inbound): Promise<string> {
-    const begun = clock.now();
-    let outcome = 'ok';
-    try {
-      const answer = await asked.work(inbound);
-      if (answer.result['isError'] === true) outcome = 'tool_error';
-      return (asked.write ?? asItCame)(answer);
-    } catch (error) {
-      outcome = outcomeOf(error, inbound.signal);
-      // The server's own words stay out of the log: their size and content are its choice.
-      if (outcome !== 'cancelled') {
-        logger.warn('A request to a server failed', {
-          server: asked.server,
-          what: asked.what,
-          code: outcome,
-          user: caller.userId,
-        });
-      }
-      throw error;
-    } finally {
-      const server = labelOf(caller, asked.server);
-      metrics.observe({ server, door: inbound.door, outcome, seconds: (clock.now() - begun) / 1000 });
-    }
+    const { server, what, work, write = asItCame } = asked;
+    const { door, signal } = inbound;
+    return write(await observe({ caller, door, server, what, signal }, () => work(inbound)));
   }
 
   async function stream(exchange: HotExchange, asked: Asked, inbound: Inbound): Promise<void> {
@@ -129,10 +104,4 @@ function isEmpty(result: Answer['result']): boolean {
 
 function wantsEvents(accept: string | undefined): boolean {
   return accept !== undefined && /(^|,)\s*text\/event-stream\s*(;|,|$)/i.test(accept);
-}
-
-function outcomeOf(error: unknown, signal: Cancellation): string {
-  const isAbort = error === signal.reason || (error as Error | undefined)?.name === 'AbortError';
-  if (signal.aborted && isAbort) return 'cancelled';
-  return error instanceof GatewayError ? error.code : 'INTERNAL';
 }

@@ -4,6 +4,7 @@ import type { Route } from '../../http.ts';
 import type { Logger } from '../../logger.ts';
 import { whenCallerLeaves } from '../../middleware/whenCallerLeaves.ts';
 import { restInbound } from './inbound.ts';
+import { warnUnreachable } from './warnUnreachable.ts';
 
 /** The tools a user has, server by server. One that fails says so and takes nothing from the others. */
 export function toolsRoute(parts: ListToolsParts, logger: Logger): Route {
@@ -15,10 +16,7 @@ export function toolsRoute(parts: ListToolsParts, logger: Logger): Route {
     async handle(req, res, caller) {
       const signal = whenCallerLeaves(res);
       const listed = await listTools(parts, restInbound({ caller, headers: req.headers, signal }));
-      for (const { server, state, code } of listed) {
-        if (state === 'unreachable')
-          logger.warn('A server cannot be reached', { server: server.name, code: code ?? '' });
-      }
+      warnUnreachable(logger, listed);
       const view: ToolsView = {
         servers: Object.fromEntries(listed.map((entry) => [entry.server.name, serverView(entry)])),
       };

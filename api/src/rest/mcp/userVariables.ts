@@ -2,20 +2,21 @@ import { PluginsRequest, type AuthValuesView } from '@behalf/contracts';
 import {
   actorOf,
   findServer,
+  GatewayError,
   principalKey,
   type AccessParts,
   type Audit,
   type FindParts,
+  type UserPrincipal,
   type UserVariables,
 } from '@behalf/gateway';
 import type { Route } from '../../http.ts';
 import { readBody } from '../../middleware/body.ts';
+import { credentialsAt, endConnections, type EndParts } from '../../oauth/endConnections.ts';
 
-export interface VariableRouteParts extends FindParts, AccessParts {
+export interface VariableRouteParts extends FindParts, AccessParts, EndParts {
   variables: UserVariables;
   audit: Audit;
-  /** What was opened or listed with the old values is of no use any more. */
-  forget: (serverId: string, principal: string) => Promise<void>;
 }
 
 const PREFIX = 'mcp_';
@@ -23,6 +24,24 @@ const PREFIX = 'mcp_';
 /** A user's own values for a server: whether they are set, and setting them. A value is never read back. */
 export function variableRoutes(parts: VariableRouteParts): Route[] {
   const { variables, forget, audit } = parts;
+
+  /** Whoever takes a server away altogether is signed out there too. */
+  async function removeAll(server: ReturnType<typeof findServer>, caller: UserPrincipal): Promise<void> {
+    const { by } = caller;
+    const own = await credentialsAt(parts, server, caller);
+    if (own.length > 0 && by.via === 'api_key' && !by.scopes.includes('servers')) {
+      throw new GatewayError('API_KEY_SCOPE', { detail: 'The API key needs the scope "servers".' });
+    }
+    await variables.removeAll(server, caller);
+    const { disconnected } = await endConnections(parts, server, caller);
+    if (disconnected) {
+      await audit.record({
+        ...{ kind: 'credential', action: 'oauth.disconnect', tenant: caller.tenant, actor: actorOf(caller) },
+        ...{ door: 'rest', outcome: 'ok', server: server.name, serverId: server.id },
+      });
+    }
+  }
+
   return [
     {
       method: 'get',
@@ -50,7 +69,7 @@ export function variableRoutes(parts: VariableRouteParts): Route[] {
         const server = findServer(parts, caller, pluginKey.slice(PREFIX.length));
         const names = Object.keys(auth);
         if (action === 'install') await variables.set(server, caller, auth);
-        else if (names.length === 0) await variables.removeAll(server, caller);
+        else if (names.length === 0) await removeAll(server, caller);
         else await variables.set(server, caller, Object.fromEntries(names.map((name) => [name, ''])));
         await forget(server.id, principalKey(caller));
         await audit.record({

@@ -2,9 +2,9 @@ import { ServerRequest } from '@behalf/contracts';
 import { changeServer, etagOf, type ConfigureParts } from '@behalf/gateway';
 import type { Route } from '../../../http.ts';
 import { readBody } from '../../../middleware/body.ts';
+import { changeModeOf } from './changeMode.ts';
 import { conditionOf } from './condition.ts';
 
-/** The whole definition anew, as existing front ends send it; as a merge patch (RFC 7396) only what changes. */
 export function changeServerRoute(parts: ConfigureParts): Route {
   return {
     method: 'patch',
@@ -14,7 +14,7 @@ export function changeServerRoute(parts: ConfigureParts): Route {
     async handle(req, res, caller) {
       const { serverName } = req.params as { serverName: string };
       const { config } = readBody(req, ServerRequest);
-      const mode = typeof req.is('application/merge-patch+json') === 'string' ? 'merge' : 'replace';
+      const mode = changeModeOf(req);
       const view = await changeServer(parts, caller, serverName, { config, mode, ...conditionOf(req) });
       if (view.version !== undefined) res.set('ETag', etagOf(view.version));
       res.json(view);

@@ -1,6 +1,7 @@
 import type { ConfigureParts, ViewParts } from '@behalf/gateway';
 import type { Route } from '../../../http.ts';
 import { changeServerRoute } from './changeServer.ts';
+import { checkServerRoute } from './checkServer.ts';
 import { createServerRoute } from './createServer.ts';
 import { listServersRoute } from './listServers.ts';
 import { removeServerRoute } from './removeServer.ts';
@@ -11,6 +12,7 @@ export function serverRoutes(parts: ConfigureParts & ViewParts): Route[] {
   return [
     listServersRoute(parts),
     createServerRoute(parts),
+    checkServerRoute(parts),
     viewServerRoute(parts),
     changeServerRoute(parts),
     removeServerRoute(parts),

@@ -1,0 +1,89 @@
+import type { LiveConnectionsView } from '@behalf/contracts';
+import {
+  isOfTenant,
+  type ConnectionManager,
+  type Inspection,
+  type Principal,
+  type Registry,
+  type ServerConnections,
+} from '@behalf/gateway';
+import type { Route } from '../http.ts';
+import { isOperator } from './isOperator.ts';
+
+export interface ConnectionsParts {
+  readonly registry: Pick<Registry, 'list'>;
+  readonly connections: Pick<ConnectionManager, 'describe'>;
+  readonly inspection: Pick<Inspection, 'stateOf'>;
+  /** Names this process. */
+  readonly replica: string;
+}
+
+/** What this process has open and what fails, of the servers and the users of the caller's own tenant. */
+export function connectionsRoute(parts: ConnectionsParts): Route {
+  const { registry, connections, inspection, replica } = parts;
+
+  function viewOf(described: ServerConnections, caller: Principal): LiveServer {
+    const { server, state, users, breakersOpen } = described;
+    const inspected = inspection.stateOf(server);
+    // A server that serves is well, whatever the look before found.
+    const failed = inspected.kind === 'failed' && state !== 'connected' ? inspected : undefined;
+    const { code = failed?.code, retryAt = failed?.retryAt } = described;
+    const begun = [described.since, failed?.since].filter((at) => at !== undefined);
+    const inFlight = inFlightFor(described, caller);
+    return {
+      server: server.name,
+      ...(server.settings.title !== undefined && { title: server.settings.title }),
+      scope: server.scope,
+      ...(state !== undefined && { state }),
+      users,
+      ...(inFlight !== undefined && { inFlight }),
+      ...(code !== undefined && { code }),
+      ...(begun.length > 0 && { since: Math.min(...begun) }),
+      ...(retryAt !== undefined && { retryAt }),
+      isBreakerOpen: breakersOpen > 0,
+    };
+  }
+
+  return {
+    method: 'get',
+    path: '/api/admin/connections',
+    access: 'admin',
+    scope: 'admin',
+    handle(_req, res, caller) {
+      const described = connections.describe(registry.list(caller.tenant), (principal) =>
+        isOfTenant(principal, caller.tenant),
+      );
+      const sum = (of: (one: ServerConnections) => number) =>
+        described.reduce((total, one) => total + of(one), 0);
+      const view: LiveConnectionsView = {
+        replica,
+        totals: {
+          shared: sum(({ open }) => open.shared),
+          user: sum(({ open }) => open.user),
+          ...(isOperator(caller) && { stateless: sum(({ open }) => open.stateless) }),
+          breakersOpen: sum(({ breakersOpen }) => breakersOpen),
+        },
+        servers: described
+          .filter(isWorthTelling)
+          .map((one) => viewOf(one, caller))
+          .sort((a, b) => (a.server < b.server ? -1 : 1)),
+      };
+      res.json(view);
+    },
+  };
+}
+
+type LiveServer = LiveConnectionsView['servers'][number];
+
+/** Users may have any number of servers: of theirs only those are told where something is going on. */
+function isWorthTelling({ server, open, inFlight, code }: ServerConnections): boolean {
+  if (server.source !== 'user' || code !== undefined) return true;
+  return open.shared + open.user + open.stateless + inFlight.own + inFlight.common > 0;
+}
+
+/** Undefined where the number would tell how much other tenants do: nobody knows whose those requests are. */
+function inFlightFor({ server, open, inFlight }: ServerConnections, caller: Principal): number | undefined {
+  const isCommon = server.scope === 'app' || open.stateless > 0;
+  const isOthersToo = isCommon && server.tenant !== caller.tenant;
+  return isOthersToo && !isOperator(caller) ? undefined : inFlight.own + inFlight.common;
+}

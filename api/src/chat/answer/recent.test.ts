@@ -1,0 +1,19 @@
+import { verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { recent } from './recent.ts';
+
+describe('what an answer holds of its conversation', () => {
+  verifies('chat.history.fit', 'is the newest of it', () => {
+    const messages = ['a', 'b', 'c'].map((id) => ({
+      id,
+      role: 'user' as const,
+      text: 'x'.repeat(100),
+      at: 0,
+    }));
+    const idsOf = (most: number) =>
+      recent(messages, most)
+        .map(({ id }) => id)
+        .join('');
+    expect([idsOf(1_000), idsOf(320), idsOf(200), idsOf(100)]).toEqual(['abc', 'bc', 'c', '']);
+  });
+});

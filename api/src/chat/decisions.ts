@@ -1,0 +1,68 @@
+import type { Approvals, PendingApproval, UserPrincipal } from '@behalf/gateway';
+import type { Cache, ChangeFeed } from '@behalf/gateway/ports';
+import type { Clock } from '@behalf/kernel';
+import type { Running } from './running.ts';
+import { untilWord } from './untilWord.ts';
+
+export interface DecisionParts {
+  readonly approvals: Pick<Approvals, 'decide' | 'stateOf' | 'withdraw'>;
+  readonly cache: Cache;
+  readonly changes: Pick<ChangeFeed, 'publish'>;
+  readonly clock: Clock;
+}
+
+export type Word = 'approved' | 'denied' | 'expired';
+
+/** Calls of a chat that wait for their user's word, which may be given at another replica. */
+export interface Decisions {
+  /**
+   * The user's word; `ask` asks for it, once it can be given. Rejects with the reason of the answer's signal, and nobody
+   * can approve the call any more then.
+   */
+  wait(running: Running, callId: string, approval: PendingApproval, ask: () => Promise<void>): Promise<Word>;
+  /** What was approved and did not run cannot run any more. Nothing where it did; never rejects. */
+  withdraw(running: Running, approvalId: string): Promise<void>;
+  /** Which approval a call waits for; undefined where no such call of this user waits. */
+  find(caller: UserPrincipal, conversationId: string, callId: string): Promise<string | undefined>;
+  decide(caller: UserPrincipal, conversationId: string, approvalId: string, approve: boolean): Promise<void>;
+}
+
+export function createDecisions({ approvals, cache, changes, clock }: DecisionParts): Decisions {
+  const settled = (running: Running, approval: PendingApproval) =>
+    untilWord<Word>(running, clock, async () => {
+      // A store that does not answer has not said no.
+      const state = await approvals.stateOf(running.owner, approval.id).catch(() => 'waiting' as const);
+      if (state === 'gone') return clock.now() >= approval.expiresAt ? 'expired' : 'denied';
+      return state === 'approved' ? 'approved' : undefined;
+    });
+
+  const withdraw: Decisions['withdraw'] = ({ owner }, id) =>
+    approvals.withdraw(owner, id).catch(() => undefined);
+
+  return {
+    withdraw,
+    async wait(running, callId, approval, ask) {
+      const { owner, conversationId = '' } = running;
+      const key = callKey(owner, conversationId, callId);
+      let word: Word | undefined;
+      try {
+        await cache.set(key, approval.id, Math.max(1, approval.expiresAt - clock.now()));
+        await ask();
+        word = await settled(running, approval);
+        return word;
+      } finally {
+        if (word === undefined) await withdraw(running, approval.id);
+        await cache.delete(key).catch(() => undefined);
+      }
+    },
+    find: (caller, conversationId, callId) => cache.get(callKey(caller, conversationId, callId)),
+    async decide(caller, conversationId, approvalId, approve) {
+      await approvals.decide(caller, approvalId, approve);
+      await changes.publish({ topic: 'chats', id: conversationId });
+    },
+  };
+}
+
+function callKey({ tenant, userId }: UserPrincipal, conversationId: string, callId: string): string {
+  return JSON.stringify(['call', tenant, userId, conversationId, callId]);
+}

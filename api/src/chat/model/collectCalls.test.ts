@@ -1,0 +1,62 @@
+import { verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { LARGEST_ROUND, LONGEST_ARGUMENTS, LONGEST_CALL_NAME, MOST_CALLS_OF_A_ROUND } from '../limits.ts';
+import { createCallCollector } from './collectCalls.ts';
+
+function collect(...pieces: unknown[]) {
+  const collector = createCallCollector();
+  const fits = pieces.every((piece) => collector.add(piece));
+  return { fits, calls: collector.calls().map(({ name, args }) => [name, args]) };
+}
+
+const piece = (index: number | undefined, id: string | undefined, name?: string, args?: string) => ({
+  ...(index !== undefined && { index }),
+  ...(id !== undefined && { id }),
+  function: { ...(name !== undefined && { name }), ...(args !== undefined && { arguments: args }) },
+});
+
+describe('calls in pieces', () => {
+  verifies('chat.model.pieces', 'are put together by their index', () => {
+    const { calls } = collect(
+      [piece(0, 'a', 'one', ''), piece(1, 'b', 'two', '')],
+      [piece(1, undefined, undefined, '{"b"')],
+      [piece(0, undefined, undefined, '{}'), piece(1, undefined, undefined, ':1}')],
+    );
+    expect(calls).toEqual([
+      ['one', '{}'],
+      ['two', '{"b":1}'],
+    ]);
+  });
+
+  verifies('chat.model.pieces', 'that come whole, at one index or at none, are calls of their own', () => {
+    expect(collect([piece(0, 'a', 'one', '{}')], [piece(0, 'b', 'two', '{}')]).calls).toEqual([
+      ['one', '{}'],
+      ['two', '{}'],
+    ]);
+    expect(
+      collect([piece(undefined, 'a', 'one', '{')], [piece(undefined, undefined, undefined, '}')]).calls,
+    ).toEqual([['one', '{}']]);
+  });
+
+  verifies('chat.model.pieces', 'that are no pieces are passed over', () => {
+    expect(collect(undefined, null, 'text', {}, [])).toEqual({ fits: true, calls: [] });
+    expect(collect([null, 1, { function: { name: 7, arguments: {} } }]).calls).toEqual([['', '']]);
+  });
+
+  verifies('chat.model.pieces', 'have an end', () => {
+    const many = Array.from({ length: MOST_CALLS_OF_A_ROUND + 1 }, (_, index) => [
+      piece(index, `${index}`, 'x'),
+    ]);
+    expect(collect(...many).fits).toBe(false);
+    expect(collect(...many.slice(1)).fits).toBe(true);
+    const long = 'x'.repeat(LONGEST_ARGUMENTS);
+    expect(collect([piece(0, 'a', 'x', long)]).fits).toBe(true);
+    expect(collect([piece(0, 'a', 'x', long)], [piece(0, undefined, undefined, 'x')]).fits).toBe(false);
+    expect(collect([piece(0, 'a', 'x'.repeat(LONGEST_CALL_NAME))]).fits).toBe(true);
+    expect(collect([piece(0, 'a', 'x'.repeat(LONGEST_CALL_NAME + 1))]).fits).toBe(false);
+    // All of them together.
+    const half = 'x'.repeat(LARGEST_ROUND / 2);
+    const both = [piece(0, 'a', '', half), piece(1, 'b', '', half)];
+    expect([collect(both).fits, collect(both, [piece(2, 'c', 'x')]).fits]).toEqual([true, false]);
+  });
+});

@@ -1,0 +1,38 @@
+import { systemRandom } from '@behalf/kernel';
+import { verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { prepareCall } from './prepareCall.ts';
+
+const offered = { server: 's', serverTitle: 'S', tool: 't' };
+
+function prepare(args: string, room = { left: 1_000 }) {
+  return prepareCall({ name: 't_mcp_s', args }, { find: () => offered as never }, systemRandom, room);
+}
+
+describe('a call that a model wants', () => {
+  verifies('chat.calls.arguments', 'is refused where an answer has sent too much already', () => {
+    const room = { left: 10 };
+    expect(prepare('{"a": 1}', room)).toMatchObject({ call: { arguments: { a: 1 } }, refusal: undefined });
+    const { call, refusal } = prepare('{"a": 1}', room);
+    expect(call).toMatchObject({
+      arguments: {},
+      state: 'failed',
+      problem: { code: 'MCP_ARGUMENTS_INVALID' },
+    });
+    expect(refusal).toContain('more in arguments than it may');
+    // There is room for less.
+    expect(prepare('{}', room).refusal).toBeUndefined();
+  });
+
+  verifies('chat.calls.corrected', 'has no argument that an assignment would not make one', () => {
+    for (const args of ['{"__proto__": {"a": 1}}', '{"a": [{"__proto__": 1}]}']) {
+      const { call, refusal } = prepare(args);
+      expect([call.state, call.arguments, refusal]).toEqual([
+        'failed',
+        {},
+        expect.stringContaining('__proto__'),
+      ]);
+    }
+    expect(prepare('{"proto": 1}').refusal).toBeUndefined();
+  });
+});

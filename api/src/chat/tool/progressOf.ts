@@ -1,0 +1,13 @@
+import type { Json } from '@behalf/gateway';
+
+const LONGEST_MESSAGE = 500;
+
+/** What a server says of its progress, as far as a person is shown it. */
+export function progressOf(params: Json): { progress?: number; total?: number; message?: string } {
+  const { progress, total, message } = params;
+  return {
+    ...(typeof progress === 'number' && { progress }),
+    ...(typeof total === 'number' && { total }),
+    ...(typeof message === 'string' && { message: message.slice(0, LONGEST_MESSAGE) }),
+  };
+}

@@ -1,0 +1,121 @@
+import type { ChatCall } from '@behalf/contracts';
+import { createApprovals, GatewayError, type Approvals } from '@behalf/gateway';
+import { createKeyring, LightCancellation, systemRandom } from '@behalf/kernel';
+import { openMemoryStore } from '@behalf/stores/memory';
+import { aPrincipal, createFakeClock, eventually, verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { createAnswers } from '../answers.ts';
+import { createDecisions } from '../decisions.ts';
+import { Stopped } from '../stopped.ts';
+import { runCall, type CallContext, type RunCallParts } from './runCall.ts';
+
+const ada = aPrincipal();
+const run: Parameters<Approvals['request']>[0] = {
+  ...{
+    principal: ada,
+    server: { id: 's', revision: 'r', name: 's' },
+    tool: 't',
+    toolHash: 'h',
+    argsHash: 'a',
+  },
+  ...{ argumentNames: [], door: 'chat' },
+};
+
+/** A call that asks first, and whatever `attempt` does once it was approved. */
+async function rig(attempt: () => void, watched: (approvals: Approvals) => Partial<Approvals> = () => ({})) {
+  const clock = createFakeClock();
+  const store = openMemoryStore({ clock, random: systemRandom });
+  const audited: string[] = [];
+  const note = ({ action }: { action: string }) => void audited.push(action);
+  const approvals = createApprovals({
+    ...{ cache: store.cache('approvals'), leases: store.leases, clock, random: systemRandom },
+    keyring: createKeyring([Buffer.alloc(32, 1)], systemRandom),
+    audit: { note, record: async (event) => note(event) },
+  });
+  const [cache, changes] = [store.cache('chats'), store.changes];
+  const running = createAnswers({ leases: store.leases, cache, changes, clock }).enter(
+    ada,
+    new LightCancellation(),
+  );
+  await running.take('c');
+  const decisions = createDecisions({
+    approvals: { ...approvals, ...watched(approvals) },
+    cache,
+    changes,
+    clock,
+  });
+  let asked = false;
+  const parts = {
+    ...{ decisions, clock, inFlight: { enter: () => undefined, leave: () => undefined } },
+    limits: { take: () => asked && attempt() },
+    async observe() {
+      asked = true;
+      if (await approvals.consume(run)) return { result: { content: [] } };
+      throw new GatewayError('MCP_APPROVAL_REQUIRED', { approval: await approvals.request(run) });
+    },
+    problemOf: (error: unknown) => ({ problem: { code: 'INTERNAL', title: '', detail: String(error) } }),
+  } as unknown as RunCallParts;
+  const context = {
+    ...{ running, asked: new Map(), caller: async () => ada, inbound: () => ({}) },
+    tell: Object.assign(async () => undefined, { hint: () => undefined }),
+  } as unknown as CallContext;
+  const call: ChatCall = {
+    ...{ callId: '1', server: 's', serverTitle: 'S', tool: 't', arguments: {}, state: 'running' },
+  };
+  const ended = runCall(parts, context, call);
+  const id = await eventually('the question', async () => {
+    await clock.advance(0);
+    return decisions.find(ada, 'c', '1');
+  });
+  return { approvals, decisions, running, call, ended, id, audited, clock };
+}
+
+type Rig = Awaited<ReturnType<typeof rig>>;
+
+async function approve({ decisions, id, ended, clock }: Rig): Promise<void> {
+  let isOver = false;
+  const over = Promise.all([decisions.decide(ada, 'c', id, true), ended]).then(() => (isOver = true));
+  await eventually('the end', async () => {
+    await clock.advance(100);
+    return isOver;
+  });
+  await over;
+}
+
+describe('an approval of a call', () => {
+  verifies('chat.approval.unused', 'is taken back where the call failed before it ran', async () => {
+    const one = await rig(() => {
+      throw new GatewayError('RATE_LIMITED');
+    });
+    await approve(one);
+    expect(one.call.state).toBe('failed');
+    expect(await one.approvals.stateOf(ada, one.id)).toBe('gone');
+    expect(await one.approvals.consume(run)).toBe(false);
+    expect(one.audited).toEqual(['approval.request', 'approval.approve', 'approval.withdraw']);
+  });
+
+  verifies('chat.approval.unused', 'is taken back where the answer was stopped as it came', async () => {
+    let stop: () => void = () => undefined;
+    const one = await rig(
+      () => undefined,
+      (approvals) => ({
+        async stateOf(...asked) {
+          const state = await approvals.stateOf(...asked);
+          if (state === 'approved') stop();
+          return state;
+        },
+      }),
+    );
+    stop = () => one.running.stop('asked');
+    await approve(one);
+    expect([one.call.state, one.running.signal.reason]).toEqual(['cancelled', expect.any(Stopped)]);
+    expect(await one.approvals.consume(run)).toBe(false);
+  });
+
+  verifies('chat.approval.unused', 'that was used leaves nothing to take back', async () => {
+    const one = await rig(() => undefined);
+    await approve(one);
+    expect(one.call.state).toBe('done');
+    expect(one.audited).toEqual(['approval.request', 'approval.approve']);
+  });
+});

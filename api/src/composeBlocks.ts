@@ -1,0 +1,33 @@
+import { createBlocks, type Log, type RunBlockParts, type SaveBlockParts } from '@behalf/gateway';
+import type { PrimaryStore } from '@behalf/gateway/ports';
+import type { Clock, Keyring, Random } from '@behalf/kernel';
+import type { Access } from './composeAccess.ts';
+import type { Servers } from './composeServers.ts';
+import type { Vault } from './composeVault.ts';
+
+export interface ComposeBlocksParts {
+  clock: Clock;
+  random: Random;
+  keyring: Keyring;
+  log: Log;
+  primary: PrimaryStore;
+  access: Pick<Access, 'acl' | 'roles' | 'audit'>;
+  servers: Pick<Servers, 'asking' | 'registry' | 'status'>;
+  vault: Pick<Vault, 'vault'>;
+}
+
+/** Tools that people saved with inputs. */
+export function composeBlocks(parts: ComposeBlocksParts): SaveBlockParts & RunBlockParts {
+  const { clock, random, keyring, log, primary, access, servers, vault } = parts;
+  const { acl, roles, audit } = access;
+  return {
+    ...{ acl, roles, audit, clock, random },
+    blocks: createBlocks({ store: primary.blocks, keyring, log }),
+    registry: servers.registry,
+    users: primary.users,
+    // Those of the store that is written, as for servers.
+    leases: primary.leases,
+    asking: servers.asking,
+    standing: { vault: vault.vault, variables: servers.status.variables, clock },
+  };
+}

@@ -1,0 +1,141 @@
+import { readFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import type { Env } from '@behalf/contracts';
+import {
+  createOAuth,
+  type AccessParts,
+  type Audit,
+  type CredentialVault,
+  type IssuerBook,
+  type Log,
+  type OAuth,
+  type OAuthParts,
+  type Registry,
+  type RetiringServers,
+  type Sessions,
+  type UserPrincipal,
+} from '@behalf/gateway';
+import type { CoordinationStore, PrimaryStore } from '@behalf/gateway/ports';
+import type { Clock, Keyring, Random } from '@behalf/kernel';
+import type { Closers } from './closers.ts';
+import type { Configuration } from './configuration.ts';
+import type { SessionCookie } from './cookies.ts';
+import type { RateLimits } from './door/rateLimits.ts';
+import type { Route } from './http.ts';
+import { identityAddresses } from './identityAddresses.ts';
+import { createIdentityIssuers } from './identityIssuers.ts';
+import type { Logger } from './logger.ts';
+import type { SwappableNetwork } from './network.ts';
+import { callbackRoute } from './oauth/callbackRoute.ts';
+import { clientDocumentRoutes } from './oauth/clientDocumentRoutes.ts';
+import { connectRoutes } from './oauth/connectRoutes.ts';
+import { credentialRoutes } from './oauth/credentialRoutes.ts';
+import { flowRoutes } from './oauth/flowRoutes.ts';
+import { reauthRoute } from './oauth/reauthRoute.ts';
+import { resultRoutes } from './oauth/resultRoutes.ts';
+import type { SignInStats } from './ops/signInStats.ts';
+import { every } from './ops/upkeep.ts';
+import type { Origins } from './origins.ts';
+
+const SWEEP_MS = 60 * 1000;
+
+export interface ComposeOAuthParts {
+  env: Env;
+  clock: Clock;
+  random: Random;
+  keyring: Keyring;
+  log: Log;
+  configuration: Configuration;
+  primary: PrimaryStore;
+  coordination: CoordinationStore;
+  closers: Closers;
+  door: Pick<SwappableNetwork, 'oauth' | 'identity' | 'identityTo'>;
+  vault: CredentialVault;
+  registry: Registry;
+  retiring: RetiringServers;
+  audit: Audit;
+  valuesOf: OAuthParts['servers']['valuesOf'];
+  probe: OAuthParts['probe'];
+  base: () => string;
+  /** Where our documents stand, when that is not below `base`. */
+  addresses?: OAuthParts['addresses'];
+}
+
+/** Users' own grants at servers: how they are got, renewed and ended. */
+export function composeOAuth(parts: ComposeOAuthParts): OAuth {
+  const { env, configuration, primary, coordination, closers, clock, door, registry } = parts;
+  const book = (): IssuerBook => {
+    const settings = configuration.current();
+    const login = env.OPENID_ISSUER === undefined ? [] : [env.OPENID_ISSUER];
+    return {
+      issuers: settings.mcpSettings.issuers ?? {},
+      identityUrls: [...login, ...identityAddresses(settings).map(({ url }) => url)],
+    };
+  };
+  closers.add(every(SWEEP_MS, clock, () => primary.oauthFlows.removeExpired(clock.now())));
+  return createOAuth({
+    flows: primary.oauthFlows,
+    oauthClients: primary.oauthClients,
+    credentials: primary.credentials,
+    servers: {
+      get: (tenant, id) => registry.get(tenant, id) ?? parts.retiring.get(tenant, id),
+      all: () => registry.all(),
+      valuesOf: parts.valuesOf,
+    },
+    network: door.oauth,
+    leases: coordination.leases,
+    attempts: coordination.attempts,
+    changes: coordination.changes,
+    cache: coordination.cache('issuers'),
+    identity: createIdentityIssuers({ env, configuration, door, clock }),
+    readText: (file) => readFile(file, 'utf8'),
+    times: { pendingMs: env.MCP_OAUTH_HANDLING_TIMEOUT, toldMs: env.MCP_OAUTH_FLOW_TTL },
+    detectionMs: env.MCP_OAUTH_DETECTION_TIMEOUT,
+    book,
+    vault: parts.vault,
+    audit: parts.audit,
+    keyring: parts.keyring,
+    clock,
+    random: parts.random,
+    log: parts.log,
+    base: parts.base,
+    ...(parts.addresses && { addresses: parts.addresses }),
+    probe: parts.probe,
+  });
+}
+
+export interface OAuthRouteParts extends AccessParts {
+  oauth: OAuth;
+  vault: CredentialVault;
+  registry: Registry;
+  primary: PrimaryStore;
+  audit: Audit;
+  logger: Logger;
+  sessions: Pick<Sessions, 'resolve'>;
+  signIns: Pick<SignInStats, 'count'>;
+  cookie: () => SessionCookie;
+  origins: () => Origins;
+  limits: Pick<RateLimits, 'checkAddress' | 'refused'>;
+  addressOf: (req: IncomingMessage) => string;
+  forget: (serverId: string, principal: string) => Promise<void>;
+}
+
+/** Every door of it. */
+export function oauthRoutes(parts: OAuthRouteParts): Route[] {
+  const { oauth, vault, registry, primary, audit, sessions, cookie, origins } = parts;
+  const common = { ...parts, usage: primary.credentialUsage, flows: primary.oauthFlows };
+  const signedIn = async (req: IncomingMessage): Promise<UserPrincipal | null> => {
+    const secret = cookie().read(req);
+    const caller = secret === null ? undefined : (await sessions.resolve(secret))?.caller;
+    return caller?.kind === 'user' ? caller : null;
+  };
+  return [
+    ...flowRoutes(common),
+    ...connectRoutes({ ...common, signedIn }),
+    callbackRoute({ ...common, signedIn }),
+    ...credentialRoutes(common),
+    ...clientDocumentRoutes({ oauth, servers: () => registry.all(), base: () => origins().base }),
+    ...resultRoutes(),
+    reauthRoute({ registry, vault, users: primary.users, audit }),
+  ];
+}

@@ -1,0 +1,41 @@
+import { EgressError, type EgressReason } from '@behalf/egress';
+import type { DiagnosisNetwork, NetworkProblem } from '@behalf/gateway';
+import type { SwappableNetwork } from './network.ts';
+
+/** What the door out says, in the words of a diagnosis. Reasons that only an answer can have count as no connection. */
+const problems: Partial<Record<EgressReason, NetworkProblem>> = {
+  bad_url: 'not_allowed',
+  domain_not_allowed: 'not_allowed',
+  blocked_name: 'not_allowed',
+  private_address: 'not_allowed',
+  own_address: 'own_address',
+  dns_failed: 'dns',
+  certificate_untrusted: 'certificate',
+  proxy_refused: 'proxy',
+  connect_timeout: 'timeout',
+};
+
+/** The door out as a diagnosis looks through it: the verdicts and the sockets that calls get. */
+export function createDiagnosisNetwork(door: Pick<SwappableNetwork, 'network' | 'oauth'>): DiagnosisNetwork {
+  async function problemOf(work: Promise<unknown>): Promise<NetworkProblem | null> {
+    try {
+      await work;
+      return null;
+    } catch (error) {
+      if (!(error instanceof EgressError)) throw error;
+      return problems[error.reason] ?? 'connection';
+    }
+  }
+
+  return {
+    // It is the server's own address that is looked at.
+    judge: (server, { url }) => problemOf(door.oauth.judge(server, url, [new URL(url).origin])),
+    connect: (target, signal) =>
+      problemOf(
+        door.network.connectTo(target, signal).then((socket) => {
+          // Nothing was said on it, and whatever it still has to say is nobody's.
+          socket.on('error', () => undefined).destroy();
+        }),
+      ),
+  };
+}

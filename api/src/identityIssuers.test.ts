@@ -1,0 +1,54 @@
+import type { Env } from '@behalf/contracts';
+import { systemClock, type Fetch } from '@behalf/kernel';
+import { loadSettings } from '@behalf/settings';
+import { verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import type { Configuration } from './configuration.ts';
+import { createIdentityIssuers } from './identityIssuers.ts';
+
+const pool = 'https://pool.example/eu-1';
+const entra = 'https://login.microsoftonline.com/contoso/v2.0';
+
+function issuersOf(login: string | undefined, identityProviders: object = {}) {
+  const asked: string[] = [];
+  const answering =
+    (by: string): Fetch =>
+    (url) => {
+      asked.push(`${by} ${String(url)}`);
+      const issuer = String(url).replace('/.well-known/openid-configuration', '');
+      return Promise.resolve(
+        Response.json({
+          issuer,
+          jwks_uri: `${issuer}/jwks`,
+          authorization_endpoint: 'https://pool.auth.example/authorize',
+          token_endpoint: 'https://pool.auth.example/token',
+        }),
+      );
+    };
+  const loaded = loadSettings(JSON.stringify({ identityProviders }), { env: {} });
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.diagnostics));
+  const issuers = createIdentityIssuers({
+    env: { OPENID_ISSUER: login } as Env,
+    configuration: { current: () => loaded.settings } as Configuration,
+    door: { identity: answering('login'), identityTo: ({ caFile }) => answering(caFile ?? 'public') },
+    clock: systemClock,
+  });
+  return { issuers, asked };
+}
+
+describe('who signs people in', () => {
+  verifies('flow.rules.places', 'the login’s endpoints are those of its metadata', async () => {
+    const { issuers, asked } = issuersOf(pool);
+    expect(issuers.list()).toEqual([pool]);
+    expect(await issuers.endpointsOf(pool)).toEqual([
+      'https://pool.auth.example/authorize',
+      'https://pool.auth.example/token',
+    ]);
+    expect(asked).toEqual([`login ${pool}/.well-known/openid-configuration`]);
+  });
+
+  verifies('flow.rules.places', 'nobody is asked whose places are known without it', () => {
+    expect(issuersOf(undefined).issuers.list()).toEqual([]);
+    expect(issuersOf(entra).issuers.list()).toEqual([]);
+  });
+});

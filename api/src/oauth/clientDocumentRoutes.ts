@@ -1,0 +1,47 @@
+import { clientDocument, couldSignIn, GatewayError, type OAuth, type ServerSnapshot } from '@behalf/gateway';
+import type { Response } from 'express';
+import type { Route } from '../http.ts';
+
+export interface ClientDocumentParts {
+  readonly oauth: Pick<OAuth, 'documentKey'>;
+  /** Servers of all tenants. */
+  readonly servers: () => readonly ServerSnapshot[];
+  readonly base: () => string;
+}
+
+/** An authorization server asks no more often than this. */
+const AN_HOUR = 'public, max-age=3600';
+
+/** What authorization servers read about us. It is public by its nature, and holds nothing but addresses. */
+export function clientDocumentRoutes({ oauth, servers, base }: ClientDocumentParts): Route[] {
+  function send(res: Response, file: string, kind: 'key' | 'none'): void {
+    const id = file.endsWith('.json') ? file.slice(0, -'.json'.length) : undefined;
+    const server = servers().find((candidate) => candidate.id === id && couldSignIn(candidate));
+    const document = server && clientDocument(base(), server, kind);
+    if (!document) throw new GatewayError('NOT_FOUND');
+    res.set('Cache-Control', AN_HOUR).json(document);
+  }
+
+  return [
+    {
+      method: 'get',
+      path: '/oauth/client/:file',
+      access: 'public',
+      handle: (req, res) => send(res, (req.params as { file: string }).file, 'key'),
+    },
+    {
+      method: 'get',
+      path: '/oauth/client/public/:file',
+      access: 'public',
+      handle: (req, res) => send(res, (req.params as { file: string }).file, 'none'),
+    },
+    {
+      method: 'get',
+      path: '/oauth/jwks.json',
+      access: 'public',
+      async handle(_req, res) {
+        res.set('Cache-Control', AN_HOUR).json(await oauth.documentKey.jwks());
+      },
+    },
+  ];
+}

@@ -1,0 +1,84 @@
+import { FlowStatusQuery, StartFlowRequest, type FlowView } from '@behalf/contracts';
+import { findServer, GatewayError } from '@behalf/gateway';
+import type { Route } from '../http.ts';
+import { parseBody, readBody } from '../middleware/body.ts';
+import { callerLeaving } from '../middleware/whenCallerLeaves.ts';
+import { attemptCookies, type SignInParts } from './signInParts.ts';
+
+/** Beginning, following and ending a sign-in at a server. */
+export function flowRoutes(parts: SignInParts): Route[] {
+  const { oauth, requirePermission } = parts;
+  const { flows } = oauth;
+  return [
+    {
+      method: 'post',
+      path: '/api/mcp/:serverName/oauth/start',
+      access: 'signed-in',
+      scope: 'mcp',
+      async handle(req, res, caller) {
+        const { serverName } = req.params as { serverName: string };
+        const { returnTo, label, scopes } = readBody(req, StartFlowRequest);
+        const server = findServer(parts, caller, serverName);
+        // A program begins it for its user, who then goes on in a browser: that one is asked.
+        const bindsBrowser = caller.by.via === 'session';
+        const { flow, isJoined, browserSecret } = await flows.start(server, caller, {
+          returnTo,
+          label,
+          bindsBrowser,
+          widenedScopes: scopes,
+        });
+        if (browserSecret !== undefined) attemptCookies(parts).write(res, { ...flow, browserSecret });
+        if (isJoined) throw new GatewayError('MCP_FLOW_PENDING', { flow });
+        res.status(201).json(flow satisfies FlowView);
+      },
+    },
+    {
+      method: 'post',
+      path: '/api/mcp/:serverName/oauth/bind',
+      access: 'signed-in',
+      // A cookie is of no use to a program.
+      scope: 'none',
+      async handle(req, res, caller) {
+        const { serverName } = req.params as { serverName: string };
+        const bound = await flows.bind(findServer(parts, caller, serverName), caller);
+        attemptCookies(parts).write(res, bound);
+        res.json({ success: true });
+      },
+    },
+    {
+      method: 'post',
+      path: '/api/mcp/oauth/cancel/:serverName',
+      access: 'signed-in',
+      scope: 'mcp',
+      async handle(req, res, caller) {
+        const { serverName } = req.params as { serverName: string };
+        const cancelled = await flows.cancel(findServer(parts, caller, serverName), caller);
+        const message = cancelled ? 'OAuth flow cancelled successfully' : 'No active OAuth flow to cancel';
+        res.json({ success: true, message });
+      },
+    },
+    {
+      method: 'get',
+      path: '/api/mcp/oauth/status/:flowId',
+      access: 'signed-in',
+      scope: 'mcp',
+      async handle(req, res, caller) {
+        requirePermission()(caller, 'USE');
+        const { flowId } = req.params as { flowId: string };
+        const { wait: waitMs } = parseBody(req.query, FlowStatusQuery);
+        res.json(await flows.status(caller, flowId, { waitMs, signal: callerLeaving(res) }));
+      },
+    },
+    {
+      method: 'get',
+      path: '/api/mcp/oauth/tokens/:flowId',
+      access: 'signed-in',
+      scope: 'mcp',
+      async handle(req, res, caller) {
+        requirePermission()(caller, 'USE');
+        const { flowId } = req.params as { flowId: string };
+        res.json(await flows.tokens(caller, flowId));
+      },
+    },
+  ];
+}

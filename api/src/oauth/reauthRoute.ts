@@ -1,0 +1,64 @@
+import { ReauthCampaignRequest } from '@behalf/contracts';
+import {
+  actorOf,
+  credentialHolder,
+  GatewayError,
+  type Audit,
+  type CredentialVault,
+  type Registry,
+} from '@behalf/gateway';
+import type { UserStore } from '@behalf/gateway/ports';
+import type { Route } from '../http.ts';
+import { readBody } from '../middleware/body.ts';
+
+export interface ReauthRouteParts {
+  readonly registry: Pick<Registry, 'find'>;
+  readonly vault: Pick<CredentialVault, 'list' | 'require'>;
+  readonly users: Pick<UserStore, 'list'>;
+  readonly audit: Pick<Audit, 'record'>;
+}
+
+const PAGE = 200;
+
+/** Everybody of the caller's tenant who has a grant at a server has to sign in there again. What they have is kept. */
+export function reauthRoute({ registry, vault, users, audit }: ReauthRouteParts): Route {
+  async function mark(tenant: string, serverId: string): Promise<number> {
+    let marked = 0;
+    for (let after: string | null = null; ;) {
+      const page = await users.list(tenant, { after, limit: PAGE });
+      for (const { id: userId } of page) {
+        const own = await vault.list(tenant, credentialHolder({ userId }), serverId);
+        for (const credential of own) {
+          if (credential.kind !== 'oauth_code') continue;
+          if (await vault.require(credential, 'interaction_required')) marked += 1;
+        }
+      }
+      const last = page.at(-1);
+      if (!last || page.length < PAGE) return marked;
+      after = last.id;
+    }
+  }
+
+  return {
+    method: 'post',
+    path: '/api/admin/credentials/reauth',
+    access: 'admin',
+    scope: 'admin',
+    async handle(req, res, caller) {
+      const { serverName } = readBody(req, ReauthCampaignRequest);
+      const server = registry.find(caller.tenant, serverName);
+      if (!server) throw new GatewayError('MCP_SERVER_NOT_FOUND');
+      const marked = await mark(caller.tenant, server.id);
+      await audit.record({
+        kind: 'credential',
+        action: 'credential.reauth',
+        tenant: caller.tenant,
+        actor: actorOf(caller),
+        door: 'admin',
+        outcome: 'ok',
+        ...{ server: server.name, serverId: server.id, count: marked },
+      });
+      res.json({ marked });
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import type { Response } from 'express';
+import type { Route } from '../http.ts';
+import { errorPage, successPage } from './resultPages.ts';
+import { resultScript } from './resultScript.ts';
+
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+].join('; ');
+
+/** Where a sign-in at a server ends, whatever came of it. */
+export function resultRoutes(): Route[] {
+  const send = (res: Response, text: string) =>
+    res.set({ 'Content-Security-Policy': POLICY, 'Referrer-Policy': 'no-referrer' }).type('html').send(text);
+  return [
+    {
+      method: 'get',
+      path: '/oauth/success',
+      access: 'public',
+      handle: (req, res) => void send(res, successPage(req.query)),
+    },
+    {
+      method: 'get',
+      path: '/oauth/error',
+      access: 'public',
+      handle: (req, res) => void send(res, errorPage(req.query)),
+    },
+    {
+      method: 'get',
+      path: '/oauth/result.js',
+      access: 'public',
+      handle: (_req, res) =>
+        void res.type('text/javascript').set('Cache-Control', 'public, max-age=3600').send(resultScript),
+    },
+  ];
+}

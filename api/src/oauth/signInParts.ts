@@ -1,0 +1,14 @@
+import type { AccessParts, Audit, FindParts, OAuth } from '@behalf/gateway';
+import type { Origins } from '../origins.ts';
+import { createAttemptCookies, type AttemptCookies } from './attemptCookies.ts';
+
+/** What the doors of sign-ins at servers share. */
+export interface SignInParts extends FindParts, AccessParts {
+  readonly oauth: OAuth;
+  readonly audit: Pick<Audit, 'record' | 'note'>;
+  readonly origins: () => Origins;
+}
+
+export function attemptCookies({ origins }: Pick<SignInParts, 'origins'>): AttemptCookies {
+  return createAttemptCookies(origins());
+}

@@ -1,0 +1,22 @@
+import { BlockRequest } from '@behalf/contracts';
+import { createBlock, etagOf, type SaveBlockParts } from '@behalf/gateway';
+import type { Route } from '../../../http.ts';
+import { readBody } from '../../../middleware/body.ts';
+import { savingOf } from './savingOf.ts';
+
+export function createBlockRoute(parts: SaveBlockParts): Route {
+  return {
+    method: 'post',
+    path: '/api/mcp/blocks',
+    access: 'signed-in',
+    scope: 'servers',
+    async handle(req, res, caller) {
+      const view = await createBlock(parts, savingOf(req, res, caller), readBody(req, BlockRequest));
+      res.set('ETag', etagOf(view.version));
+      res
+        .status(201)
+        .location(`/api/mcp/blocks/${encodeURIComponent(view.id)}`)
+        .json(view);
+    },
+  };
+}

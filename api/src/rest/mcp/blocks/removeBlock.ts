@@ -1,0 +1,17 @@
+import { removeBlock, type SaveBlockParts } from '@behalf/gateway';
+import type { Route } from '../../../http.ts';
+import { conditionOf } from '../servers/condition.ts';
+
+export function removeBlockRoute(parts: SaveBlockParts): Route {
+  return {
+    method: 'delete',
+    path: '/api/mcp/blocks/:id',
+    access: 'signed-in',
+    scope: 'servers',
+    async handle(req, res, caller) {
+      const { id } = req.params as { id: string };
+      await removeBlock(parts, caller, id, conditionOf(req));
+      res.status(204).end();
+    },
+  };
+}

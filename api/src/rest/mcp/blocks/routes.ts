@@ -1,0 +1,25 @@
+import type { RunBlockParts, SaveBlockParts } from '@behalf/gateway';
+import type { Route } from '../../../http.ts';
+import type { Answering } from '../answering.ts';
+import { changeBlockRoute } from './changeBlock.ts';
+import { checkBlocksRoute } from './checkBlocks.ts';
+import { createBlockRoute } from './createBlock.ts';
+import { listBlocksRoute } from './listBlocks.ts';
+import { removeBlockRoute } from './removeBlock.ts';
+import { runBlockRoute } from './runBlock.ts';
+import { blockSharingRoutes } from './sharing.ts';
+import { viewBlockRoute } from './viewBlock.ts';
+
+/** Tools that people saved with inputs. Words come before `:id`: the first path that fits is taken. */
+export function blockRoutes(parts: SaveBlockParts & RunBlockParts, answering: Answering): Route[] {
+  return [
+    listBlocksRoute(parts),
+    createBlockRoute(parts),
+    checkBlocksRoute(parts),
+    viewBlockRoute(parts),
+    changeBlockRoute(parts),
+    removeBlockRoute(parts),
+    runBlockRoute(parts, answering),
+    ...blockSharingRoutes(parts),
+  ];
+}

@@ -1,0 +1,27 @@
+import { BlockRunRequest } from '@behalf/contracts';
+import { blockToRun, runBlock, type RunBlockParts } from '@behalf/gateway';
+import type { HotRoute } from '../../../http.ts';
+import { parseBody } from '../../../middleware/body.ts';
+import { rawText, type Answering } from '../answering.ts';
+
+/** Runs a block as the caller: its answer is that of the tool, as JSON or as events. */
+export function runBlockRoute(parts: RunBlockParts, answering: Answering): HotRoute {
+  return {
+    method: 'post',
+    path: '/api/mcp/blocks/:id/run',
+    access: 'caller',
+    scope: 'mcp',
+    async hot(exchange) {
+      const { id = '' } = exchange.params;
+      const { inputs, credential, request } = parseBody(exchange.body, BlockRunRequest);
+      const block = await blockToRun(parts, exchange.caller, id);
+      return answering(exchange, {
+        server: block?.serverName ?? '',
+        what: `block ${id}`,
+        request,
+        work: (inbound) => runBlock(parts, { id, block, inputs, credential }, inbound),
+        write: rawText,
+      });
+    },
+  };
+}

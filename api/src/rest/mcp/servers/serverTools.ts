@@ -1,0 +1,45 @@
+import type { ServerToolsView } from '@behalf/contracts';
+import { authorityOf, listServerTools, type ListToolsParts, type OneServersTools } from '@behalf/gateway';
+import type { Route } from '../../../http.ts';
+import type { Logger } from '../../../logger.ts';
+import { whenCallerLeaves } from '../../../middleware/whenCallerLeaves.ts';
+import { restInbound } from '../inbound.ts';
+import { warnUnreachable } from '../warnUnreachable.ts';
+
+/** The tools a caller has of one server, with all that a form for them needs. */
+export function serverToolsRoute(parts: ListToolsParts, logger: Logger): Route {
+  return {
+    method: 'get',
+    path: '/api/mcp/servers/:serverName/tools',
+    access: 'caller',
+    scope: 'mcp',
+    async handle(req, res, caller) {
+      const { serverName } = req.params as { serverName: string };
+      const inbound = restInbound({ caller, headers: req.headers, signal: whenCallerLeaves(res) });
+      const listed = await listServerTools(parts, inbound, serverName);
+      warnUnreachable(logger, [listed]);
+      res.json(toolsView(listed));
+    },
+  };
+}
+
+function toolsView({ server, state, code, incomplete, tools, askFirst }: OneServersTools): ServerToolsView {
+  return {
+    serverName: server.name,
+    title: server.settings.title ?? server.name,
+    state,
+    ...(code !== undefined && { code }),
+    ...(incomplete !== undefined && { incomplete: true }),
+    authority: authorityOf(server),
+    tools: tools.map(({ name, publicName, title, description = '', ...tool }) => ({
+      name,
+      publicName,
+      ...(title !== undefined && { title }),
+      description,
+      inputSchema: tool.inputSchema,
+      ...(tool.outputSchema && { outputSchema: tool.outputSchema }),
+      ...(tool.annotations && { annotations: tool.annotations }),
+      asksFirst: askFirst.has(name),
+    })),
+  };
+}

@@ -1,0 +1,101 @@
+import { GatewayError, returnPath, type Accounts, type Sessions, type UserPrincipal } from '@behalf/gateway';
+import type { Request, Response } from 'express';
+import type { SessionCookie } from '../cookies.ts';
+import type { Route } from '../http.ts';
+import { notBuiltPage } from '../pages/notBuiltPage.ts';
+import { openIdFailure } from '../pages/openIdFailure.ts';
+import { signInPage } from '../pages/signInPage.ts';
+import { interfaceHeaders } from './interfaceHeaders.ts';
+import { sendFile } from './sendFile.ts';
+import type { WebFiles } from './webFiles.ts';
+
+/** The addresses inside the interface: which page is shown is decided in the browser. */
+const INSIDE = [
+  '/chat',
+  '/chat/:id',
+  '/tools',
+  '/tools/:server',
+  '/tools/:server/:tool',
+  '/servers',
+  '/servers/:name',
+  '/settings',
+  '/admin',
+  '/admin/:page',
+];
+
+/** A build gives each file the name of its content: what has this name never changes. */
+const FOR_EVER = 'public, max-age=31536000, immutable';
+
+export interface WebParts {
+  /** Null: it was not built. */
+  web: WebFiles | null;
+  accounts: Pick<Accounts, 'exist'>;
+  sessions: Pick<Sessions, 'resolve'>;
+  cookie: () => SessionCookie;
+  /** Whether a setup link is ever printed here. */
+  offersSetup: boolean;
+  /** Whether people can sign in at the identity provider. */
+  offersOpenId: boolean;
+}
+
+/** The interface for who is signed in, and the way to the sign-in for everybody else. */
+export function webRoutes(parts: WebParts): Route[] {
+  const { web, accounts, sessions, cookie, offersSetup, offersOpenId } = parts;
+
+  async function whoIs(req: Request): Promise<UserPrincipal | undefined> {
+    const secret = cookie().read(req);
+    const caller = secret === null ? undefined : (await sessions.resolve(secret))?.caller;
+    return caller?.kind === 'user' ? caller : undefined;
+  }
+
+  function showInterface(res: Response, caller: UserPrincipal): void {
+    if (web) res.set(interfaceHeaders).type('html').send(web.index);
+    else res.status(503).type('html').send(notBuiltPage(caller));
+  }
+
+  return [
+    {
+      method: 'get',
+      path: '/',
+      access: 'public',
+      async handle(req, res) {
+        const caller = await whoIs(req);
+        if (caller) {
+          showInterface(res, caller);
+          return;
+        }
+        const { returnTo } = req.query;
+        const noAccounts = offersSetup && !(await accounts.exist());
+        res.type('html').send(
+          signInPage({
+            ...{ offersOpenId, noAccounts, failure: openIdFailure(req.query) },
+            returnTo: returnPath(typeof returnTo === 'string' ? returnTo : undefined),
+          }),
+        );
+      },
+    },
+    ...INSIDE.map((path): Route => ({
+      method: 'get',
+      path,
+      access: 'public',
+      async handle(req, res) {
+        const caller = await whoIs(req);
+        if (caller) showInterface(res, caller);
+        else
+          res.redirect(302, `/?${new URLSearchParams({ returnTo: returnPath(req.originalUrl) }).toString()}`);
+      },
+    })),
+    {
+      method: 'get',
+      path: '/assets/:file',
+      access: 'public',
+      handle(req, res) {
+        const { file: name } = req.params as { file: string };
+        const file = web?.assets.get(name);
+        if (!file) throw new GatewayError('NOT_FOUND');
+        res.set('Cache-Control', FOR_EVER);
+        sendFile(req, res, file);
+      },
+    },
+  ];
+}
