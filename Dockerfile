@@ -21,6 +21,7 @@ FROM base AS build
 COPY --from=manifests /manifests ./
 RUN npm ci --ignore-scripts
 COPY . .
+# Of the interface only what was built goes on: React and Vite are in no layer of the image that runs.
 RUN node tools/build.mjs \
   && for part in api config/scripts packages/*; do \
        if [ -d "$part/dist" ]; then mkdir -p "/built/$part" && cp -r "$part/dist" "/built/$part/"; fi; \

@@ -1,3 +1,4 @@
+import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
 
 /** Everything a gateway module must receive as a part instead of reaching for it. */
@@ -14,17 +15,22 @@ const ambient = [
 
 export default tseslint.config(
   { ignores: ['**/dist/**', '.build/**', 'data/**', 'coverage/**', 'node_modules/**'] },
-  ...tseslint.configs.strictTypeChecked.map((c) => ({ ...c, files: ['**/*.ts'] })),
+  ...tseslint.configs.strictTypeChecked.map((c) => ({ ...c, files: ['**/*.ts', '**/*.tsx'] })),
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.tsx'],
     languageOptions: {
-      parserOptions: { project: ['./test/tsconfig.json'], tsconfigRootDir: import.meta.dirname },
+      parserOptions: {
+        project: ['./test/tsconfig.json', './packages/web/tsconfig.test.json'],
+        tsconfigRootDir: import.meta.dirname,
+      },
     },
     rules: {
       'max-lines': ['error', { max: 400 }],
       'no-restricted-syntax': [
         'error',
         { selector: 'ExportDefaultDeclaration', message: 'Named exports only.' },
+        // Its comment says why.
+        { selector: "MemberExpression[property.name='canParse']", message: 'Use parseUrl of contracts.' },
       ],
       '@typescript-eslint/no-floating-promises': 'error',
       '@typescript-eslint/consistent-type-imports': 'error',
@@ -74,6 +80,10 @@ export default tseslint.config(
         },
       ],
     },
+  },
+  {
+    files: ['packages/web/src/**/*.ts', 'packages/web/src/**/*.tsx'],
+    ...reactHooks.configs.flat['recommended-latest'],
   },
   {
     files: ['**/*.test.ts', 'test/**/*.ts', 'packages/*/test/**/*.ts', 'packages/testkit/**/*.ts'],

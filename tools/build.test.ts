@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { repositoryRoot } from './sources.ts';
 
@@ -14,11 +15,6 @@ const project = (references: string[]) =>
       composite: true,
       rootDir: 'src',
       outDir: 'dist',
-      module: 'NodeNext',
-      target: 'ES2023',
-      types: [],
-      lib: ['ES2023'],
-      skipLibCheck: true,
     },
     include: ['src/**/*.ts'],
     references: references.map((path) => ({ path })),
@@ -34,6 +30,11 @@ const files: Record<string, string> = {
   'packages/kernel/package.json': '{ "type": "module" }',
   'packages/kernel/tsconfig.json': project([]),
   'packages/kernel/src/index.ts': 'export const one: number = 1;\n',
+  'packages/web/package.json': '{ "type": "module" }',
+  'packages/web/vite.config.mjs': 'export default {};\n',
+  'packages/web/index.html': '<div id="root"></div><script type="module" src="/src/main.ts"></script>\n',
+  'packages/web/src/main.ts': "document.title = 'one ' + process.env.NODE_ENV;\n",
+  'packages/contracts/src/index.ts': 'export const known: number = 1;\n',
   'config/scripts/package.json': '{ "type": "module" }',
   'config/scripts/tsconfig.json': project([]),
   'config/scripts/src/greet.ts':
@@ -48,10 +49,11 @@ beforeAll(async () => {
     await mkdir(dirname(join(root, path)), { recursive: true });
     await writeFile(join(root, path), text);
   }
-  for (const tool of ['build', 'lock', 'start', 'script'])
+  for (const tool of ['build', 'buildCode', 'buildWeb', 'lock', 'runTool', 'script', 'stale', 'start'])
     await cp(join(repositoryRoot, `tools/${tool}.mjs`), join(root, `tools/${tool}.mjs`));
   await mkdir(join(root, 'node_modules'));
-  await symlink(join(repositoryRoot, 'node_modules/typescript'), join(root, 'node_modules/typescript'));
+  for (const compiler of ['typescript', 'vite'])
+    await symlink(join(repositoryRoot, 'node_modules', compiler), join(root, 'node_modules', compiler));
 });
 
 afterAll(() => rm(root, { recursive: true, force: true }));
@@ -69,13 +71,25 @@ async function tool(
   }
 }
 
+const dist = () => join(root, 'packages/web/dist');
+
+/** The files of the interface. */
+async function built(): Promise<string[]> {
+  const entries = await readdir(dist(), { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  return files.map(({ parentPath, name }) => relative(dist(), join(parentPath, name))).sort();
+}
+
 describe('build', () => {
   it('compiles once, even for two starts at the same moment', async () => {
     const both = await Promise.all([tool('build.mjs'), tool('build.mjs')]);
     expect(both.map(({ code }) => code)).toEqual([0, 0]);
-    expect(both.map(({ stderr }) => stderr).join('')).toMatch(
-      /^Built api and config\/scripts in [\d.]+ s\n$/,
-    );
+    const said = both.map(({ stderr }) => stderr.replace(/[\d.]+ s/g, 'x s')).join('');
+    expect(said.split('\n').sort()).toEqual([
+      '',
+      'Built api and config/scripts in x s',
+      'Built packages/web in x s',
+    ]);
     expect(existsSync(join(root, '.build/lock'))).toBe(false);
   }, 60_000);
 
@@ -102,13 +116,59 @@ describe('build', () => {
   }, 60_000);
 
   it('fails with the compiler messages and does not call the result fresh', async () => {
-    await writeFile(join(root, 'packages/kernel/src/index.ts'), "export const one: number = 'x';\n");
+    await writeFile(join(root, 'packages/kernel/src/index.ts'), 'export const one: number = ;\n');
     const first = await tool('build.mjs');
     expect(first).toMatchObject({ code: 1 });
-    expect(first.stderr).toMatch(/TS2322[^]*The build failed/);
+    expect(first.stderr).toMatch(/packages\/kernel\/src\/index.ts\(1,28\): error TS1109[^]*The build failed/);
     expect(await tool('start.mjs')).toMatchObject({ code: 1 });
     await writeFile(join(root, 'packages/kernel/src/index.ts'), 'export const one: number = 1;\n');
     expect(await tool('build.mjs')).toMatchObject({ code: 0 });
+  }, 60_000);
+
+  it('does not wait for what the types say: that is asked by `npm run typecheck`', async () => {
+    await writeFile(join(root, 'packages/kernel/src/index.ts'), "export const one: number = 'x';\n");
+    expect(await tool('build.mjs')).toMatchObject({ code: 0 });
+  });
+
+  it('puts the interface together with compressed files beside its own, and without source maps', async () => {
+    const [script = '', ...others] = (await built()).filter((name) => /^assets\/.*\.js$/.test(name));
+    expect(others).toEqual([]);
+    expect(await built()).toEqual([script, `${script}.br`, `${script}.gz`, 'index.html']);
+    const text = await readFile(join(dist(), script));
+    // And not "test", which is what this run itself has.
+    expect(String(text)).toContain('production');
+    expect(brotliDecompressSync(await readFile(join(dist(), `${script}.br`)))).toEqual(text);
+    expect(gunzipSync(await readFile(join(dist(), `${script}.gz`)))).toEqual(text);
+    expect(await readFile(join(dist(), 'index.html'), 'utf8')).toContain(`/${script}`);
+  });
+
+  it('builds the interface again for its own sources and for contracts, and leaves the code alone', async () => {
+    const onlyWeb = /^Built packages\/web in [\d.]+ s\n$/;
+    const before = await built();
+    await writeFile(join(root, 'packages/web/src/main.ts'), "document.title = 'two';\n");
+    expect((await tool('build.mjs')).stderr).toMatch(onlyWeb);
+    // What was there before is gone as a whole.
+    expect((await built()).filter((name) => before.includes(name))).toEqual(['index.html']);
+    await writeFile(join(root, 'packages/contracts/src/index.ts'), 'export const known: number = 2;\n');
+    expect((await tool('build.mjs')).stderr).toMatch(onlyWeb);
+    await writeFile(join(root, 'packages/web/src/main.test.ts'), 'broken(\n');
+    expect((await tool('build.mjs')).stderr).toBe('');
+    // As after Vite was run by hand.
+    for (const name of (await built()).filter((other) => other.endsWith('.br'))) await rm(join(dist(), name));
+    expect((await tool('build.mjs')).stderr).toMatch(onlyWeb);
+    expect((await built()).filter((name) => name.endsWith('.br'))).toHaveLength(1);
+  }, 60_000);
+
+  it('leaves the old interface where it is when a build fails', async () => {
+    const before = await built();
+    await writeFile(join(root, 'packages/web/src/main.ts'), 'document.title = ;\n');
+    const failed = await tool('build.mjs');
+    expect(failed).toMatchObject({ code: 1 });
+    expect(failed.stderr).toContain('The build of the interface failed');
+    expect(await built()).toEqual(before);
+    expect((await readdir(join(root, '.build'))).sort()).toEqual(['stamp.json', 'web-stamp.json']);
+    await writeFile(join(root, 'packages/web/src/main.ts'), "document.title = 'three';\n");
+    expect((await tool('build.mjs')).code).toBe(0);
   }, 60_000);
 
   it('starts the gateway and scripts in the same process: exit code and arguments are direct', async () => {

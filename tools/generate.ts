@@ -12,6 +12,7 @@ import {
   InterfaceMcpServers,
   McpSettings,
   OAuth,
+  OAuthIssuer,
   ApiKey,
   Obo,
   Access,
@@ -242,6 +243,11 @@ ${table(rows(ToolFilter))}
 ## \`mcpSettings\`
 
 ${table(rows(McpSettings))}
+### \`mcpSettings.issuers.<issuer>\`
+
+The key is the issuer, compared character by character. [What each is for](../guides/oauth.md#what-you-know-of-an-authorization-server)
+
+${table(rows(OAuthIssuer))}
 ## \`interface.mcpServers\`
 
 The switches are those of the USER role. What is written counts before what administrators stored; what is left out does not. What

@@ -27,8 +27,8 @@ const aclTexts: Record<AclBit, string> = {
 };
 
 const scopeTexts: Record<ApiKeyScope, string> = {
-  mcp: 'list servers and tools, call, read; enter values of one’s own',
-  servers: 'create, change, delete and share servers',
+  mcp: 'list servers, tools and blocks, call, run, read; enter values of one’s own',
+  servers: 'create, change, delete and share servers and blocks',
   admin: 'what the role ADMIN allows',
   obo: 'have the owner’s sign-in exchanged for servers with `obo`, besides `mcp`',
 };
@@ -94,6 +94,16 @@ ${Object.entries(aclRoles)
 - Who creates a server owns it: all four bits.
 - Administrators have every bit of the servers that users of their tenant created, for looking after them. To **use** one they need VIEW
   like everybody.
+
+## Bits of a block
+
+The same bits in the same sets, at \`/api/permissions/block/:id\`. VIEW of a [block](../guides/blocks.md) is to see and to run it; EDIT to
+change its texts and inputs.
+
+- Who saves a block owns it. Saving, changing and running one needs USE of the role, and sharing it SHARE and SHARE_PUBLIC, as for servers.
+- A block gives nobody its server: whoever runs it must have that themselves.
+- Inputs are what people typed in. Administrators see the blocks that are shared with them, and may delete these; of others they see
+  nothing.
 
 ## Scopes of an API key
 

@@ -1,7 +1,7 @@
-// Starts the gateway as a newcomer does, with an empty data directory, waits for /ready, ends it with SIGTERM and checks
-// the exit. MONGO_URI, REDIS_URI and CREDS_KEY of the caller choose the stores; /ready says which were used.
+// Starts the gateway as a newcomer does, with an empty data directory, waits for /ready, asks for the interface, ends it
+// with SIGTERM and checks the exit. MONGO_URI, REDIS_URI and CREDS_KEY of the caller choose the stores; /ready says which were used.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -30,6 +30,7 @@ const exited = new Promise((done) => gateway.once('exit', (code, signal) => done
 try {
   const body = await becomesReady();
   process.stdout.write(`Ready after ${Math.round(performance.now() - start)} ms: ${body}\n`);
+  process.stdout.write(`Interface: ${await servesInterface()}\n`);
   const stop = performance.now();
   gateway.kill('SIGTERM');
   const code = await Promise.race([exited, delay(exitWithinMs, 'still running', { ref: false })]);
@@ -62,6 +63,21 @@ async function becomesReady() {
     await delay(20);
   }
   throw new Error(`Not ready within ${readyWithinMs} ms: ${last}`);
+}
+
+/** The sign-in page, and the script that the interface begins with. */
+async function servesInterface() {
+  const page = await fetch(`http://127.0.0.1:${port}/`);
+  if (page.status !== 200 || !(await page.text()).includes('action="/api/auth/login"'))
+    throw new Error(`/ is not the sign-in page: ${page.status}`);
+  const index = readFileSync(join(root, 'packages/web/dist/index.html'), 'utf8');
+  const [script] = /\/assets\/[^"]+\.js/.exec(index) ?? ['(index.html names no script)'];
+  const answer = await fetch(`http://127.0.0.1:${port}${script}`);
+  const { length } = await answer.text();
+  const type = answer.headers.get('content-type');
+  if (answer.status !== 200 || type !== 'text/javascript; charset=utf-8' || length === 0)
+    throw new Error(`${script}: ${answer.status} ${type}, ${length} characters`);
+  return `${script}, ${length} characters`;
 }
 
 function freePort() {

@@ -1,0 +1,133 @@
+import { auditKinds, auditOutcomes, errorCodes } from '@behalf/contracts/plain';
+import { useId, useState, type SubmitEvent } from 'react';
+import { strings } from '../../strings/strings.ts';
+import { Button } from '../../ui/Button.tsx';
+import { SelectField, TextField } from '../../ui/Field.tsx';
+import styles from './AuditFilterForm.module.css';
+import { fromLocalField, readFilters, toLocalField, type AuditFilters, type FilterName } from './filters.ts';
+
+const texts = ['action', 'tool', 'actor', 'code', 'request'] as const;
+const times = ['from', 'to'] as const;
+
+/** Which events to show. A choice counts at once; what is typed counts when it is sent. */
+export function AuditFilterForm({
+  applied,
+  onApply,
+}: {
+  /** As a query string. */
+  readonly applied: string;
+  readonly onApply: (filters: AuditFilters) => void;
+}) {
+  const { audit } = strings.admin;
+  const [seen, setSeen] = useState(applied);
+  const [draft, setDraft] = useState(() => readFilters(new URLSearchParams(applied)));
+  const [isOpen, setOpen] = useState(() => hasMore(draft));
+  const lists = useId();
+  if (seen !== applied) {
+    // Somebody went back, or followed a link: the fields show what is in force.
+    const filters = readFilters(new URLSearchParams(applied));
+    setSeen(applied);
+    setDraft(filters);
+    if (hasMore(filters)) setOpen(true);
+  }
+
+  const type = (name: FilterName, value: string) => setDraft({ ...draft, [name]: value });
+  const choose = (name: FilterName, value: string) => onApply({ ...draft, [name]: value });
+
+  function submit(event: SubmitEvent): void {
+    event.preventDefault();
+    onApply(draft);
+  }
+
+  const textField = (name: FilterName, suggestions?: string) => (
+    <TextField
+      key={name}
+      label={audit.filters[name]}
+      list={suggestions}
+      maxLength={200}
+      autoComplete="off"
+      spellCheck={false}
+      value={draft[name] ?? ''}
+      onChange={(event) => type(name, event.target.value)}
+    />
+  );
+
+  return (
+    <search>
+      <form className={styles['form']} onSubmit={submit}>
+        <div className={styles['fields']}>
+          <SelectField
+            label={audit.filters.kind}
+            value={draft.kind ?? ''}
+            onChange={(event) => choose('kind', event.target.value)}
+          >
+            <option value="">{audit.any}</option>
+            {auditKinds.map((kind) => (
+              <option key={kind} value={kind}>
+                {audit.kinds[kind]}
+              </option>
+            ))}
+          </SelectField>
+          <SelectField
+            label={audit.filters.outcome}
+            value={draft.outcome ?? ''}
+            onChange={(event) => choose('outcome', event.target.value)}
+          >
+            <option value="">{audit.any}</option>
+            {auditOutcomes.map((outcome) => (
+              <option key={outcome} value={outcome}>
+                {audit.outcomes[outcome]}
+              </option>
+            ))}
+          </SelectField>
+          {textField('server')}
+        </div>
+        <details
+          className={styles['more']}
+          open={isOpen}
+          onToggle={(event) => setOpen(event.currentTarget.open)}
+        >
+          <summary>{audit.moreFilters}</summary>
+          <div className={styles['fields']}>
+            {texts.map((name) =>
+              textField(name, name === 'code' || name === 'action' ? `${lists}-${name}` : undefined),
+            )}
+            {times.map((name) => (
+              <TextField
+                key={name}
+                type="datetime-local"
+                label={audit.filters[name]}
+                value={toLocalField(draft[name])}
+                onChange={(event) => type(name, fromLocalField(event.target.value))}
+              />
+            ))}
+          </div>
+          <p className={styles['hint']}>{audit.exactly}</p>
+        </details>
+        <div className={styles['actions']}>
+          <Button type="submit">{audit.apply}</Button>
+          {applied !== '' && (
+            <Button look="quiet" onClick={() => onApply({})}>
+              {audit.clear}
+            </Button>
+          )}
+        </div>
+        <datalist id={`${lists}-code`}>
+          {errorCodes.map((code) => (
+            <option key={code} value={code} />
+          ))}
+        </datalist>
+        <datalist id={`${lists}-action`}>
+          {Object.entries(audit.actions).map(([action, words]) => (
+            <option key={action} value={action} label={words} />
+          ))}
+        </datalist>
+      </form>
+    </search>
+  );
+}
+
+/** Whether one of those is set that are folded away. */
+function hasMore(filters: AuditFilters): boolean {
+  return [...texts, ...times].some((name) => filters[name] !== undefined);
+}

@@ -1,0 +1,58 @@
+import type { AuditVerifyView } from '@behalf/contracts';
+import { useMutation } from '@tanstack/react-query';
+import { verifyAudit } from '../../api/admin.ts';
+import { strings } from '../../strings/strings.ts';
+import { Button } from '../../ui/Button.tsx';
+import { Icon } from '../../ui/Icon.tsx';
+import { ErrorNotice, Notice } from '../../ui/Notice.tsx';
+import { formatNumber } from '../formatNumber.ts';
+import styles from './AuditVerify.module.css';
+
+/** As many as one reads; all of them are in the gateway's answer. */
+const MOST_LISTED = 50;
+
+/** Checks the chains of the log, and says in words what was found. */
+export function AuditVerify() {
+  const { audit } = strings.admin;
+  const verify = useMutation({ mutationFn: verifyAudit });
+  return (
+    <div className={styles['verify']}>
+      <div className={styles['ask']}>
+        <Button icon={<Icon name="shield" />} isBusy={verify.isPending} onClick={() => verify.mutate()}>
+          {audit.verify}
+        </Button>
+        <p className={styles['hint']}>{verify.isPending ? audit.verifying : audit.verifyHint}</p>
+      </div>
+      {verify.error && <ErrorNotice error={verify.error} />}
+      {verify.data && <Report report={verify.data} />}
+    </div>
+  );
+}
+
+function Report({ report }: { readonly report: AuditVerifyView }) {
+  const { audit } = strings.admin;
+  const { ok, problems, more } = report;
+  const [events, segments, writers] = [report.events, report.segments, report.writers].map(formatNumber);
+  const read = audit.verified(events ?? '', segments ?? '', writers ?? '');
+  if (ok) {
+    return (
+      <Notice tone="success" title={audit.verifiedTitle}>
+        {read}
+      </Notice>
+    );
+  }
+  const unlisted = more + Math.max(0, problems.length - MOST_LISTED);
+  return (
+    <Notice tone="danger" title={audit.brokenTitle}>
+      <p>{read}</p>
+      <ul className={styles['problems']}>
+        {problems.slice(0, MOST_LISTED).map(({ writer, seq, through, problem }) => (
+          <li key={`${writer} ${seq} ${problem}`}>
+            {audit.problems[problem]} <code>{audit.place(writer, seq, through)}</code>
+          </li>
+        ))}
+      </ul>
+      {unlisted > 0 && <p>{audit.moreProblems(formatNumber(unlisted))}</p>}
+    </Notice>
+  );
+}

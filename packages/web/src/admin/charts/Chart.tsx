@@ -1,0 +1,106 @@
+import { useState, type KeyboardEvent, type PointerEvent } from 'react';
+import { strings } from '../../strings/strings.ts';
+import { classes } from '../../ui/classes.ts';
+import styles from './Chart.module.css';
+import { ChartTable } from './ChartTable.tsx';
+import { formatClock } from './formatClock.ts';
+import { barsPath, linePath } from './paths.ts';
+import { columnAfterKey, columnAt, largestOf, niceCeiling, type Box } from './scale.ts';
+
+export interface Series {
+  readonly name: string;
+  readonly tone: 'accent' | 'danger' | 'info' | 'warning';
+  readonly shape: 'bars' | 'line';
+  readonly values: readonly (number | null)[];
+}
+
+export interface ChartProps {
+  readonly title: string;
+  /** What the picture shows, in a sentence. */
+  readonly summary: string;
+  /** One is drawn over the other, in this order. All have as many values as there are moments. */
+  readonly series: readonly Series[];
+  readonly moments: readonly number[];
+  readonly format: (value: number) => string;
+}
+
+const box: Box = { width: 600, height: 100 };
+
+/** Values over time: a picture with a sentence about it, the value under the pointer or the arrow keys, and a table. */
+export function Chart({ title, summary, series, moments, format }: ChartProps) {
+  const { charts } = strings.admin;
+  const [column, setColumn] = useState<number | null>(null);
+  const ceiling = niceCeiling(largestOf(series.map(({ values }) => values)));
+  const at = column === null ? undefined : moments[column];
+  const middle = column === null ? 0 : ((column + 0.5) * box.width) / moments.length;
+
+  function follow(event: PointerEvent<SVGSVGElement>): void {
+    const { left, width } = event.currentTarget.getBoundingClientRect();
+    setColumn(columnAt((event.clientX - left) / width, moments.length));
+  }
+
+  function onKey(event: KeyboardEvent): void {
+    const next = columnAfterKey(event.key, column, moments.length);
+    if (next === undefined) return;
+    event.preventDefault();
+    setColumn(next);
+  }
+
+  return (
+    <figure className={styles['chart']}>
+      <figcaption className={styles['caption']}>
+        <span className={styles['title']}>{title}</span>
+        {series.map(({ name, tone, shape }) => (
+          <span key={name} className={styles['legend']}>
+            <span className={classes(styles['swatch'], styles[shape], styles[tone])} aria-hidden="true" />
+            {name}
+          </span>
+        ))}
+      </figcaption>
+      <div className={styles['plot']}>
+        <div className={styles['values']} aria-hidden="true">
+          <span>{format(ceiling)}</span>
+          <span>{format(0)}</span>
+        </div>
+        <svg
+          className={styles['picture']}
+          viewBox={`0 0 ${box.width} ${box.height}`}
+          preserveAspectRatio="none"
+          role="img"
+          aria-label={charts.picture(title, summary)}
+          tabIndex={0}
+          onPointerMove={follow}
+          onPointerLeave={() => setColumn(null)}
+          onKeyDown={onKey}
+          onBlur={() => setColumn(null)}
+        >
+          <path className={styles['grid']} d={`M0 0H${box.width}M0 50H${box.width}M0 100H${box.width}`} />
+          {series.map(({ name, tone, shape, values }) => (
+            <path
+              key={name}
+              className={classes(styles[shape], styles[tone])}
+              d={(shape === 'bars' ? barsPath : linePath)(values, ceiling, box)}
+            />
+          ))}
+          {column !== null && <path className={styles['cursor']} d={`M${middle} 0V${box.height}`} />}
+        </svg>
+        <div className={styles['times']} aria-hidden="true">
+          <span>{formatClock(moments[0])}</span>
+          <span>{formatClock(moments.at(-1))}</span>
+        </div>
+      </div>
+      <p className={styles['readout']} aria-live="polite">
+        {column === null ? summary : [formatClock(at), ...valuesAt(series, column, format)].join(' · ')}
+      </p>
+      <ChartTable title={title} series={series} moments={moments} format={format} />
+    </figure>
+  );
+}
+
+function valuesAt(series: readonly Series[], column: number, format: (value: number) => string): string[] {
+  const { charts } = strings.admin;
+  return series.map(({ name, values }) => {
+    const value = values[column] ?? null;
+    return charts.value(name, value === null ? charts.noValue : format(value));
+  });
+}

@@ -1,0 +1,41 @@
+/** A drawing in units of its own; the page stretches it to the room there is. */
+export interface Box {
+  readonly width: number;
+  readonly height: number;
+}
+
+const STEPS = [1, 2, 5, 10];
+
+/** The next round number that nothing exceeds: 1, 2 or 5 times a power of ten. At least 1, so that zero has a place. */
+export function niceCeiling(largest: number): number {
+  if (!(largest > 1)) return 1;
+  const power = 10 ** Math.floor(Math.log10(largest));
+  // Of 0.3 / 0.1 nothing must remain that asks for the next step.
+  const step = STEPS.find((candidate) => largest / power <= candidate * (1 + 1e-9)) ?? 10;
+  return step * power;
+}
+
+/** The largest of several rows of values, without those that are missing. */
+export function largestOf(rows: readonly (readonly (number | null)[])[]): number {
+  let largest = 0;
+  for (const row of rows) for (const value of row) if (value !== null && value > largest) largest = value;
+  return largest;
+}
+
+/** Which of `count` columns lies under a point, as a share of the width. */
+export function columnAt(share: number, count: number): number {
+  return Math.min(count - 1, Math.max(0, Math.floor(share * count)));
+}
+
+/** Which column a key leads to; undefined for a key that leads nowhere. From nowhere it begins at the newest one. */
+export function columnAfterKey(key: string, column: number | null, count: number): number | undefined {
+  const from = column ?? count;
+  const targets: Readonly<Record<string, number>> = {
+    ArrowLeft: from - 1,
+    ArrowRight: from + 1,
+    Home: 0,
+    End: count - 1,
+  };
+  const target = targets[key];
+  return target === undefined ? undefined : Math.min(count - 1, Math.max(0, target));
+}

@@ -1,0 +1,93 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { configQuery, reloadConfiguration } from '../../api/admin.ts';
+import { ApiError } from '../../api/apiError.ts';
+import { useUser } from '../../api/user.ts';
+import { strings } from '../../strings/strings.ts';
+import { Button } from '../../ui/Button.tsx';
+import { Card } from '../../ui/Card.tsx';
+import { EmptyState } from '../../ui/EmptyState.tsx';
+import { Icon } from '../../ui/Icon.tsx';
+import { ErrorNotice, Notice } from '../../ui/Notice.tsx';
+import { Page } from '../../ui/Page.tsx';
+import { Skeleton } from '../../ui/Skeleton.tsx';
+import { showToast } from '../../ui/toasts.ts';
+import styles from './ConfigPanel.module.css';
+import { configNode } from './configNode.ts';
+import { ConfigTree } from './ConfigTree.tsx';
+import { Findings } from './Findings.tsx';
+import { EnvironmentTable } from './EnvironmentTable.tsx';
+
+/** What runs, and where it came from. For operators: it is of the gateway as a whole. */
+export function ConfigPanel() {
+  const { config } = strings.admin;
+  const isOperator = useUser()?.isOperator ?? false;
+  if (isOperator) return <RunningConfig />;
+  return (
+    <Page title={config.title}>
+      <EmptyState icon="shield" title={config.notForYouTitle}>
+        {config.notForYouText}
+      </EmptyState>
+    </Page>
+  );
+}
+
+function RunningConfig() {
+  const { config } = strings.admin;
+  const client = useQueryClient();
+  const { data, error, refetch } = useQuery(configQuery);
+  const reload = useMutation({
+    mutationFn: reloadConfiguration,
+    onSuccess: () => {
+      showToast('success', config.reloaded, config.reloadedText);
+      // Servers, roles, models: anything may be another now.
+      return client.invalidateQueries();
+    },
+  });
+  const mistakes =
+    reload.error instanceof ApiError && reload.error.code === 'CONFIG_INVALID'
+      ? reload.error.errors
+      : undefined;
+  const node = data && configNode(data.config);
+  return (
+    <Page
+      title={config.title}
+      isWide
+      lead={data?.file === null ? config.builtIn : config.fromFile(data?.file ?? strings.admin.pending)}
+      actions={
+        <Button icon={<Icon name="refresh" />} isBusy={reload.isPending} onClick={() => reload.mutate()}>
+          {config.reload}
+        </Button>
+      }
+    >
+      {mistakes ? (
+        <Notice tone="danger" title={config.refusedTitle}>
+          <p>{config.refusedText}</p>
+          <Findings findings={mistakes} />
+        </Notice>
+      ) : (
+        reload.error && <ErrorNotice error={reload.error} />
+      )}
+      {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
+      {!data && !error && <Skeleton lines={14} />}
+      {data && data.warnings.length > 0 && (
+        <Notice tone="warning" title={config.warnings(data.warnings.length)}>
+          <Findings findings={data.warnings} />
+        </Notice>
+      )}
+      {node && (
+        <Card className={styles['card']}>
+          <h2>{config.document}</h2>
+          <p className={styles['hint']}>{config.documentHint}</p>
+          {node.kind === 'branch' ? <ConfigTree node={node} /> : <p>{config.nothing}</p>}
+        </Card>
+      )}
+      {data && (
+        <Card className={styles['card']}>
+          <h2>{config.environment}</h2>
+          <p className={styles['hint']}>{config.environmentHint}</p>
+          <EnvironmentTable variables={data.environment} />
+        </Card>
+      )}
+    </Page>
+  );
+}

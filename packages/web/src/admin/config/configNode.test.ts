@@ -1,0 +1,43 @@
+import { secretMask } from '@behalf/contracts/plain';
+import { verifies } from '@behalf/testkit/verifies';
+import { describe, expect, it } from '@jest/globals';
+import { configNode, piecesOf } from './configNode.ts';
+
+describe('the configuration as a tree', () => {
+  it('keeps its nesting', () => {
+    expect(configNode({ a: [1, {}], b: null, c: [] })).toEqual({
+      kind: 'branch',
+      isList: false,
+      children: [
+        [
+          'a',
+          {
+            ...{ kind: 'branch', isList: true },
+            children: [
+              ['0', { kind: 'plain', text: '1' }],
+              ['1', { kind: 'empty', isList: false }],
+            ],
+          },
+        ],
+        ['b', { kind: 'plain', text: 'null' }],
+        ['c', { kind: 'empty', isList: true }],
+      ],
+    });
+  });
+
+  verifies('web.config.masked', 'a hidden secret is told apart from a text, also inside one', () => {
+    expect(piecesOf(secretMask)).toEqual([{ kind: 'secret', text: secretMask }]);
+    expect(piecesOf(`Bearer ${secretMask}`).map(({ kind }) => kind)).toEqual(['text', 'secret']);
+    expect(piecesOf('****')).toEqual([{ kind: 'text', text: '****' }]);
+  });
+
+  it('shows which variables a text names, and an empty text as one', () => {
+    expect(piecesOf('x${NAME:-a}y')).toEqual([
+      { kind: 'text', text: 'x' },
+      { kind: 'variable', text: '${NAME:-a}' },
+      { kind: 'text', text: 'y' },
+    ]);
+    expect(piecesOf('')).toEqual([{ kind: 'text', text: '' }]);
+    expect(piecesOf('${A}').map(({ kind }) => kind)).toEqual(['variable']);
+  });
+});

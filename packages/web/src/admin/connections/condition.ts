@@ -1,0 +1,34 @@
+import type { LiveServer } from '../../api/admin.ts';
+import type { Tone } from '../../ui/Badge.tsx';
+
+export const conditions = ['breaker', 'failing', 'partly', 'connecting', 'connected', 'idle'] as const;
+/**
+ * How a server is doing, in one word; the worst stand first. `partly`: it serves, and fails for somebody. `idle`: nothing
+ * is open, and nothing is wrong with that.
+ */
+export type Condition = (typeof conditions)[number];
+
+export const conditionTones: Readonly<Record<Condition, Tone>> = {
+  breaker: 'danger',
+  failing: 'danger',
+  partly: 'warning',
+  connecting: 'info',
+  connected: 'success',
+  idle: 'neutral',
+};
+
+export function conditionOf(server: LiveServer): Condition {
+  const { state, users, code, isBreakerOpen } = server;
+  const isServing = state === 'connected' || users > 0;
+  if (isBreakerOpen) return 'breaker';
+  if (code !== undefined) return isServing ? 'partly' : 'failing';
+  if (isServing) return 'connected';
+  if (state === 'error') return 'failing';
+  return state === 'connecting' ? 'connecting' : 'idle';
+}
+
+/** What needs somebody stands on top; of equals in the order of their names. */
+export function worstFirst(servers: readonly LiveServer[]): LiveServer[] {
+  const rank = (server: LiveServer) => conditions.indexOf(conditionOf(server));
+  return [...servers].sort((a, b) => rank(a) - rank(b) || (a.server < b.server ? -1 : 1));
+}

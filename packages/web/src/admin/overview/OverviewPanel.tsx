@@ -1,0 +1,71 @@
+import { useQuery } from '@tanstack/react-query';
+import { useSearchParams } from 'wouter';
+import { connectionsQuery, statsQuery, type StatsRange } from '../../api/admin.ts';
+import { strings } from '../../strings/strings.ts';
+import { EmptyState } from '../../ui/EmptyState.tsx';
+import { ErrorNotice } from '../../ui/Notice.tsx';
+import { Page } from '../../ui/Page.tsx';
+import { SegmentedControl } from '../../ui/SegmentedControl.tsx';
+import { Skeleton } from '../../ui/Skeleton.tsx';
+import { OpenBreakers } from '../connections/OpenBreakers.tsx';
+import { CallsChart } from './CallsChart.tsx';
+import { Counters } from './Counters.tsx';
+import { momentsOf, together } from './figures.ts';
+import { FigureTiles } from './FigureTiles.tsx';
+import styles from './OverviewPanel.module.css';
+import { ServerCards } from './ServerCards.tsx';
+
+const ranges: readonly StatsRange[] = ['hour', 'day'];
+
+/** How the servers are doing: what fails now comes first, then what was called in the last hour or day. */
+export function OverviewPanel() {
+  const { overview } = strings.admin;
+  const [params, setParams] = useSearchParams();
+  const range: StatsRange = params.get('range') === 'day' ? 'day' : 'hour';
+  const { data, error, refetch } = useQuery(statsQuery(range));
+  // What is open stands above the figures: they wait for it, and do not move down.
+  const isWaiting = useQuery(connectionsQuery).isPending || !data;
+  const all = data && together(data.servers);
+  return (
+    <Page
+      title={overview.title}
+      isWide
+      lead={overview.replica(data?.replica ?? strings.admin.pending)}
+      actions={
+        <SegmentedControl
+          label={overview.range}
+          value={range}
+          options={ranges.map((value) => ({ value, label: overview.ranges[value] }))}
+          onChange={(next) => setParams(next === 'hour' ? {} : { range: next }, { replace: true })}
+        />
+      }
+    >
+      <OpenBreakers />
+      {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
+      {isWaiting && !error && <Skeleton lines={12} />}
+      {!isWaiting && all && (
+        <>
+          <FigureTiles calls={all.calls} errors={all.errors} range={range} />
+          {data.servers.length === 0 ? (
+            <EmptyState icon="chart" title={overview.emptyTitle(overview.ranges[range])}>
+              {overview.emptyText}
+            </EmptyState>
+          ) : (
+            <>
+              <section className={styles['all']} aria-label={overview.allServers}>
+                <CallsChart
+                  title={overview.callsOfAll}
+                  calls={all.calls}
+                  errors={all.errors}
+                  moments={momentsOf(data, all.calls.length)}
+                />
+              </section>
+              <ServerCards stats={data} />
+            </>
+          )}
+          <Counters stats={data} />
+        </>
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,62 @@
+import type { AdminRoleView } from '@behalf/contracts';
+import type { McpPermission } from '@behalf/contracts/plain';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { changeRole, rolesQuery } from '../../api/admin.ts';
+import { ApiError } from '../../api/apiError.ts';
+import { explain } from '../../api/explain.ts';
+import { userQuery } from '../../api/user.ts';
+import { strings } from '../../strings/strings.ts';
+import { Switch } from '../../ui/Field.tsx';
+import { showToast } from '../../ui/toasts.ts';
+
+/** One permission of a role. It moves at once, and goes back with an explanation when the gateway refuses. */
+export function PermissionSwitch({
+  role,
+  bit,
+}: {
+  readonly role: AdminRoleView;
+  readonly bit: McpPermission;
+}) {
+  const { roles } = strings.admin;
+  const client = useQueryClient();
+  const { name, permissions } = role;
+  // The mutation tells of itself a moment later than the click, and a controlled input would go back in between.
+  const [wanted, setWanted] = useState<boolean>();
+  const change = useMutation({
+    // One after the other: each is decided on the version that the one before it made.
+    scope: { id: `role ${name}` },
+    mutationFn: (isOn: boolean) => {
+      const current = client.getQueryData(rolesQuery.queryKey)?.find((other) => other.name === name) ?? role;
+      return changeRole(current, { permissions: { MCP_SERVERS: { [bit]: isOn } } });
+    },
+    onSuccess: (changed) => {
+      client.setQueryData(rolesQuery.queryKey, (all) =>
+        all?.map((other) => (other.name === changed.name ? changed : other)),
+      );
+      void client.invalidateQueries({ queryKey: userQuery.queryKey });
+    },
+    onError: (error) => {
+      void client.invalidateQueries({ queryKey: rolesQuery.queryKey });
+      const title = roles.notChanged(roles.permissions[bit].name, name);
+      const isStale = error instanceof ApiError && error.code === 'VERSION_CONFLICT';
+      const { title: what, text } = explain(error);
+      showToast('danger', title, isStale ? roles.changedMeanwhile : `${what}. ${text}`);
+    },
+    onSettled: () => setWanted(undefined),
+  });
+  const isManaged = role.managed.includes(bit);
+  const { name: label, allows } = roles.permissions[bit];
+  return (
+    <Switch
+      label={label}
+      hint={isManaged ? `${allows} ${roles.managed}` : allows}
+      isOn={wanted ?? (change.isPending ? change.variables : permissions.MCP_SERVERS[bit])}
+      disabled={isManaged}
+      onChange={(isOn) => {
+        setWanted(isOn);
+        change.mutate(isOn);
+      }}
+    />
+  );
+}

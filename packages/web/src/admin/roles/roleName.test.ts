@@ -1,0 +1,22 @@
+import { RoleName } from '@behalf/contracts';
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { roleNameProblem } from './roleName.ts';
+
+describe('the name of a role', () => {
+  it('is judged as the gateway judges it', () => {
+    const letters = fc.string({
+      unit: fc.constantFrom('a', 'Z', '0', '_', '-', ' ', '.', 'ä'),
+      maxLength: 70,
+    });
+    fc.assert(
+      fc.property(letters, (text) => {
+        const name = text.trim();
+        expect(roleNameProblem(name) === undefined).toBe(RoleName.safeParse(name).success);
+      }),
+    );
+    expect(['', '9a', 'a'.repeat(65), 'Team A'].map(roleNameProblem)).toEqual([
+      ...['missing', 'characters', 'long', undefined],
+    ]);
+  });
+});

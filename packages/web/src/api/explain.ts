@@ -1,0 +1,40 @@
+import { errorKinds } from '@behalf/contracts/plain';
+import { strings } from '../strings/strings.ts';
+import { ApiError } from './apiError.ts';
+
+/** An error in words for the person in front of it. */
+export interface Explained {
+  readonly title: string;
+  readonly text: string;
+}
+
+export function explain(error: unknown): Explained {
+  const { errors } = strings;
+  if (!(error instanceof ApiError))
+    return { title: errors.unexpectedTitle, text: strings.common.crashedText };
+  if (error.code === 'OFFLINE') return { title: errors.offlineTitle, text: errors.offlineText };
+  if (error.code === 'UNREADABLE') return { title: errors.unreadableTitle, text: errors.unreadableText };
+  const { title, detail, problem, retryAfterMs } = error;
+  const hints = [
+    withoutTitle(detail, title),
+    problem?.status === 500 && problem.instance !== undefined ? errors.incident(problem.instance) : '',
+    retryAfterMs === undefined ? '' : errors.retryIn(Math.ceil(retryAfterMs / 1000)),
+  ];
+  return { title, text: hints.filter(Boolean).join(' ') || actionOf(error.code) };
+}
+
+/** Without words of its own about an occurrence, the gateway says the title once more and then what to do. */
+export function withoutTitle(detail: string, title: string): string {
+  return detail.startsWith(title) ? detail.slice(title.length).replace(/^[.:]?\s*/, '') : detail;
+}
+
+/** What a code means and what to do about it, where only the code is known. */
+export function explainCode(code: string): Explained | undefined {
+  if (!(code in errorKinds)) return undefined;
+  const { title, action } = errorKinds[code as keyof typeof errorKinds];
+  return { title, text: action };
+}
+
+function actionOf(code: string): string {
+  return explainCode(code)?.text ?? '';
+}

@@ -1,0 +1,76 @@
+import type { ApprovalView, Problem, ToolResult } from '@behalf/contracts';
+import { ApiError } from './apiError.ts';
+import { readEvents, type StreamEvent } from './eventStream.ts';
+import { explainCode } from './explain.ts';
+import { request, segment, send } from './request.ts';
+
+/** How far a tool says it is. */
+export interface ToolProgress {
+  readonly progress?: number;
+  readonly total?: number;
+  readonly message?: string;
+}
+
+/** A message that a server logs about a call. */
+export interface ToolLog {
+  readonly level?: unknown;
+  readonly logger?: unknown;
+  readonly data?: unknown;
+}
+
+export interface ToolCall {
+  readonly server: string;
+  readonly tool: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: ToolProgress) => void;
+  readonly onLog: (log: ToolLog) => void;
+}
+
+export function toolCallPath(server: string, tool: string): string {
+  return `/api/mcp/servers/${segment(server)}/tools/${segment(tool)}/call`;
+}
+
+/** Runs a tool and listens to it until it has an answer. Ending the connection cancels it. */
+export async function callTool({
+  server,
+  tool,
+  args,
+  signal,
+  onProgress,
+  onLog,
+}: ToolCall): Promise<ToolResult> {
+  const response = await send(toolCallPath(server, tool), {
+    ...{ method: 'POST', signal },
+    body: { arguments: args },
+    headers: { Accept: 'text/event-stream' },
+  });
+  try {
+    for await (const streamed of readEvents(response)) {
+      if (streamed.event === 'result') return readData(streamed) as ToolResult;
+      if (streamed.event === 'error') throw problemError(readData(streamed) as Problem);
+      if (streamed.event === 'progress') onProgress(readData(streamed) as ToolProgress);
+      if (streamed.event === 'log') onLog(readData(streamed) as ToolLog);
+    }
+  } catch (error) {
+    if (signal.aborted || error instanceof ApiError) throw error;
+  }
+  // The connection ended before the answer: nobody knows what became of the call.
+  const code = 'MCP_OUTCOME_UNCERTAIN';
+  const { title, text } = explainCode(code) ?? { title: '', text: '' };
+  throw new ApiError({ code, status: 0, title, detail: text });
+}
+
+function readData({ data }: StreamEvent): unknown {
+  return JSON.parse(data);
+}
+
+function problemError(problem: Problem): ApiError {
+  const { code, status, title, detail } = problem;
+  return new ApiError({ code, status, title, detail, problem });
+}
+
+/** Says yes or no to a call that waits. */
+export function decideApproval(id: string, approve: boolean): Promise<ApprovalView> {
+  return request(`/api/mcp/approvals/${segment(id)}`, { method: 'POST', body: { approve } });
+}

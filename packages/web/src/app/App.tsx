@@ -1,0 +1,66 @@
+import { QueryClientProvider } from '@tanstack/react-query';
+import { Suspense } from 'react';
+import { Redirect, Route, Switch, useLocation } from 'wouter';
+import { ChatPage } from '../chat/ChatPage.tsx';
+import { PageSkeleton } from '../ui/Page.tsx';
+import { Toasts } from '../ui/Toasts.tsx';
+import { ErrorBoundary } from './ErrorBoundary.tsx';
+import { NotFound } from './NotFound.tsx';
+import { AdminPage, ServerPage, ServersPage, SettingsPage, ToolsPage } from './pages.ts';
+import { queryClient } from './queryClient.ts';
+import { SessionEnded } from './SessionEnded.tsx';
+import { Shell } from './Shell.tsx';
+
+export function App() {
+  return (
+    <QueryClientProvider client={queryClient}>
+      <Shell>
+        <Pages />
+      </Shell>
+      <SessionEnded />
+      <Toasts />
+    </QueryClientProvider>
+  );
+}
+
+/** Which page stands at which address. The server knows the same list, so that every address can be opened anew. */
+function Pages() {
+  const [path] = useLocation();
+  const [, area = ''] = path.split('/');
+  return (
+    <ErrorBoundary key={area} path={path}>
+      <Suspense fallback={<PageSkeleton lines={6} />}>
+        <Switch>
+          <Route path="/">
+            <Redirect to="/chat" replace />
+          </Route>
+          <Route path="/chat/:id?">{({ id }) => <ChatPage id={id} />}</Route>
+          <Route path="/tools/:server?/:tool?">
+            {({ server, tool }) => <ToolsPage server={decoded(server)} tool={decoded(tool)} />}
+          </Route>
+          <Route path="/servers">
+            <ServersPage />
+          </Route>
+          <Route path="/servers/:name">{({ name }) => <ServerPage name={decoded(name) ?? ''} />}</Route>
+          <Route path="/settings">
+            <SettingsPage />
+          </Route>
+          <Route path="/admin/:page?">{({ page }) => <AdminPage page={page} />}</Route>
+          <Route>
+            <NotFound />
+          </Route>
+        </Switch>
+      </Suspense>
+    </ErrorBoundary>
+  );
+}
+
+/** A segment as it was before it stood in an address; one that cannot be read is taken as it is. */
+function decoded(segment: string | undefined): string | undefined {
+  if (segment === undefined) return undefined;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}

@@ -1,0 +1,44 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef } from 'react';
+import { userQuery } from '../api/user.ts';
+import { strings } from '../strings/strings.ts';
+import { Icon } from '../ui/Icon.tsx';
+import { showToast } from '../ui/toasts.ts';
+import styles from './Banner.module.css';
+import { reachability } from './reachability.ts';
+import { useStore } from './store.ts';
+
+const PROBE_MS = 2_000;
+
+/** While the gateway is silent it is asked again and again; once it answers, everything on the page is read anew. */
+export function ReachabilityBanner() {
+  const { shell } = strings;
+  const client = useQueryClient();
+  const isReachable = useStore(reachability);
+  const wasSilent = useRef(false);
+
+  useEffect(() => {
+    if (isReachable) {
+      if (!wasSilent.current) return undefined;
+      wasSilent.current = false;
+      showToast('success', shell.backOnline);
+      void client.invalidateQueries();
+      return undefined;
+    }
+    wasSilent.current = true;
+    // One that takes longer is waited for.
+    const ask = () => void client.refetchQueries({ queryKey: userQuery.queryKey }, { cancelRefetch: false });
+    const probe = setInterval(ask, PROBE_MS);
+    return () => clearInterval(probe);
+  }, [isReachable, client, shell]);
+
+  return (
+    <div role="status">
+      {!isReachable && (
+        <p className={styles['banner']}>
+          <Icon name="warning" size={16} /> {shell.offline}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,56 @@
+import { Link, useLocation } from 'wouter';
+import { usePermission, useUser } from '../api/user.ts';
+import { ConversationList } from '../chat/ConversationList.tsx';
+import { strings } from '../strings/strings.ts';
+import { classes } from '../ui/classes.ts';
+import { Icon, type IconName } from '../ui/Icon.tsx';
+import { AccountMenu } from './AccountMenu.tsx';
+import styles from './Sidebar.module.css';
+
+/** Where one can go. What somebody may not do is not offered to them. */
+export function Sidebar() {
+  const { shell, common } = strings;
+  const user = useUser();
+  const mayUse = usePermission('USE');
+  return (
+    <nav className={styles['sidebar']} aria-label={shell.navigation}>
+      <p className={styles['brand']}>{common.product}</p>
+      <ul className={styles['links']}>
+        {mayUse && <NavLink href="/chat" icon="plus" label={shell.newChat} isExact />}
+        {mayUse && <NavLink href="/tools" icon="tools" label={shell.tools} />}
+        {mayUse && <NavLink href="/servers" icon="server" label={shell.servers} />}
+        {user?.isAdmin && <NavLink href="/admin" icon="shield" label={shell.admin} />}
+      </ul>
+      {/* Together with the links above: nothing is to be pushed away by them. */}
+      {user && <div className={styles['conversations']}>{mayUse && <ConversationList />}</div>}
+      {user && <AccountMenu user={user} />}
+    </nav>
+  );
+}
+
+function NavLink({
+  href,
+  icon,
+  label,
+  isExact = false,
+}: {
+  readonly href: string;
+  readonly icon: IconName;
+  readonly label: string;
+  readonly isExact?: boolean;
+}) {
+  const [path] = useLocation();
+  const isHere = path === href || (!isExact && path.startsWith(`${href}/`));
+  return (
+    <li>
+      <Link
+        href={href}
+        className={classes(styles['link'], isHere && styles['here'])}
+        aria-current={isHere ? 'page' : undefined}
+      >
+        <Icon name={icon} />
+        {label}
+      </Link>
+    </li>
+  );
+}

@@ -1,0 +1,14 @@
+import { lazy } from 'react';
+
+/** Loaded when somebody goes there; the chat is what the first load is for. */
+export const ToolsPage = lazy(() => import('../tools/ToolsPage.tsx').then((m) => ({ default: m.ToolsPage })));
+export const ServersPage = lazy(() =>
+  import('../servers/ServersPage.tsx').then((m) => ({ default: m.ServersPage })),
+);
+export const ServerPage = lazy(() =>
+  import('../servers/ServerPage.tsx').then((m) => ({ default: m.ServerPage })),
+);
+export const SettingsPage = lazy(() =>
+  import('../settings/SettingsPage.tsx').then((m) => ({ default: m.SettingsPage })),
+);
+export const AdminPage = lazy(() => import('../admin/AdminPage.tsx').then((m) => ({ default: m.AdminPage })));

@@ -1,0 +1,33 @@
+import { strings } from '../strings/strings.ts';
+import styles from './ProgressView.module.css';
+
+export interface Progress {
+  readonly progress?: number | undefined;
+  readonly total?: number | undefined;
+  readonly message?: string | undefined;
+}
+
+/** How far a tool says it is: a bar where it says how far it has to go. */
+export function ProgressView({ progress: { progress, total, message } }: { readonly progress: Progress }) {
+  const words = strings.call;
+  const isKnown = progress !== undefined && total !== undefined && total > 0;
+  return (
+    <div className={styles['progress']}>
+      <progress
+        className={styles['bar']}
+        aria-label={message || words.progress}
+        {...(isKnown && { value: Math.min(progress, total), max: total })}
+      />
+      <p className={styles['text']}>
+        <span>{message}</span>
+        {progress !== undefined && (
+          <span>{isKnown ? words.of(number(progress), number(total)) : number(progress)}</span>
+        )}
+      </p>
+    </div>
+  );
+}
+
+function number(value: number): string {
+  return new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 }).format(value);
+}

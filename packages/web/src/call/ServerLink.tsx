@@ -1,0 +1,18 @@
+import { Link } from 'wouter';
+import { segment } from '../api/request.ts';
+import { strings } from '../strings/strings.ts';
+
+/** The way to the page of a server, where what is missing can be put right. */
+export function ServerLink({
+  server,
+  code,
+}: {
+  readonly server: string;
+  /** Of what went wrong. */
+  readonly code: string | undefined;
+}) {
+  const { values, toServer } = strings.call;
+  return (
+    <Link href={`/servers/${segment(server)}`}>{code === 'MCP_USER_VARS_MISSING' ? values : toServer}</Link>
+  );
+}

@@ -1,0 +1,44 @@
+import type { ChatProblem } from '@behalf/contracts';
+import { isAboutServer } from '../../call/isAboutServer.ts';
+import { ServerLink } from '../../call/ServerLink.tsx';
+import { strings } from '../../strings/strings.ts';
+import { Notice } from '../../ui/Notice.tsx';
+import { tellProblem } from '../trouble/tellProblem.ts';
+
+/** Why a call failed, in words, and what to do about it. */
+export function CallProblem({
+  problem,
+  server,
+}: {
+  readonly problem: ChatProblem;
+  /** The name of the server that was called. */
+  readonly server: string;
+}) {
+  const { code, title, errors = [] } = problem;
+  const { text, advice } = tellProblem(problem);
+  return (
+    <Notice
+      tone="danger"
+      // An old failure is not read out again whenever its conversation is opened.
+      isQuiet
+      title={title}
+      actions={isAboutServer(code) ? <ServerLink server={server} code={code} /> : undefined}
+    >
+      <p>{text}</p>
+      {errors.length > 0 && (
+        <ul>
+          {errors.map(({ path, message }, index) => (
+            <li key={index}>
+              <code>{path}</code> {message}
+            </li>
+          ))}
+        </ul>
+      )}
+      {advice !== '' && (
+        <p>
+          {strings.chat.call.whatToDo} {advice}
+        </p>
+      )}
+    </Notice>
+  );
+}

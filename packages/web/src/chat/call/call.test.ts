@@ -1,0 +1,46 @@
+import { verifies } from '@behalf/testkit/verifies';
+import { describe, expect, it } from '@jest/globals';
+import { formatLeft } from '../../call/formatLeft.ts';
+import { decided } from './decided.ts';
+import { shownState } from './shownState.ts';
+import { summarizeArguments } from './summarizeArguments.ts';
+
+describe('a card of a call', () => {
+  it('has its arguments in one line', () => {
+    expect(summarizeArguments({})).toBe('');
+    expect(summarizeArguments({ message: 'hi', a: 2, on: false, none: null })).toBe(
+      'message: "hi", a: 2, on: false, none: null',
+    );
+    expect(summarizeArguments({ list: [1], empty: [], nested: { a: 1 } })).toBe(
+      'list: […], empty: [], nested: {…}',
+    );
+    const long = summarizeArguments({
+      text: 'x'.repeat(1_000_000),
+      ...Object.fromEntries('abcdefgh'.split('').map((n) => [n, 'y'.repeat(30)])),
+    });
+    expect(long.length).toBeLessThanOrEqual(90);
+    expect(long.endsWith('…')).toBe(true);
+  });
+
+  verifies('web.chat.stale-call', 'does not say that something runs for which nobody waits', () => {
+    expect(shownState('running', true)).toBe('running');
+    expect(shownState('running', false)).toBe('cancelled');
+    expect(shownState('waiting', false)).toBe('cancelled');
+    expect(shownState('done', false)).toBe('done');
+  });
+
+  verifies('web.chat.decided', 'follows the word of its user, and not when it has ended meanwhile', () => {
+    const call = { callId: 'c', server: 's', serverTitle: 'S', tool: 't', arguments: {} };
+    const waiting = { call: { ...call, state: 'waiting' as const }, expiresAt: 1 };
+    expect(decided(waiting, true)).toEqual({ call: { ...call, state: 'running' } });
+    expect(decided(waiting, false)).toEqual({ call: { ...call, state: 'denied' } });
+    const done = { call: { ...call, state: 'done' as const, result: { content: [] } } };
+    expect(decided(done, true)).toBe(done);
+  });
+
+  it('counts down', () => {
+    expect(formatLeft(125_000)).toBe('2:05');
+    expect(formatLeft(400)).toBe('0:01');
+    expect(formatLeft(-5)).toBe('0:00');
+  });
+});

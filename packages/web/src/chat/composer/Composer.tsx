@@ -1,0 +1,116 @@
+import type { ModelsView } from '@behalf/contracts';
+import { LONGEST_CHAT_TEXT } from '@behalf/contracts/plain';
+import { useEffect, useId, useLayoutEffect, type KeyboardEvent, type RefObject } from 'react';
+import { useUser } from '../../api/user.ts';
+import { useStore } from '../../app/store.ts';
+import { strings } from '../../strings/strings.ts';
+import { Button } from '../../ui/Button.tsx';
+import { Icon } from '../../ui/Icon.tsx';
+import type { Session } from '../session/session.ts';
+import styles from './Composer.module.css';
+import { ModelPicker } from './ModelPicker.tsx';
+import { ServerChooser } from './ServerChooser.tsx';
+
+/** Where one writes, with whom and with which tools one talks. */
+export function Composer({
+  session,
+  models,
+  field,
+  onSend,
+  onStop,
+}: {
+  readonly session: Session;
+  /** Undefined until they are known: nothing can be sent before. */
+  readonly models: ModelsView | undefined;
+  readonly field: RefObject<HTMLTextAreaElement | null>;
+  readonly onSend: (text: string) => void;
+  readonly onStop: () => void;
+}) {
+  const words = strings.chat.composer;
+  const error = useId();
+  const hint = useId();
+  const user = useUser();
+  const text = useStore(session.draft);
+  const { writing, isStopping = false } = useStore(session.state);
+  const isTooLong = text.length > LONGEST_CHAT_TEXT;
+  const isKnown = models !== undefined;
+  const maySend = isKnown && writing === 'no' && text.trim() !== '' && !isTooLong;
+
+  useEffect(() => {
+    // Whoever came here came to write; but not past a dialog that is open.
+    if (isKnown && !document.querySelector('dialog[open]')) field.current?.focus({ preventScroll: true });
+  }, [isKnown, field]);
+  useGrowing(field, text);
+
+  function send(): void {
+    if (!maySend) return;
+    session.draft.set('');
+    onSend(text.trim());
+    field.current?.focus();
+  }
+
+  function onKey(event: KeyboardEvent): void {
+    // Enter also ends a word that is being put together, as in Japanese.
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    send();
+  }
+
+  return (
+    <form
+      className={styles['composer']}
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      <textarea
+        ref={field}
+        className={styles['field']}
+        rows={1}
+        value={text}
+        disabled={!isKnown}
+        placeholder={words.placeholder}
+        aria-label={words.label}
+        aria-invalid={isTooLong || undefined}
+        aria-describedby={isTooLong ? error : hint}
+        onChange={({ target }) => session.draft.set(target.value)}
+        onKeyDown={onKey}
+      />
+      <p id={hint} className="visually-hidden">
+        {words.hint}
+      </p>
+      {isTooLong && (
+        <p id={error} role="alert" className={styles['error']}>
+          {words.tooLong(LONGEST_CHAT_TEXT.toLocaleString())}
+        </p>
+      )}
+      <div className={styles['bar']}>
+        {models && user && <ModelPicker models={models} userId={user.id} />}
+        {user && <ServerChooser userId={user.id} />}
+        <span className={styles['space']} />
+        {writing === 'no' ? (
+          <Button type="submit" look="primary" disabled={!maySend} icon={<Icon name="send" />}>
+            {words.send}
+          </Button>
+        ) : (
+          <Button isBusy={isStopping} icon={<Icon name="stop" />} onClick={onStop}>
+            {isStopping ? words.stopping : words.stop}
+          </Button>
+        )}
+      </div>
+    </form>
+  );
+}
+
+/** As high as what is written in it. Newer browsers do that by themselves. */
+function useGrowing(field: RefObject<HTMLTextAreaElement | null>, text: string): void {
+  useLayoutEffect(() => {
+    if (field.current && !CSS.supports('field-sizing', 'content')) grow(field.current);
+  }, [field, text]);
+}
+
+function grow(element: HTMLTextAreaElement): void {
+  element.style.blockSize = 'auto';
+  element.style.blockSize = `${element.scrollHeight}px`;
+}

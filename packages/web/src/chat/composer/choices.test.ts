@@ -1,0 +1,50 @@
+import { verifies } from '@behalf/testkit/verifies';
+import { describe, expect, it } from '@jest/globals';
+import { chooseModel, readModelChoice } from './chooseModel.ts';
+import { readLeftOut, serversToSend, withServer } from './chosenServers.ts';
+
+const offered = {
+  endpoints: [
+    { name: 'Empty', models: [] },
+    { name: 'Local', models: ['a', 'b'] },
+    { name: 'Cloud', models: ['a'] },
+  ],
+};
+
+describe('the model that answers', () => {
+  it('is the one chosen before, while it is offered, and else the first', () => {
+    expect(chooseModel(offered, { endpoint: 'Cloud', model: 'a' })).toEqual({
+      endpoint: 'Cloud',
+      model: 'a',
+    });
+    expect(chooseModel(offered, { endpoint: 'Cloud', model: 'b' })).toEqual({
+      endpoint: 'Local',
+      model: 'a',
+    });
+    expect(chooseModel(offered, null)).toEqual({ endpoint: 'Local', model: 'a' });
+    expect(chooseModel({ endpoints: [] }, null)).toBeUndefined();
+  });
+
+  it('is nothing that somebody else put into the storage', () => {
+    for (const stored of [null, 'x', 1, [], { endpoint: 1, model: 'a' }, { endpoint: 'a' }])
+      expect(readModelChoice(stored)).toBeNull();
+    expect(readModelChoice({ endpoint: 'e', model: 'm', more: 1 })).toEqual({ endpoint: 'e', model: 'm' });
+  });
+});
+
+describe('the servers whose tools the model sees', () => {
+  verifies('web.chat.servers', 'are all, unless some are left out; a new one is not left out', () => {
+    expect(serversToSend(['a', 'b'], [])).toBeUndefined();
+    expect(serversToSend(['a', 'b'], ['gone'])).toBeUndefined();
+    expect(serversToSend(['a', 'b', 'new'], ['b'])).toEqual(['a', 'new']);
+    expect(serversToSend(['a'], ['a'])).toEqual([]);
+  });
+
+  it('are ticked one by one', () => {
+    expect(withServer(['a'], 'b', false)).toEqual(['a', 'b']);
+    expect(withServer(['a', 'b'], 'b', false)).toEqual(['a', 'b']);
+    expect(withServer(['a', 'b'], 'a', true)).toEqual(['b']);
+    expect(readLeftOut(['a', 1, null])).toEqual(['a']);
+    expect(readLeftOut({})).toEqual([]);
+  });
+});

@@ -1,0 +1,54 @@
+import type { ConversationSummary } from '@behalf/contracts';
+import { memo } from 'react';
+import { Link } from 'wouter';
+import { strings } from '../../strings/strings.ts';
+import { IconButton } from '../../ui/Button.tsx';
+import { classes } from '../../ui/classes.ts';
+import { Icon } from '../../ui/Icon.tsx';
+import styles from './ConversationLink.module.css';
+
+/** One conversation of the list, and what can be done with it. */
+export const ConversationLink = memo(
+  function ConversationLink({
+    conversation: { id, title },
+    isHere,
+    onRename,
+    onDelete,
+  }: {
+    readonly conversation: ConversationSummary;
+    readonly isHere: boolean;
+    readonly onRename: () => void;
+    readonly onDelete: () => void;
+  }) {
+    const words = strings.chat.list;
+    const name = title || words.untitled;
+    return (
+      <li className={classes(styles['entry'], isHere && styles['here'])}>
+        <Link
+          href={`/chat/${encodeURIComponent(id)}`}
+          className={styles['link']}
+          title={name}
+          aria-current={isHere ? 'page' : undefined}
+        >
+          {name}
+        </Link>
+        <div className={styles['actions']}>
+          <IconButton
+            size="small"
+            label={words.rename(name)}
+            icon={<Icon name="pencil" size={14} />}
+            onClick={onRename}
+          />
+          <IconButton
+            size="small"
+            label={words.remove(name)}
+            icon={<Icon name="trash" size={14} />}
+            onClick={onDelete}
+          />
+        </div>
+      </li>
+    );
+  },
+  // What the buttons do depends on the conversation alone.
+  (before, after) => before.conversation === after.conversation && before.isHere === after.isHere,
+);

@@ -1,0 +1,32 @@
+import { useMemo } from 'react';
+import { chunkText } from '../../result/chunkText.ts';
+import { strings } from '../../strings/strings.ts';
+import { classes } from '../../ui/classes.ts';
+import { CopyButton } from '../../ui/CopyButton.tsx';
+import styles from './CodeBlock.module.css';
+
+/** Code, never run and never coloured by anything it says. Long code is laid out in pieces as they come into view. */
+export function CodeBlock({ text, language }: { readonly text: string; readonly language: string }) {
+  const words = strings.chat.message;
+  const chunks = useMemo(() => chunkText(text), [text]);
+  return (
+    <figure className={styles['figure']}>
+      <figcaption className={styles['bar']}>
+        <span className={styles['language']}>{language || words.code}</span>
+        <CopyButton text={() => text} />
+      </figcaption>
+      <pre
+        className={classes(styles['code'], chunks.length > 1 && styles['long'])}
+        tabIndex={0}
+        role="group"
+        aria-label={language ? words.codeIn(language) : words.code}
+      >
+        {chunks.map((chunk, index) => (
+          <code key={index} className={styles['chunk']}>
+            {chunk.endsWith('\n') || chunk === '' ? `${chunk}\n` : chunk}
+          </code>
+        ))}
+      </pre>
+    </figure>
+  );
+}

@@ -1,0 +1,38 @@
+import { verifies } from '@behalf/testkit/verifies';
+import { describe, expect } from '@jest/globals';
+import { createStore } from '../../app/store.ts';
+import { createDrafts } from './drafts.ts';
+
+/** What a browser keeps, in a map. */
+function createStorage(kept: Map<string, string>): Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> {
+  return {
+    getItem: (key) => kept.get(key) ?? null,
+    setItem: (key, value) => void kept.set(key, value),
+    removeItem: (key) => void kept.delete(key),
+  };
+}
+
+describe('what was written and not sent', () => {
+  verifies('web.chat.drafts', 'is read by who wrote it, and by nobody who signs in after them', () => {
+    const storage = createStorage(new Map());
+    const ada = createDrafts(createStore<string | undefined>('ada'), () => storage);
+    ada.write('k1', 'mine');
+    ada.write(undefined, 'also mine');
+    const bob = createDrafts(createStore<string | undefined>('bob'), () => storage);
+    expect([bob.read('k1'), bob.read(undefined)]).toEqual(['', '']);
+    expect([ada.read('k1'), ada.read(undefined)]).toEqual(['mine', 'also mine']);
+  });
+
+  verifies('web.chat.drafts', 'is kept and read once it is known whose it is', () => {
+    const kept = new Map<string, string>();
+    const owner = createStore<string | undefined>(undefined);
+    const drafts = createDrafts(owner, () => createStorage(kept));
+    const known: string[] = [];
+    drafts.whenKnown(() => known.push('now'));
+    drafts.write('k1', 'whose?');
+    expect([kept.size, known.length]).toEqual([0, 0]);
+    owner.set('ada');
+    drafts.whenKnown(() => known.push('at once'));
+    expect(known).toEqual(['now', 'at once']);
+  });
+});

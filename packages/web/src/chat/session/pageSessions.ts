@@ -1,0 +1,51 @@
+import type { ConversationSummary } from '@behalf/contracts';
+import {
+  beginAnswer,
+  conversationQuery,
+  conversationsQuery,
+  stopAnswer,
+  tellConnected,
+} from '../../api/chat.ts';
+import { noted } from '../../app/noted.ts';
+import { queryClient } from '../../app/queryClient.ts';
+import { connects } from '../../connect/pageConnects.ts';
+import { withNewest, withoutConversation } from '../list/conversationPages.ts';
+import { showError } from '../../ui/toasts.ts';
+import { pageDrafts } from './drafts.ts';
+import { createSessions } from './sessions.ts';
+import { schedule } from './textBatch.ts';
+
+/** The conversations of this page. Whoever signs in anew loads the page anew. */
+export const sessions = createSessions({
+  begin: beginAnswer,
+  stop: stopAnswer,
+  goOn: (id, callId) => noted(() => tellConnected(id, callId, true)).then(() => undefined, showError),
+  drafts: pageDrafts,
+  schedule,
+  now: () => Date.now(),
+  onBegun: (_session, summary) => newest(summary),
+  onSummary: newest,
+  onWithdrawn(id) {
+    void queryClient.invalidateQueries({ queryKey: conversationsQuery.queryKey });
+    if (id !== undefined) void queryClient.invalidateQueries({ queryKey: conversationQuery(id).queryKey });
+  },
+});
+
+connects.onConnected((server) => sessions.connected(server));
+
+function newest(summary: ConversationSummary): void {
+  queryClient.setQueryData(conversationsQuery.queryKey, (pages) => withNewest(pages, summary));
+}
+
+/** It is no more: neither in the list nor anywhere else on this page. */
+export function conversationGone(id: string): void {
+  forgetConversation(id);
+  queryClient.removeQueries({ queryKey: conversationQuery(id).queryKey });
+}
+
+/** The same for one that is being looked at: the page goes on saying that there is no such conversation. */
+export function forgetConversation(id: string): void {
+  sessions.forget(id);
+  pageDrafts.write(id, '');
+  queryClient.setQueryData(conversationsQuery.queryKey, (pages) => withoutConversation(pages, id));
+}

@@ -1,0 +1,47 @@
+import type { ToolsView } from '@behalf/contracts';
+import { useQuery, type UseQueryResult } from '@tanstack/react-query';
+import { Link } from 'wouter';
+import { serversQuery } from '../../api/servers.ts';
+import { usePermission } from '../../api/user.ts';
+import { strings } from '../../strings/strings.ts';
+import { Badge } from '../../ui/Badge.tsx';
+import { ErrorNotice } from '../../ui/Notice.tsx';
+import { Skeleton } from '../../ui/Skeleton.tsx';
+import { serverTones } from '../../ui/serverTones.ts';
+import styles from './Start.module.css';
+
+const MOST = 6;
+
+/** The servers there are for this user, and how they stand. */
+export function ConnectedServers({ query }: { readonly query: UseQueryResult<ToolsView['servers']> }) {
+  const { start: words, chooser } = strings.chat;
+  const mayCreate = usePermission('CREATE');
+  const titles = useQuery({ ...serversQuery, refetchInterval: false });
+  const servers = Object.entries(query.data ?? {});
+  return (
+    <section className={styles['section']} aria-labelledby="connected">
+      <h2 id="connected">{words.servers}</h2>
+      {query.isPending && <Skeleton lines={2} />}
+      {query.error && !query.data && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />}
+      {query.data && servers.length === 0 && (
+        <p className={styles['lead']}>
+          {words.noServers} {mayCreate && <Link href="/servers">{words.addServer}</Link>}
+        </p>
+      )}
+      <ul className={styles['servers']}>
+        {servers.slice(0, MOST).map(([name, { state, tools }]) => (
+          <li key={name}>
+            <Link href={`/servers/${encodeURIComponent(name)}`} className={styles['server']}>
+              <span className={styles['serverName']}>{titles.data?.[name]?.title ?? name}</span>
+              <Badge tone={serverTones[state]}>{chooser.states[state]}</Badge>
+              {state === 'connected' && (
+                <span className={styles['count']}>{chooser.tools(tools.length)}</span>
+              )}
+            </Link>
+          </li>
+        ))}
+      </ul>
+      {servers.length > MOST && <Link href="/servers">{chooser.toServers}</Link>}
+    </section>
+  );
+}

@@ -1,0 +1,34 @@
+import type { ToolsView } from '@behalf/contracts';
+import { verifies } from '@behalf/testkit/verifies';
+import { describe, expect, it } from '@jest/globals';
+import { suggestTries } from './suggestTries.ts';
+
+function server(names: readonly string[], state: 'connected' | 'unreachable' = 'connected') {
+  const tools = names.map((name) => ({ name, pluginKey: `${name}_mcp`, description: '' }));
+  return { name: '', icon: '', authenticated: true, authConfig: [], tools, state };
+}
+
+const tried = (servers: ToolsView['servers']) => suggestTries(servers).map((one) => [one.server, one.tool]);
+
+describe('things to try', () => {
+  it('are made from the sample server, with its arguments', () => {
+    const tries = suggestTries({
+      everything: server(['echo', 'get-sum', 'get-structured-content', 'get-env']),
+    });
+    expect(tries.map(({ tool }) => tool)).toEqual(['echo', 'get-sum', 'get-structured-content']);
+    expect(tries[0]).toMatchObject({ title: 'Echo hello', args: { message: 'hello' } });
+  });
+
+  verifies('web.chat.tries', 'are only what looks, of servers that answer, and three at most', () => {
+    expect(
+      tried({
+        down: server(['list_files'], 'unreachable'),
+        tracker: server(['delete_issue', 'create_issue', 'get_token', 'list_issues']),
+        writes: server(['send_mail', 'getaway']),
+      }),
+    ).toEqual([['tracker', 'list_issues']]);
+    const many = Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [name, server(['search'])]));
+    expect(suggestTries(many)).toHaveLength(3);
+    expect(suggestTries({})).toEqual([]);
+  });
+});

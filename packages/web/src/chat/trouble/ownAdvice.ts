@@ -1,0 +1,17 @@
+import { strings } from '../../strings/strings.ts';
+
+/** What somebody who chats can do about an error, where the words of the catalogue are for who writes programs. */
+export function ownAdvice(code: string): string | undefined {
+  const { trouble } = strings.chat;
+  const own: Readonly<Record<string, string>> = {
+    CHAT_BUSY: trouble.busy,
+    CHAT_LIMIT: trouble.limit,
+    RATE_LIMITED: trouble.wait,
+    MCP_RATE_LIMITED: trouble.wait,
+    MODEL_NOT_FOUND: trouble.chooseModel,
+    MODEL_REFUSED: trouble.modelRefused,
+    MODEL_RATE_LIMITED: trouble.wait,
+    MODEL_UNAVAILABLE: trouble.modelSilent,
+  };
+  return own[code];
+}

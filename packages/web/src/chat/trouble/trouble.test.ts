@@ -1,0 +1,26 @@
+import { describe, expect, it } from '@jest/globals';
+import { strings } from '../../strings/strings.ts';
+import { tellProblem } from './tellProblem.ts';
+
+describe('what went wrong', () => {
+  it('is not said twice', () => {
+    const problem = {
+      code: 'MODEL_REFUSED',
+      title: 'The model refused the request',
+      detail:
+        'The model refused the request. Its API answered with 401. Ask the operator to check the key, the model and the limits of endpoints.custom.',
+    };
+    expect(tellProblem(problem)).toEqual({
+      text: 'Its API answered with 401.',
+      advice: strings.chat.trouble.modelRefused,
+    });
+    const silent = { code: 'MCP_TIMEOUT', title: 'Too late', detail: 'Too late' };
+    expect(tellProblem(silent).text).toBe('');
+    expect(tellProblem(silent).advice).not.toBe('');
+  });
+
+  it('is what the gateway says where nothing is known about it', () => {
+    const problem = { code: 'LATER_CODE', title: 'New', detail: 'Something new happened.' };
+    expect(tellProblem(problem)).toEqual({ text: 'Something new happened.', advice: '' });
+  });
+});

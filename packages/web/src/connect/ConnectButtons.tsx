@@ -1,0 +1,86 @@
+import { useRef } from 'react';
+import { keepHash } from '../app/returnHash.ts';
+import { strings } from '../strings/strings.ts';
+import { Button } from '../ui/Button.tsx';
+import { ButtonLink } from '../ui/ButtonLink.tsx';
+import { Icon } from '../ui/Icon.tsx';
+import { Spinner } from '../ui/Spinner.tsx';
+import type { ConnectState } from './connectState.ts';
+import type { Connect } from './useConnect.ts';
+
+/** What can be done about a sign-in just now. The first button stays the same one, so that nobody loses the focus. */
+export function ConnectButtons({
+  connect: { state, begin, reopen, cancel },
+  label = strings.connect.connect,
+  size = 'small',
+  onBegin = () => begin(),
+  onLeave,
+}: {
+  readonly connect: Connect;
+  /** What it is called before it was begun. */
+  readonly label?: string;
+  readonly size?: 'small' | 'normal';
+  /** Instead of beginning it alone. */
+  readonly onBegin?: (() => unknown) | undefined;
+  /** Before this page is left for the sign-in. */
+  readonly onLeave?: (() => void) | undefined;
+}) {
+  const words = strings.connect;
+  const first = useRef<HTMLButtonElement>(null);
+  const isStarting = state.kind === 'starting';
+  const isWaiting = state.kind === 'waiting';
+  const isEnding = isWaiting && state.isEnding === true;
+
+  function press(): void {
+    if (isStarting || isEnding) return;
+    if (isWaiting) reopen();
+    else void onBegin();
+  }
+
+  return (
+    <>
+      <Button
+        ref={first}
+        size={size}
+        look={isWaiting ? 'plain' : 'primary'}
+        aria-disabled={isStarting || isEnding}
+        aria-busy={isStarting}
+        icon={isStarting ? <Spinner /> : <Icon name="external" size={16} />}
+        onClick={press}
+      >
+        {labelOf(state, label)}
+      </Button>
+      {isWaiting && state.window === 'blocked' && (
+        <ButtonLink
+          href={state.address}
+          onClick={() => {
+            onLeave?.();
+            keepHash();
+          }}
+        >
+          {words.here}
+        </ButtonLink>
+      )}
+      {(isStarting || isWaiting) && (
+        <Button
+          size={size}
+          aria-disabled={isEnding}
+          onClick={() => {
+            cancel();
+            // It goes when there is nothing left to cancel.
+            first.current?.focus();
+          }}
+        >
+          {isEnding ? words.ending : words.cancel}
+        </Button>
+      )}
+    </>
+  );
+}
+
+function labelOf(state: ConnectState, label: string): string {
+  const words = strings.connect;
+  if (state.kind === 'starting') return words.starting;
+  if (state.kind === 'waiting') return words.reopen;
+  return state.kind === 'failed' || state.kind === 'refused' ? words.again : label;
+}

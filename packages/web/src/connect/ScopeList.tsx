@@ -1,0 +1,19 @@
+import { Name } from '../call/Name.tsx';
+import styles from './ScopeList.module.css';
+
+/** What a token reaches, in the words of whoever gives it. `scopes` has blanks between. */
+export function ScopeList({ scopes }: { readonly scopes: string }) {
+  return (
+    <ul className={styles['scopes']}>
+      {scopesIn(scopes).map((scope) => (
+        <li key={scope}>
+          <Name name={scope} className={styles['scope']} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function scopesIn(text: string): string[] {
+  return [...new Set(text.split(/\s+/))].filter(Boolean);
+}

@@ -1,0 +1,47 @@
+import type { FlowError } from '@behalf/contracts';
+import { verifies } from '@behalf/testkit/verifies';
+import { describe, expect } from '@jest/globals';
+import { ApiError } from '../api/apiError.ts';
+import { connectText, reasonText } from './connectText.ts';
+
+describe('what is said of a sign-in', () => {
+  verifies('web.connect.words', 'while it goes on, and how it ended', () => {
+    const address = 'https://behalf.example/x';
+    expect(connectText({ kind: 'idle' })).toBeUndefined();
+    expect(connectText({ kind: 'starting' })?.title).toBe('Connecting');
+    const waiting = (window: 'open' | 'away' | 'blocked') =>
+      connectText({ kind: 'waiting', address, window });
+    expect(waiting('open')?.text).not.toMatch(/open it again/);
+    expect(waiting('away')?.text).toMatch(/closed, open it again/);
+    expect([waiting('blocked')?.tone, waiting('blocked')?.title]).toEqual([
+      'warning',
+      'Your browser did not open a window',
+    ]);
+    expect(connectText({ kind: 'connected', at: 1, probe: 'ok' })).toMatchObject({ tone: 'success' });
+    expect(connectText({ kind: 'connected', at: 1, probe: 'unverified' })?.text).toMatch(
+      /could not be found out/,
+    );
+    expect(connectText({ kind: 'connected', at: 1, probe: 'unreachable' })).toMatchObject({
+      tone: 'warning',
+    });
+    expect(connectText({ kind: 'failed', error: 'access_denied' })).toMatchObject({
+      tone: 'danger',
+      title: 'You did not allow it',
+    });
+  });
+
+  verifies('web.connect.words', 'also by a gateway that knows more words than this page', () => {
+    for (const error of ['something_new', 'toString', '__proto__']) {
+      expect(connectText({ kind: 'failed', error: error as FlowError })?.title).toBe(
+        'The sign-in could not be finished',
+      );
+      expect(reasonText(error)).toBe('');
+    }
+    const error = new ApiError({ code: 'MCP_FLOW_LIMIT', status: 429, title: 'Too many', detail: 'Wait.' });
+    expect(connectText({ kind: 'refused', error })).toEqual({
+      tone: 'danger',
+      title: 'Too many',
+      text: 'Wait.',
+    });
+  });
+});

@@ -1,0 +1,149 @@
+import { verifies } from '@behalf/testkit/verifies';
+import { describe, expect } from '@jest/globals';
+import { createConnects } from './connects.ts';
+import { createFlowSignals, forgetFlows, type SignalParts } from './flowSignals.ts';
+import { ownAddress } from './ownAddress.ts';
+import { signInPlace } from './signInPlace.ts';
+
+const origin = 'https://behalf.example';
+
+class Channel extends EventTarget {
+  isClosed = false;
+  close() {
+    this.isClosed = true;
+  }
+}
+
+function rig(over: Partial<SignalParts> = {}, kept: Record<string, string> = {}) {
+  const page = new EventTarget();
+  const channel = new Channel();
+  const names: string[] = [];
+  const store = new Map(Object.entries(kept));
+  const listen = createFlowSignals({
+    ...{ origin, page },
+    openChannel(name) {
+      names.push(name);
+      return channel;
+    },
+    storage: () => ({
+      getItem: (key) => store.get(key) ?? null,
+      removeItem: (key) => void store.delete(key),
+    }),
+    ...over,
+  });
+  let told = 0;
+  const stop = listen('f1', () => (told += 1));
+  const send = (target: EventTarget, type: string, fields: object) =>
+    target.dispatchEvent(Object.assign(new Event(type), fields));
+  return { page, channel, names, store, stop, send, told: () => told };
+}
+
+const word = (flowId: string) => ({ type: 'behalf.oauth', flowId, ok: true });
+
+describe('the end of a sign-in', () => {
+  verifies('web.connect.signals', 'is heard on each of three ways, and once', () => {
+    const byChannel = rig();
+    byChannel.send(byChannel.channel, 'message', { data: word('f1') });
+    byChannel.send(byChannel.page, 'message', { data: word('f1'), origin });
+    expect([byChannel.told(), byChannel.names]).toEqual([1, ['behalf-oauth']]);
+    const byMessage = rig();
+    byMessage.send(byMessage.page, 'message', { data: word('f1'), origin });
+    expect(byMessage.told()).toBe(1);
+    const byStorage = rig();
+    byStorage.send(byStorage.page, 'storage', { key: 'behalf-oauth:f1', newValue: '{}' });
+    expect(byStorage.told()).toBe(1);
+    expect(rig({}, { 'behalf-oauth:f1': '{}' }).told()).toBe(1);
+  });
+
+  verifies('web.connect.signals', 'only words of this origin about this sign-in count', () => {
+    const { page, channel, send, told } = rig({}, { 'behalf-oauth:f2': '{}' });
+    send(page, 'message', { data: word('f1'), origin: 'https://evil.example' });
+    send(page, 'message', { data: word('f2'), origin });
+    send(channel, 'message', { data: word('f2') });
+    for (const data of [null, 'f1', { flowId: 'f1' }, { type: 'behalf.oauth' }]) {
+      send(channel, 'message', { data });
+      send(page, 'message', { data, origin });
+    }
+    send(page, 'storage', { key: 'behalf-oauth:f2', newValue: '{}' });
+    send(page, 'storage', { key: 'behalf-oauth:f1', newValue: null });
+    expect(told()).toBe(0);
+  });
+
+  verifies('web.connect.signals', 'leaves nothing behind', () => {
+    const { page, channel, send, told, stop, store } = rig({}, { 'behalf-oauth:f1': '{}', other: 'x' });
+    stop();
+    expect([[...store.keys()], channel.isClosed]).toEqual([['other'], true]);
+    send(channel, 'message', { data: word('f1') });
+    send(page, 'message', { data: word('f1'), origin });
+    send(page, 'storage', { key: 'behalf-oauth:f1', newValue: '{}' });
+    expect(told()).toBe(1);
+  });
+
+  verifies('web.connect.signals', 'nor does one that was finished where nobody listened', () => {
+    const kept = { 'behalf-oauth:f1': '{}', 'behalf-oauth:f2': '{}', 'behalf.theme': 'dark' };
+    const removed: string[] = [];
+    Object.defineProperty(kept, 'removeItem', { value: (key: string) => removed.push(key) });
+    forgetFlows(() => kept as unknown as Storage);
+    expect(removed).toEqual(['behalf-oauth:f1', 'behalf-oauth:f2']);
+    forgetFlows(() => {
+      throw new Error('not here');
+    });
+  });
+
+  verifies('web.connect.signals', 'a way that is closed does not close the others', () => {
+    const no = () => {
+      throw new Error('not here');
+    };
+    const { page, send, told, stop } = rig({ storage: no, openChannel: no });
+    send(page, 'message', { data: word('f1'), origin });
+    expect(told()).toBe(1);
+    stop();
+  });
+});
+
+describe('the sign-ins of a page', () => {
+  verifies('web.connect.once', 'there is one for each server, and all windows hear of its end', () => {
+    const heard: string[] = [];
+    const told: string[] = [];
+    let fromElsewhere: (server: string) => void = () => undefined;
+    const ends = new Map<string, () => void>();
+    const connects = createConnects({
+      create(server, onConnected) {
+        ends.set(server, onConnected);
+        return { server } as never;
+      },
+      tell: (server) => told.push(server),
+      hear: (listener) => (fromElsewhere = listener),
+    });
+    const forget = connects.onConnected((server) => heard.push(server));
+    expect(connects.of('mail')).toBe(connects.of('mail'));
+    expect(connects.of('mail')).not.toBe(connects.of('crm'));
+    ends.get('mail')?.();
+    expect([heard, told]).toEqual([['mail'], ['mail']]);
+    fromElsewhere('crm');
+    expect([heard, told]).toEqual([['mail', 'crm'], ['mail']]);
+    forget();
+    fromElsewhere('crm');
+    expect(heard).toHaveLength(2);
+  });
+
+  verifies('web.connect.place', 'a sign-in is at the server, here, or cannot be begun', () => {
+    const place = (url: string | null) => signInPlace(url, origin);
+    expect(place('/servers/mail')).toBe('server');
+    expect(place(`${origin}/api/mcp/mail/oauth/initiate?flowId=f`)).toBe('server');
+    expect(place('/oauth/openid')).toBe('here');
+    for (const url of [null, '', 'https://evil.example/servers/x', '//evil.example/servers/x']) {
+      expect([url, place(url)]).toEqual([url, undefined]);
+    }
+  });
+
+  verifies('web.connect.address', 'another name of this machine is no other place, and only there', () => {
+    const address = (url: string, from: string) => ownAddress(url, from)?.href;
+    const local = 'http://localhost:3080/api/mcp/m/oauth/initiate';
+    expect(address(local, 'http://127.0.0.1:3080')).toBe(local);
+    expect(address(local, origin)).toBeUndefined();
+    expect(address('http://evil.example/', 'http://127.0.0.1:3080')).toBeUndefined();
+    expect(address('http://localhost.evil.example/', 'http://127.0.0.1:3080')).toBeUndefined();
+    expect(address('file://localhost/etc/passwd', 'http://127.0.0.1:3080')).toBeUndefined();
+  });
+});

@@ -1,0 +1,46 @@
+import { cancelFlow, flowStatus, startFlow } from '../api/flows.ts';
+import { serversChanged } from '../api/servers.ts';
+import { noted } from '../app/noted.ts';
+import { queryClient } from '../app/queryClient.ts';
+import { pageAddress } from '../app/returnHash.ts';
+import { createConnecting } from './connecting.ts';
+import { createConnects } from './connects.ts';
+import { createFlowSignals, forgetFlows } from './flowSignals.ts';
+import { openSignInWindow } from './signInWindow.ts';
+
+/** Windows of this browser tell each other which server was connected. The word opens nothing. */
+const channel = new BroadcastChannel('behalf-connected');
+
+const listen = createFlowSignals({
+  origin: location.origin,
+  page: window,
+  openChannel: (name) => new BroadcastChannel(name),
+  storage: () => localStorage,
+});
+
+/** The sign-ins of this page. Whoever signs in anew loads the page anew. */
+export const connects = createConnects({
+  create: (server, onConnected) =>
+    createConnecting({
+      start: (body) => noted(() => startFlow(server, body)),
+      cancel: () => noted(() => cancelFlow(server)),
+      status: (flowId, waitMs, signal) => noted(() => flowStatus(flowId, waitMs, signal)),
+      timer(ms, work) {
+        const timer = setTimeout(work, ms);
+        return () => clearTimeout(timer);
+      },
+      now: () => Date.now(),
+      open: openSignInWindow,
+      ...{ listen, origin: location.origin, returnTo: pageAddress, onConnected },
+    }),
+  tell: (server) => channel.postMessage(server),
+  hear: (listener) =>
+    channel.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
+      if (typeof data === 'string') listener(data);
+    }),
+});
+
+forgetFlows(() => localStorage);
+
+/** Whatever is shown of it is read anew: its state, its tools and what is stored of the sign-in. */
+connects.onConnected(() => void serversChanged(queryClient));

@@ -1,0 +1,49 @@
+import { useSyncExternalStore } from 'react';
+
+export const themes = ['system', 'light', 'dark'] as const;
+export type Theme = (typeof themes)[number];
+
+const KEY = 'behalf.theme';
+const listeners = new Set<() => void>();
+const dark = window.matchMedia('(prefers-color-scheme: dark)');
+
+function stored(): Theme {
+  try {
+    const value = localStorage.getItem(KEY);
+    return themes.find((theme) => theme === value) ?? 'system';
+  } catch {
+    // Storage can be switched off; the system decides then.
+    return 'system';
+  }
+}
+
+let current = stored();
+
+/** Before anything is shown, so that nothing flashes. */
+export function applyTheme(): void {
+  const isDark = current === 'dark' || (current === 'system' && dark.matches);
+  document.documentElement.dataset['theme'] = isDark ? 'dark' : 'light';
+}
+
+dark.addEventListener('change', applyTheme);
+
+export function setTheme(theme: Theme): void {
+  current = theme;
+  try {
+    localStorage.setItem(KEY, theme);
+  } catch {
+    // It holds until the page is closed.
+  }
+  applyTheme();
+  for (const listener of listeners) listener();
+}
+
+export function useTheme(): Theme {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => current,
+  );
+}

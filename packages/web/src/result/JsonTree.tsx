@@ -1,0 +1,100 @@
+import { useState } from 'react';
+import { strings } from '../strings/strings.ts';
+import { Button } from '../ui/Button.tsx';
+import styles from './JsonTree.module.css';
+
+/** What is shown of one object or array before somebody asks for more. */
+const PAGE = 100;
+const LONGEST_TEXT = 2_000;
+/** So much is open from the start: a person sees what it is about, and a large value costs nothing until it is opened. */
+const OPEN_DEPTH = 2;
+const OPEN_ENTRIES = 20;
+
+/** A value as a tree that can be folded. What is folded is not there at all, however large it is. */
+export function JsonTree({ value }: { readonly value: unknown }) {
+  return (
+    <div className={styles['tree']}>
+      <JsonNode value={value} depth={0} />
+    </div>
+  );
+}
+
+interface NodeProps {
+  readonly value: unknown;
+  readonly depth: number;
+  readonly name?: string;
+}
+
+function JsonNode({ value, depth, name }: NodeProps) {
+  if (typeof value !== 'object' || value === null) {
+    return (
+      <div className={styles['leaf']}>
+        <Name name={name} />
+        <Leaf value={value} />
+      </div>
+    );
+  }
+  return <Branch value={value} depth={depth} {...(name !== undefined && { name })} />;
+}
+
+function Branch({ value, depth, name }: NodeProps & { readonly value: object }) {
+  const words = strings.tools.result;
+  const isArray = Array.isArray(value);
+  const names = isArray ? undefined : Object.keys(value);
+  const count = names?.length ?? (value as readonly unknown[]).length;
+  const [isOpen, setOpen] = useState(depth < OPEN_DEPTH && count <= OPEN_ENTRIES);
+  const [shown, setShown] = useState(PAGE);
+  const empty = isArray ? '[]' : '{}';
+  if (count === 0) {
+    return (
+      <div className={styles['leaf']}>
+        <Name name={name} />
+        {empty}
+      </div>
+    );
+  }
+  return (
+    <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary className={styles['summary']}>
+        <Name name={name} />
+        <span className={styles['count']}>
+          {empty} {words.entries(count)}
+        </span>
+      </summary>
+      {isOpen && (
+        <div className={styles['children']}>
+          {Array.from({ length: Math.min(count, shown) }, (_, index) => {
+            const key = names ? (names[index] ?? '') : String(index);
+            const child = (value as Readonly<Record<string, unknown>>)[key];
+            return <JsonNode key={key} name={key} value={child} depth={depth + 1} />;
+          })}
+          {count > shown && (
+            <Button size="small" look="quiet" onClick={() => setShown(shown + PAGE)}>
+              {words.moreEntries(Math.min(PAGE, count - shown))}
+            </Button>
+          )}
+        </div>
+      )}
+    </details>
+  );
+}
+
+function Name({ name }: { readonly name: string | undefined }) {
+  return name === undefined ? null : <span className={styles['name']}>{`${name}: `}</span>;
+}
+
+function Leaf({ value }: { readonly value: unknown }) {
+  const [isWhole, setWhole] = useState(false);
+  if (typeof value !== 'string') return <span className={styles['value']}>{String(value)}</span>;
+  const isCut = !isWhole && value.length > LONGEST_TEXT;
+  return (
+    <>
+      <span className={styles['text']}>{JSON.stringify(isCut ? value.slice(0, LONGEST_TEXT) : value)}</span>
+      {isCut && (
+        <Button size="small" look="quiet" onClick={() => setWhole(true)}>
+          {strings.tools.result.moreText}
+        </Button>
+      )}
+    </>
+  );
+}

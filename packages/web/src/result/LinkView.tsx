@@ -1,0 +1,29 @@
+import { strings } from '../strings/strings.ts';
+import { Icon } from '../ui/Icon.tsx';
+import styles from './LinkView.module.css';
+import type { Block } from './readBlock.ts';
+
+/** A link of a server: what it is called, and above all where it leads. Nothing of it is loaded. */
+export function LinkView({ link }: { readonly link: Extract<Block, { kind: 'link' }> }) {
+  const words = strings.tools.result;
+  const { name, uri, href, description } = link;
+  return (
+    <div className={styles['link']}>
+      <Icon name="link" />
+      <div className={styles['about']}>
+        <p>{name || words.link}</p>
+        {href === undefined ? (
+          <>
+            <p className={styles['address']}>{uri}</p>
+            <p className={styles['note']}>{words.leadsNowhere}</p>
+          </>
+        ) : (
+          <a className={styles['address']} href={href} target="_blank" rel="noopener noreferrer">
+            {uri}
+          </a>
+        )}
+        {description !== '' && <p className={styles['note']}>{description}</p>}
+      </div>
+    </div>
+  );
+}

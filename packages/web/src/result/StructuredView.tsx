@@ -1,0 +1,32 @@
+import { useMemo } from 'react';
+import { strings } from '../strings/strings.ts';
+import { CopyButton } from '../ui/CopyButton.tsx';
+import { JsonTree } from './JsonTree.tsx';
+import { readTable } from './readTable.ts';
+import styles from './StructuredView.module.css';
+import { TableView } from './TableView.tsx';
+
+/** A value of JSON: rows where it has the shape of rows, else a tree. */
+export function StructuredView({ value, label }: { readonly value: unknown; readonly label: string }) {
+  const table = useMemo(() => readTable(value), [value]);
+  return (
+    <figure className={styles['figure']}>
+      <figcaption className={styles['bar']}>
+        {label}
+        <CopyButton text={() => JSON.stringify(value, null, 2)} />
+      </figcaption>
+      {table ? (
+        <TableView table={table} />
+      ) : (
+        <div
+          className={styles['scroll']}
+          tabIndex={0}
+          role="group"
+          aria-label={strings.tools.result.structured}
+        >
+          <JsonTree value={value} />
+        </div>
+      )}
+    </figure>
+  );
+}

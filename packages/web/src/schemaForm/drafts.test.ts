@@ -1,0 +1,254 @@
+import { verifies } from '@behalf/testkit/verifies';
+import { describe, expect } from '@jest/globals';
+import { createDraft, draftOf, draftOfNew } from './createDraft.ts';
+import type { Draft } from './draft.ts';
+import { readArguments } from './readArguments.ts';
+import { readForm } from './readForm.ts';
+import { readNode } from './readNode.ts';
+
+const schema = {
+  type: 'object',
+  properties: {
+    city: { type: 'string', minLength: 2 },
+    days: { type: 'integer', minimum: 1, maximum: 14, default: 3 },
+    units: { enum: ['metric', 'imperial'] },
+    alerts: { type: 'boolean' },
+    tags: { type: 'array', items: { type: 'string' }, maxItems: 2, uniqueItems: true },
+    place: {
+      type: 'object',
+      properties: { lat: { type: 'number' }, lon: { type: 'number' } },
+      required: ['lat'],
+    },
+    labels: { type: 'object', additionalProperties: { type: 'string' } },
+  },
+  required: ['city', 'alerts'],
+};
+const form = readForm(schema);
+
+const messages = (draft: Draft, of = form) =>
+  readArguments(of, draft).errors.map(({ path, message }) => [path.join('.'), message]);
+
+describe('a form that nobody has touched', () => {
+  verifies('web.form.defaults', 'says what the schema fills in, and leaves the optional out', () => {
+    const { args, errors } = readArguments(form, createDraft(form));
+    expect(args).toEqual({ days: 3, alerts: false });
+    expect(errors).toEqual([{ path: ['city'], message: 'This is required.' }]);
+  });
+
+  verifies('web.form.defaults', 'fills in defaults at every depth that is there', () => {
+    const nested = readForm({
+      properties: {
+        a: { type: 'object', properties: { b: { type: 'string', default: 'x' }, c: {} }, required: [] },
+        d: { type: 'array', items: { type: 'integer', default: 5 }, minItems: 2 },
+        e: { type: 'object', default: { f: 1 } },
+        g: { type: 'string', default: '' },
+        h: { anyOf: [{ type: 'string' }, { type: 'null' }], default: null },
+        i: { type: ['string', 'null'], default: null },
+        j: { type: 'number', default: 'wrong' },
+      },
+      required: ['a', 'd', 'i', 'g'],
+    });
+    const { args, errors } = readArguments(nested, createDraft(nested));
+    expect(args).toEqual({ a: { b: 'x' }, d: [5, 5], e: { f: 1 }, g: '', i: null, j: 'wrong' });
+    expect(errors).toEqual([]);
+  });
+
+  verifies('web.form.defaults', 'chooses what there is no choice about', () => {
+    const one = readForm({
+      properties: { a: { enum: ['x'] }, b: { const: 7 }, c: { const: 8 } },
+      required: ['a', 'b'],
+    });
+    expect(readArguments(one, createDraft(one)).args).toEqual({ a: 'x', b: 7 });
+  });
+});
+
+describe('arguments in a form', () => {
+  verifies('web.form.exact', 'come out as they went in', () => {
+    for (const args of [
+      {},
+      { city: 'Bern', alerts: true },
+      {
+        city: 'Bern',
+        days: 1,
+        units: 'imperial',
+        alerts: false,
+        tags: ['a', 'b'],
+        place: { lat: 1.5 },
+        labels: { x: 'y' },
+      },
+      { city: '', alerts: true, tags: [] },
+      { city: 7, days: 'many', units: 'kelvin', alerts: null, tags: 'no list', place: [], labels: 3 },
+      { alerts: true, unknown: { a: [1] }, place: { lat: 1, height: 'x' }, labels: { a: 1 } },
+    ]) {
+      // A switch that must say something says no.
+      expect(readArguments(form, draftOf(form, args)).args).toEqual({ alerts: false, ...args });
+    }
+  });
+
+  verifies('web.form.exact', 'are completed by what is required, and by nothing else', () => {
+    const nested = readForm({
+      properties: {
+        owner: { type: 'object', properties: { mail: { type: 'string' } }, required: ['mail'] },
+        kind: { type: 'string', default: 'a' },
+        level: { type: 'integer', default: 2 },
+      },
+      required: ['owner', 'kind'],
+    });
+    const draft = draftOf(nested, {});
+    expect(readArguments(nested, draft)).toMatchObject({
+      args: { owner: {}, kind: 'a' },
+      errors: [{ path: ['owner', 'mail'] }],
+    });
+  });
+
+  verifies('web.form.exact', 'keep the names of prototypes as names', () => {
+    const hostile = readForm(
+      JSON.parse(
+        '{"properties":{"__proto__":{"type":"string"},"constructor":{"type":"object","properties":{"toString":{"type":"string"}}}},"required":["__proto__","hasOwnProperty"]}',
+      ),
+    );
+    const text = '{"__proto__":"a","constructor":{"toString":"b"},"hasOwnProperty":1,"valueOf":2}';
+    const { args, errors } = readArguments(hostile, draftOf(hostile, JSON.parse(text)));
+    expect(errors).toEqual([]);
+    expect(JSON.stringify(args)).toBe(text);
+    expect(Object.getPrototypeOf(args)).toBe(Object.prototype);
+    expect(readArguments(hostile, createDraft(hostile)).errors.map(({ path }) => path)).toEqual([
+      ['__proto__'],
+      ['hasOwnProperty'],
+    ]);
+  });
+
+  verifies('web.form.exact', 'find the variant that takes them', () => {
+    const shapes = readForm({
+      properties: {
+        shape: {
+          oneOf: [
+            {
+              type: 'object',
+              properties: { kind: { const: 'circle' }, r: { type: 'number' } },
+              required: ['kind', 'r'],
+            },
+            {
+              type: 'object',
+              properties: { kind: { const: 'box' }, w: { type: 'number' } },
+              required: ['kind', 'w'],
+            },
+            { type: 'string' },
+          ],
+        },
+      },
+    });
+    for (const [shape, index] of [
+      [{ kind: 'circle', r: 1 }, 0],
+      [{ kind: 'box', w: 2 }, 1],
+      ['a line', 2],
+    ] as const) {
+      const draft = draftOf(shapes, { shape });
+      expect(draft.kind === 'object' && draft.fields[0]).toMatchObject({ kind: 'variants', index });
+      expect(readArguments(shapes, draft)).toMatchObject({ args: { shape }, errors: [] });
+    }
+    expect(readArguments(shapes, draftOf(shapes, { shape: 5 })).args).toEqual({ shape: 5 });
+    expect(readArguments(shapes, createDraft(shapes)).args).toEqual({});
+  });
+});
+
+describe('what is wrong with a form', () => {
+  const filled = (args: Record<string, unknown>) => draftOf(form, { city: 'Bern', alerts: true, ...args });
+
+  verifies('web.form.checks', 'is said at its field', () => {
+    expect(messages(filled({ city: 'B', days: 15, tags: ['a', 'a', 'b'] }))).toEqual([
+      ['city', 'This must have 2 characters or more.'],
+      ['days', 'This must be 14 or less.'],
+      ['tags', 'There must be 2 or fewer.'],
+      ['tags', 'No two of them may be the same.'],
+    ]);
+    expect(messages(filled({ place: { lon: 1 } }))).toEqual([['place.lat', 'This is required.']]);
+  });
+
+  verifies('web.form.checks', 'is said of what is no number, or none that fits', () => {
+    for (const [text, message] of [
+      ['12a', 'This is not a number.'],
+      ['0x10', 'This is not a number.'],
+      ['1e999', 'This is not a number.'],
+      ['Infinity', 'This is not a number.'],
+      ['1.5', 'This must be a whole number.'],
+      ['12345678901234567890', 'This number has more digits than can be sent exactly.'],
+      ['0', 'This must be 1 or more.'],
+    ] as const) {
+      const draft = filled({});
+      if (draft.kind !== 'object') throw new Error('no object');
+      const fields = draft.fields.with(1, { kind: 'text', text });
+      expect(messages({ ...draft, fields })).toEqual([['days', message]]);
+      expect(readArguments(form, { ...draft, fields }).args).toMatchObject({ days: text });
+    }
+  });
+
+  verifies('web.form.checks', 'counts characters, steps and limits as the schema means them', () => {
+    const of = (one: Record<string, unknown>, text: string) => {
+      const single = readForm({ properties: { v: one } });
+      return messages({ kind: 'object', fields: [{ kind: 'text', text }], extras: [] }, single).map(
+        ([, said]) => said,
+      );
+    };
+    expect(of({ type: 'string', maxLength: 2 }, '😀😀')).toEqual([]);
+    expect(of({ type: 'string', maxLength: 2 }, '😀😀😀')).toEqual(['This must have 2 characters or fewer.']);
+    expect(of({ type: 'number', multipleOf: 0.1 }, '0.3')).toEqual([]);
+    expect(of({ type: 'number', multipleOf: 0.1 }, '0.35')).toEqual(['This must be a multiple of 0.1.']);
+    expect(of({ type: 'number', exclusiveMinimum: 0 }, '0')).toEqual(['This must be more than 0.']);
+    expect(of({ type: 'number', exclusiveMaximum: 1 }, ' 1 ')).toEqual(['This must be less than 1.']);
+    expect(of({ type: 'number', multipleOf: 0 }, '7')).toEqual([]);
+    expect(of({ enum: Array.from({ length: 999 }, (_, index) => `v${index}`) }, 'v1000')).toEqual([
+      'This is not one of the values that the tool knows.',
+    ]);
+  });
+
+  verifies('web.form.checks', 'is said about names and JSON', () => {
+    const draft: Draft = {
+      kind: 'object',
+      fields: [],
+      extras: [
+        { id: 1, name: '', draft: { kind: 'json', text: '1' } },
+        { id: 2, name: 'a', draft: { kind: 'json', text: '{' } },
+        { id: 3, name: 'a', draft: { kind: 'json', text: '' } },
+      ],
+    };
+    expect(messages(draft, readForm({ properties: {}, type: 'object' }))).toEqual([
+      ['', 'It needs a name.'],
+      ['a', 'This is not JSON. Check quotes, commas and brackets.'],
+      ['a', 'There is another one with this name.'],
+      ['a', 'This is required.'],
+    ]);
+    const typed = readForm({ properties: { o: { type: 'object' } } });
+    expect(messages({ kind: 'object', fields: [{ kind: 'json', text: '[]' }], extras: [] }, typed)).toEqual([
+      ['o', 'This must be of the type object.'],
+    ]);
+    const whole = readForm({ not: {} });
+    expect(messages({ kind: 'json', text: '[1]' }, whole)).toEqual([
+      ['', 'The arguments are one object, in braces.'],
+    ]);
+  });
+
+  verifies('web.form.checks', 'does not ask patterns', () => {
+    const evil = readForm({ properties: { v: { type: 'string', pattern: '^(a+)+$' } }, required: ['v'] });
+    // Tried here, it would not come to an end.
+    expect(messages(draftOf(evil, { v: `${'a'.repeat(50)}!` }), evil)).toEqual([]);
+  });
+});
+
+describe('something added', () => {
+  verifies('web.form.defaults', 'has what it needs from the start', () => {
+    const place = readNode(schema, schema.properties.place);
+    expect(draftOfNew(schema, place, 1)).toEqual({
+      kind: 'object',
+      fields: [
+        { kind: 'text', text: '' },
+        { kind: 'text', text: '' },
+      ],
+      extras: [],
+    });
+    expect(draftOfNew(schema, readNode(schema, schema.properties.tags), 1)).toEqual({
+      kind: 'list',
+      items: [],
+    });
+  });
+});

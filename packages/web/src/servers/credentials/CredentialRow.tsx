@@ -1,0 +1,111 @@
+import type { CredentialView } from '@behalf/contracts';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { makeDefault } from '../../api/credentials.ts';
+import { serversChanged } from '../../api/servers.ts';
+import { visibleText } from '../../call/visibleText.ts';
+import { ScopeList } from '../../connect/ScopeList.tsx';
+import { formatAgo, formatMoment } from '../../hooks/formatTime.ts';
+import { strings } from '../../strings/strings.ts';
+import { Badge } from '../../ui/Badge.tsx';
+import { Button } from '../../ui/Button.tsx';
+import { Facts } from '../../ui/Facts.tsx';
+import { showError, showToast } from '../../ui/toasts.ts';
+import { credentialName, credentialText } from './credentialState.ts';
+import styles from './credentials.module.css';
+import { Disconnect } from './Disconnect.tsx';
+
+/** One thing that the user has at a server: how it stands, and what can be done with it. */
+export function CredentialRow({
+  view,
+  isOnly,
+  onConnect,
+}: {
+  readonly view: CredentialView;
+  readonly isOnly: boolean;
+  /** Signs in again in its place; undefined while that cannot be begun. */
+  readonly onConnect: (() => void) | undefined;
+}) {
+  const words = strings.credentials;
+  const [isAsking, setAsking] = useState(false);
+  const { server, label, kind, isDefault } = view;
+  const name = visibleText(credentialName(label));
+  const { tone, chip, text, isWanting } = credentialText(view);
+  return (
+    <li className={styles['row']}>
+      <div className={styles['head']}>
+        <strong className={styles['name']}>
+          <bdi>{name}</bdi>
+        </strong>
+        <Badge tone={tone}>{chip}</Badge>
+        <Badge>{words.kinds[kind]}</Badge>
+        {isDefault && !isOnly && <Badge tone="info">{words.isDefault}</Badge>}
+      </div>
+      <p>{text}</p>
+      <Details view={view} />
+      <div className={styles['actions']}>
+        {isWanting && onConnect && kind === 'oauth_code' && (
+          <Button size="small" look="primary" onClick={onConnect}>
+            {strings.connect.again}
+          </Button>
+        )}
+        {!isDefault && <MakeDefault server={server} label={label} name={name} />}
+        <Button size="small" aria-label={words.disconnectOf(name)} onClick={() => setAsking(true)}>
+          {words.disconnect}
+        </Button>
+      </div>
+      {isAsking && <Disconnect server={server} label={label} onClose={() => setAsking(false)} />}
+    </li>
+  );
+}
+
+function MakeDefault({
+  server,
+  label,
+  name,
+}: {
+  readonly server: string;
+  readonly label: string;
+  readonly name: string;
+}) {
+  const words = strings.credentials;
+  const client = useQueryClient();
+  const { mutate, isPending } = useMutation({
+    mutationFn: () => makeDefault(server, label),
+    onSuccess: () => {
+      showToast('success', words.madeDefault(name));
+      return serversChanged(client);
+    },
+    onError: showError,
+  });
+  return (
+    <Button size="small" isBusy={isPending} aria-label={words.makeDefaultOf(name)} onClick={() => mutate()}>
+      {words.makeDefault}
+    </Button>
+  );
+}
+
+function Details({
+  view: { issuer, scopes, fingerprint, lastUsedAt, createdAt },
+}: {
+  readonly view: CredentialView;
+}) {
+  const words = strings.credentials;
+  const facts = [
+    { name: words.issuer, value: issuer, isCode: true, isThere: issuer !== '' },
+    { name: words.scopes, value: <ScopeList scopes={scopes} />, isThere: scopes.trim() !== '' },
+    { name: words.fingerprint, value: fingerprint, isCode: true, isThere: fingerprint !== null },
+    { name: words.added, value: formatMoment(createdAt), isThere: true },
+    {
+      name: words.lastUsed,
+      value: lastUsedAt === null ? words.neverUsed : formatAgo(lastUsedAt),
+      isThere: true,
+    },
+  ];
+  return (
+    <details className={styles['details']}>
+      <summary>{words.details}</summary>
+      <Facts facts={facts.filter(({ isThere }) => isThere)} />
+    </details>
+  );
+}

@@ -1,0 +1,74 @@
+import type { CredentialView } from '@behalf/contracts';
+import { verifies } from '@behalf/testkit/verifies';
+import { describe, expect } from '@jest/globals';
+import { credentialName, credentialText } from './credentialState.ts';
+import { disconnectText } from './disconnectText.ts';
+import { emptyToken, tokenProblems, tokenRequest } from './tokenDraft.ts';
+
+const now = Date.now();
+const hour = 3_600_000;
+
+function say(view: Partial<CredentialView>) {
+  const base = { status: 'active', expiresAt: now + hour, hasRefreshToken: true } as const;
+  return credentialText({ ...base, ...view }, now);
+}
+
+describe('a sign-in that is stored', () => {
+  verifies('web.credentials.state', 'says whether it works, and until when', () => {
+    expect(say({})).toMatchObject({ tone: 'success', isWanting: false });
+    expect(say({}).text).toMatch(/renewed by itself.*\d/);
+    expect(say({ expiresAt: now - 1 })).toMatchObject({ tone: 'success', isWanting: false });
+    expect(say({ hasRefreshToken: false })).toMatchObject({ tone: 'info', isWanting: false });
+    expect(say({ hasRefreshToken: false }).text).toMatch(/ends at .*\d.*sign in again/);
+    expect(say({ expiresAt: null, hasRefreshToken: false }).text).toMatch(/does not say when/);
+  });
+
+  verifies('web.credentials.state', 'says that its user has to act, and why', () => {
+    const over = say({ expiresAt: now, hasRefreshToken: false });
+    expect([over.isWanting, over.text]).toEqual([true, expect.stringMatching(/has ended/)]);
+    for (const status of ['rejected', 'revoked', 'unreadable', 'unbound'] as const) {
+      const { isWanting, tone, text } = say({ status });
+      expect([status, isWanting, tone]).toEqual([status, true, 'warning']);
+      expect(text.length).toBeGreaterThan(20);
+    }
+    expect(say({ status: 'rejected', reason: 'lost_rotation' }).text).toMatch(/lost while/);
+    expect(say({ reason: 'insufficient_scope' })).toMatchObject({ isWanting: true });
+  });
+
+  verifies('web.credentials.state', 'has a name, also where it was given none', () => {
+    expect([credentialName('default'), credentialName('Work')]).toEqual(['Your sign-in', 'Work']);
+  });
+
+  verifies('web.credentials.disconnect', 'what may live on elsewhere is not called ended', () => {
+    const tell = (revoked: 'yes' | 'failed' | 'unsupported' | 'none') =>
+      disconnectText({ disconnected: true, revoked });
+    expect([tell('yes').tone, tell('none').tone]).toEqual(['success', 'success']);
+    expect([tell('failed').tone, tell('unsupported').tone]).toEqual(['warning', 'warning']);
+    expect(tell('failed').text).toMatch(/may stay valid/);
+    expect(tell('unsupported').text).toMatch(/may stay valid/);
+    expect(tell('yes').text).toMatch(/ended at the sign-in service too/);
+    expect(disconnectText({ disconnected: false, revoked: 'none' }).title).toMatch(/nothing to disconnect/);
+  });
+});
+
+describe('a token that somebody brings', () => {
+  verifies('web.credentials.token', 'is sent as it was entered, without blanks around it', () => {
+    expect(tokenRequest({ ...emptyToken, accessToken: '  at \n' })).toEqual({ accessToken: 'at' });
+    const whole = {
+      ...{ accessToken: 'at', label: 'Work', refreshToken: 'rt', issuer: 'https://as.example' },
+      ...{ clientId: 'c', expiresIn: '60' },
+    };
+    expect(tokenRequest(whole)).toEqual({ ...whole, expiresIn: 60 });
+    expect(tokenProblems(whole)).toEqual({});
+  });
+
+  verifies('web.credentials.token', 'is complete before it is sent', () => {
+    expect(Object.keys(tokenProblems(emptyToken))).toEqual(['accessToken']);
+    const renewing = { ...emptyToken, accessToken: 'at', refreshToken: 'rt' };
+    expect(Object.keys(tokenProblems(renewing))).toEqual(['issuer', 'clientId']);
+    for (const expiresIn of ['0', '-1', '1.5', 'soon', '1e3']) {
+      const found = tokenProblems({ ...emptyToken, accessToken: 'at', expiresIn });
+      expect([expiresIn, Object.keys(found)]).toEqual([expiresIn, ['expiresIn']]);
+    }
+  });
+});

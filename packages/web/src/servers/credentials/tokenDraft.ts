@@ -1,0 +1,57 @@
+import type { ImportCredentialRequest } from '@behalf/contracts';
+import { strings } from '../../strings/strings.ts';
+
+/** What somebody types of a token that they bring. */
+export interface TokenDraft {
+  readonly accessToken: string;
+  readonly label: string;
+  readonly refreshToken: string;
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly expiresIn: string;
+}
+
+export type TokenField = keyof TokenDraft;
+export type TokenProblems = Readonly<Partial<Record<TokenField, string>>>;
+
+export const emptyToken: TokenDraft = {
+  ...{ accessToken: '', label: '', refreshToken: '', issuer: '', clientId: '', expiresIn: '' },
+};
+
+/** What can be said before it is sent. The gateway judges the rest. */
+export function tokenProblems(draft: TokenDraft): TokenProblems {
+  const words = strings.credentials;
+  const { accessToken, refreshToken, issuer, clientId, expiresIn } = trimmed(draft);
+  const renews = refreshToken !== '';
+  return {
+    ...(accessToken === '' && { accessToken: words.tokenMissing }),
+    ...(renews && issuer === '' && { issuer: words.neededToRenew }),
+    ...(renews && clientId === '' && { clientId: words.neededToRenew }),
+    ...(expiresIn !== '' && !/^[1-9]\d{0,9}$/.test(expiresIn) && { expiresIn: words.expiresInWrong }),
+  };
+}
+
+/** As it is sent; what was left empty is left out. */
+export function tokenRequest(draft: TokenDraft): ImportCredentialRequest {
+  const { accessToken, label, refreshToken, issuer, clientId, expiresIn } = trimmed(draft);
+  return {
+    accessToken,
+    ...(label !== '' && { label }),
+    ...(refreshToken !== '' && { refreshToken }),
+    ...(issuer !== '' && { issuer }),
+    ...(clientId !== '' && { clientId }),
+    ...(expiresIn !== '' && { expiresIn: Number(expiresIn) }),
+  };
+}
+
+/** What is copied brings blanks along. */
+function trimmed({ accessToken, label, refreshToken, issuer, clientId, expiresIn }: TokenDraft): TokenDraft {
+  return {
+    accessToken: accessToken.trim(),
+    label: label.trim(),
+    refreshToken: refreshToken.trim(),
+    issuer: issuer.trim(),
+    clientId: clientId.trim(),
+    expiresIn: expiresIn.trim(),
+  };
+}

@@ -1,0 +1,86 @@
+import type { DiagnosisView } from '@behalf/contracts';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef } from 'react';
+import { diagnose } from '../../api/diagnosis.ts';
+import { serversChanged } from '../../api/servers.ts';
+import { formatNear } from '../../hooks/formatTime.ts';
+import { strings } from '../../strings/strings.ts';
+import { Button } from '../../ui/Button.tsx';
+import { Card } from '../../ui/Card.tsx';
+import { Icon } from '../../ui/Icon.tsx';
+import { ErrorNotice, Notice } from '../../ui/Notice.tsx';
+import styles from './diagnosis.module.css';
+import { partsOf, verdictOf } from './diagnosisText.ts';
+import { StepRow } from './StepRow.tsx';
+
+/** Why calls of this person to the server do or do not work, when they ask. */
+export function DiagnoseCard({ server }: { readonly server: string }) {
+  const words = strings.diagnosis;
+  const client = useQueryClient();
+  const { mutate, isPending, data, error } = useMutation({
+    mutationFn: async () => ({ view: await diagnose(server), at: Date.now() }),
+    // It may have connected the server, or met that it does not answer.
+    onSettled: () => serversChanged(client),
+  });
+  const button = useFocusAfter(isPending);
+  const run = () => mutate();
+  return (
+    <Card className={styles['card']} aria-label={words.title}>
+      <div className={styles['head']}>
+        <div className={styles['words']}>
+          <h2>{words.title}</h2>
+          <p className={styles['muted']}>{words.text}</p>
+        </div>
+        <Button ref={button} icon={<Icon name="search" />} isBusy={isPending} onClick={run}>
+          {isPending ? words.running : data ? words.again : words.run}
+        </Button>
+      </div>
+      <p role="status" className={isPending ? undefined : styles['quiet']}>
+        {isPending && words.runningText}
+      </p>
+      {!isPending && error !== null && <ErrorNotice error={error} onRetry={run} />}
+      {!isPending && error === null && data && <Found view={data.view} at={data.at} />}
+    </Card>
+  );
+}
+
+function Found({ view, at }: { readonly view: DiagnosisView; readonly at: number }) {
+  const words = strings.diagnosis;
+  const { tone, title, text } = verdictOf(view);
+  const { looked, skipped } = partsOf(view);
+  if (view.steps.length === 0) return <Notice tone="warning" title={words.empty} />;
+  return (
+    <>
+      <Notice tone={tone} title={title}>
+        {text}
+      </Notice>
+      <ol className={styles['steps']} aria-label={words.listTitle}>
+        {looked.map((step) => (
+          <StepRow key={step.step} step={step} />
+        ))}
+      </ol>
+      {skipped.length > 0 && (
+        <details className={styles['skipped']}>
+          <summary>{words.skipped(skipped.length)}</summary>
+          <ol className={styles['steps']}>
+            {skipped.map((step) => (
+              <StepRow key={step.step} step={step} />
+            ))}
+          </ol>
+        </details>
+      )}
+      <p className={styles['muted']}>{words.lookedAt(formatNear(at))}</p>
+    </>
+  );
+}
+
+/** A button that takes no click for a while loses the focus; who pressed it finds it there again. */
+function useFocusAfter(isBusy: boolean) {
+  const button = useRef<HTMLButtonElement>(null);
+  const was = useRef(isBusy);
+  useEffect(() => {
+    if (was.current && !isBusy && document.activeElement === document.body) button.current?.focus();
+    was.current = isBusy;
+  }, [isBusy]);
+  return button;
+}

@@ -1,0 +1,56 @@
+import { strings } from '../../strings/strings.ts';
+import { SelectField, TextField } from '../../ui/Field.tsx';
+import { Notice } from '../../ui/Notice.tsx';
+import { ApiKeyFields } from './ApiKeyFields.tsx';
+import type { FormParts } from './formParts.ts';
+import { OAuthFields } from './OAuthFields.tsx';
+import styles from './ServerDialog.module.css';
+import { authKinds, fitsTogether, type AuthKind } from './serverForm.ts';
+
+/** With which credential it is called. On-Behalf-Of is offered to those whose role may configure it. */
+export function AuthFields({
+  mayConfigureObo,
+  isLocked,
+  ...parts
+}: FormParts & { readonly mayConfigureObo: boolean; readonly isLocked: boolean }) {
+  const text = strings.servers.form;
+  const { form, problems, change } = parts;
+  const { auth } = form;
+  const isForbidden = auth === 'obo' && !mayConfigureObo && !isLocked;
+  return (
+    <>
+      <SelectField
+        label={text.auth}
+        hint={text.authHints[auth]}
+        error={isForbidden ? text.oboLost : problems['auth']}
+        value={auth}
+        onChange={({ target }) => change({ auth: target.value as AuthKind }, 'auth', 'url')}
+      >
+        {authKinds
+          .filter((kind) => kind !== 'obo' || mayConfigureObo || auth === 'obo')
+          .map((kind) => (
+            <option key={kind} value={kind} disabled={!fitsTogether(form.type, kind)}>
+              {text.auths[kind]}
+            </option>
+          ))}
+      </SelectField>
+      {auth === 'apiKey' && <ApiKeyFields {...parts} />}
+      {auth === 'oauth' && <OAuthFields {...parts} />}
+      {auth === 'obo' && (
+        <div className={styles['section']}>
+          <TextField
+            label={text.oboScopes}
+            hint={text.oboScopesHint}
+            error={problems['obo.scopes']}
+            isRequired
+            autoComplete="off"
+            spellCheck={false}
+            value={form.oboScopes}
+            onChange={({ target }) => change({ oboScopes: target.value }, 'obo.scopes')}
+          />
+          {!isLocked && <Notice tone="warning" title={text.oboWarning} />}
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,55 @@
+import { strings } from '../../strings/strings.ts';
+import { Button } from '../../ui/Button.tsx';
+import { ErrorNotice, Notice } from '../../ui/Notice.tsx';
+import styles from './ServerDialog.module.css';
+import type { ServerDialogState } from './useServerDialog.ts';
+
+/** What came of a test or of saving, where it is seen however far the form is scrolled. */
+export function DialogStatus({ state }: { readonly state: ServerDialogState }) {
+  const content = contentOf(state);
+  return content && <div className={styles['status']}>{content}</div>;
+}
+
+function contentOf(state: ServerDialogState) {
+  const text = strings.servers.form;
+  const { error, others, problems, checked, hasConflict } = state;
+  if (state.reloadError !== null) return <ErrorNotice error={state.reloadError} onRetry={state.reload} />;
+  if (hasConflict) {
+    return (
+      <Notice
+        tone="warning"
+        title={text.conflictTitle}
+        actions={
+          <Button size="small" isBusy={state.isReloading} onClick={state.reload}>
+            {text.conflictReload}
+          </Button>
+        }
+      >
+        {text.conflictText}
+      </Notice>
+    );
+  }
+  if (others.length > 0 || Object.keys(problems).length > 0) {
+    return (
+      <Notice tone="danger" title={text.correctTitle}>
+        {Object.keys(problems).length > 0 && <p>{text.correctText}</p>}
+        <ul>
+          {others.map((other) => (
+            <li key={other}>{other}</li>
+          ))}
+        </ul>
+      </Notice>
+    );
+  }
+  if (error !== null) return <ErrorNotice error={error} />;
+  if (!checked) return null;
+  return checked.inspected ? (
+    <Notice tone="success" title={text.works}>
+      {text.worksText(checked.tools ?? 0)}
+    </Notice>
+  ) : (
+    <Notice tone="info" title={text.notInspected}>
+      {text.notInspectedText}
+    </Notice>
+  );
+}

@@ -1,0 +1,112 @@
+import type { NamedServerView } from '@behalf/contracts';
+import { useEffect, useRef, useState } from 'react';
+import { usePermission } from '../../api/user.ts';
+import { strings } from '../../strings/strings.ts';
+import { Button } from '../../ui/Button.tsx';
+import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx';
+import { Dialog } from '../../ui/Dialog.tsx';
+import { Notice } from '../../ui/Notice.tsx';
+import { AddressFields, TextFields } from './AddressFields.tsx';
+import { AuthFields } from './AuthFields.tsx';
+import { DialogStatus } from './DialogStatus.tsx';
+import { HeaderFields } from './HeaderFields.tsx';
+import styles from './ServerDialog.module.css';
+import { isLocked } from './serverForm.ts';
+import { useServerDialog, type EditedServer } from './useServerDialog.ts';
+
+/** Adds a server, or changes one. It offers what the gateway would accept, and shows at the fields what it refuses. */
+export function ServerDialog({
+  server,
+  mayEdit,
+  onClose,
+  onSaved,
+}: {
+  readonly server?: EditedServer;
+  /** False once the right to do this was taken away. */
+  readonly mayEdit: boolean;
+  readonly onClose: () => void;
+  readonly onSaved: (view: NamedServerView) => void;
+}) {
+  const text = strings.servers.form;
+  const mayConfigureObo = usePermission('CONFIGURE_OBO');
+  const state = useServerDialog(server, onSaved);
+  const { form, before, problems, change, isSaving, isChecking } = state;
+  const [isAsking, setAsking] = useState(false);
+  const fields = useRef<HTMLDivElement>(null);
+  const locked = isLocked(before, mayConfigureObo);
+  const parts = { form, before, problems, change };
+
+  useEffect(() => {
+    // At first where one begins to type, and not at the button that closes the dialog.
+    const wanted = state.refusals === 0 ? 'input' : '[aria-invalid]';
+    const field = fields.current?.querySelector<HTMLElement>(wanted);
+    field?.focus();
+    // With room for what is said below it.
+    field?.scrollIntoView({ block: 'center' });
+  }, [state.refusals]);
+  useUnloadWarning(state.isChanged);
+
+  function close(): void {
+    if (isSaving) return;
+    if (state.isChanged) setAsking(true);
+    else onClose();
+  }
+
+  return (
+    <>
+      <Dialog
+        isWide
+        title={server ? text.editTitle(server.view.title ?? server.name) : text.addTitle}
+        onClose={close}
+        onSubmit={() => mayEdit && state.save()}
+        actions={
+          <>
+            <DialogStatus state={state} />
+            <Button onClick={close}>{strings.common.cancel}</Button>
+            <Button isBusy={isChecking} disabled={isSaving || !mayEdit} onClick={state.check}>
+              {isChecking ? text.testing : text.test}
+            </Button>
+            <Button type="submit" look="primary" isBusy={isSaving} disabled={isChecking || !mayEdit}>
+              {server ? text.save : text.add}
+            </Button>
+          </>
+        }
+      >
+        <div ref={fields} className={styles['fields']}>
+          {!mayEdit && <Notice tone="warning" title={text.rightsLost} />}
+          <TextFields {...parts} />
+          {locked && (
+            <Notice tone="neutral" title={text.lockedTitle}>
+              {text.lockedText}
+            </Notice>
+          )}
+          <fieldset disabled={locked} className={styles['fields']}>
+            <AddressFields {...parts} />
+            <AuthFields {...parts} mayConfigureObo={mayConfigureObo} isLocked={locked} />
+            <HeaderFields {...parts} />
+          </fieldset>
+        </div>
+      </Dialog>
+      {isAsking && (
+        <ConfirmDialog
+          title={text.unsavedTitle}
+          confirm={text.unsavedClose}
+          onConfirm={onClose}
+          onClose={() => setAsking(false)}
+        >
+          {text.unsavedText}
+        </ConfirmDialog>
+      )}
+    </>
+  );
+}
+
+/** Also when the whole page is left. */
+function useUnloadWarning(isChanged: boolean): void {
+  useEffect(() => {
+    if (!isChanged) return undefined;
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
+    addEventListener('beforeunload', warn);
+    return () => removeEventListener('beforeunload', warn);
+  }, [isChanged]);
+}

@@ -1,0 +1,128 @@
+import type { Problem, ServerView } from '@behalf/contracts';
+import { verifies } from '@behalf/testkit/verifies';
+import { describe, expect } from '@jest/globals';
+import { ApiError } from '../../api/apiError.ts';
+import { fieldAt, missingIn, problemsIn, stepsOf } from './formProblems.ts';
+import { emptyForm, formOf, isChanged, isLocked, type ServerForm } from './serverForm.ts';
+
+const view: ServerView = {
+  type: 'sse',
+  url: 'https://a.example/mcp',
+  chatMenu: true,
+  requiresOAuth: false,
+  serverInstructions: false,
+  source: 'user',
+  version: 3,
+  permissions: 15,
+};
+const keyed: ServerView = { ...view, apiKey: { source: 'admin', authorization_type: 'bearer' } };
+
+function refusal(code: ApiError['code'], more: Partial<Problem>, status = 400): ApiError {
+  const problem = { code, status, title: 'Title', detail: 'Title', ...more } as Problem;
+  return new ApiError({ code, status, title: 'Title', detail: 'Title', problem });
+}
+
+describe('what is wrong with a form', () => {
+  verifies('ui.servers.form-problems', 'a path of the gateway leads to the field of the dialog', () => {
+    expect(stepsOf('config.headers["X Key"]')).toEqual(['config', 'headers', 'X Key']);
+    expect(stepsOf('config.oauth.grant_types_supported[0]')).toEqual([
+      'config',
+      'oauth',
+      'grant_types_supported',
+      '0',
+    ]);
+    const fields = {
+      'config.url': 'url',
+      'config.title': 'title',
+      'config.headers': 'headers',
+      'config.headers.X-Key': 'headers.x-key',
+      'config.headers["X Key"]': 'headers.x key',
+      'config.apiKey': 'auth',
+      'config.apiKey.key': 'apiKey.key',
+      'config.oauth': 'auth',
+      'config.oauth.token_url': 'oauth.token_url',
+      'config.obo': 'auth',
+      'config.obo.scopes': 'obo.scopes',
+      'config.oauth.grant_types_supported[0]': undefined,
+      'config.timeout': undefined,
+      config: undefined,
+      'elsewhere.url': undefined,
+    };
+    for (const [path, field] of Object.entries(fields)) expect([path, fieldAt(path)]).toEqual([path, field]);
+  });
+
+  verifies('ui.servers.form-problems', 'what no field stands for is not swallowed', () => {
+    const error = refusal('MCP_CONFIG_INVALID', {
+      errors: [
+        { path: 'config.url', code: 'url', message: 'has no host' },
+        { path: 'config.url', code: 'plain_http', message: 'must be https', suggestion: 'use https' },
+        { path: 'config.timeout', code: 'operator_only', message: 'can be set by the operator only' },
+      ],
+    });
+    expect(problemsIn(error, emptyForm, undefined)).toEqual({
+      fields: { url: 'Has no host. Must be https. Use https.' },
+      others: ['config.timeout: Can be set by the operator only.'],
+    });
+    expect(problemsIn(new TypeError('?'), emptyForm, undefined)).toEqual({ fields: {}, others: [] });
+    const domain = refusal('MCP_DOMAIN_NOT_ALLOWED', {}, 403);
+    expect(problemsIn(domain, emptyForm, undefined).fields['url']).toMatch(/^Title\. Ask the operator/);
+  });
+
+  verifies('ui.servers.form-problems', 'a secret to be entered again is asked for where it is typed', () => {
+    const moved = refusal('MCP_SECRET_REENTRY_REQUIRED', {
+      changedFields: ['url'],
+      errors: [{ path: 'config.url', code: 'secret_binding', message: 'has changed' }],
+    });
+    const kept = formOf(keyed);
+    expect(problemsIn(moved, kept, keyed).fields).toEqual({
+      'apiKey.key': expect.stringMatching(/because “URL” changed/),
+    });
+    const typed = { ...kept, apiKey: { ...kept.apiKey, key: 'new' } };
+    expect(Object.keys(problemsIn(moved, typed, keyed).fields)).toEqual(['headers']);
+    const client = refusal('MCP_OAUTH_SECRET_REENTRY_REQUIRED', {
+      changedFields: ['oauth.token_url', 'oauth.client_id'],
+    });
+    expect(problemsIn(client, emptyForm, view).fields).toEqual({
+      'oauth.client_secret': expect.stringMatching(/“Token URL” and “Client ID” changed/),
+    });
+  });
+
+  verifies('ui.servers.form-problems', 'what is missing is seen before the gateway is asked', () => {
+    expect(Object.keys(missingIn(emptyForm, undefined))).toEqual(['title', 'url']);
+    expect(missingIn(formOf(view), view)).toEqual({});
+    expect(missingIn(formOf(keyed), keyed)).toEqual({});
+    const custom: ServerForm = {
+      ...formOf(view),
+      auth: 'apiKey',
+      apiKey: { source: 'admin', form: 'custom', customHeader: ' ', key: '' },
+    };
+    expect(Object.keys(missingIn(custom, view))).toEqual(['apiKey.key', 'apiKey.custom_header']);
+    expect(Object.keys(missingIn({ ...formOf(view), auth: 'obo' }, view))).toEqual(['obo.scopes']);
+    const rows = [
+      { id: 1, name: 'X-A', value: '1' },
+      { id: 2, name: 'x-a ', value: '2' },
+      { id: 3, name: '', value: '3' },
+      { id: 4, name: '', value: '' },
+    ];
+    const headers = { ...formOf(view), replacesHeaders: true, headers: rows };
+    expect(Object.keys(missingIn(headers, view))).toEqual(['headers#2', 'headers#3']);
+  });
+
+  verifies(
+    'ui.servers.form-locks',
+    'only a server that has On-Behalf-Of is locked, and for who may not',
+    () => {
+      const behalf = { ...view, obo: { scopes: 'a' } };
+      expect([isLocked(behalf, false), isLocked(behalf, true), isLocked(view, false)]).toEqual([
+        true,
+        false,
+        false,
+      ]);
+      expect(isLocked(undefined, false)).toBe(false);
+      expect([isChanged(formOf(view), formOf(view)), isChanged(formOf(view), formOf(keyed))]).toEqual([
+        false,
+        true,
+      ]);
+    },
+  );
+});

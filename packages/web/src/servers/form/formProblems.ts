@@ -1,0 +1,138 @@
+import type { Diagnostic, ServerView } from '@behalf/contracts';
+import { ApiError } from '../../api/apiError.ts';
+import { explain } from '../../api/explain.ts';
+import { strings } from '../../strings/strings.ts';
+import { keepsKey, type ServerForm } from './serverForm.ts';
+
+/** What is wrong, by the field where it is shown: `url`, `apiKey.key`, `headers.X-Key`. */
+export type FieldProblems = Readonly<Record<string, string>>;
+
+export interface FormProblems {
+  readonly fields: FieldProblems;
+  /** What no field stands for. */
+  readonly others: readonly string[];
+}
+
+/** What anybody can see before the gateway is asked. */
+export function missingIn(form: ServerForm, before: ServerView | undefined): FieldProblems {
+  const { problems } = strings.servers.form;
+  const { auth, apiKey, headers } = form;
+  const found: Record<string, string> = {};
+  const need = (path: string, value: string, problem: string) => {
+    if (value.trim() === '') found[path] = problem;
+  };
+  // The name of a new one is made of it.
+  if (!before) need('title', form.title, problems.title);
+  need('url', form.url, problems.url);
+  if (auth === 'apiKey') {
+    if (apiKey.source === 'admin' && !keepsKey(form, before)) need('apiKey.key', apiKey.key, problems.key);
+    if (apiKey.form === 'custom') need('apiKey.custom_header', apiKey.customHeader, problems.customHeader);
+  }
+  if (auth === 'obo') need('obo.scopes', form.oboScopes, problems.oboScopes);
+  const seen = new Set<string>();
+  for (const { id, name, value } of form.replacesHeaders ? headers : []) {
+    const known = name.trim().toLowerCase();
+    if (known === '' && value !== '') found[rowPath(id)] = problems.headerName;
+    else if (known !== '' && seen.has(known)) found[rowPath(id)] = problems.headerTwice;
+    seen.add(known);
+  }
+  return found;
+}
+
+/** The place of a header that has no name yet, or one that another has too. */
+export function rowPath(id: number): string {
+  return `headers#${id}`;
+}
+
+const plainFields = ['title', 'description', 'type', 'url', 'headers'];
+const sectionFields: Readonly<Record<string, readonly string[]>> = {
+  apiKey: ['source', 'authorization_type', 'custom_header', 'key'],
+  oauth: [
+    'client_id',
+    'client_secret',
+    'authorization_url',
+    'token_url',
+    'revocation_endpoint',
+    'scope',
+    'token_exchange_method',
+  ],
+  obo: ['scopes'],
+};
+
+/** The field at which a path of the gateway's answer is shown; undefined where there is none. */
+export function fieldAt(path: string): string | undefined {
+  const [root, key, inner] = stepsOf(path);
+  if (root !== 'config' || key === undefined) return undefined;
+  if (key === 'headers' && inner !== undefined) return `headers.${inner.toLowerCase()}`;
+  if (plainFields.includes(key)) return key;
+  const inside = sectionFields[key];
+  if (!inside) return undefined;
+  if (inner === undefined) return 'auth';
+  return inside.includes(inner) ? `${key}.${inner}` : undefined;
+}
+
+/** `config.headers["X Key"]` as its steps. */
+export function stepsOf(path: string): string[] {
+  const step = /\.?([A-Za-z0-9_-]+)|\[("(?:[^"\\]|\\.)*"|\d+)\]/gy;
+  return [...path.matchAll(step)].map(([, name, quoted = '""']) => name ?? String(JSON.parse(quoted)));
+}
+
+/** What the gateway said about it, field by field. */
+export function problemsIn(error: unknown, form: ServerForm, before: ServerView | undefined): FormProblems {
+  if (!(error instanceof ApiError)) return { fields: {}, others: [] };
+  if (isReentry(error)) return { fields: reentryProblems(error, form, before), others: [] };
+  if (error.code === 'MCP_DOMAIN_NOT_ALLOWED') {
+    const { title, text } = explain(error);
+    return { fields: { url: `${title}. ${text}` }, others: [] };
+  }
+  const fields: Record<string, string> = {};
+  const others: string[] = [];
+  for (const problem of error.errors) {
+    const field = fieldAt(problem.path);
+    const text = sentence(problem);
+    if (field === undefined) others.push(strings.servers.form.otherField(problem.path, text));
+    else fields[field] = fields[field] === undefined ? text : `${fields[field]} ${text}`;
+  }
+  return { fields, others };
+}
+
+/** The gateway speaks in half sentences that go on after a path. */
+function sentence({ message, suggestion }: Diagnostic): string {
+  const ended = (text: string) => (/[.!?]$/.test(text) ? text : `${text}.`);
+  const begun = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+  const parts = suggestion === undefined ? [message] : [message, suggestion];
+  return parts.map((part) => ended(begun(part))).join(' ');
+}
+
+function isReentry({ code }: ApiError): boolean {
+  return code === 'MCP_SECRET_REENTRY_REQUIRED' || code === 'MCP_OAUTH_SECRET_REENTRY_REQUIRED';
+}
+
+/**
+ * Said at the secret that has to be typed, and not at the field that was changed on purpose. A key is bound to all that
+ * headers are bound to, so where both are kept it is the key that is asked for first.
+ */
+function reentryProblems(error: ApiError, form: ServerForm, before: ServerView | undefined): FieldProblems {
+  const { reenter, reenterHeaders } = strings.servers.form;
+  const changed = namesOf(error.problem?.changedFields ?? []);
+  if (error.code === 'MCP_OAUTH_SECRET_REENTRY_REQUIRED') return { 'oauth.client_secret': reenter(changed) };
+  return keepsKey(form, before) ? { 'apiKey.key': reenter(changed) } : { headers: reenterHeaders(changed) };
+}
+
+function namesOf(paths: readonly string[]): string {
+  const { form } = strings.servers;
+  const names: Readonly<Record<string, string>> = {
+    type: form.transport,
+    url: form.url,
+    'apiKey.source': form.keySource,
+    'apiKey.authorization_type': form.keyForm,
+    'apiKey.custom_header': form.customHeader,
+    'oauth.client_id': form.clientId,
+    'oauth.authorization_url': form.authorizationUrl,
+    'oauth.token_url': form.tokenUrl,
+    'oauth.revocation_endpoint': form.revocationUrl,
+    'oauth.token_exchange_method': form.exchangeMethod,
+  };
+  const known = paths.flatMap((path) => (names[path] === undefined ? [] : [`“${names[path]}”`]));
+  return known.length > 0 ? known.join(form.and) : form.somethingChanged;
+}

@@ -1,0 +1,57 @@
+import { memo } from 'react';
+import { Link } from 'wouter';
+import { strings } from '../../strings/strings.ts';
+import { Badge } from '../../ui/Badge.tsx';
+import { Icon } from '../../ui/Icon.tsx';
+import { titleOf, type ListedServer } from '../state/filterServers.ts';
+import { needsAttention } from '../state/serverState.ts';
+import { problemIn, stateLabel, stateSentences, stateTones } from '../state/stateText.ts';
+import { ListedConnect } from './ListedConnect.tsx';
+import styles from './ServerCard.module.css';
+
+/** One server in the list: what it is, how it stands, and what is the matter. Typing a search renders none anew. */
+export const ServerCard = memo(function ServerCard({ server }: { readonly server: ListedServer }) {
+  const text = strings.servers;
+  const { name, view, state, origin, tools } = server;
+  const title = titleOf(server);
+  const problem = problemIn(state);
+  return (
+    <li className={styles['card']}>
+      <div className={styles['head']}>
+        <div className={styles['names']}>
+          <h2>
+            <Link href={`/servers/${encodeURIComponent(name)}`} className={styles['title']}>
+              {title}
+            </Link>
+          </h2>
+          {name !== title && <code className={styles['name']}>{name}</code>}
+        </div>
+        <Badge tone={stateTones[state.kind]}>{stateLabel(state)}</Badge>
+      </div>
+      {view.description !== undefined && <p className={styles['description']}>{view.description}</p>}
+      {needsAttention(state) && (
+        <p className={styles['problem']}>
+          <Icon name="warning" size={16} />
+          <span>
+            {problem
+              ? text.problemAndAdvice(problem.title, problem.advice)
+              : stateSentences(state, !view.obo)}
+          </span>
+        </p>
+      )}
+      {canConnect(server) && <ListedConnect server={name} title={title} />}
+      <p className={styles['facts']}>
+        <Badge>{text.origins[origin]}</Badge>
+        {state.kind !== 'not_yours' && (
+          <span>{tools === undefined ? text.toolsUnknown : text.tools(tools)}</span>
+        )}
+        {view.obo && <span>{text.behalfTitle}</span>}
+      </p>
+    </li>
+  );
+});
+
+/** Where the sign-in is at the server itself: who is asked in the name of their organisation signs in there. */
+function canConnect({ view, state: { kind } }: ListedServer): boolean {
+  return !view.obo && (kind === 'needs_sign_in' || kind === 'signing_in');
+}

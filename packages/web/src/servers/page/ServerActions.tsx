@@ -1,0 +1,104 @@
+import type { ServerView } from '@behalf/contracts';
+import { grants } from '@behalf/contracts/plain';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import { removeServer, serverRemoved } from '../../api/servers.ts';
+import { usePermission } from '../../api/user.ts';
+import { strings } from '../../strings/strings.ts';
+import { Button } from '../../ui/Button.tsx';
+import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx';
+import { Icon } from '../../ui/Icon.tsx';
+import { showToast } from '../../ui/toasts.ts';
+import { ServerDialog } from '../form/ServerDialog.tsx';
+import { SharingDialog } from '../sharing/SharingDialog.tsx';
+import { useOpenDialog } from './useOpenDialog.ts';
+
+/** What the person may do with the definition: both their role and the server's own rights have to allow it. */
+export function ServerActions({ name, view }: { readonly name: string; readonly view: ServerView }) {
+  const text = strings.servers;
+  const [isRemoving, setRemoving] = useState(false);
+  const isStored = view.source === 'user';
+  // Changing and deleting is defining, and asks for the same permission of the role.
+  const mayDefine = usePermission('CREATE') && isStored;
+  const mayShare = usePermission('SHARE') && grants(view.permissions, 'SHARE');
+  const mayEdit = mayDefine && grants(view.permissions, 'EDIT');
+  const mayRemove = mayDefine && grants(view.permissions, 'DELETE');
+  const title = view.title ?? name;
+  const { open, show, close } = useOpenDialog({ edit: mayEdit, share: mayShare });
+  return (
+    <>
+      {mayEdit && (
+        <Button icon={<Icon name="pencil" />} onClick={() => show('edit')}>
+          {text.edit}
+        </Button>
+      )}
+      {mayShare && (
+        <Button icon={<Icon name="share" />} onClick={() => show('share')}>
+          {text.share}
+        </Button>
+      )}
+      {mayRemove && (
+        <Button look="danger" icon={<Icon name="trash" />} onClick={() => setRemoving(true)}>
+          {text.remove}
+        </Button>
+      )}
+      {open === 'edit' && (
+        <ServerDialog
+          server={{ name, view }}
+          mayEdit={mayEdit}
+          onClose={close}
+          onSaved={(saved) => {
+            showToast('success', text.saved(saved.title ?? name));
+            close();
+          }}
+        />
+      )}
+      {open === 'share' && (
+        <SharingDialog
+          id={view.dbId ?? name}
+          title={title}
+          held={view.permissions}
+          isOperators={!isStored}
+          mayShare={mayShare}
+          onClose={close}
+        />
+      )}
+      {isRemoving && <RemoveServer name={name} title={title} onClose={() => setRemoving(false)} />}
+    </>
+  );
+}
+
+function RemoveServer({
+  name,
+  title,
+  onClose,
+}: {
+  readonly name: string;
+  readonly title: string;
+  readonly onClose: () => void;
+}) {
+  const text = strings.servers;
+  const client = useQueryClient();
+  const [, navigate] = useLocation();
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => removeServer(name),
+    onSuccess: () => {
+      serverRemoved(client, name);
+      navigate('/servers');
+      showToast('success', text.removed(title));
+    },
+  });
+  return (
+    <ConfirmDialog
+      title={text.removeTitle(title)}
+      confirm={text.remove}
+      isBusy={isPending}
+      error={error}
+      onConfirm={() => mutate()}
+      onClose={onClose}
+    >
+      {text.removeText}
+    </ConfirmDialog>
+  );
+}

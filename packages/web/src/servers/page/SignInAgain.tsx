@@ -1,0 +1,21 @@
+import { useUser } from '../../api/user.ts';
+import { keepHash, pageAddress } from '../../app/returnHash.ts';
+import { strings } from '../../strings/strings.ts';
+import { Icon } from '../../ui/Icon.tsx';
+import styles from './cards.module.css';
+
+/** The way to a sign-in at the organisation that can be exchanged, and back to this page. */
+export function SignInAgain() {
+  const text = strings.servers;
+  if (!useUser()?.offersOpenId) return <p className={styles['muted']}>{text.signInNotOffered}</p>;
+  const returnTo = encodeURIComponent(pageAddress());
+  return (
+    <p className={styles['action']}>
+      <a href={`/oauth/openid?returnTo=${returnTo}`} className={styles['link']} onClick={keepHash}>
+        <Icon name="user" size={16} />
+        {text.signInAgain}
+      </a>
+      <span className={styles['muted']}>{text.signInAgainText}</span>
+    </p>
+  );
+}

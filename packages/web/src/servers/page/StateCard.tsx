@@ -1,0 +1,97 @@
+import type { ServerView } from '@behalf/contracts';
+import { ConnectButtons } from '../../connect/ConnectButtons.tsx';
+import { ConnectNews } from '../../connect/ConnectNews.tsx';
+import { useConnect } from '../../connect/useConnect.ts';
+import { strings } from '../../strings/strings.ts';
+import { Badge } from '../../ui/Badge.tsx';
+import { Button } from '../../ui/Button.tsx';
+import { Card } from '../../ui/Card.tsx';
+import { Icon } from '../../ui/Icon.tsx';
+import { ErrorNotice, Notice } from '../../ui/Notice.tsx';
+import { reinitText, type ReinitText } from '../state/reinitText.ts';
+import { needsAttention, type ServerState } from '../state/serverState.ts';
+import { problemIn, stateSentences, stateTones } from '../state/stateText.ts';
+import { SignInAgain } from './SignInAgain.tsx';
+import styles from './StateCard.module.css';
+import type { Reinit } from './useReinitialize.ts';
+
+/** How it stands, why, what to do, and the button that tries it anew with what came of it. */
+export function StateCard({
+  name,
+  view,
+  state,
+  isSignInThere,
+  reinit,
+}: {
+  readonly name: string;
+  readonly view: ServerView;
+  readonly state: ServerState;
+  readonly isSignInThere: boolean;
+  readonly reinit: Reinit;
+}) {
+  const text = strings.servers;
+  const problem = needsAttention(state) ? problemIn(state) : undefined;
+  const isUsable = state.kind !== 'not_yours';
+  const outcome =
+    reinit.outcome &&
+    reinitText(reinit.outcome, {
+      wasUnreachable: reinit.wasUnreachable,
+      labelOf: (variable) => view.customUserVars?.[variable]?.title ?? variable,
+    });
+  const needsSignIn = (state.kind === 'needs_sign_in' && !isSignInThere) || outcome?.signIn === 'here';
+  const isUnreachable = state.kind === 'unreachable' || state.kind === 'left_alone';
+  return (
+    <Card className={styles['card']}>
+      <div className={styles['state']}>
+        <div className={styles['words']} role="status">
+          <Badge tone={stateTones[state.kind]}>{text.states[state.kind]}</Badge>
+          <p>{stateSentences(state, isSignInThere)}</p>
+        </div>
+        {isUsable && (
+          <Button
+            icon={<Icon name="refresh" />}
+            isBusy={reinit.isBusy}
+            onClick={() => reinit.run(isUnreachable)}
+          >
+            {reinit.isBusy ? text.reinitializing : text.reinitialize}
+          </Button>
+        )}
+      </div>
+      {problem && (
+        <dl className={styles['problem']}>
+          <dt>{text.lastError}</dt>
+          <dd>{problem.title}</dd>
+          <dt>{text.whatToDo}</dt>
+          <dd>{problem.advice}</dd>
+        </dl>
+      )}
+      <Outcome server={name} outcome={outcome} reinit={reinit} />
+      {needsSignIn && <SignInAgain />}
+    </Card>
+  );
+}
+
+function Outcome({
+  server,
+  outcome,
+  reinit: { error, isBusy },
+}: {
+  readonly server: string;
+  readonly outcome: ReinitText | undefined;
+  readonly reinit: Reinit;
+}) {
+  const connect = useConnect(server);
+  if (isBusy) return null;
+  if (error !== null) return <ErrorNotice error={error} />;
+  if (!outcome) return null;
+  return (
+    <Notice
+      tone={outcome.tone}
+      title={outcome.title}
+      actions={outcome.signIn === 'there' ? <ConnectButtons connect={connect} /> : undefined}
+    >
+      {outcome.text}
+      {outcome.signIn === 'there' && <ConnectNews connect={connect} />}
+    </Notice>
+  );
+}

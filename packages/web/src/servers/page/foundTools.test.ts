@@ -1,0 +1,18 @@
+import { describe, expect, it } from '@jest/globals';
+import { readFound } from './foundTools.ts';
+
+describe('what a reinit found', () => {
+  it('a tool is shown by its texts, and what is none is left out', () => {
+    const odd = [
+      { name: 'a', description: 'A', inputSchema: {} },
+      { name: 'b', description: 7 },
+      null,
+      'c',
+      {},
+    ];
+    expect(readFound(odd)).toEqual([
+      { name: 'a', description: 'A' },
+      { name: 'b', description: '' },
+    ]);
+  });
+});

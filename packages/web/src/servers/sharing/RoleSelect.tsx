@@ -1,0 +1,49 @@
+import type { AclRole } from '@behalf/contracts/plain';
+import { strings } from '../../strings/strings.ts';
+import styles from './SharingDialog.module.css';
+
+/** Which of the named sets of rights somebody has. */
+export function RoleSelect({
+  label,
+  value,
+  roles,
+  isDisabled = false,
+  onChange,
+}: {
+  readonly label: string;
+  readonly value: AclRole;
+  /** Those that may be given. */
+  readonly roles: readonly AclRole[];
+  readonly isDisabled?: boolean;
+  readonly onChange: (role: AclRole) => void;
+}) {
+  const text = strings.servers.sharing;
+  const isOutside = !roles.includes(value);
+  return (
+    <select
+      className={styles['role']}
+      aria-label={label}
+      value={value}
+      disabled={isDisabled || isOutside}
+      onChange={({ target }) => onChange(target.value as AclRole)}
+    >
+      {(isOutside ? [value] : roles).map((role) => (
+        <option key={role} value={role}>
+          {text.roles[role]}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** What each of them lets people do. */
+export function RoleMeanings({ roles }: { readonly roles: readonly AclRole[] }) {
+  const text = strings.servers.sharing;
+  return (
+    <ul className={styles['meanings']}>
+      {roles.map((role) => (
+        <li key={role}>{text.meaning(text.roles[role], text.roleTexts[role])}</li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,50 @@
+import type { ServerView } from '@behalf/contracts';
+import { verifies } from '@behalf/testkit/verifies';
+import { describe, expect } from '@jest/globals';
+import { filterServers, readShow, sortServers, type ListedServer, type Show } from './filterServers.ts';
+import type { Origin } from './origin.ts';
+import type { StateKind } from './serverState.ts';
+
+const view: ServerView = {
+  type: 'sse',
+  chatMenu: true,
+  requiresOAuth: false,
+  serverInstructions: false,
+  source: 'user',
+  permissions: 1,
+};
+
+function listed(name: string, kind: StateKind, origin: Origin, more: Partial<ServerView> = {}): ListedServer {
+  return { name, view: { ...view, ...more }, state: { kind }, origin, tools: 1 };
+}
+
+const servers = [
+  listed('mail', 'connected', 'configuration', { title: 'Post', description: 'Reads letters' }),
+  listed('notes', 'unreachable', 'yours'),
+  listed('crm', 'needs_values', 'shared', { title: 'Customers' }),
+  listed('docs', 'idle', 'override'),
+  listed('eves', 'not_yours', 'managed'),
+];
+
+const names = (show: Show, search = '') =>
+  filterServers(sortServers(servers), show, search).map(({ name }) => name);
+
+describe('the list of servers', () => {
+  verifies('ui.servers.filter', 'in the order of what people read, by where they come from and need', () => {
+    expect(names('all')).toEqual(['crm', 'docs', 'eves', 'notes', 'mail']);
+    expect(names('attention')).toEqual(['crm', 'notes']);
+    expect(names('yours')).toEqual(['notes']);
+    expect(names('shared')).toEqual(['crm', 'eves']);
+    expect(names('configuration')).toEqual(['docs', 'mail']);
+  });
+
+  verifies('ui.servers.filter', 'by name, title and description, in any case', () => {
+    expect([names('all', ' LETTERS '), names('all', 'custom'), names('all', 'mail')]).toEqual([
+      ['mail'],
+      ['crm'],
+      ['mail'],
+    ]);
+    expect(names('yours', 'mail')).toEqual([]);
+    expect([readShow('attention'), readShow('<b>'), readShow(null)]).toEqual(['attention', 'all', 'all']);
+  });
+});

@@ -1,0 +1,116 @@
+import type { ReinitializeView } from '@behalf/contracts';
+import { verifies } from '@behalf/testkit/verifies';
+import { describe, expect } from '@jest/globals';
+import { reinitText } from './reinitText.ts';
+
+const base: ReinitializeView = {
+  success: false,
+  message: 'Failed to reinitialize MCP server',
+  serverName: 'mail',
+  oauthRequired: false,
+  oauthUrl: null,
+  tools: null,
+  availableTools: null,
+};
+
+function say(view: Partial<ReinitializeView>, wasUnreachable = false) {
+  const labelOf = (name: string) => (name === 'CRM_TOKEN' ? 'Your token' : name);
+  return reinitText({ ...base, ...view }, { wasUnreachable, labelOf });
+}
+
+/** The rows of docs/reference/rest.md. */
+const rows: readonly [Partial<ReinitializeView>, ReturnType<typeof say>['tone'], RegExp][] = [
+  [{ success: true, tools: [{}, {}] }, 'success', /It is connected: 2 tools found/],
+  [{ success: true, connectionDeferred: true }, 'info', /first request of a chat/],
+  [
+    { success: true, oauthRequired: true, code: 'MCP_AUTHORIZATION_UNAVAILABLE', tools: [{}] },
+    'warning',
+    /tools were found.*sign in at this server/,
+  ],
+  [
+    { oauthRequired: true, failureReason: 'oauth_required', code: 'MCP_AUTHORIZATION_UNAVAILABLE' },
+    'warning',
+    /waits for you to sign in there/,
+  ],
+  [
+    {
+      failureReason: 'missing_custom_user_vars',
+      code: 'MCP_USER_VARS_MISSING',
+      missingUserVars: ['CRM_TOKEN', 'TENANT'],
+    },
+    'warning',
+    /missing: Enter Your token, TENANT below/,
+  ],
+  [
+    { failureReason: 'unreachable', code: 'MCP_TIMEOUT', retryable: true },
+    'danger',
+    /^It cannot be reached: The server did not answer in time/,
+  ],
+  [
+    { failureReason: 'unreachable', code: 'MCP_UNREACHABLE', retryable: true, retryAt: Date.now() + 60_000 },
+    'danger',
+    /^It still cannot be reached.*tried again at .*\d/,
+  ],
+  [
+    { failureReason: 'initialization_failed', code: 'MCP_CREDENTIAL_REJECTED' },
+    'danger',
+    /refused the credential: Check the key/,
+  ],
+  [
+    { success: true, code: 'OBO_SUBJECT_TOKEN_MISSING', retryable: false, tools: [{}] },
+    'warning',
+    /tools were found.*your sign-in: There is no sign-in to exchange/,
+  ],
+  [
+    { failureReason: 'initialization_failed', code: 'OBO_SUBJECT_TOKEN_EXPIRED', retryable: false },
+    'warning',
+    /sign-in cannot be used.*Sign in again/,
+  ],
+  [
+    { failureReason: 'initialization_failed', code: 'OBO_CONSENT_REQUIRED', retryable: false },
+    'warning',
+    /sign-in cannot be used.*consent/,
+  ],
+  [
+    { failureReason: 'initialization_failed', code: 'OBO_TEMPORARY', retryable: true },
+    'warning',
+    /no token this time.*Try again/,
+  ],
+  [
+    { failureReason: 'initialization_failed', code: 'MCP_OBO_FORBIDDEN', retryable: false },
+    'danger',
+    /may not be called on your behalf.*CONFIGURE_OBO/,
+  ],
+  [
+    { failureReason: 'initialization_failed', code: 'OBO_MISCONFIGURED', retryable: false },
+    'danger',
+    /could not be brought up: The exchange is misconfigured/,
+  ],
+  [
+    { failureReason: 'initialization_failed', code: 'MCP_PROTOCOL_ERROR' },
+    'danger',
+    /could not be brought up: The server does not speak MCP/,
+  ],
+];
+
+describe('what a reinit came to', () => {
+  verifies('ui.servers.reinit', 'every outcome is said in words', () => {
+    for (const [view, tone, words] of rows) {
+      const said = say(view);
+      expect([said.tone, `${said.title}: ${said.text}`]).toEqual([tone, expect.stringMatching(words)]);
+    }
+  });
+
+  verifies('ui.servers.reinit', 'who needs to sign in is told where', () => {
+    const where = rows.map(([view]) => say(view).signIn).filter(Boolean);
+    expect(where).toEqual(['there', 'there', 'here', 'here', 'here']);
+  });
+
+  verifies('ui.servers.reinit', 'a server that was down before is still down', () => {
+    const view = { failureReason: 'unreachable', code: 'MCP_UNREACHABLE', retryable: true } as const;
+    expect([say(view).title, say(view, true).title]).toEqual([
+      'It cannot be reached',
+      'It still cannot be reached',
+    ]);
+  });
+});

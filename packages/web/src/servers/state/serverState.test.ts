@@ -1,0 +1,93 @@
+import type { ServerStatus } from '@behalf/contracts';
+import { verifies } from '@behalf/testkit/verifies';
+import { describe, expect } from '@jest/globals';
+import { originOf } from './origin.ts';
+import { needsAttention, signsInThere, stateOf, type Listed } from './serverState.ts';
+import { problemOf, stateLabel, stateSentences } from './stateText.ts';
+
+const well: ServerStatus = {
+  requiresOAuth: false,
+  connectionState: 'connected',
+  authorizationState: 'not_required',
+};
+
+function kindOf(status: Partial<ServerStatus>, listed?: Listed, view = {}): string {
+  return stateOf(view, { ...well, ...status }, listed).kind;
+}
+
+describe('how a server stands', () => {
+  verifies('ui.servers.state', 'each answer of the gateway is one state', () => {
+    expect(kindOf({})).toBe('connected');
+    expect(kindOf({ connectionState: 'connecting' })).toBe('connecting');
+    expect(kindOf({ connectionState: 'disconnected' })).toBe('idle');
+    expect(kindOf({ connectionState: 'disconnected' }, undefined, { requestScoped: true })).toBe(
+      'per_request',
+    );
+    expect(kindOf({ connectionState: 'disconnected', code: 'MCP_TIMEOUT' })).toBe('unreachable');
+    expect(kindOf({ connectionState: 'error', code: 'MCP_UNREACHABLE' })).toBe('unreachable');
+    expect(kindOf({ connectionState: 'error', code: 'MCP_PROTOCOL_ERROR' })).toBe('failing');
+    expect(kindOf({ connectionState: 'error', code: 'OBO_REJECTED' })).toBe('needs_sign_in');
+    expect(kindOf({ connectionState: 'error' })).toBe('unreachable');
+    expect(kindOf({ connectionState: 'connecting', code: 'MCP_TIMEOUT' })).toBe('connecting');
+    expect(kindOf({ connectionState: 'error', code: 'MCP_BREAKER_OPEN' })).toBe('left_alone');
+    expect(kindOf({ connectionState: 'error', code: 'MCP_CREDENTIAL_REJECTED' })).toBe('refused');
+    expect(kindOf({ requiresOAuth: true, authorizationState: 'needs_authorization' })).toBe('needs_sign_in');
+    expect(kindOf({ configurationState: 'needs_configuration', connectionState: 'error' })).toBe(
+      'needs_values',
+    );
+    expect(kindOf({ configurationState: 'configured' })).toBe('connected');
+    expect(stateOf({}, null, undefined).kind).toBe('not_yours');
+    expect(stateOf({}, undefined, undefined).kind).toBe('unknown');
+  });
+
+  verifies('ui.servers.state', 'the list of tools knows of a sign-in that the status does not', () => {
+    const unsigned: Listed = { state: 'needs_authorization', code: 'OBO_SUBJECT_TOKEN_EXPIRED' };
+    expect(kindOf({ connectionState: 'disconnected' }, unsigned)).toBe('needs_sign_in');
+    expect(kindOf({}, unsigned)).toBe('needs_sign_in');
+    expect(kindOf({ connectionState: 'error', code: 'MCP_UNREACHABLE' }, unsigned)).toBe('unreachable');
+    const refused: Listed = { state: 'needs_authorization', code: 'MCP_CREDENTIAL_REJECTED' };
+    expect(kindOf({}, refused)).toBe('connected');
+    expect(kindOf({ connectionState: 'disconnected' }, refused)).toBe('refused');
+    const forbidden: Listed = { state: 'unreachable', code: 'MCP_OBO_FORBIDDEN' };
+    expect(kindOf({ connectionState: 'disconnected' }, forbidden)).toBe('failing');
+    const perChat: Listed = { state: 'unreachable', code: 'REQUEST_INVALID' };
+    expect(kindOf({ connectionState: 'disconnected' }, perChat, { requestScoped: true })).toBe('per_request');
+    expect(kindOf({ connectionState: 'disconnected' }, { state: 'connected' })).toBe('idle');
+    expect(signsInThere({ requiresOAuth: false }, { ...well, requiresOAuth: true })).toBe(true);
+    expect(signsInThere({ requiresOAuth: false }, well)).toBe(false);
+  });
+
+  verifies('ui.servers.state', 'since when and until when are said, and what to do', () => {
+    const now = Date.now();
+    const since = now - 5 * 60_000;
+    const failed = { connectionState: 'error', since, retryAt: now + 60_000 } as const;
+    const alone = stateOf({}, { ...well, ...failed, code: 'MCP_BREAKER_OPEN' }, undefined);
+    expect(alone).toEqual({ kind: 'left_alone', code: 'MCP_BREAKER_OPEN', since, retryAt: now + 60_000 });
+    expect(stateLabel(alone)).toMatch(/^Left alone until .*\d/);
+    expect(stateSentences(alone, false)).toMatch(/until .*\d.*Reinitialize/);
+    const over = { ...alone, retryAt: now - 1 };
+    expect([stateLabel(over), stateSentences(over, false)]).toEqual([
+      'Left alone',
+      expect.stringMatching(/with the next use/),
+    ]);
+    const down = stateOf({}, { ...well, ...failed, code: 'MCP_UNREACHABLE' }, undefined);
+    expect(stateLabel(down)).toMatch(/^Unreachable since .*\d/);
+    expect(stateSentences(down, false)).toMatch(/Since .*5 min ago.*tried again at/);
+    expect([needsAttention(down), needsAttention({ kind: 'idle' })]).toEqual([true, false]);
+    // A programmer waits for Retry-After; a person does not.
+    expect(problemOf('MCP_BREAKER_OPEN').advice).not.toContain('Retry-After');
+    expect(problemOf('MCP_PROTOCOL_ERROR')).toEqual({
+      title: 'The server does not speak MCP as it should',
+      advice: 'Tell its maintainers.',
+    });
+    expect(problemOf('SOMETHING_NEW').title).toBe('Unreachable');
+  });
+
+  verifies('ui.servers.state', 'where it comes from depends on who looks', () => {
+    expect(originOf({ source: 'yaml' }, 'ada', 'connected')).toBe('configuration');
+    expect(originOf({ source: 'config' }, 'ada', 'connected')).toBe('override');
+    expect(originOf({ source: 'user', author: 'ada' }, 'ada', 'connected')).toBe('yours');
+    expect(originOf({ source: 'user', author: 'eve' }, 'ada', 'connected')).toBe('shared');
+    expect(originOf({ source: 'user', author: 'eve' }, 'ada', 'not_yours')).toBe('managed');
+  });
+});

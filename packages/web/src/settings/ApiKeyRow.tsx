@@ -1,0 +1,45 @@
+import type { ApiKeyView } from '@behalf/contracts';
+import { useState } from 'react';
+import { formatAgo, formatMoment } from '../hooks/formatTime.ts';
+import { strings } from '../strings/strings.ts';
+import { Badge, type Tone } from '../ui/Badge.tsx';
+import { IconButton } from '../ui/Button.tsx';
+import { Icon } from '../ui/Icon.tsx';
+import styles from './ApiKeyRow.module.css';
+import { keyLife, type KeyLife } from './keyLife.ts';
+
+const tones: Readonly<Record<KeyLife, Tone>> = { expired: 'danger', expiring: 'warning', good: 'neutral' };
+
+export function ApiKeyRow({
+  apiKey,
+  onDelete,
+}: {
+  readonly apiKey: ApiKeyView;
+  readonly onDelete: () => void;
+}) {
+  const { keys } = strings.settings;
+  const { name, hint, scopes, expiresAt, lastUsedAt } = apiKey;
+  const [now] = useState(Date.now);
+  const life = keyLife(expiresAt, now);
+  return (
+    <li className={styles['row']}>
+      <div className={styles['what']}>
+        <p className={styles['name']}>
+          {name} <code>{keys.hint(hint)}</code>
+        </p>
+        <p className={styles['facts']}>
+          {scopes.map((scope) => (
+            <Badge key={scope}>{scope}</Badge>
+          ))}
+          <span>{lastUsedAt === null ? keys.neverUsed : keys.lastUsed(formatAgo(lastUsedAt))}</span>
+          {life === 'good' ? (
+            <span>{keys.lives.good(formatMoment(expiresAt))}</span>
+          ) : (
+            <Badge tone={tones[life]}>{keys.lives[life](formatMoment(expiresAt))}</Badge>
+          )}
+        </p>
+      </div>
+      <IconButton label={keys.delete(name)} icon={<Icon name="trash" />} onClick={onDelete} />
+    </li>
+  );
+}

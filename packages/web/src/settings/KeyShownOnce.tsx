@@ -1,0 +1,49 @@
+import { useEffect, useRef } from 'react';
+import type { NewApiKey } from '../api/account.ts';
+import { strings } from '../strings/strings.ts';
+import { Button } from '../ui/Button.tsx';
+import { CopyButton } from '../ui/CopyButton.tsx';
+import { Dialog } from '../ui/Dialog.tsx';
+import { Notice } from '../ui/Notice.tsx';
+import styles from './KeyShownOnce.module.css';
+
+/** The key itself. The gateway keeps a hash alone: closed, it is gone. */
+export function KeyShownOnce({
+  apiKey: { name, key },
+  onClose,
+}: {
+  readonly apiKey: NewApiKey;
+  readonly onClose: () => void;
+}) {
+  const { keys } = strings.settings;
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.select(), []);
+  return (
+    <Dialog
+      title={keys.madeTitle(name)}
+      onClose={onClose}
+      isWide
+      actions={
+        <Button look="primary" onClick={onClose}>
+          {keys.haveIt}
+        </Button>
+      }
+    >
+      <Notice tone="warning" title={keys.onceTitle}>
+        {keys.onceText}
+      </Notice>
+      <div className={styles['key']}>
+        <input
+          ref={field}
+          className={styles['value']}
+          aria-label={keys.key}
+          readOnly
+          spellCheck={false}
+          value={key}
+          onFocus={(event) => event.currentTarget.select()}
+        />
+        <CopyButton text={() => key} />
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,60 @@
+import type { SessionView } from '@behalf/contracts';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { endOwnSession, ownSessionsQuery } from '../api/account.ts';
+import { clearOwnStorage } from '../app/clearOwnStorage.ts';
+import { strings } from '../strings/strings.ts';
+import { ConfirmDialog } from '../ui/ConfirmDialog.tsx';
+import { ErrorNotice } from '../ui/Notice.tsx';
+import { Skeleton } from '../ui/Skeleton.tsx';
+import { showToast } from '../ui/toasts.ts';
+import { SessionList } from './SessionList.tsx';
+import { SettingsSection } from './SettingsSection.tsx';
+
+/** Where the person is signed in. The one in use is ended only after asking: it signs them out here. */
+export function OwnSessionsSection() {
+  const { sessions } = strings.settings;
+  const client = useQueryClient();
+  const { data, error, refetch } = useQuery(ownSessionsQuery);
+  const [asking, setAsking] = useState<SessionView | null>(null);
+  const end = useMutation({
+    mutationFn: ({ id }: SessionView) => endOwnSession(id),
+    onSuccess: (_nothing, { current }) => {
+      if (!current) {
+        showToast('success', sessions.ended);
+        return;
+      }
+      clearOwnStorage();
+      location.assign('/');
+    },
+    // Also after a failure: one that is not found has ended elsewhere.
+    onSettled: (_nothing, _error, { current }) =>
+      current ? undefined : client.invalidateQueries({ queryKey: ownSessionsQuery.queryKey }),
+  });
+  return (
+    <SettingsSection title={sessions.title} lead={sessions.lead}>
+      {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
+      {end.error && !asking && <ErrorNotice error={end.error} />}
+      {!data && !error && <Skeleton lines={3} />}
+      {data && (
+        <SessionList
+          sessions={data}
+          ending={end.isPending ? end.variables.id : undefined}
+          onEnd={(session) => (session.current ? setAsking(session) : end.mutate(session))}
+        />
+      )}
+      {asking && (
+        <ConfirmDialog
+          title={sessions.endOwnTitle}
+          confirm={sessions.end}
+          isBusy={end.isPending}
+          error={end.error}
+          onConfirm={() => end.mutate(asking)}
+          onClose={() => setAsking(null)}
+        >
+          {sessions.endOwnText}
+        </ConfirmDialog>
+      )}
+    </SettingsSection>
+  );
+}

@@ -1,0 +1,47 @@
+import type { SessionView } from '@behalf/contracts';
+import { formatAgo, formatMoment } from '../hooks/formatTime.ts';
+import { useFocusKept } from '../hooks/useFocusKept.ts';
+import { strings } from '../strings/strings.ts';
+import { Badge } from '../ui/Badge.tsx';
+import { Button } from '../ui/Button.tsx';
+import styles from './SessionList.module.css';
+
+/** Where somebody is signed in. Each sign-in can be ended by itself. */
+export function SessionList({
+  sessions,
+  ending,
+  onEnd,
+}: {
+  readonly sessions: readonly SessionView[];
+  /** The one that is being ended. */
+  readonly ending: string | undefined;
+  readonly onEnd: (session: SessionView) => void;
+}) {
+  const words = strings.settings.sessions;
+  const list = useFocusKept<HTMLUListElement>(sessions.length);
+  const newestFirst = [...sessions].sort((a, b) => b.createdAt - a.createdAt);
+  return (
+    <ul className={styles['list']} ref={list} tabIndex={-1} aria-label={words.title}>
+      {newestFirst.map((session) => (
+        <li key={session.id} className={styles['session']}>
+          <div>
+            <p className={styles['via']}>
+              {words.via[session.via]} {session.current && <Badge tone="success">{words.current}</Badge>}
+            </p>
+            <p className={styles['times']}>
+              {words.times(formatAgo(session.createdAt), formatMoment(session.expiresAt))}
+            </p>
+          </div>
+          <Button
+            size="small"
+            isBusy={ending === session.id}
+            aria-label={words.endLabel(formatMoment(session.createdAt))}
+            onClick={() => onEnd(session)}
+          >
+            {words.end}
+          </Button>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,29 @@
+import type { ReactNode } from 'react';
+import { Card } from '../ui/Card.tsx';
+import styles from './SettingsSection.module.css';
+
+/** One thing to set, with what it is about. */
+export function SettingsSection({
+  title,
+  lead,
+  actions,
+  children,
+}: {
+  readonly title: string;
+  readonly lead?: ReactNode;
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+}) {
+  return (
+    <Card className={styles['section']}>
+      <header className={styles['header']}>
+        <div>
+          <h2>{title}</h2>
+          {lead !== undefined && <p className={styles['lead']}>{lead}</p>}
+        </div>
+        {actions}
+      </header>
+      {children}
+    </Card>
+  );
+}

@@ -1,0 +1,230 @@
+import type { ResultKind } from '@behalf/contracts';
+
+/** What of a result can be missing. */
+const kinds: Readonly<Record<ResultKind, string>> = {
+  text: 'the end of its text',
+  image: 'a picture',
+  audio: 'a sound',
+  file: 'a file',
+  link: 'a link',
+  structured: 'its structured part',
+  other: 'something that is not known here',
+};
+
+/** What a tool gave back, wherever it is shown. */
+const result = {
+  failed: 'The tool says that it failed',
+  empty: 'The tool gave nothing back.',
+  cut: 'The result was larger than what is kept. This is its beginning.',
+  leftOut: (missing: readonly ResultKind[]) =>
+    `The result was too large. Left out: ${missing.map((kind) => kinds[kind]).join(', ')}.`,
+  keepsLess:
+    'Less of this result is kept with the conversation. Save what you need of it before you leave this page.',
+  text: 'Text',
+  json: 'JSON',
+  structured: 'Structured result',
+  image: 'Picture from the tool',
+  imageUnreadable: 'This picture cannot be shown.',
+  audio: 'Sound from the tool',
+  audioUnreadable: 'This sound cannot be played.',
+  download: 'Save the file',
+  downloadFailed: 'The file cannot be read: what the server sent is not what it says.',
+  file: 'A file',
+  link: 'A link',
+  leadsNowhere: 'This address is not one of the web, so it cannot be opened here.',
+  unknown: 'Something that is not known here, as it came',
+  table: (name: string) => `Table ${name}`,
+  name: 'Name',
+  value: 'Value',
+  moreRows: (count: number) => `Show ${count} more rows`,
+  moreEntries: (count: number) => `Show ${count} more`,
+  moreText: 'Show the whole text',
+  entries: (count: number) => (count === 1 ? '1 entry' : `${count} entries`),
+  noArguments: 'No arguments',
+  arguments: 'Arguments',
+  bytes: (size: string, unit: 'B' | 'KB' | 'MB') => `${size} ${unit}`,
+};
+
+/** On whose authority a server is asked. */
+const authority = {
+  none: {
+    name: 'Shared',
+    text: 'No credential is sent. The server answers everybody alike.',
+  },
+  static: {
+    name: 'Shared key',
+    text: "The server is asked with the operator's key, the same for everybody who may use it.",
+  },
+  user_values: {
+    name: 'Your account',
+    text: 'The server is asked with the values you entered for it, and answers as it answers you.',
+  },
+  user_token: {
+    name: 'Your account',
+    text: 'The server is asked with your own sign-in there, and answers as it answers you.',
+  },
+  exchanged: {
+    name: 'On your behalf',
+    text: 'Your sign-in here is exchanged for a token in your name, for this server alone.',
+  },
+  shared: 'Everybody who may use the server shares one connection.',
+  own: 'The connection is yours alone.',
+  scopes: (scopes: readonly string[]) =>
+    scopes.length === 1 ? `With the scope ${scopes[0]}.` : `With the scopes ${scopes.join(', ')}.`,
+  what: 'On whose authority:',
+};
+
+/** Forms that are made from the schema of a tool. */
+const form = {
+  noArguments: 'This tool takes no arguments.',
+  asJson: 'Edit as JSON',
+  jsonArguments: 'Arguments as JSON',
+  jsonHint: 'One object, as the tool gets it.',
+  jsonValue: 'Written as JSON: texts in double quotes.',
+  jsonTypes: (types: string) => `Written as JSON (${types}).`,
+  useField: 'Back to the field',
+  partial: 'The tool has rules about further arguments that a form cannot show. Edit as JSON to set them.',
+  notSet: 'Not set',
+  setNull: (name: string) => `Send null for ${name}`,
+  constant: (name: string, value: string) => `${name}: send ${value}`,
+  add: (name: string) => `Add ${name}`,
+  remove: (name: string) => `Remove ${name}`,
+  moveUp: (name: string) => `Move ${name} up`,
+  moveDown: (name: string) => `Move ${name} down`,
+  item: (name: string, index: number) => `${name} ${index}`,
+  variant: (name: string) => `Form of ${name}`,
+  variantNumber: (index: number) => `Form ${index}`,
+  entryName: 'Name',
+  entryValue: 'Value',
+  entry: 'entry',
+  listItem: 'item',
+  others: 'Further arguments',
+  atLeast: (limit: string) => `at least ${limit}`,
+  atMost: (limit: string) => `at most ${limit}`,
+  above: (limit: string) => `more than ${limit}`,
+  below: (limit: string) => `less than ${limit}`,
+  step: (step: string) => `in steps of ${step}`,
+  whole: 'a whole number',
+  characters: (count: number) => (count === 1 ? '1 character' : `${count} characters`),
+  items: (count: number) => (count === 1 ? '1 item' : `${count} items`),
+  errors: {
+    required: 'This is required.',
+    json: 'This is not JSON. Check quotes, commas and brackets.',
+    object: 'The arguments are one object, in braces.',
+    types: (types: string) => `This must be of the type ${types}.`,
+    number: 'This is not a number.',
+    inexact: 'This number has more digits than can be sent exactly.',
+    integer: 'This must be a whole number.',
+    min: (limit: number) => `This must be ${limit} or more.`,
+    max: (limit: number) => `This must be ${limit} or less.`,
+    above: (limit: number) => `This must be more than ${limit}.`,
+    below: (limit: number) => `This must be less than ${limit}.`,
+    step: (step: number) => `This must be a multiple of ${step}.`,
+    short: (count: number) => `This must have ${count} characters or more.`,
+    long: (count: number) => `This must have ${count} characters or fewer.`,
+    notAllowed: 'This is not one of the values that the tool knows.',
+    fewItems: (count: number) => `There must be ${count} or more.`,
+    manyItems: (count: number) => `There must be ${count} or fewer.`,
+    twice: 'No two of them may be the same.',
+    nameMissing: 'It needs a name.',
+    nameTwice: 'There is another one with this name.',
+  },
+};
+
+/** Which tools there are. */
+const list = {
+  title: 'All tools',
+  search: 'Search the tools',
+  searchHint: 'Name, description or server',
+  found: (count: number) => (count === 1 ? '1 tool' : `${count} tools`),
+  noMatch: 'No tool matches. Search for something else.',
+  loading: 'The servers are asked for their tools',
+  refresh: 'Ask the servers again',
+  states: {
+    unreachable: 'Unreachable',
+    needs_authorization: 'Needs a sign-in',
+    needs_configuration: 'Needs your values',
+  },
+  stateTexts: {
+    unreachable: 'It cannot be reached.',
+    needs_authorization: 'Sign in before its tools can be called.',
+    needs_configuration: 'It wants values of your own before its tools can be called.',
+  },
+  trouble: (server: string, state: string) => `${server}: ${state}`,
+  openServer: (name: string) => `Open ${name}`,
+  incomplete: 'The server has more tools than are listed.',
+  noTools: 'This server has no tools.',
+  emptyTitle: 'There are no tools yet',
+  emptyForMakers: 'Add a server, and its tools appear here.',
+  emptyForOthers: 'No server is shared with you. Ask an administrator for one.',
+  toServers: 'Go to the servers',
+  forbiddenTitle: 'Your role may not use servers',
+  forbiddenText: 'Ask an administrator for the permission to use them.',
+};
+
+/** One tool: what it is, and what to give it. */
+const panel = {
+  chooseTitle: 'Choose a tool',
+  chooseText: 'Its form appears here. Nothing is run until you press Run.',
+  back: 'All tools',
+  on: (server: string) => `on ${server}`,
+  goneTitle: 'This tool is not there',
+  goneText: 'It may have been removed, or its server is not shared with you any more.',
+  toolGone: (server: string) => `${server} has no such tool, or it may not be used by you.`,
+  wholeText: 'Show the whole description',
+  noDescription: 'The server says nothing about this tool.',
+  badges: 'What is known about this tool',
+  readOnly: 'Only reads',
+  destructive: 'Can destroy',
+  asksFirst: 'Asks first',
+  fromLink: 'This form was filled in by a link',
+  fromLinkText: 'Look at what stands there before you run the tool.',
+  arguments: 'Arguments',
+  run: 'Run',
+  runHint: 'or Ctrl+Enter',
+  cancel: 'Cancel',
+  reset: 'Empty the form',
+  curl: 'Copy as curl',
+  link: 'Copy a link',
+  othersTitle: 'The arguments do not fit the tool',
+};
+
+/** What became of a call. */
+const run = {
+  title: 'Result',
+  states: {
+    running: 'Running',
+    waiting: 'Waits for you',
+    held: 'Needs a sign-in',
+    done: 'Done',
+    failed: 'Failed',
+    refused: 'No result',
+    denied: 'Denied',
+    cancelled: 'Cancelled',
+  },
+  announced: (state: string, tool: string) => `${tool}: ${state}`,
+  logs: 'What the server logged',
+  lostTitle: 'The connection broke before the answer came',
+  lostText: 'The tool may or may not have run. Check its effect before you repeat the call.',
+  cancelled: 'You stopped waiting. Whether the tool ran is not known.',
+  denied: 'You did not allow this call, so it was not made.',
+  askAnew: 'Run it again to be asked anew.',
+  afterSignIn: 'The tool was not called yet. As soon as you have signed in, this call is made by itself.',
+  goOn: 'Make the call now',
+  fix: 'Correct the fields that are marked above.',
+  history: 'Runs of this visit',
+  historyHint: 'The last 20, until the page is closed.',
+  again: 'Fill in these arguments',
+};
+
+/** Words of the tool console, of results and of the forms made for tools. */
+export const tools = {
+  title: 'Tools',
+  lead: 'Run a tool by hand: choose it, fill in its form, see what it gives back.',
+  result,
+  authority,
+  form,
+  list,
+  panel,
+  run,
+};

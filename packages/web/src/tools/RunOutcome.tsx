@@ -1,0 +1,59 @@
+import { ApiError } from '../api/apiError.ts';
+import { explain } from '../api/explain.ts';
+import { isAboutServer } from '../call/isAboutServer.ts';
+import { ServerLink } from '../call/ServerLink.tsx';
+import { ResultView } from '../result/ResultView.tsx';
+import { strings } from '../strings/strings.ts';
+import { Notice } from '../ui/Notice.tsx';
+import { ApprovalCard } from './ApprovalCard.tsx';
+import { HeldRun } from './HeldRun.tsx';
+import type { Run } from './run.ts';
+import styles from './RunView.module.css';
+
+/** How a run ended, or what it waits for. */
+export function RunOutcome({ run }: { readonly run: Run }) {
+  const words = strings.tools.run;
+  switch (run.state) {
+    case 'running':
+      return null;
+    case 'waiting':
+      return <ApprovalCard run={run} />;
+    case 'held':
+      return run.connect ? <HeldRun run={run} connect={run.connect} /> : null;
+    case 'done':
+    case 'failed':
+      return run.result ? <ResultView result={run.result} /> : null;
+    case 'refused':
+      return <Refusal run={run} />;
+    case 'denied':
+      return <p className={styles['note']}>{words.denied}</p>;
+    case 'cancelled':
+      return <p className={styles['note']}>{words.cancelled}</p>;
+  }
+}
+
+function Refusal({ run: { error, server } }: { readonly run: Run }) {
+  const words = strings.tools.run;
+  const code = error instanceof ApiError ? error.code : undefined;
+  // Nothing came back: that says nothing about what was sent.
+  const lost = { title: words.lostTitle, text: words.lostText };
+  const { title, text } = code === 'OFFLINE' ? lost : explain(error);
+  const needsValues = code === 'MCP_USER_VARS_MISSING';
+  const errors = error instanceof ApiError ? error.errors : [];
+  return (
+    <Notice
+      tone="danger"
+      title={title}
+      actions={isAboutServer(code) ? <ServerLink server={server} code={code} /> : undefined}
+    >
+      <p>{code === 'MCP_ARGUMENTS_INVALID' ? words.fix : text}</p>
+      {needsValues && (
+        <ul>
+          {errors.map(({ message }, index) => (
+            <li key={index}>{message}</li>
+          ))}
+        </ul>
+      )}
+    </Notice>
+  );
+}

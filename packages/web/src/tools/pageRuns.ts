@@ -1,0 +1,14 @@
+import { callTool, decideApproval } from '../api/tools.ts';
+import { noted } from '../app/noted.ts';
+import { createRuns } from './runs.ts';
+
+/** Fast enough to be followed, and far below what would keep a browser busy. */
+const SHOWN_EVERY_MS = 100;
+
+/** The runs of this page. Whoever signs in anew loads the page anew. */
+export const runs = createRuns({
+  call: (call) => noted(() => callTool(call)),
+  decide: (id, approve) => noted(() => decideApproval(id, approve)),
+  now: () => Date.now(),
+  later: (work) => void setTimeout(work, SHOWN_EVERY_MS),
+});

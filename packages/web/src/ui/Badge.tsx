@@ -1,0 +1,16 @@
+import type { ReactNode } from 'react';
+import { classes } from './classes.ts';
+import styles from './Badge.module.css';
+
+export type Tone = 'neutral' | 'success' | 'warning' | 'danger' | 'info';
+
+/** A word about the state of something. The word says it; the colour only helps. */
+export function Badge({
+  tone = 'neutral',
+  children,
+}: {
+  readonly tone?: Tone;
+  readonly children: ReactNode;
+}) {
+  return <span className={classes(styles['badge'], styles[tone])}>{children}</span>;
+}

@@ -1,0 +1,19 @@
+import type { AnchorHTMLAttributes, ReactNode } from 'react';
+import button from './Button.module.css';
+import styles from './ButtonLink.module.css';
+import { classes } from './classes.ts';
+
+/** A link that looks like a button: it leads somewhere, or brings a file. */
+export function ButtonLink({
+  icon,
+  children,
+  className,
+  ...rest
+}: AnchorHTMLAttributes<HTMLAnchorElement> & { readonly icon?: ReactNode }) {
+  return (
+    <a {...rest} className={classes(button['button'], styles['link'], className)}>
+      {icon}
+      {children}
+    </a>
+  );
+}

@@ -1,0 +1,79 @@
+import { useEffect, useId, useRef, type ReactNode, type SubmitEvent } from 'react';
+import { strings } from '../strings/strings.ts';
+import { IconButton } from './Button.tsx';
+import { classes } from './classes.ts';
+import styles from './Dialog.module.css';
+import { Icon } from './Icon.tsx';
+
+export interface DialogProps {
+  readonly title: string;
+  readonly children: ReactNode;
+  /** The buttons, the most likely one last. */
+  readonly actions?: ReactNode;
+  readonly onClose: () => void;
+  /** With it the dialog is a form, and Enter in a field sends it. */
+  readonly onSubmit?: () => void;
+  readonly isWide?: boolean;
+}
+
+/**
+ * A question over the page. The element of the browser keeps the focus inside, makes the rest inert, closes with Escape
+ * and gives the focus back to where it was.
+ */
+export function Dialog({ title, children, actions, onClose, onSubmit, isWide = false }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const heading = useId();
+
+  useEffect(() => {
+    const element = dialog.current;
+    const before = document.activeElement;
+    element?.showModal();
+    return () => {
+      element?.close();
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, []);
+
+  function submit(event: SubmitEvent): void {
+    event.preventDefault();
+    onSubmit?.();
+  }
+
+  const body = (
+    <>
+      <div className={styles['content']}>{children}</div>
+      {actions !== undefined && <div className={styles['actions']}>{actions}</div>}
+    </>
+  );
+  return (
+    <dialog
+      ref={dialog}
+      className={classes(styles['dialog'], isWide && styles['wide'])}
+      aria-labelledby={heading}
+      onCancel={(event) => {
+        // React decides what is open; the browser must not close it behind our back.
+        event.preventDefault();
+        onClose();
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || event.nativeEvent.isComposing) return;
+        // Pressed twice in a row, the browser closes it whatever `cancel` was answered; a key that is taken does not.
+        event.preventDefault();
+        event.stopPropagation();
+        onClose();
+      }}
+    >
+      <header className={styles['header']}>
+        <h2 id={heading}>{title}</h2>
+        <IconButton label={strings.common.close} icon={<Icon name="close" />} onClick={onClose} />
+      </header>
+      {onSubmit ? (
+        <form className={styles['form']} onSubmit={submit} noValidate>
+          {body}
+        </form>
+      ) : (
+        <div className={styles['form']}>{body}</div>
+      )}
+    </dialog>
+  );
+}

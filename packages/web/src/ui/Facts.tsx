@@ -1,0 +1,23 @@
+import type { ReactNode } from 'react';
+import styles from './Facts.module.css';
+
+export interface Fact {
+  readonly name: string;
+  readonly value: ReactNode;
+  /** Something to be copied letter by letter. */
+  readonly isCode?: boolean;
+}
+
+/** Names and values, one below the other. */
+export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
+  return (
+    <dl>
+      {facts.map(({ name, value, isCode = false }) => (
+        <div key={name} className={styles['fact']}>
+          <dt>{name}</dt>
+          <dd>{isCode ? <code>{value}</code> : value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,143 @@
+import {
+  useId,
+  type InputHTMLAttributes,
+  type ReactNode,
+  type Ref,
+  type SelectHTMLAttributes,
+  type TextareaHTMLAttributes,
+} from 'react';
+import { strings } from '../strings/strings.ts';
+import { classes } from './classes.ts';
+import styles from './Field.module.css';
+
+interface FieldProps {
+  readonly label: string;
+  readonly hint?: ReactNode;
+  /** What is wrong with it; shown at the field, and read out with it. */
+  readonly error?: string | undefined;
+  readonly isRequired?: boolean;
+}
+
+/** What a control needs so that its label, hint and error belong to it. */
+interface Wiring {
+  readonly id: string;
+  readonly 'aria-describedby': string | undefined;
+  readonly 'aria-invalid': true | undefined;
+  readonly required: boolean;
+}
+
+/** A label, a control, and what is to be said about it. */
+export function Field({
+  label,
+  hint,
+  error,
+  isRequired = false,
+  children,
+}: FieldProps & { readonly children: (wiring: Wiring) => ReactNode }) {
+  const id = useId();
+  const hasHint = hint !== undefined && hint !== '';
+  const described = [hasHint && `${id}-hint`, error !== undefined && `${id}-error`].filter(Boolean).join(' ');
+  return (
+    <div className={styles['field']}>
+      <label htmlFor={id} className={styles['label']}>
+        {label}
+        {isRequired && <span className={styles['required']}> {strings.common.required}</span>}
+      </label>
+      {children({
+        id,
+        'aria-describedby': described || undefined,
+        'aria-invalid': error !== undefined || undefined,
+        required: isRequired,
+      })}
+      {hasHint && (
+        <p id={`${id}-hint`} className={styles['hint']}>
+          {hint}
+        </p>
+      )}
+      {error !== undefined && (
+        <p id={`${id}-error`} className={styles['error']}>
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}
+
+type TextProps = FieldProps & Omit<InputHTMLAttributes<HTMLInputElement>, 'id' | 'required'>;
+
+export function TextField({ label, hint, error, isRequired, className, ...rest }: TextProps) {
+  return (
+    <Field {...{ label, hint, error, isRequired: isRequired ?? false }}>
+      {(wiring) => (
+        <input type="text" {...rest} {...wiring} className={classes(styles['control'], className)} />
+      )}
+    </Field>
+  );
+}
+
+type AreaProps = FieldProps &
+  Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, 'id' | 'required'> & {
+    readonly ref?: Ref<HTMLTextAreaElement>;
+  };
+
+export function TextArea({ label, hint, error, isRequired, className, ...rest }: AreaProps) {
+  return (
+    <Field {...{ label, hint, error, isRequired: isRequired ?? false }}>
+      {(wiring) => (
+        <textarea rows={3} {...rest} {...wiring} className={classes(styles['control'], className)} />
+      )}
+    </Field>
+  );
+}
+
+type SelectProps = FieldProps & Omit<SelectHTMLAttributes<HTMLSelectElement>, 'id' | 'required'>;
+
+export function SelectField({ label, hint, error, isRequired, className, children, ...rest }: SelectProps) {
+  return (
+    <Field {...{ label, hint, error, isRequired: isRequired ?? false }}>
+      {(wiring) => (
+        <select {...rest} {...wiring} className={classes(styles['control'], className)}>
+          {children}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+/** On or off, at once. */
+export function Switch({
+  label,
+  hint,
+  isOn,
+  onChange,
+  disabled = false,
+}: {
+  readonly label: string;
+  readonly hint?: ReactNode;
+  readonly isOn: boolean;
+  readonly onChange: (isOn: boolean) => void;
+  readonly disabled?: boolean;
+}) {
+  const id = useId();
+  return (
+    <div className={styles['switch']}>
+      <input
+        id={id}
+        type="checkbox"
+        role="switch"
+        checked={isOn}
+        disabled={disabled}
+        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+        onChange={(event) => onChange(event.target.checked)}
+      />
+      <div>
+        <label htmlFor={id}>{label}</label>
+        {hint !== undefined && (
+          <p id={`${id}-hint`} className={styles['hint']}>
+            {hint}
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,64 @@
+import type { ReactNode } from 'react';
+import { explain } from '../api/explain.ts';
+import type { Tone } from './Badge.tsx';
+import { Button } from './Button.tsx';
+import { classes } from './classes.ts';
+import { Icon } from './Icon.tsx';
+import styles from './Notice.module.css';
+import { strings } from '../strings/strings.ts';
+
+const icons = {
+  neutral: 'info',
+  success: 'check',
+  warning: 'warning',
+  danger: 'error',
+  info: 'info',
+} as const;
+
+/** Something to read before going on: what is the matter, and what to do. */
+export function Notice({
+  tone = 'info',
+  title,
+  children,
+  actions,
+  isQuiet = false,
+}: {
+  readonly tone?: Tone;
+  readonly title: string;
+  readonly children?: ReactNode;
+  readonly actions?: ReactNode;
+  /** Of something that is over: it is not read out when it appears. */
+  readonly isQuiet?: boolean;
+}) {
+  const role = tone === 'danger' ? 'alert' : 'status';
+  return (
+    <div className={classes(styles['notice'], styles[tone])} role={isQuiet ? undefined : role}>
+      <Icon name={icons[tone]} />
+      <div className={styles['body']}>
+        <p className={styles['title']}>{title}</p>
+        {children !== undefined && children !== '' && <div className={styles['text']}>{children}</div>}
+        {actions !== undefined && <div className={styles['actions']}>{actions}</div>}
+      </div>
+    </div>
+  );
+}
+
+/** An error where the thing itself would stand. */
+export function ErrorNotice({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
+  const { title, text } = explain(error);
+  return (
+    <Notice
+      tone="danger"
+      title={title}
+      actions={
+        onRetry && (
+          <Button size="small" onClick={onRetry}>
+            {strings.common.retry}
+          </Button>
+        )
+      }
+    >
+      {text}
+    </Notice>
+  );
+}

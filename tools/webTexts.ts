@@ -1,0 +1,104 @@
+import ts from 'typescript';
+import type { SourceFile } from './sources.ts';
+
+/** Attributes whose value people see or hear. */
+const SPOKEN = new Set([
+  'confirm',
+  'hint',
+  'lead',
+  'aria-label',
+  'aria-description',
+  'aria-roledescription',
+  'alt',
+  'label',
+  'placeholder',
+  'title',
+]);
+
+/** Words for people that stand in a component instead of among the strings: where, and what. */
+export function findTexts({ path, text }: SourceFile): string[] {
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true, ts.ScriptKind.TSX);
+  const found: string[] = [];
+  const report = (node: ts.Node, words: string) => {
+    const { line } = source.getLineAndCharacterOfPosition(node.getStart(source));
+    found.push(`${path}:${line + 1}  ${words.trim()}`);
+  };
+  const visit = (node: ts.Node): void => {
+    if (ts.isJsxText(node) && hasWords(node.text)) report(node, node.text);
+    if (ts.isJsxExpression(node) && node.expression && !ts.isJsxAttribute(node.parent)) {
+      for (const literal of literalsIn(node.expression))
+        if (hasWords(literal.text)) report(literal, literal.text);
+    }
+    if (ts.isJsxAttribute(node) && SPOKEN.has(node.name.getText(source)) && node.initializer) {
+      for (const literal of literalsIn(node.initializer))
+        if (hasWords(literal.text)) report(literal, literal.text);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+/** Sentences that stand in a module instead: words beside each other, but for what only developers are told. */
+export function findSentences({ path, text }: SourceFile): string[] {
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true, ts.ScriptKind.TS);
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isNewExpression(node) && node.expression.getText(source).endsWith('Error')) return;
+    if (ts.isTypeNode(node)) return;
+    for (const { text: words, pos } of ownLiterals(node)) {
+      if (!hasSentence(words)) continue;
+      found.push(`${path}:${source.getLineAndCharacterOfPosition(pos).line + 1}  ${words.trim()}`);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+/** A template counts by its pieces, where they begin. */
+function ownLiterals(node: ts.Node): readonly Literal[] {
+  if (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node)) return [node];
+  if (!ts.isTemplateExpression(node)) return [];
+  return [node.head, ...node.templateSpans.map(({ literal }) => literal)];
+}
+
+type Literal =
+  ts.StringLiteral | ts.NoSubstitutionTemplateLiteral | ts.TemplateHead | ts.TemplateMiddle | ts.TemplateTail;
+
+/** What an expression may come to show: both sides of a choice, the pieces of a template; not what is passed to a call. */
+function literalsIn(node: ts.Node): Literal[] {
+  if (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node)) return [node];
+  if (ts.isTemplateExpression(node)) {
+    return [
+      node.head,
+      ...node.templateSpans.flatMap((span) => [...literalsIn(span.expression), span.literal]),
+    ];
+  }
+  if (ts.isJsxExpression(node)) return node.expression ? literalsIn(node.expression) : [];
+  if (ts.isParenthesizedExpression(node)) return literalsIn(node.expression);
+  if (ts.isConditionalExpression(node)) return [...literalsIn(node.whenTrue), ...literalsIn(node.whenFalse)];
+  if (ts.isBinaryExpression(node)) {
+    const isChoice = [
+      ts.SyntaxKind.QuestionQuestionToken,
+      ts.SyntaxKind.BarBarToken,
+      ts.SyntaxKind.PlusToken,
+    ].includes(node.operatorToken.kind);
+    const isGuard = node.operatorToken.kind === ts.SyntaxKind.AmpersandAmpersandToken;
+    return [
+      ...(isChoice ? literalsIn(node.left) : []),
+      ...(isChoice || isGuard ? literalsIn(node.right) : []),
+    ];
+  }
+  return [];
+}
+
+/** A word of two letters or more, a blank, and another. */
+function hasSentence(text: string): boolean {
+  return /\p{L}{2} \p{L}{2}/u.test(text);
+}
+
+/** Two letters in a row; signs and single letters need no translation. */
+function hasWords(text: string): boolean {
+  return /\p{L}{2}/u.test(text);
+}
