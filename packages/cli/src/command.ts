@@ -1,0 +1,57 @@
+import type { Ending } from './exitCodes.ts';
+import type { Gateway } from './gateway/gateway.ts';
+import type { Io } from './io.ts';
+import type { Style } from './output/style.ts';
+
+export interface OptionSpec {
+  readonly name: string;
+  /** What stands behind it; absent: it is there or not. */
+  readonly value?: string;
+  readonly multiple?: boolean;
+  readonly about: string;
+}
+
+export interface ArgumentSpec {
+  readonly name: string;
+  readonly about: string;
+  readonly optional?: boolean;
+}
+
+/** What a command is, for its help, its parser and its page in the documentation alike. */
+export interface Command {
+  /** The words that name it. */
+  readonly path: readonly string[];
+  readonly summary: string;
+  readonly arguments: readonly ArgumentSpec[];
+  readonly options: readonly OptionSpec[];
+  /** What else is worth knowing: joined, a paragraph. */
+  readonly notes: readonly string[];
+  run(context: Context): Promise<Outcome>;
+}
+
+/** What was given, by the names of the specification. */
+export interface Given {
+  /** An argument that is not optional. */
+  argument(name: string): string;
+  optional(name: string): string | undefined;
+  text(option: string): string | undefined;
+  texts(option: string): readonly string[];
+  flag(option: string): boolean;
+}
+
+export interface Context {
+  readonly given: Given;
+  readonly io: Io;
+  readonly style: Style;
+  /** Says what goes on. */
+  readonly progress: (text: string) => void;
+  /** Made when it is first asked for: what works offline needs none. */
+  readonly gateway: () => Gateway;
+}
+
+/** What came of it, for people and for programs. */
+export interface Outcome {
+  readonly ending: Ending;
+  readonly text: string;
+  readonly json: unknown;
+}

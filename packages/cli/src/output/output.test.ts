@@ -1,0 +1,100 @@
+import type { DiagnosisView } from '@behalf/contracts';
+import { verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { checklist, verdictOf } from '../commands/doctor.ts';
+import { clean, cleanLine, jsonText } from './clean.ts';
+import { credentialLine } from './credential.ts';
+import { span } from './span.ts';
+import { createStyle } from './style.ts';
+import { table } from './table.ts';
+import { readResult, resultText } from './toolResult.ts';
+
+const plain = createStyle(false);
+const ESCAPES = '\u001b[2J\u009b31mx\u202e\u0007\r';
+
+describe('what is printed', () => {
+  verifies('cli.output.harmless', 'holds nothing that a terminal would act upon', () => {
+    expect(clean(`a${ESCAPES}b\n\tc`)).toBe('a[2J31mxb\n\tc');
+    expect(cleanLine(` a\n b${ESCAPES}`)).toBe('a b[2J31mx');
+    expect(JSON.parse(jsonText({ a: ESCAPES }))).toEqual({ a: ESCAPES });
+    expect(jsonText({ a: ESCAPES })).toMatch(/^[\x20-\x7e\n]*$/);
+    expect(table(['NAME'], [[ESCAPES + '\nsecond']], plain)).toBe('NAME\n[2J31mx second\n');
+  });
+
+  verifies('cli.output.colours', 'has colours only where they were asked for', () => {
+    expect(createStyle(true).bad('x')).toBe('\u001b[31mx\u001b[39m');
+    expect(plain.bad('x')).toBe('x');
+  });
+
+  verifies('cli.doctor.checklist', 'a diagnosis is a line for each step, with what to do', () => {
+    const view: DiagnosisView = {
+      ...{ serverName: 'notes', ok: false, failedAt: 'tls' },
+      steps: [
+        { step: 'policy', outcome: 'ok', message: 'Fine.' },
+        {
+          step: 'tls',
+          outcome: 'failed',
+          message: `Bad${ESCAPES}.`,
+          action: 'Mend it.',
+          code: 'MCP_UNREACHABLE',
+        },
+        { step: 'scopes', outcome: 'warning', message: 'Fewer.', action: 'Look.' },
+        { step: 'tools', outcome: 'skipped', message: 'Not tried.' },
+      ],
+    };
+    expect(checklist(view, plain, false, verdictOf(view, plain)).split('\n')).toEqual([
+      'ok   policy  Fine.',
+      'FAIL tls     Bad[2J31mx. MCP_UNREACHABLE',
+      '             Mend it.',
+      'note scopes  Fewer.',
+      '             Look.',
+      '',
+      'Calls of yours to notes do not work, or not for long.',
+      '',
+    ]);
+    expect(checklist(view, plain, true, verdictOf(view, plain))).toContain('-    tools   Not tried.');
+  });
+
+  verifies('cli.call.result', 'a result is its texts, and everything else by kind and size', () => {
+    const read = readResult.safeParse({
+      content: [
+        { type: 'text', text: 'hello' },
+        { type: 'image', mimeType: 'image/png', data: 'AAAA' },
+        { type: 'resource', resource: { uri: 'a:b', text: 'inside' } },
+        'odd',
+      ],
+      isError: true,
+      _meta: { 'behalf/auth': { code: 'needs_reauth', reason: 'absent' } },
+    });
+    if (!read.success) throw new Error('It was not read');
+    expect(read.data).toMatchObject({ isError: true, signIn: 'absent' });
+    expect(resultText(read.data)).toBe(
+      'hello\n[image image/png, 3 bytes; see it with --json]\ninside\n[unknown; see it with --json]\n',
+    );
+    expect(readResult.safeParse({})).toEqual({ success: false });
+    const structured = readResult.safeParse({ content: [], structuredContent: { a: 1 } });
+    expect(structured.success && resultText(structured.data)).toBe('{\n  "a": 1\n}\n');
+  });
+
+  verifies('cli.output.times', 'times and credentials are told in words', () => {
+    expect([0, 90_000, 600_000, 7_200_000 * 3, 86_400_000 * 9].map(span)).toEqual([
+      '0 s',
+      '90 s',
+      '10 min',
+      '6 h',
+      '9 days',
+    ]);
+    const credential = {
+      label: 'default',
+      fingerprint: 'abcd1234',
+      expiresAt: 61_000,
+      hasRefreshToken: true,
+    };
+    expect(credentialLine(credential as never, 1_000)).toBe(
+      'default: abcd1234, ends in 60 s, renewed by itself',
+    );
+    expect(credentialLine({ ...credential, expiresAt: 0, hasRefreshToken: false } as never, 1_000)).toBe(
+      'default: abcd1234, ended 1 s ago',
+    );
+  });
+});
