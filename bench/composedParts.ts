@@ -37,6 +37,10 @@ export function composeParts({ port, era, servers, scope }: Shape): Composed {
   const clock = systemClock;
   const random = systemRandom;
   const log = () => undefined;
+  /** No server here is called with a token of anybody's. */
+  const noTokens = (): never => {
+    throw new Error('No server has tokens');
+  };
   const egress = benchEgress(port);
   const names = Array.from({ length: servers }, (_, i) => `s${i}`);
   const headers = scope === 'user' ? { 'x-user-key': 'key-{{LIBRECHAT_USER_ID}}' } : {};
@@ -75,7 +79,10 @@ export function composeParts({ port, era, servers, scope }: Shape): Composed {
   });
   const catalog = createCatalog({ clock, log });
   const connections = createConnectionManager({ open, clock, random });
-  const registry = createRegistry({ env: {}, enforced: new Set(['tools']), isFailed: () => false, log });
+  const registry = createRegistry({
+    ...{ env: {}, enforced: new Set(['tools'] as const), isFailed: () => false, log },
+    appBearer: noTokens,
+  });
   registry.update({ settings: loaded.settings, isBuiltIn: false, definitions: {}, overrides: [] });
   connections.update(registry.all());
   catalog.update(registry.all());
@@ -84,8 +91,6 @@ export function composeParts({ port, era, servers, scope }: Shape): Composed {
   const requirePermission = log;
   // No server here takes values from users.
   const variables = { read: () => ({ values: {} }), close: log };
-  // Nor one that wants an exchanged token.
-  const nothingToExchange = { bearerFor: () => Promise.reject(new Error('Nothing is exchanged')) as never };
   return {
     names,
     parts: {
@@ -94,10 +99,13 @@ export function composeParts({ port, era, servers, scope }: Shape): Composed {
       registry,
       credentials: createCredentials({
         variables,
-        obo: nothingToExchange,
+        obo: { bearerFor: noTokens },
+        oauth: { obtain: () => null },
         graphScopes: '',
         inheritedEnv: {},
       }),
+      appTokens: { bearerFor: log, connectionBearer: noTokens },
+      vault: { exclusively: (_key, _signal, work) => work() },
       connections,
       catalog,
       listAll: createListAll({ clock }),

@@ -10,7 +10,9 @@ import { goalsOf, printReport, type PartReport, type Report } from './report.ts'
 import { measureServers } from './servers.ts';
 import type { PartOptions } from './stage.ts';
 import { measureStart } from './start.ts';
+import { measureStorm } from './storm.ts';
 import { measureUsers } from './users.ts';
+import { measureWeb } from './web.ts';
 
 /** `npm run bench [-- --only NAME] [-- --json]`: runs on loopback, bounded, and prints what it measured. */
 const parts: Record<string, (options: PartOptions) => Promise<PartReport>> = {
@@ -22,6 +24,8 @@ const parts: Record<string, (options: PartOptions) => Promise<PartReport>> = {
   idle: measureIdle,
   lists: measureLists,
   obo: measureObo,
+  storm: measureStorm,
+  web: measureWeb,
   peers: measurePeers,
   // Last: it takes the build away and makes it anew.
   start: async (options) => ({ start: await measureStart(options) }),
@@ -39,7 +43,7 @@ const report: Report = { rows: [], ratios: {}, counts: {}, goals: {} };
 try {
   // Known before minutes are spent.
   if (chosen.includes('peers')) requirePeers();
-  if (chosen.includes('obo')) requireRedis(process.env);
+  if (chosen.includes('obo') || chosen.includes('storm')) requireRedis(process.env);
   for (const name of chosen) {
     process.stderr.write(`${name} ...\n`);
     const result = await parts[name]?.({

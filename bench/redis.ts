@@ -8,7 +8,8 @@ import type { Processes } from './processes.ts';
 export function requireRedis(environment: NodeJS.ProcessEnv): string {
   const folders = (environment['PATH'] ?? '').split(delimiter).filter(Boolean);
   const found = folders.map((folder) => join(folder, 'redis-server')).find(isExecutable);
-  if (found === undefined) throw new Error('redis-server is not installed, which the part "obo" needs');
+  if (found === undefined)
+    throw new Error('redis-server is not installed, which the parts "obo" and "storm" need');
   return found;
 }
 

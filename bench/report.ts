@@ -44,7 +44,28 @@ const goals: Record<string, string> = {
   cold_3x50_token_requests_jwt_bearer: 'exactly 1',
   users_100x20_token_requests_entra: 'exactly 100',
   users_100x20_token_requests_jwt_bearer: 'exactly 100',
+  ...stormGoals('storm_sqlite', 1),
+  ...stormGoals('storm_mongo_redis', 1),
+  ...stormGoals('rotations_50_sqlite', 50),
+  ...stormGoals('rotations_50_mongo_redis', 50),
+  ...stormGoals('storm_real_chain', 1),
+  ...stormGoals('killed_before_send_real_chain', 1),
+  ...stormGoals('killed_after_send_real_chain', 2),
+  first_load_js_gzip_kb: 'at most 250',
+  composer_ready_ms: 'under 2000',
+  scroll_lines_longest_task_ms: 'at most 200',
+  scroll_tools_longest_task_ms: 'at most 200',
+  stream_other_renders: 'exactly 0',
 };
+
+/** As many token requests as there were tokens to renew, and nobody lost anything. */
+function stormGoals(name: string, requests: number): Record<string, string> {
+  return {
+    [`${name}_token_requests`]: `exactly ${requests}`,
+    [`${name}_families_revoked`]: 'exactly 0',
+    [`${name}_failed_calls`]: 'exactly 0',
+  };
+}
 
 /** The goals of what was measured. */
 export function goalsOf({ ratios, counts }: Pick<Report, 'ratios' | 'counts'>): Record<string, string> {

@@ -20,7 +20,10 @@ export async function seedUsers(
   try {
     const keyring = createKeyring(loadKeys({ configured: undefined, dataDir, random }), random);
     const { users } = store;
-    const sessions = createSessions({ ...store, clock, random });
+    const sessions = createSessions({
+      ...{ ...store, clock, random },
+      endTokens: (key) => store.credentials.remove(key),
+    });
     const cookies: string[] = [];
     for (const id of userIds) {
       const now = clock.now();

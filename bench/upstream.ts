@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net';
 /**
  * The bare MCP server behind everything that is measured, in a process of its own: JSON answers, no stream, no
  * framework. `/legacy...` keeps sessions (2025-11-25), `/modern...` keeps nothing (2026-07-28); whatever follows is
- * ignored, so that a thousand servers can be one process; but `/guarded/x` wants a bearer token that begins with x.
+ * ignored, so that a thousand servers can be one process; but `/guarded/x` wants a bearer token that begins with x, and
+ * `/many` lists a thousand tools.
  * `GET /counts` tells what came in.
  */
 const counts = { requests: 0, initialized: 0, calls: 0, hanging: 0, wrong: 0 };
@@ -16,8 +17,22 @@ const tools = [
   { name: 'echo', inputSchema: { type: 'object', properties: { text }, required: ['text'] } },
   { name: 'big', inputSchema: { type: 'object', properties: { text } } },
   { name: 'hang', inputSchema: { type: 'object', properties: { text } } },
+  { name: 'lines', inputSchema: { type: 'object', properties: {} } },
 ].map((tool) => ({ ...tool, description: `Answers a call of ${tool.name}.` }));
+const manyTools = Array.from({ length: 1_000 }, (_, i) => ({
+  name: `tool_${i}`,
+  description: `Number ${i} of a thousand tools, with a sentence about what it does.`,
+  inputSchema: { type: 'object', properties: { text }, required: ['text'] },
+}));
 const big = 'x'.repeat(1_000_000);
+const lines = Array.from(
+  { length: 2_000 },
+  (_, i) => `${i}\tline of a long result, as a log or a file has them`,
+);
+const long = new Map<string | undefined, string>([
+  ['big', big],
+  ['lines', lines.join('\n')],
+]);
 const serverInfo = { name: 'bench', version: '1.0.0' };
 
 interface Message {
@@ -26,7 +41,7 @@ interface Message {
   params?: { name?: string; arguments?: { text?: string }; protocolVersion?: string };
 }
 
-function resultOf({ method, params }: Message, modern: boolean): object | undefined {
+function resultOf({ method, params }: Message, modern: boolean, many: boolean): object | undefined {
   const kept = modern ? { resultType: 'complete', ttlMs: 60_000, cacheScope: 'private' } : {};
   switch (method) {
     case 'initialize':
@@ -40,10 +55,10 @@ function resultOf({ method, params }: Message, modern: boolean): object | undefi
         _meta: { 'io.modelcontextprotocol/serverInfo': serverInfo },
       };
     case 'tools/list':
-      return { ...kept, tools };
+      return { ...kept, tools: many ? manyTools : tools };
     case 'tools/call': {
       counts.calls += 1;
-      const said = params?.name === 'big' ? big : (params?.arguments?.text ?? '');
+      const said = long.get(params?.name) ?? params?.arguments?.text ?? '';
       const content = [{ type: 'text', text: said }];
       return modern ? { resultType: 'complete', content } : { content, isError: false };
     }
@@ -89,7 +104,8 @@ function answer(request: IncomingMessage, response: ServerResponse, body: string
     counts.wrong += 1;
   }
   const legacyProbe = !modern && message.method === 'server/discover';
-  const result = legacyProbe ? undefined : resultOf(message, modern);
+  const many = request.url?.endsWith('/many') === true;
+  const result = legacyProbe ? undefined : resultOf(message, modern, many);
   const headers: Record<string, string> = { 'content-type': 'application/json' };
   if (message.method === 'initialize') {
     counts.initialized += 1;

@@ -49,7 +49,12 @@ export async function composeExchange(users: number): Promise<ComposedExchange> 
   );
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.diagnostics));
   const { settings } = loaded;
-  const registry = createRegistry({ env: {}, enforced: new Set(), isFailed: () => false, log });
+  const registry = createRegistry({
+    ...{ env: {}, enforced: new Set(), isFailed: () => false, log },
+    appBearer: () => {
+      throw new Error('No server has a token of ours');
+    },
+  });
   registry.update({ settings, isBuiltIn: false, definitions: {}, overrides: [] });
   const server = registry.find(DEFAULT_TENANT, 'mail');
   if (server?.scope !== 'user' || !('obo' in server.settings) || !server.settings.obo) {
@@ -76,7 +81,7 @@ export async function composeExchange(users: number): Promise<ComposedExchange> 
     roles: { roleHas: () => false, isFresh: () => true, refresh: async () => undefined },
   });
   const subjects = createSubjectSource({
-    login: { issuer: ISSUER, tokens: { find: async () => null } },
+    login: { issuer: ISSUER, tokens: { current: async () => ({ kind: 'absent' as const }) } },
     sessions: { list: async () => [] },
     ...{ users: store.users, changes, clock },
   });

@@ -1,0 +1,23 @@
+import type { VaultStage } from '@behalf/testkit/vault';
+
+/** What a storm costs at the authorization server, and who did not get through it. */
+export interface StormFigures {
+  token_requests: number;
+  families_revoked: number;
+  failed_calls: number;
+}
+
+export function figuresOf({ authorization: { counters } }: VaultStage, failedCalls: number): StormFigures {
+  return {
+    token_requests: counters.tokenHits,
+    families_revoked: counters.familyRevocations,
+    failed_calls: failedCalls,
+  };
+}
+
+/** The figures as counts of the report, by a name before each. */
+export function asCounts(name: string, figures: StormFigures): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(figures).map(([what, count]) => [`${name}_${what}`, count as number]),
+  );
+}

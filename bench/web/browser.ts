@@ -1,0 +1,53 @@
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { chromium, type Browser, type CDPSession, type Page } from 'playwright-core';
+import type { BenchGateway } from '../gatewayProcess.ts';
+
+/** As slow as a middling phone, or an old laptop under load. */
+const CPU_SLOWDOWN = 4;
+
+/** A browser in which somebody is signed in. */
+export interface BenchBrowser {
+  readonly origin: string;
+  /** A page of a fresh profile on a slow processor; nothing is cached. Whoever asked closes its context. */
+  slowPage(): Promise<{ page: Page; devtools: CDPSession }>;
+  close(): Promise<void>;
+}
+
+export async function launchBrowser(
+  environment: NodeJS.ProcessEnv,
+  gateway: Pick<BenchGateway, 'port' | 'headers'>,
+): Promise<BenchBrowser> {
+  const browser = await launch(environment);
+  // Cookies know hosts: the browser is given the one under which it goes on.
+  const origin = `http://localhost:${gateway.port}`;
+  const [name = '', value = ''] = (gateway.headers['cookie'] ?? '').split('=');
+  return {
+    origin,
+    async slowPage() {
+      const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+      await context.addCookies([{ name, value, url: origin }]);
+      const page = await context.newPage();
+      const devtools = await context.newCDPSession(page);
+      await devtools.send('Emulation.setCPUThrottlingRate', { rate: CPU_SLOWDOWN });
+      return { page, devtools };
+    },
+    close: () => browser.close(),
+  };
+}
+
+function launch(environment: NodeJS.ProcessEnv): Promise<Browser> {
+  const folders = (environment['PATH'] ?? '').split(delimiter);
+  const executablePath = folders.map((folder) => join(folder, 'chromium')).find((path) => existsSync(path));
+  if (executablePath === undefined)
+    throw new Error('chromium is not installed; Debian: npm run setup:system');
+  return chromium.launch({
+    executablePath,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
+  });
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? NaN;
+}

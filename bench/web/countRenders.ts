@@ -1,0 +1,86 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
+import { root } from '../processes.ts';
+import type { BenchBrowser } from './browser.ts';
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.svg': 'image/svg+xml',
+};
+
+interface Rendering {
+  readonly id: string;
+  readonly kind: string;
+}
+
+/** What is rendered while an answer streams in. The page is a build that counts; everything else is the real gateway. */
+export async function countRenders(
+  browser: BenchBrowser,
+  environment: NodeJS.ProcessEnv,
+): Promise<{
+  stream_pieces: number;
+  stream_part_renders: number;
+  /** Of the answer's own frame, around its text. */
+  stream_own_frame_renders: number;
+  stream_other_renders: number;
+}> {
+  const built = mkdtempSync(join(tmpdir(), 'behalf-web-'));
+  try {
+    execFileSync(
+      process.execPath,
+      [join(root, 'node_modules/vite/bin/vite.js'), 'build', '--outDir', built, '--emptyOutDir'],
+      {
+        cwd: join(root, 'packages/web'),
+        env: { ...environment, BEHALF_COUNT_RENDERS: '1' },
+        stdio: ['ignore', 'ignore', 'inherit'],
+      },
+    );
+    const { page } = await browser.slowPage();
+    await page.route(/\/(chat[^?]*|assets\/[^?]*)$/, (route) => {
+      const { pathname } = new URL(route.request().url());
+      if (route.request().resourceType() === 'fetch') return route.continue();
+      const file = pathname.startsWith('/assets/') ? pathname : '/index.html';
+      const body = readFileSync(join(built, file));
+      return route.fulfill({ body, contentType: TYPES[extname(file)] ?? 'application/octet-stream' });
+    });
+    await page.goto(`${browser.origin}/chat`);
+    const composer = page.locator('main form textarea');
+    // A conversation that already holds something, so that there is what could be rendered for nothing.
+    for (const text of ['first', 'second', 'third']) {
+      await composer.fill(`short ${text}`);
+      await composer.press('Enter');
+      await page.getByText(`Answer to short ${text}.`, { exact: false }).last().waitFor({ timeout: 30_000 });
+      await page.getByRole('button', { name: 'Send' }).waitFor({ timeout: 30_000 });
+    }
+    await composer.fill('long');
+    await composer.press('Enter');
+    await page.getByText('piece 20 ', { exact: false }).last().waitFor({ timeout: 30_000 });
+    // The answer that is being written was the last to appear.
+    const own = await page.evaluate<string>(
+      "globalThis.behalfRenders.findLast(({ kind }) => kind === 'answer').id",
+    );
+    await page.evaluate('globalThis.behalfRenders = []');
+    await page.getByText('piece 190 ', { exact: false }).last().waitFor({ timeout: 60_000 });
+    const renders = await page.evaluate<Rendering[]>('globalThis.behalfRenders');
+    const perPart = new Map<string, number>();
+    for (const { id, kind } of renders) {
+      const key = `${kind} ${id}`;
+      perPart.set(key, (perPart.get(key) ?? 0) + 1);
+    }
+    const [streaming = ['', 0]] = [...perPart].sort(([, a], [, b]) => b - a);
+    await page.context().close();
+    const frame = perPart.get(`answer ${own}`) ?? 0;
+    return {
+      stream_pieces: 170,
+      stream_part_renders: streaming[1],
+      stream_own_frame_renders: frame,
+      stream_other_renders: renders.length - streaming[1] - frame,
+    };
+  } finally {
+    rmSync(built, { recursive: true, force: true });
+  }
+}

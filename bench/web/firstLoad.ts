@@ -1,0 +1,56 @@
+import { request } from 'node:http';
+import { median, type BenchBrowser } from './browser.ts';
+
+const ROUNDS = 5;
+
+/** Runs in the page: writes down when there was first something to write in. */
+const noteWhenReady = `
+  const look = () => {
+    const ready = document.querySelector('main form textarea:not(:disabled)');
+    if (ready) document.documentElement.dataset.composerReady = String(performance.now());
+    else requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+`;
+
+/** From the start of a navigation to a composer one can write in, and how much script that took. */
+export async function measureFirstLoad(browser: BenchBrowser): Promise<{
+  composer_ready_ms: number;
+  composer_ready_worst_ms: number;
+  first_load_js_gzip_kb: number;
+}> {
+  const times: number[] = [];
+  const scripts = new Set<string>();
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const { page } = await browser.slowPage();
+    page.on('request', (asked) => {
+      if (asked.resourceType() === 'script') scripts.add(asked.url());
+    });
+    await page.addInitScript({ content: noteWhenReady });
+    await page.goto(`${browser.origin}/chat`);
+    const root = page.locator('html[data-composer-ready]');
+    await root.waitFor({ state: 'attached', timeout: 30_000 });
+    times.push(Number(await root.getAttribute('data-composer-ready')));
+    await page.context().close();
+  }
+  const sizes = await Promise.all([...scripts].map(gzippedBytes));
+  return {
+    composer_ready_ms: Math.round(median(times)),
+    composer_ready_worst_ms: Math.round(Math.max(...times)),
+    first_load_js_gzip_kb: Math.round(sizes.reduce((sum, size) => sum + size, 0) / 102.4) / 10,
+  };
+}
+
+/** As many bytes as come over the wire to who takes gzip. */
+function gzippedBytes(url: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    request(url, { headers: { 'accept-encoding': 'gzip' } }, (response) => {
+      if (response.headers['content-encoding'] !== 'gzip') reject(new Error(`${url} is not compressed`));
+      let bytes = 0;
+      response.on('data', (piece: Buffer) => (bytes += piece.length));
+      response.on('end', () => resolve(bytes));
+    })
+      .on('error', reject)
+      .end();
+  });
+}

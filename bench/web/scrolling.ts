@@ -1,0 +1,82 @@
+import type { Locator, Page } from 'playwright-core';
+import type { BenchBrowser } from './browser.ts';
+
+const STEP = 600;
+const MOST_STEPS = 400;
+
+/** Runs in the page. The browser tells of tasks over 50 ms. */
+const noteLongTasks = `
+  globalThis.longTasks = [];
+  new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) longTasks.push(duration);
+  }).observe({ type: 'longtask' });
+`;
+/** What of the page's own world the two functions below use: they run there. */
+interface Scroller {
+  readonly scrollTop: number;
+  readonly clientHeight: number;
+  readonly scrollHeight: number;
+  readonly parentElement: Scroller | null;
+  readonly textContent: string;
+}
+interface PageWorld {
+  readonly getComputedStyle: (element: Scroller) => { readonly overflowY: string };
+  readonly requestAnimationFrame: (callback: () => void) => void;
+}
+
+/** The element around this one that scrolls. */
+function findScroller(element: unknown): Scroller | null {
+  const { getComputedStyle } = globalThis as unknown as PageWorld;
+  for (let at = element as Scroller | null; at; at = at.parentElement) {
+    const scrolls = /auto|scroll/.test(getComputedStyle(at).overflowY);
+    if (scrolls && at.scrollHeight > at.clientHeight + 1) return at;
+  }
+  return null;
+}
+
+/** After the next frame. */
+function isAtEnd(element: Scroller | null): Promise<boolean> {
+  const { requestAnimationFrame } = globalThis as unknown as PageWorld;
+  return new Promise((resolve) => {
+    requestAnimationFrame(() =>
+      resolve(element !== null && element.scrollTop + element.clientHeight >= element.scrollHeight - 2),
+    );
+  });
+}
+
+/** The longest time for which the page could not react while somebody scrolled from end to end. */
+export async function measureScrolling(browser: BenchBrowser): Promise<{
+  scroll_lines_longest_task_ms: number;
+  scroll_tools_longest_task_ms: number;
+}> {
+  const { page } = await browser.slowPage();
+  await page.goto(`${browser.origin}/tools/plain/lines`);
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  const lines = await longestTaskWhileScrolling(
+    page,
+    page.getByText('0\tline', { exact: false }),
+    '1999\tline',
+  );
+  await page.goto(`${browser.origin}/tools`);
+  const tools = await longestTaskWhileScrolling(page, page.getByText('tool_0', { exact: true }), 'tool_999');
+  await page.context().close();
+  return { scroll_lines_longest_task_ms: lines, scroll_tools_longest_task_ms: tools };
+}
+
+async function longestTaskWhileScrolling(page: Page, first: Locator, last: string): Promise<number> {
+  await first.first().waitFor({ timeout: 30_000 });
+  await page.evaluate(noteLongTasks);
+  await first.first().hover();
+  const area = await first.first().evaluateHandle(findScroller);
+  for (let step = 0; step < MOST_STEPS; step += 1) {
+    await page.mouse.wheel(0, STEP);
+    if (!(await page.evaluate(isAtEnd, area))) continue;
+    // The end may still be growing.
+    const shown = await area.evaluate((element) => element?.textContent ?? '');
+    if (shown.includes(last)) {
+      const tasks = await page.evaluate<number[]>('globalThis.longTasks');
+      return Math.round(Math.max(0, ...tasks));
+    }
+  }
+  throw new Error(`${last} was not reached`);
+}
