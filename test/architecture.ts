@@ -22,7 +22,16 @@ export const packageRules: readonly PackageRule[] = [
     folder: 'packages/gateway',
     // The compiled definition of a server (ADR 9).
     ours: ['@behalf/contracts', '@behalf/kernel', '@behalf/settings'],
-    npm: ['@azure/msal-node', '@modelcontextprotocol/client', 'ajv', 'jose', 'openid-client', 're2js', 'ws'],
+    npm: [
+      '@azure/msal-node',
+      '@modelcontextprotocol/client',
+      'ajv',
+      'jose',
+      'oauth4webapi',
+      'openid-client',
+      're2js',
+      'ws',
+    ],
     node: 'all',
   },
   {
@@ -39,6 +48,7 @@ export const packageRules: readonly PackageRule[] = [
       '@behalf/egress',
       '@behalf/gateway',
       '@behalf/gateway/ports',
+      '@behalf/gateway/vault',
       ...stores,
     ],
     npm: ['@jest/globals', 'bson', 'mingo'],
@@ -50,7 +60,20 @@ export const packageRules: readonly PackageRule[] = [
     npm: [],
     node: 'all',
   },
-  { folder: 'packages/web', ours: ['@behalf/contracts'], npm: ['react', 'react-dom'], node: 'none' },
+  {
+    folder: 'packages/web',
+    ours: ['@behalf/contracts', '@behalf/contracts/plain'],
+    npm: [
+      '@tanstack/react-query',
+      'mdast-util-from-markdown',
+      'mdast-util-gfm',
+      'micromark-extension-gfm',
+      'react',
+      'react-dom',
+      'wouter',
+    ],
+    node: 'none',
+  },
   {
     folder: 'packages/devidp',
     ours: ['@behalf/contracts', '@behalf/kernel'],
@@ -70,7 +93,7 @@ export const packageRules: readonly PackageRule[] = [
       '@behalf/gateway/ports',
       ...stores,
     ],
-    npm: ['express', 'helmet', 'prom-client', 'winston'],
+    npm: ['express', 'helmet', 'openai', 'prom-client', 'winston'],
     node: 'all',
   },
   {
@@ -103,8 +126,9 @@ export const packageRules: readonly PackageRule[] = [
       '@behalf/devidp/demo',
       '@behalf/devidp/sample',
       '@behalf/testkit',
+      '@behalf/testkit/vault',
     ],
-    npm: ['@azure/msal-node', '@modelcontextprotocol/client', 'undici'],
+    npm: ['@azure/msal-node', '@modelcontextprotocol/client', 'playwright-core', 'undici'],
     node: 'all',
   },
 ];
@@ -128,6 +152,7 @@ export const confinements: readonly Confinement[] = [
       'packages/gateway/src/identity/',
       // Our own proof towards a token endpoint.
       'packages/gateway/src/credentials/obo/providers/',
+      'packages/gateway/src/credentials/oauth/oauthClientProof.ts',
       'packages/devidp/',
     ],
     why: 'who somebody is, is decided in one place',
@@ -143,7 +168,14 @@ export const confinements: readonly Confinement[] = [
   { modules: ['redis', '@keyv/redis'], to: ['packages/stores/src/redis/'], why: 'one folder per technology' },
   {
     modules: ['node:child_process'],
-    to: ['packages/gateway/src/upstream/', 'packages/testkit/', 'packages/devidp/src/demo/', 'bench/'],
+    to: [
+      'packages/gateway/src/upstream/',
+      // The user's own browser, from the user's own terminal.
+      'packages/cli/src/browser.ts',
+      'packages/testkit/',
+      'packages/devidp/src/demo/',
+      'bench/',
+    ],
     why: 'stdio servers are spawned in one place, with an allow-list for their environment',
   },
   {

@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { verifies } from '@behalf/testkit';
 import { describe, expect, it } from '@jest/globals';
 import type { Route } from '../api/src/http.ts';
-import { repositoryRoot, type SourceFile } from '../tools/sources.ts';
+import { isTestFile, readSources, repositoryRoot, type SourceFile } from '../tools/sources.ts';
 import { startInProcess } from './scenarios/inProcess.ts';
 
 const pages = readPages();
@@ -60,6 +60,16 @@ describe('documentation', () => {
       }
     },
   );
+
+  verifies('docs.events', 'every event that the gateway logs by name is explained in a guide', () => {
+    const named = readSources()
+      .filter(({ path }) => /^(api|packages\/gateway)\/src\//.test(path) && !isTestFile(path))
+      .flatMap(({ text }) => [...text.matchAll(/\blog\(\s*'([a-z_.]+)'/g)].map(([, event = '']) => event));
+    expect(named.length).toBeGreaterThan(40);
+    const guides = pages.filter(({ path }) => path.startsWith('docs/guides/'));
+    const isTold = (event: string) => guides.some(({ text }) => text.includes(`\`${event}\``));
+    expect([...new Set(named)].filter((event) => !isTold(event))).toEqual([]);
+  });
 
   verifies('docs.commands', 'every npm command a page names is a script of package.json', () => {
     const { scripts } = JSON.parse(readFileSync(join(repositoryRoot, 'package.json'), 'utf8')) as {

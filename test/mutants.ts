@@ -3,18 +3,28 @@ import { accessChanges } from './mutants/accessChanges.ts';
 import { accessStores } from './mutants/accessStores.ts';
 import { argumentChecks } from './mutants/arguments.ts';
 import { audit } from './mutants/audit.ts';
+import { blocks } from './mutants/blocks.ts';
 import { catalog } from './mutants/catalog.ts';
 import { channel } from './mutants/channel.ts';
+import { chat } from './mutants/chat.ts';
+import { cli } from './mutants/cli.ts';
 import { configure } from './mutants/configure.ts';
+import { conformance } from './mutants/conformance.ts';
 import { connections } from './mutants/connections.ts';
+import { conversations } from './mutants/conversations.ts';
 import { devidp } from './mutants/devidp.ts';
 import { oboDevidp } from './mutants/oboDevidp.ts';
 import { egress } from './mutants/egress.ts';
 import { egressSend } from './mutants/egressSend.ts';
+import { flow } from './mutants/flow.ts';
+import { flowGuards } from './mutants/flowGuards.ts';
+import { flowGrants } from './mutants/flowGrants.ts';
+import { flowRules } from './mutants/flowRules.ts';
 import { foundation } from './mutants/foundation.ts';
 import { http } from './mutants/http.ts';
 import { identity } from './mutants/identity.ts';
 import { kernel } from './mutants/kernel.ts';
+import { live } from './mutants/live.ts';
 import { oboSubject } from './mutants/oboSubject.ts';
 import { oboFaults } from './mutants/oboFaults.ts';
 import { oboInjection } from './mutants/oboInjection.ts';
@@ -31,6 +41,7 @@ import { oboProviders } from './mutants/oboProviders.ts';
 import { oboProvidersAnswers } from './mutants/oboProvidersAnswers.ts';
 import { oboProvidersChoice } from './mutants/oboProvidersChoice.ts';
 import { policy } from './mutants/policy.ts';
+import { recovery } from './mutants/recovery.ts';
 import { registry } from './mutants/registry.ts';
 import { reinit } from './mutants/reinit.ts';
 import { rest } from './mutants/rest.ts';
@@ -40,7 +51,20 @@ import { settings } from './mutants/settings.ts';
 import { sqliteRedis } from './mutants/sqliteRedis.ts';
 import { stores } from './mutants/stores.ts';
 import { toolcall } from './mutants/toolcall.ts';
+import { uiServers } from './mutants/uiServers.ts';
 import { upstream } from './mutants/upstream.ts';
+import { vault } from './mutants/vault.ts';
+import { vaultCases } from './mutants/vaultCases.ts';
+import { vaultEndpoint } from './mutants/vaultEndpoint.ts';
+import { vaultKeeping } from './mutants/vaultKeeping.ts';
+import { vaultStores } from './mutants/vaultStores.ts';
+import { ui } from './mutants/ui.ts';
+import { vaultProcesses } from './mutants/vaultProcesses.ts';
+import { web } from './mutants/web.ts';
+import { webAdmin } from './mutants/webAdmin.ts';
+import { webChat } from './mutants/webChat.ts';
+import { webConnect } from './mutants/webConnect.ts';
+import { webTools } from './mutants/webTools.ts';
 import { oboExchanger } from './mutants/oboExchanger.ts';
 import { oboExchangerFaults } from './mutants/oboExchangerFaults.ts';
 
@@ -54,7 +78,9 @@ export interface Mutant {
 
 /** What proves that the tests of a security or race promise can fail. One file per area. */
 export const mutants: readonly Mutant[] = [
+  ...recovery,
   ...kernel,
+  ...live,
   ...identity,
   ...access,
   ...accessChanges,
@@ -69,11 +95,23 @@ export const mutants: readonly Mutant[] = [
   ...openid,
   ...oboSubject,
   ...openidLogin,
+  ...ui,
+  ...uiServers,
   ...upstream,
+  ...vault,
+  ...vaultCases,
+  ...vaultEndpoint,
+  ...vaultKeeping,
+  ...vaultStores,
   ...channel,
+  ...chat,
+  ...cli,
   ...http,
+  ...conformance,
   ...connections,
+  ...blocks,
   ...configure,
+  ...conversations,
   ...overrides,
   ...registry,
   ...argumentChecks,
@@ -99,4 +137,14 @@ export const mutants: readonly Mutant[] = [
   ...oboExchanger,
   ...oboExchangerFaults,
   ...foundation,
+  ...flow,
+  ...flowGuards,
+  ...flowGrants,
+  ...flowRules,
+  ...vaultProcesses,
+  ...web,
+  ...webAdmin,
+  ...webChat,
+  ...webConnect,
+  ...webTools,
 ];

@@ -27,6 +27,7 @@ describe('requirements', () => {
       'lease.one.holder': ['done', 'Two processes never both hold a lease.'],
       'lease.killed.taken-over': ['planned', 'A lease of a killed process is taken over.'],
       'Lease.Bad': ['planned', 'no sentence'],
+      'lease.other.way': ['done', 'Somebody else keeps it.', ['lease.unknown.other']],
     };
     const found = disagreements(table, [
       at('lease.killed.taken-over'),
@@ -37,6 +38,7 @@ describe('requirements', () => {
       'lease.one.holder is marked done and no test verifies it',
       'Lease.Bad is not of the form area.thing.behaviour (lower case, hyphens inside a word)',
       'Lease.Bad: the promise is not a sentence',
+      'lease.other.way is said to be kept by lease.unknown.other, which no test verifies',
       'a.test.ts:3 verifies lease.killed.taken-over, which is marked planned: mark it done',
       'a.test.ts:3 verifies lease.unknown.id, which no file of test/requirements lists',
       'a.test.ts:3 calls verifies with something other than a plain string id',
@@ -59,8 +61,13 @@ function disagreements(
 ): string[] {
   const problems: string[] = [];
   const verified = new Set(promised.map(({ id }) => id));
-  for (const [id, [status, promise]] of Object.entries(table)) {
-    if (status === 'done' && !verified.has(id)) problems.push(`${id} is marked done and no test verifies it`);
+  for (const [id, [status, promise, by = []]] of Object.entries(table)) {
+    if (status === 'done' && !verified.has(id) && by.length === 0) {
+      problems.push(`${id} is marked done and no test verifies it`);
+    }
+    for (const other of by) {
+      if (!verified.has(other)) problems.push(`${id} is said to be kept by ${other}, which no test verifies`);
+    }
     if (!wellFormed.test(id))
       problems.push(`${id} is not of the form area.thing.behaviour (lower case, hyphens inside a word)`);
     if (!/^\S.*[.]$/.test(promise)) problems.push(`${id}: the promise is not a sentence`);

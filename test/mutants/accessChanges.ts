@@ -23,20 +23,20 @@ export const accessChanges: readonly Mutant[] = [
   },
   {
     id: 'access.share.public',
-    file: `${folder}/shareServer.ts`,
+    file: `${folder}/shareResource.ts`,
     find: "if (decision.touchesPublic) roles.requirePermission(principal, 'SHARE_PUBLIC');",
     replace: '',
   },
   {
     id: 'access.share.no-more-than-held',
     file: `${folder}/decideSharing.ts`,
-    find: "if (((bits | (before & givable)) & ~held) !== 0) throw new GatewayError('MCP_ACL_FORBIDDEN');",
+    find: 'if (((bits | (before & givable)) & ~held) !== 0) throw new GatewayError(sharing.denial);',
     replace: '',
   },
   {
     id: 'access.share.no-more-than-held',
     file: `${folder}/decideSharing.ts`,
-    find: "if ((before.bits & givable & ~held) !== 0) throw new GatewayError('MCP_ACL_FORBIDDEN');",
+    find: 'if ((before.bits & givable & ~held) !== 0) throw new GatewayError(sharing.denial);',
     replace: '',
   },
   {
@@ -47,13 +47,13 @@ export const accessChanges: readonly Mutant[] = [
   },
   {
     id: 'access.share.needs-both',
-    file: `${folder}/shareServer.ts`,
-    find: 'const managed = ask();',
-    replace: 'const managed = { server: registry.get(tenant, id)!, bits: 15 };',
+    file: `${folder}/shareResource.ts`,
+    find: 'const shared = await ask();',
+    replace: 'const shared = before;',
   },
   {
     id: 'access.share.principals',
-    file: `${folder}/shareServer.ts`,
+    file: `${folder}/shareResource.ts`,
     find: '(await users.findById(principalId))?.tenant === tenant ?',
     replace: '(await users.findById(principalId)) ?',
   },
@@ -71,7 +71,7 @@ export const accessChanges: readonly Mutant[] = [
   },
   {
     id: 'access.share.fail-closed',
-    file: `${folder}/shareServer.ts`,
+    file: `${folder}/shareResource.ts`,
     find: 'await Promise.all([acl.refresh(), roles.refresh()]);',
     replace: '',
   },

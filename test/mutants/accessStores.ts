@@ -221,26 +221,26 @@ export const accessStores: readonly Mutant[] = [
   {
     id: 'stores.credentials.unique',
     file: 'packages/stores/src/sqlite/migrations.ts',
-    find: 'CREATE UNIQUE INDEX credentials_principal',
-    replace: 'CREATE INDEX credentials_principal',
+    find: 'CREATE UNIQUE INDEX credentials_key',
+    replace: 'CREATE INDEX credentials_key',
   },
   {
     id: 'stores.credentials.unique',
-    file: 'packages/stores/src/mongo/accessSchemas.ts',
+    file: 'packages/stores/src/mongo/vaultSchemas.ts',
     find: "{ name: 'credential', unique: true }",
     replace: "{ name: 'credential' }",
   },
   {
     id: 'stores.credentials.apart',
     file: 'packages/stores/src/sqlite/credentials.ts',
-    find: 'DELETE FROM credentials WHERE expiresAt <= ?',
-    replace: 'DELETE FROM credentials WHERE coalesce(expiresAt, 0) <= ?',
+    find: "removeWhere('expiresAt <= ?', now)",
+    replace: "removeWhere('coalesce(expiresAt, 0) <= ?', now)",
   },
   {
     id: 'stores.credentials.apart',
     file: 'packages/stores/src/mongo/credentials.ts',
-    find: 'credentials.deleteMany({ tenant, principal })',
-    replace: 'credentials.deleteMany({ principal })',
+    find: 'removeWhere({ tenant, principal })',
+    replace: 'removeWhere({ principal })',
   },
   {
     id: 'stores.audit.append-only',
@@ -305,8 +305,8 @@ export const accessStores: readonly Mutant[] = [
   {
     id: 'stores.rotate.whole',
     file: 'packages/gateway/src/ports/collections.ts',
-    find: "{ field: 'sealed', value: credential.sealed, context: credentialContext(credential) },",
-    replace: '',
+    find: "[{ field: 'sealed', value: credential.sealed, context: credentialContext(credential) }]",
+    replace: '[]',
   },
   {
     id: 'stores.rotate.whole',
@@ -317,8 +317,8 @@ export const accessStores: readonly Mutant[] = [
   {
     id: 'stores.copy.sealed-values',
     file: 'packages/gateway/src/ports/credentials.ts',
-    find: '    binding: [label],\n',
-    replace: '',
+    find: 'binding: [label, canonicalUrl,',
+    replace: 'binding: [canonicalUrl,',
   },
   {
     id: 'stores.command.set-role',

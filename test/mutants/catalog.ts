@@ -74,8 +74,8 @@ export const catalog: readonly Mutant[] = [
   {
     id: 'shaping.our-meta',
     file: 'packages/gateway/src/toolcall/callUpstream.ts',
-    find: 'return answerWithoutOurMeta(await lease.upstream.request(method, params, options));',
-    replace: 'return await lease.upstream.request(method, params, options);',
+    find: 'answerWithoutOurMeta(await lease.upstream.request(method, params, options))',
+    replace: 'await lease.upstream.request(method, params, options)',
   },
   {
     id: 'shaping.our-meta',
@@ -147,7 +147,7 @@ export const catalog: readonly Mutant[] = [
   {
     id: 'registry.stored.values-stay-put',
     file: places,
-    find: 'new URL(url).href',
+    find: 'parseUrl(url)?.href ?? url',
     replace: 'new URL(url).origin',
   },
   { id: 'registry.stored.values-stay-put', file: places, find: ' filled(headers), ', replace: ' ' },

@@ -2,7 +2,8 @@ import type { Mutant } from '../mutants.ts';
 
 const folder = 'packages/gateway/src/configure';
 const create = `${folder}/createServer.ts`;
-const change = `${folder}/changeServer.ts`;
+const judgeNew = `${folder}/judgeNew.ts`;
+const judgeChange = `${folder}/judgeChange.ts`;
 const bound = 'packages/gateway/src/registry/secretBindings.ts';
 const view = `${folder}/serverView.ts`;
 const canonical = 'packages/gateway/src/registry/canonical.ts';
@@ -39,18 +40,18 @@ export const configure: readonly Mutant[] = [
     id: 'configure.create.permission',
     file: create,
     find: 'requireOboPermission(parts, await enterWrite(parts, principal), {}, definition)',
-    replace: 'requireOboPermission(parts, caller, {}, definition)',
+    replace: 'requireOboPermission(parts, principal, {}, definition)',
   },
   {
     id: 'configure.obo.create',
-    file: create,
-    find: "    const settings = readInput('server', definition);\n    requireOboPermission(parts, caller, {}, definition);\n",
-    replace: "    const settings = readInput('server', definition);\n",
+    file: judgeNew,
+    find: '  requireOboPermission(parts, caller, {}, definition);\n',
+    replace: '',
   },
   {
     id: 'configure.create.limit',
     file: create,
-    find: '      requireRoom(parts, owner, roster);\n      await stillAlone();\n',
+    find: '      requireRoom(parts, owner.author, roster);\n      await stillAlone();\n',
     replace: '      await stillAlone();\n',
   },
   {
@@ -68,7 +69,7 @@ export const configure: readonly Mutant[] = [
   {
     id: 'configure.create.address',
     file: `${folder}/requireReachable.ts`,
-    find: '  if (address !== undefined) await checkAddress(address);\n',
+    find: '  if (address !== undefined) await parts.checkAddress(address);\n',
     replace: '',
   },
   {
@@ -97,9 +98,9 @@ export const configure: readonly Mutant[] = [
   },
   {
     id: 'configure.obo.sequences',
-    file: change,
-    find: '    requireOboPermission(parts, caller, before, definition);\n    requireSameBinding',
-    replace: '    requireSameBinding',
+    file: judgeChange,
+    find: '  requireOboPermission(parts, caller, before, definition);\n',
+    replace: '',
   },
   {
     id: 'configure.obo.same',
@@ -145,8 +146,8 @@ export const configure: readonly Mutant[] = [
   },
   {
     id: 'configure.change.version',
-    file: change,
-    find: '    requireMatch(change.ifMatch, stored.version);\n',
+    file: judgeChange,
+    find: '  requireMatch(ifMatch, stored.version);\n',
     replace: '',
   },
   {
@@ -157,8 +158,8 @@ export const configure: readonly Mutant[] = [
   },
   {
     id: 'configure.secrets.bound',
-    file: change,
-    find: '    requireSameBinding(kept, before, definition);\n',
+    file: judgeChange,
+    find: '  requireSameBinding(kept, before, definition);\n',
     replace: '',
   },
   { id: 'configure.secrets.bound', file: bound, find: 'headers: place,', replace: 'headers: [],' },
@@ -173,7 +174,7 @@ export const configure: readonly Mutant[] = [
   {
     id: 'configure.remove.everything',
     file: `${folder}/removeServer.ts`,
-    find: '    await parts.credentials.removeOfServer(tenant, id);\n',
+    find: '    await parts.grants.endAll(tenant, server);\n',
     replace: '',
   },
   {
@@ -209,7 +210,7 @@ export const configure: readonly Mutant[] = [
   {
     id: 'configure.remove.finished',
     file: `${folder}/removeServer.ts`,
-    find: '    if (isWithdrawn) return stored;\n',
+    find: '    if (isWithdrawn) return found;\n',
     replace: '',
   },
   {

@@ -8,6 +8,13 @@ const mutant = (id: string, file: string, find: string, replace: string): Mutant
 });
 
 export const connections: readonly Mutant[] = [
+  mutant('connections.state.lost', 'gate', "if (phase === 'use') rememberUse(passage, road, failure);", ''),
+  mutant(
+    'connections.state.lost',
+    'gate',
+    "if (road === 'good') failures.clear",
+    "if (road === 'none') failures.clear",
+  ),
   mutant('connections.shared.one', 'slot', '(opening ?? begin(work))', 'begin(work)'),
   mutant(
     'connections.shared.one',
@@ -259,15 +266,10 @@ export const connections: readonly Mutant[] = [
   mutant(
     'connections.target.unreadable',
     'attempt',
-    "if (target.type !== 'stdio' && !URL.canParse(target.url)) throw new UpstreamError('not_allowed');",
+    "if (target.type !== 'stdio' && !parseUrl(target.url)) throw new UpstreamError('not_allowed');",
     '',
   ),
-  mutant(
-    'connections.target.unreadable',
-    'gate',
-    'URL.canParse(url) ? new URL(url).origin : null',
-    'new URL(url).origin',
-  ),
+  mutant('connections.target.unreadable', 'gate', 'parseUrl(url)?.origin ?? null', 'new URL(url).origin'),
   mutant('connections.shared.replaced', 'sharedPool', '>= MOST_OPEN) {', '>= 64) {'),
   mutant('connections.shared.replaced', 'sharedPool', 'forceNew && slot.connection && ', 'forceNew && '),
   mutant('connections.shared.replaced', 'sharedPool', ', onClosed: () => count(key, -1) }', ' }'),

@@ -109,8 +109,8 @@ export const foundation: readonly Mutant[] = [
   {
     id: 'start.restrictions.fail-closed',
     file: 'packages/gateway/src/registry/whyNotOffered.ts',
-    find: "auth: server.auth !== undefined && server.auth !== 'none',",
-    replace: 'auth: false,',
+    find: "if (usesOwnGrant(server) && scopeOf(server, source).scope !== 'app') {",
+    replace: 'if (false) {',
   },
   {
     id: 'start.restrictions.enforced',

@@ -338,8 +338,8 @@ export const http: readonly Mutant[] = [
   {
     id: 'http.status.redirect-host',
     file: `${folder}/classifyStatus.ts`,
-    find: 'const { host } = new URL(location, base);',
-    replace: 'const { href: host } = new URL(location, base);',
+    find: "const { host = '' } =",
+    replace: "const { href: host = '' } =",
   },
   {
     id: 'http.status.redirect-host',

@@ -21,14 +21,14 @@ export const obo: readonly Mutant[] = [
   {
     id: 'credentials.obo.bearer',
     file: `${credentials}/credentials.ts`,
-    find: 'obo.bearerFor(server, principal, wanted, purse) }',
-    replace: 'undefined }',
+    find: 'const bearer = obo.bearerFor(server, principal, wanted, purse);',
+    replace: 'const bearer = obo ? undefined : undefined;',
   },
   {
     id: 'credentials.obo.graph',
     file: `${credentials}/credentials.ts`,
-    find: 'if (needsGraph) target = fill(of, await graphToken(server, principal, purse));',
-    replace: 'if (needsGraph) void graphToken(server, principal, purse).catch(() => undefined);',
+    find: 'target: fill(of, await graphToken(server, principal, purse)) }',
+    replace: 'target: fill(of, String(graphToken.length)) }',
   },
   {
     id: 'obo.token.trusted',
@@ -195,13 +195,13 @@ export const obo: readonly Mutant[] = [
   {
     id: 'toolcall.obo.refused-once',
     file: `${toolcall}/recoverFromRefusal.ts`,
-    find: '    if (isRefusedToken(error, ready)) await unlessAborted(bearer.renew(error.detail.challenge), signal);\n',
+    find: '    if (last && isRefusedToken(error, next)) await unlessAborted(last.renew(error.detail.challenge), signal);\n',
     replace: '',
   },
   {
     id: 'toolcall.obo.refused-once',
     file: `${toolcall}/loadTools.ts`,
-    find: '    if (isRefusedToken(error, ready)) return afterRefusal(error, ready, inbound.signal, again);\n',
+    find: '    if (isRefusedToken(error, ready))\n      return afterRefusal(error, ready, inbound.signal, { again, anew: obtain });\n',
     replace: '',
   },
   {
@@ -219,7 +219,7 @@ export const obo: readonly Mutant[] = [
   {
     id: 'toolcall.obo.nothing-else',
     file: `${toolcall}/maskPresented.ts`,
-    find: 'target.bearer?.shown() ?? []',
+    find: 'bearerOf(ready)?.shown() ?? []',
     replace: '[]',
   },
   {

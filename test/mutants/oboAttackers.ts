@@ -190,7 +190,7 @@ export const oboAttackers: readonly Mutant[] = [
   {
     id: 'obo.secrets.told',
     file: `${gateway}/toolcall/maskPresented.ts`,
-    find: '...(target.bearer?.shown() ?? [])',
+    find: '...(bearerOf(ready)?.shown() ?? [])',
     replace: '...[]',
   },
   {

@@ -135,8 +135,8 @@ export const oboCa: readonly Mutant[] = [
   {
     id: 'obo.ca.provider',
     file: network,
-    find: "  redirects: 'refuse',\n",
-    replace: '',
+    find: "is an attack.\n  redirects: 'refuse',\n",
+    replace: 'is an attack.\n',
   },
   {
     id: 'obo.ca.origins',
@@ -165,7 +165,7 @@ export const oboCa: readonly Mutant[] = [
   {
     id: 'obo.ca.file',
     file: configuration,
-    find: ', ...readAuthorities(settings).problems',
+    find: '    ...readAuthorities(settings).problems,\n',
     replace: '',
   },
   {

@@ -97,13 +97,13 @@ export const oboFaults: readonly Mutant[] = [
   mutant(
     'recovery.once',
     `${gateway}/toolcall/loadTools`,
-    'if (isRefusedToken(error, ready)) return afterRefusal(error, ready, inbound.signal, again);',
+    'if (isRefusedToken(error, ready))\n      return afterRefusal(error, ready, inbound.signal, { again, anew: obtain });',
     '',
   ),
   mutant(
     'recovery.final',
     `${gateway}/toolcall/recoverFromRefusal`,
-    'if (isRefusedToken(error, ready)) await unlessAborted(bearer.renew(error.detail.challenge), signal);',
+    'if (last && isRefusedToken(error, next)) await unlessAborted(last.renew(error.detail.challenge), signal);',
     '',
   ),
   mutant(
@@ -167,12 +167,17 @@ export const oboFaults: readonly Mutant[] = [
     "if (refused && inbound.principal.by.via === 'bearer') throw refused;",
     '',
   ),
-  mutant('sign-in.ended', `${obo}/subjectSource`, 'if (clock.now() < until) {', 'if (until > 0) {'),
+  mutant(
+    'sign-in.ended',
+    `${obo}/subjectSource`,
+    "if (found.kind === 'token') {",
+    "if (found.kind === 'token' && found.usableUntil < 0) {",
+  ),
   mutant(
     'sign-in.no-fallback',
     `${gateway}/credentials/credentials`,
-    "if (wanted && target.type !== 'stdio') {",
-    "if (wanted && target.type === 'stdio') {",
+    "if (!wanted || filled.target.type === 'stdio') return filled;",
+    'return filled;',
   ),
   mutant(
     'sign-in.reinit',
@@ -189,7 +194,7 @@ export const oboFaults: readonly Mutant[] = [
   mutant(
     'graph.header',
     `${gateway}/credentials/credentials`,
-    'if (needsGraph) target = fill(of, await graphToken(server, principal, purse));',
-    '',
+    'usesGraph(server.settings)\n        ?',
+    'usesGraph(server.settings) && of === null\n        ?',
   ),
 ];

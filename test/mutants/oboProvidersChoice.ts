@@ -104,7 +104,7 @@ export const oboProvidersChoice: readonly Mutant[] = [
     id: 'obo.discovery.plain-http',
     file: `${folder}/endpointSource.ts`,
     find: 'if (!isSafeEndpoint(place)) {',
-    replace: 'if (!URL.canParse(place)) {',
+    replace: "if (place === '') {",
   },
   {
     id: 'obo.discovery.plain-http',

@@ -82,8 +82,8 @@ export const oboSubject: readonly Mutant[] = [
   {
     id: 'obo.subject.session',
     file: source,
-    find: 'const until = usableUntil(found);',
-    replace: 'const until = found.expiresAt + 0 * usableUntil(found);',
+    find: 'until: Math.min(found.usableUntil, expiresAt)',
+    replace: 'until: Math.max(found.usableUntil, expiresAt, clock.now() + 60_000)',
   },
   {
     id: 'obo.subject.session',
@@ -93,15 +93,15 @@ export const oboSubject: readonly Mutant[] = [
   },
   {
     id: 'obo.subject.owner',
-    file: source,
-    find: 'found?.issuer !== issuer || found.subject !== subject',
-    replace: 'found?.issuer !== issuer',
+    file: 'packages/gateway/src/identity/openid/loginContext.ts',
+    find: 'subject: account.subject,',
+    replace: "subject: record.canonicalUrl.replace('login:', ''),",
   },
   {
     id: 'obo.subject.owner',
-    file: source,
-    find: 'found?.issuer !== issuer || found.subject !== subject',
-    replace: 'found?.subject !== subject',
+    file: 'packages/gateway/src/identity/openid/loginContext.ts',
+    find: 'issuer: settings.issuer,\n          subject',
+    replace: 'issuer: record.issuer,\n          subject',
   },
   {
     id: 'obo.subject.owner',
@@ -155,8 +155,8 @@ export const oboSubject: readonly Mutant[] = [
   {
     id: 'obo.subject.api-key',
     file: source,
-    find: '      isOver = true;\n',
-    replace: '      isOver = true;\n      break;\n',
+    find: "isOver ||= found.kind === 'over';",
+    replace: "isOver ||= found.kind === 'over';\n      break;",
   },
   {
     id: 'obo.subject.no-provider',

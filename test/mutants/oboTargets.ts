@@ -319,14 +319,20 @@ export const oboTargets: readonly Mutant[] = [
   },
   {
     id: 'obo.targets.write',
-    file: `${gateway}/configure/createServer.ts`,
-    find: "    requireTarget(parts, { source: 'user', settings }, { isElsewhere: true });\n",
+    file: `${gateway}/configure/requireReachable.ts`,
+    find: "  requireTarget(parts, { source: 'user', settings }, { isElsewhere: true });\n",
     replace: '',
   },
   {
     id: 'obo.targets.write',
+    file: `${gateway}/configure/judgeNew.ts`,
+    find: 'await requireReachable(parts, asUserServer(settings, owner))',
+    replace: 'null',
+  },
+  {
+    id: 'obo.targets.write',
     file: `${gateway}/configure/changeServer.ts`,
-    find: "      requireTarget(parts, { source: 'user', settings }, { isElsewhere: true });\n",
+    find: '      await requireReachable(parts, asUserServer(settings, stored));\n',
     replace: '',
   },
   {

@@ -10,8 +10,8 @@ export const openid: readonly Mutant[] = [
   {
     id: 'openid.discovery.cached',
     file: 'packages/gateway/src/identity/openid/providerMetadata.ts',
-    find: 'return flights.run([], read, { detached: true });',
-    replace: 'return read();',
+    find: 'flights.run([], read, { detached: true })',
+    replace: 'read()',
   },
   {
     id: 'openid.discovery.cached',
@@ -28,8 +28,8 @@ export const openid: readonly Mutant[] = [
   {
     id: 'openid.discovery.failure',
     file: 'packages/gateway/src/identity/openid/fetchDocument.ts',
-    find: 'if (bytes > MOST_BYTES) {',
-    replace: 'if (bytes > 64 * MOST_BYTES) {',
+    find: 'boundedText(response, MOST_BYTES)',
+    replace: 'boundedText(response, 64 * MOST_BYTES)',
   },
   {
     id: 'openid.discovery.issuer',

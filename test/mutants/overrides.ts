@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutants.ts';
 
 const folder = 'packages/gateway/src/configure';
-const change = `${folder}/changeServer.ts`;
+const change = `${folder}/judgeChange.ts`;
 const view = `${folder}/serverView.ts`;
 const override = `${folder}/overrideServer.ts`;
 const bound = 'packages/gateway/src/registry/secretBindings.ts';
@@ -78,14 +78,14 @@ export const overrides: readonly Mutant[] = [
   {
     id: 'configure.override.base-secrets',
     file: bound,
-    find: "inner === 'client_secret' || isFilledIn ?",
-    replace: "inner === 'client_secret' ?",
+    find: "inner === 'private_key_file' || isFilledIn",
+    replace: "inner === 'private_key_file'",
   },
   {
     id: 'configure.override.environment',
     file: overrideTier,
-    find: 'plainTexts.has(key) ? [] : variablesIn(value, [...path, key])',
-    replace: 'plainTexts.has(key) ? [] : variablesIn(null, [...path, key])',
+    find: '...variablesIn(value, [...path, key])];',
+    replace: '...variablesIn(null, [...path, key])];',
   },
   {
     id: 'configure.override.environment',
@@ -110,6 +110,18 @@ export const overrides: readonly Mutant[] = [
     file: 'packages/gateway/src/registry/snapshot.ts',
     find: 'JSON.stringify([id, tenant, source, audience, scope,',
     replace: 'JSON.stringify([id, tenant, source, typeof audience, scope,',
+  },
+  {
+    id: 'configure.override.grants',
+    file: 'packages/gateway/src/configure/overrideServer.ts',
+    find: 'if (isOwn && server) await parts.grants.endAll(tenant, server);',
+    replace: 'if (server) await parts.grants.endAll(tenant, server);',
+  },
+  {
+    id: 'configure.override.grants',
+    file: 'packages/gateway/src/configure/overrideServer.ts',
+    find: '    if (isOwn && server) await parts.grants.endAll(tenant, server);\n',
+    replace: '    void server;\n',
   },
   {
     id: 'configure.override.values',
@@ -138,7 +150,7 @@ export const overrides: readonly Mutant[] = [
   {
     id: 'configure.override.values',
     file: 'packages/gateway/src/registry/valuePlaces.ts',
-    find: 'new URL(url).href',
+    find: 'parseUrl(url)?.href ?? url',
     replace: 'new URL(url).origin',
   },
   {

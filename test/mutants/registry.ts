@@ -20,8 +20,8 @@ export const registry: readonly Mutant[] = [
   {
     id: 'registry.scope.user',
     file: scope,
-    find: 'requiresOAuth ?? oauth !== undefined',
-    replace: 'requiresOAuth ?? false',
+    find: 'requiresOAuth ?? (oauth !== undefined ||',
+    replace: 'requiresOAuth ?? (oauth === null ||',
   },
   { id: 'registry.scope.user', file: scope, find: '!usesObo(settings) &&', replace: '' },
   {
@@ -72,6 +72,12 @@ export const registry: readonly Mutant[] = [
   {
     id: 'registry.stored.trust-tier',
     file: tier,
+    find: "text.includes('?')",
+    replace: "text.includes('?resource=')",
+  },
+  {
+    id: 'registry.stored.trust-tier',
+    file: tier,
     find: 'errors.push(...textProblems(item, at));',
     replace: '{}',
   },
@@ -86,12 +92,6 @@ export const registry: readonly Mutant[] = [
     file: tier,
     find: 'if (reserved && isMapping(item))',
     replace: 'if (reserved && !isMapping(item))',
-  },
-  {
-    id: 'registry.stored.trust-tier',
-    file: tier,
-    find: "(query.has('audience') || query.has('resource'))",
-    replace: "query.has('audience')",
   },
   {
     id: 'registry.stored.checked',

@@ -4,8 +4,9 @@ export const reinit: readonly Mutant[] = [
   {
     id: 'reinit.outcomes',
     file: 'packages/gateway/src/reinit/outcome.ts',
-    find: 'const found = outcome.tools !== null && outcome.tools.length > 0',
-    replace: 'const found = outcome.tools !== null',
+    find: "const common = { ...base, oauthRequired: true, code: 'MCP_AUTHORIZATION_UNAVAILABLE' as const };\n      return found",
+    replace:
+      "const common = { ...base, oauthRequired: true, code: 'MCP_AUTHORIZATION_UNAVAILABLE' as const };\n      return outcome.tools !== null",
   },
   {
     id: 'reinit.explicit',

@@ -27,13 +27,13 @@ export const rest: readonly Mutant[] = [
   },
   {
     id: 'rest.call.left',
-    file: 'api/src/rest/mcp/answering.ts',
+    file: 'api/src/rest/mcp/observing.ts',
     find: "if (outcome !== 'cancelled') {",
     replace: "if (outcome !== '') {",
   },
   {
     id: 'rest.call.observed',
-    file: 'api/src/rest/mcp/answering.ts',
+    file: 'api/src/rest/mcp/observing.ts',
     find: "outcome = 'tool_error'",
     replace: "outcome = 'ok'",
   },

@@ -37,8 +37,8 @@ export const scenarios: readonly Mutant[] = [
   {
     id: 'scenario.oidc.sealed',
     file: `${openid}/loginTokens.ts`,
-    find: 'id: credentialId(key),',
-    replace: 'id: credentialId(key) + JSON.stringify(tokens),',
+    find: 'scopesRequested: settings.scope,',
+    replace: 'scopesRequested: `${settings.scope} ${accessToken}`,',
   },
   {
     id: 'scenario.oidc.sealed',
@@ -49,7 +49,7 @@ export const scenarios: readonly Mutant[] = [
   {
     id: 'scenario.oidc.logout',
     file: 'packages/gateway/src/identity/sessions.ts',
-    find: 'await credentials.remove(loginKey({ tenant, userId, session: hash }));',
+    find: 'await endTokens(loginKey({ tenant, userId, session: hash }));',
     replace: '',
   },
   {

@@ -97,9 +97,9 @@ export const secrecy: readonly Mutant[] = [
   },
   {
     id: 'secrets.nowhere',
-    file: `${gateway}/identity/openid/loginTokens.ts`,
-    find: 'keyring.seal(JSON.stringify(tokens), credentialContext(key))',
-    replace: 'JSON.stringify([tokens, keyring.seal.length, credentialContext(key)])',
+    file: `${gateway}/credentials/vault/openTokens.ts`,
+    find: 'keyring.seal(JSON.stringify(payload), credentialContext(record))',
+    replace: 'JSON.stringify([payload, keyring.seal.length, credentialContext(record)])',
   },
   {
     id: 'secrets.nowhere',
@@ -109,7 +109,7 @@ export const secrecy: readonly Mutant[] = [
   },
   {
     id: 'secrets.nowhere',
-    file: 'api/src/rest/mcp/answering.ts',
+    file: 'api/src/rest/mcp/observing.ts',
     find: '          code: outcome,\n',
     replace: '          code: outcome,\n          error,\n',
   },
@@ -172,5 +172,18 @@ export const secrecy: readonly Mutant[] = [
     file: `${gateway}/configure/requireOboPermission.ts`,
     find: "principal, 'CONFIGURE_OBO')",
     replace: "principal, 'CREATE')",
+  },
+  {
+    id: 'secrets.oauth',
+    file: `${gateway}/toolcall/callUpstream.ts`,
+    find: 'return maskTokens(answer, ready);',
+    replace: 'return answer;',
+  },
+  {
+    // What a server names as a scope is asked for, whatever it is.
+    id: 'secrets.oauth',
+    file: `${gateway}/credentials/oauthTokens.ts`,
+    find: '.filter((scope) => !isShown(scope))',
+    replace: '',
   },
 ];

@@ -5,6 +5,13 @@ const settingsSource = 'packages/settings/src';
 
 export const settings: readonly Mutant[] = [
   {
+    id: 'contracts.url.hot',
+    file: `${contracts}/config/parseUrl.ts`,
+    find: '    return new URL(text, base);',
+    replace:
+      '    const { canParse } = URL as unknown as { canParse(text: string): boolean };\n    return canParse(text) || base !== undefined ? new URL(text, base) : undefined;',
+  },
+  {
     id: 'settings.unknown-key.refused',
     file: `${contracts}/config/findKeys.ts`,
     find: '    } else if (open) {',
@@ -346,7 +353,7 @@ export const settings: readonly Mutant[] = [
   {
     id: 'settings.template.url-parsable',
     file: `${settingsSource}/template/renderTemplate.ts`,
-    find: 'if (!URL.canParse(rendered.text)) {',
+    find: 'if (!parseUrl(rendered.text)) {',
     replace: 'if (rendered.text === undefined) {',
   },
 ];

@@ -179,13 +179,13 @@ export const stores: readonly Mutant[] = [
   {
     id: 'stores.copy.wrong-key',
     file: 'packages/stores/src/copy/openSealed.ts',
-    find: 'keyring.open(value, context);',
+    find: 'keyring.open(sealed.value, sealed.context);',
     replace: '',
   },
   {
     id: 'stores.copy.sealed-values',
     file: 'packages/stores/src/copy/openSealed.ts',
-    find: 'keyring.open(value, context);',
+    find: 'keyring.open(sealed.value, sealed.context);',
     replace: '',
   },
   {
@@ -262,27 +262,21 @@ export const stores: readonly Mutant[] = [
   },
   {
     id: 'stores.rotate.whole',
-    file: 'packages/stores/src/copy/rotateStore.ts',
-    find: 'await raw.put(name, changed);',
-    replace: 'if (count === 0) await raw.put(name, changed);',
+    file: 'packages/stores/src/copy/resealPass.ts',
+    find: 'raw.reseal(name, anew)',
+    replace: 'raw.reseal(name, anew.slice(1))',
   },
   {
     id: 'stores.rotate.resumable',
     file: 'packages/stores/src/copy/rotateStore.ts',
-    find: "[...collectionNames.filter((name) => name !== 'system'), 'system' as const]",
+    find: "collectionNames.filter((name) => name !== 'system')",
     replace: 'collectionNames',
   },
   {
     id: 'stores.rotate.wrong-key',
     file: 'packages/stores/src/copy/rotateStore.ts',
-    find: 'for (const name of order) await openAll(name, store, keyring, hold);',
-    replace: '',
-  },
-  {
-    id: 'stores.rotate.live-gateway',
-    file: 'packages/stores/src/copy/rotateStore.ts',
-    find: '    await hold.keep();\n    await raw.put',
-    replace: '    await raw.put',
+    find: 'for await (const page of pagesOf(name, store.raw, hold)) openSealed(name, page, keyring, refuse);',
+    replace: 'void pagesOf(name, store.raw, hold);',
   },
   {
     id: 'stores.rotate.live-gateway',

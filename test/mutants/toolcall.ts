@@ -89,7 +89,7 @@ export const toolcall: readonly Mutant[] = [
   {
     id: 'toolcall.replay.most-two',
     file: 'packages/gateway/src/toolcall/askServer.ts',
-    find: 'return askOnce(parts, ready, next, inbound);',
+    find: 'return lastTry(ready, () => askOnce(parts, ready, next, inbound));',
     replace: 'return ask(parts, ready, next, inbound, again);',
   },
   {
@@ -330,7 +330,7 @@ export const toolcall: readonly Mutant[] = [
   {
     id: 'audit.call.outcome',
     file: 'packages/gateway/src/toolcall/callTool.ts',
-    find: "trail.refused = refused?.code ?? 'MCP_AUTHORIZATION_UNAVAILABLE';",
+    find: "trail.refused = refused?.code ?? 'MCP_AUTHORIZATION_REQUIRED';",
     replace: '',
   },
   {
@@ -384,7 +384,7 @@ export const toolcall: readonly Mutant[] = [
   {
     id: 'audit.call.event',
     file: 'packages/gateway/src/toolcall/recordAudit.ts',
-    find: 'scopes: trail.isPrepared && server ? scopesOf(server) : undefined,',
-    replace: 'scopes: server && [],',
+    find: 'scopes: authority?.scopes,',
+    replace: 'scopes: authority && [],',
   },
 ];

@@ -117,6 +117,10 @@ export const configure = {
     'done',
     'An address that an administrator chose is judged as a user’s; proxies and certificates are the operator’s.',
   ],
+  'configure.override.grants': [
+    'done',
+    'What users were given at a server is ended with it, and not because it was led elsewhere.',
+  ],
   'configure.override.values': [
     'done',
     'Values and rights of users follow no override to another place, nor back.',

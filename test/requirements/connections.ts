@@ -119,6 +119,7 @@ export const connections = {
   'connections.drop.holder': ['done', "A user's sessions at one server can be ended without cutting a call."],
   'connections.drop.principal': ['done', "A logout ends that user's sessions, half-open ones included."],
   'connections.memory.bounded': ['done', 'What is remembered of failures expires and is capped.'],
+  'connections.state.lost': ['done', 'An open connection behind which nobody answers is told as failed.'],
   'connections.state.told': ['done', 'The state of a connection is told to the user it belongs to.'],
   'connections.close.everything': ['done', 'A shutdown closes every connection exactly once.'],
   'connections.close.bounded': ['done', 'A connection that does not close is waited for five seconds.'],

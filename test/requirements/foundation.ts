@@ -65,7 +65,7 @@ export const foundation = {
   ],
   'start.restrictions.fail-closed': [
     'done',
-    'A server whose restriction is not enforced yet is not offered.',
+    'A server whose restriction cannot be carried out is not offered.',
   ],
   'stdio.environment.inherited': [
     'done',
@@ -95,5 +95,6 @@ export const foundation = {
     'Every relative link of a page leads somewhere, and the architecture page names what exists.',
   ],
   'docs.routes': ['done', 'The REST reference lists every route and no other, with who may enter.'],
+  'docs.events': ['done', 'Every event of the log is explained in a guide.'],
   'docs.commands': ['done', 'Every npm command a page names exists.'],
 } as const satisfies Record<string, Requirement>;

@@ -60,7 +60,7 @@ export const oboFaults = {
   ],
   'obo.sign-in.ended': [
     'done',
-    'A login token past its end is a sign-in that is needed, and nothing is sent.',
+    'A login token at its end is renewed; where that is refused a sign-in is needed, and nothing is sent.',
   ],
   'obo.sign-in.no-fallback': [
     'done',

@@ -76,6 +76,19 @@ export const openid = {
   'openid.login.refused': ['done', 'The provider’s words are neither shown nor logged.'],
   'openid.login.outage': ['done', 'A provider that does not answer is told from a login that failed.'],
   'openid.tokens.sealed': ['done', 'The tokens of a login are sealed to their session.'],
+  'openid.tokens.renewed': ['done', 'The tokens of a login are renewed for as long as its session goes on.'],
+  'openid.tokens.discovery-down': [
+    'done',
+    'The tokens of a login are used while the provider’s metadata cannot be read.',
+  ],
+  'openid.tokens.moved': [
+    'done',
+    'A provider’s endpoint that is gone is looked for anew, not in what is remembered.',
+  ],
+  'openid.tokens.subject': [
+    'done',
+    'The tokens of a login are used for the subject they were given for alone.',
+  ],
   'openid.tokens.valid': ['done', 'The tokens of a login are given while valid, and end with the session.'],
   'openid.route.begin': ['done', 'GET /oauth/openid sends the browser to the provider.'],
   'openid.route.cookie': ['done', 'A neighbour host cannot plant a login over https.'],

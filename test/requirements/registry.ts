@@ -35,6 +35,7 @@ export const registry = {
     'done',
     'A stored server never takes the name of an administrator’s, even if that one cannot be offered.',
   ],
+  'registry.sign-in.transports': ['done', 'Nobody signs in where no request could carry a token.'],
   'registry.stored.trust-tier': [
     'done',
     'A stored definition with a process, ${...}, a trusted placeholder or an operator’s field is not offered.',

@@ -65,6 +65,10 @@ export const rest = {
     'done',
     'A stream that stays silent is kept alive until its answer, and no longer.',
   ],
+  'rest.metrics.credentials': [
+    'done',
+    'Refreshes, lost rotations, pairs that could not be stored and sign-ins are counted by how they ended.',
+  ],
   'rest.metrics.labels': ['done', 'No user, argument or name that a caller chose becomes a label.'],
   'rest.sign-in.shape': [
     'done',

@@ -16,6 +16,10 @@ export const secrecy = {
     'done',
     'No secret appears in an answer, a log line, an audit event or the store, also not encoded.',
   ],
+  'secrets.oauth': [
+    'done',
+    'No token, code, verifier or client secret of a sign-in at a server appears in an answer, a log line, an audit event, a measurement or the store, whoever repeats it.',
+  ],
   'strangers.isolated': [
     'done',
     'No sequence of requests by one user reads or changes a server, a value or the sharing of another.',

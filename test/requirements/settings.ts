@@ -1,6 +1,7 @@
 import type { Requirement } from '../requirements.ts';
 
 export const settings = {
+  'contracts.url.hot': ['done', 'A URL with letters beyond ASCII is one, however often that was asked.'],
   'settings.unknown-key.refused': [
     'done',
     'An unknown key stops the load with its line, its path and the nearest known key.',
@@ -54,6 +55,7 @@ export const settings = {
   ],
   'settings.generated.current': ['done', 'Schema, references and .env.example are what the sources say.'],
   'settings.generated.complete': ['done', 'Every variable, error code and section is described.'],
+  'settings.websocket.no-sign-in': ['done', 'Sign-in over a websocket, which cannot work, is refused.'],
   'settings.names.refused': ['done', 'Server names that routes or URLs cannot hold are refused.'],
   'settings.names.collision': ['done', 'Two server names with one normalised form are refused, naming both.'],
   'settings.transport.inferred': [

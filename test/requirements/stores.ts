@@ -267,7 +267,7 @@ export const stores = {
   'stores.rotate.wrong-key': ['done', 'A rotation that cannot open every value changes none.'],
   'stores.rotate.live-gateway': [
     'done',
-    'A rotation refuses while a gateway writes, and writes back no record that may have changed.',
+    'A rotation goes on beside gateways, as one of them, and never beside a copy or on half of one.',
   ],
   'stores.rotate.command': ['done', 'The rotation command does the whole rotation and says what it did.'],
   'testkit.programs.agreed': [

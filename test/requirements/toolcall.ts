@@ -13,6 +13,12 @@ export const toolcall = {
     'done',
     'Resources and prompts that a server lacks are not found, and a sign-in that is needed is told there too.',
   ],
+  'toolcall.grant.anew': [
+    'done',
+    'Who signs in anew in the middle of a call has it sent with the new grant, over another connection.',
+  ],
+  'toolcall.scope.second': ['done', 'A wider scope that is wanted at the second try is asked for too.'],
+  'toolcall.masked.all': ['done', 'Every token that a call presented is taken out of what the server says.'],
   'toolcall.replay.uncertain': [
     'done',
     'A call that may have run is never sent twice because its server calls it harmless.',

@@ -112,6 +112,10 @@ describe('personal API keys', () => {
         'delete /api/user/sessions/:session',
         'get /api/user/keys',
         'get /api/user/sessions',
+        'post /api/chat/:id/approvals/:callId',
+        'post /api/chat/:id/connects/:callId',
+        'post /api/mcp/:serverName/oauth/bind',
+        'post /api/mcp/:serverName/oauth/initiate',
         'post /api/mcp/approvals/:id',
         'post /api/user/keys',
       ]);

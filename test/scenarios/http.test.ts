@@ -28,12 +28,34 @@ describe('the HTTP door', () => {
         .map(({ method, path }) => `${method} ${path}`);
       expect(open.sort()).toEqual([
         'get /',
+        // Of the interface: the page itself for who is signed in, else the way to the sign-in.
+        'get /admin',
+        'get /admin/:page',
+        // Where browsers come back to and leave from: they are led to the sign-in, or told what is wrong, on a page.
+        'get /api/mcp/:serverName/oauth/callback',
+        'get /api/mcp/:serverName/oauth/initiate',
+        'get /assets/:file',
+        'get /chat',
+        'get /chat/:id',
         'get /health',
         // Asks for a token or an administrator itself: a collector has no session.
         'get /metrics',
+        // What authorization servers read about us, and the page that says how a sign-in at a server ended.
+        'get /oauth/client/:file',
+        'get /oauth/client/public/:file',
+        'get /oauth/error',
+        'get /oauth/jwks.json',
+        'get /oauth/result.js',
+        'get /oauth/success',
         'get /ready',
+        'get /servers',
+        'get /servers/:name',
+        'get /settings',
         'get /setup',
         'get /style.css',
+        'get /tools',
+        'get /tools/:server',
+        'get /tools/:server/:tool',
         'post /api/auth/login',
         'post /api/auth/logout',
         'post /api/auth/setup',

@@ -1,12 +1,18 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseEnv } from '@behalf/contracts';
 import { systemClock, systemRandom, type Clock } from '@behalf/kernel';
 import { compose } from '../../api/src/compose.ts';
 import type { Route } from '../../api/src/http.ts';
 import type { Logger } from '../../api/src/logger.ts';
 import { serve } from '../../api/src/serve.ts';
+import { readWeb } from '../../api/src/web/readWeb.ts';
+import type { WebFiles } from '../../api/src/web/webFiles.ts';
+
+/** The interface as this run built it before its first test. */
+const builtWeb = fileURLToPath(new URL('../../packages/web/dist', import.meta.url));
 
 export interface InProcessGateway {
   readonly url: string;
@@ -24,6 +30,7 @@ export async function startInProcess(
   variables: Record<string, string> = {},
   yaml?: string,
   clock: Clock = systemClock,
+  web: WebFiles | null = readWeb(builtWeb),
 ): Promise<InProcessGateway> {
   const dir = await mkdtemp(join(tmpdir(), 'behalf-http-'));
   const dataDir = join(dir, 'data');
@@ -47,6 +54,7 @@ export async function startInProcess(
     logger,
     clock,
     random: systemRandom,
+    web,
     protect: () => undefined,
     onEvicted: () => {
       throw new Error('The store went into maintenance');

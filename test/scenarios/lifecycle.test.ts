@@ -29,15 +29,15 @@ describe('a running gateway', () => {
       await writeFile(file, yaml('first'));
       const gateway = await place.start();
       const browser = await signedIn(gateway);
-      const home = async () => (await browser.get('/')).text();
-      expect(await home()).toContain('first');
+      const shown = async () => (await browser.get('/api/mcp/servers')).text();
+      expect(await shown()).toContain('first');
 
       await writeFile(file, 'mcpServers: [');
       gateway.signal('SIGHUP');
       await eventually('the refusal to be logged', () =>
         gateway.output().includes('Configuration not reloaded'),
       );
-      expect(await home()).toContain('first');
+      expect(await shown()).toContain('first');
       const refused = await browser.post('/api/admin/reload');
       expect(refused.status).toBe(422);
       expect(await refused.json()).toMatchObject({ code: 'CONFIG_INVALID', errors: [{ line: 1 }] });
@@ -47,15 +47,15 @@ describe('a running gateway', () => {
       await mkdir(file);
       gateway.signal('SIGHUP');
       await eventually('the second refusal', () => gateway.output().includes('EISDIR'));
-      expect(await home()).toContain('first');
+      expect(await shown()).toContain('first');
       await rm(file, { recursive: true });
 
       await writeFile(file, yaml('second'));
       gateway.signal('SIGHUP');
-      await eventually('the reload', async () => (await home()).includes('second'));
+      await eventually('the reload', async () => (await shown()).includes('second'));
       await writeFile(file, yaml('third'));
       expect((await browser.post('/api/admin/reload')).status).toBe(200);
-      expect(await home()).toContain('third');
+      expect(await shown()).toContain('third');
       await gateway.stop();
     },
     60_000,
@@ -181,21 +181,26 @@ describe('a running gateway', () => {
 
   verifies(
     'start.restrictions.fail-closed',
-    'a server whose restriction is not enforced yet is not offered, and the log says why',
+    'a server that cannot be kept apart as it is written is not offered, and the log says why',
     async () => {
-      const restricted = [['signed', 'auth: required']] as const;
-      const yaml = scripted() + restricted.map(([name, line]) => server(name, {}, line)).join('');
-      await writeFile(join(place.dir, 'librechat.yaml'), yaml);
+      // A token of ours, for a server that everybody has another conversation with.
+      const mixed = `  mixed:
+    type: streamable-http
+    url: https://mixed.example/mcp
+    headers: { X-User: '{{LIBRECHAT_USER_ID}}' }
+    oauth: { grant: client_credentials, token_url: 'https://as.example/token', client_id: a, client_secret: b }
+`;
+      await writeFile(join(place.dir, 'librechat.yaml'), scripted() + mixed);
       const gateway = await place.start();
       const browser = await signedIn(gateway);
       const { servers } = (await (await browser.get('/api/mcp/tools')).json()) as { servers: object };
       expect(Object.keys(servers)).toEqual(['scripted']);
       const home = await (await browser.get('/')).text();
-      for (const [name] of restricted) {
-        expect(gateway.output()).toContain(`"server":"${name}"`);
-        expect((await browser.post(`/api/mcp/servers/${name}/tools/echo/call`)).status).toBe(404);
-        expect(home).not.toContain(`<code>${name}</code>`);
-      }
+      expect(gateway.output()).toMatch(
+        /client_credentials is for a server that everybody shares[^\n]*"mixed"|"mixed"[^\n]*client_credentials is for/,
+      );
+      expect((await browser.post(`/api/mcp/servers/mixed/tools/echo/call`)).status).toBe(404);
+      expect(home).not.toContain('mixed');
       await gateway.stop();
     },
     60_000,

@@ -13,7 +13,7 @@ describe('who may do what', () => {
   let gateway: InProcessGateway;
   let people: Record<Exclude<Actor, 'anonymous'> | 'bystander', Person>;
   /** The servers in question, by the name of who wrote them. */
-  const servers = { owner: { name: '', id: '' }, former: { name: '', id: '' } };
+  const servers = { owner: { name: '', id: '', block: '' }, former: { name: '', id: '', block: '' } };
 
   beforeAll(async () => {
     upstream = await scriptedHttpServer({
@@ -75,19 +75,34 @@ describe('who may do what', () => {
   async function writeServer(author: 'owner' | 'former'): Promise<void> {
     const config = { type: 'streamable-http', url: upstream.url, title: `Of ${author}` };
     const made = await must(201, people[author].post('/api/mcp/servers', { config }));
-    servers[author] = { name: made['serverName'] ?? '', id: made['dbId'] ?? '' };
+    servers[author] = { name: made['serverName'] ?? '', id: made['dbId'] ?? '', block: '' };
+    await writeBlock(author);
     if (author === 'former') return;
     const updated = [{ type: 'user', id: people.editor.id, accessRoleId: 'mcpServer_editor' }];
     const at = `/api/permissions/mcpServer/${servers.owner.id}`;
     await must(200, people.owner.send('PUT', at, { updated, removed: [], public: false }));
   }
 
+  /** A block of that server; the editor may edit the owner's. */
+  async function writeBlock(author: 'owner' | 'former'): Promise<void> {
+    const made = await must(
+      201,
+      people[author].post('/api/mcp/blocks', { server: servers[author].name, tool: 'echo' }),
+    );
+    servers[author].block = made['id'] ?? '';
+    if (author === 'former') return;
+    const updated = [{ type: 'user', id: people.editor.id, accessRoleId: 'mcpServer_editor' }];
+    const at = `/api/permissions/block/${servers.owner.block}`;
+    await must(200, people.owner.send('PUT', at, { updated, removed: [], public: false }));
+  }
+
   function fill(path: string, row: Row, actor: Actor): string {
-    const { name, id } = servers[actor === 'former' ? 'former' : 'owner'];
+    const { name, id, block } = servers[actor === 'former' ? 'former' : 'owner'];
+    const isBlockId = path.startsWith('/api/permissions/block/') || path.startsWith('/api/mcp/blocks/');
     const isServerId = path.startsWith('/api/permissions/');
     const defaults: Record<string, string> = {
       ...{ serverName: name, toolName: 'echo', promptName: 'greet', session: 'unknown' },
-      id: isServerId ? id : 'unknown',
+      id: isBlockId ? block : isServerId ? id : 'unknown',
     };
     const filled = path.replace(/:(\w+)/g, (_all, key: string) => {
       const given = row.params?.[key] ?? defaults[key] ?? 'unknown';
@@ -129,8 +144,11 @@ describe('who may do what', () => {
   }
 
   /** What this row took away is there again for the next. */
-  async function restore(route: string, status: number): Promise<void> {
+  async function restore(route: string, status: number, actor: Actor): Promise<void> {
     if (route === 'DELETE /api/mcp/servers/:serverName' && status === 200) await writeServer('owner');
+    if (route === 'DELETE /api/mcp/blocks/:id' && status === 204) {
+      await writeBlock(actor === 'former' ? 'former' : 'owner');
+    }
     if (route === 'PATCH /api/admin/users/:id' && status === 200) {
       await must(
         200,
@@ -154,7 +172,7 @@ describe('who may do what', () => {
         for (const [i, actor] of actors.entries()) {
           const status = await ask(route, row, actor);
           if (status !== row.expect[i]) told.push(`${route} as ${actor}: ${status}, not ${row.expect[i]}`);
-          await restore(route, status);
+          await restore(route, status, actor);
         }
       }
       expect(told).toEqual([]);

@@ -24,6 +24,18 @@ const definition = (title: string) => ({
 export const matrix: Readonly<Record<string, Row>> = {
   // Public doors.
   'GET /': { expect: [200, 200, 200, 200, 200, 200, 200] },
+  // The interface: what it shows asks for itself.
+  'GET /chat': { expect: [302, 200, 200, 200, 200, 200, 200] },
+  'GET /chat/:id': { expect: [302, 200, 200, 200, 200, 200, 200] },
+  'GET /tools': { expect: [302, 200, 200, 200, 200, 200, 200] },
+  'GET /tools/:server': { expect: [302, 200, 200, 200, 200, 200, 200] },
+  'GET /tools/:server/:tool': { expect: [302, 200, 200, 200, 200, 200, 200] },
+  'GET /servers': { expect: [302, 200, 200, 200, 200, 200, 200] },
+  'GET /servers/:name': { expect: [302, 200, 200, 200, 200, 200, 200] },
+  'GET /settings': { expect: [302, 200, 200, 200, 200, 200, 200] },
+  'GET /admin': { expect: [302, 200, 200, 200, 200, 200, 200] },
+  'GET /admin/:page': { expect: [302, 200, 200, 200, 200, 200, 200] },
+  'GET /assets/:file': { expect: [404, 404, 404, 404, 404, 404, 404] },
   'GET /health': { expect: [200, 200, 200, 200, 200, 200, 200] },
   'GET /ready': { expect: [200, 200, 200, 200, 200, 200, 200] },
   'GET /style.css': { expect: [200, 200, 200, 200, 200, 200, 200] },
@@ -53,6 +65,7 @@ export const matrix: Readonly<Record<string, Row>> = {
     expect: [401, 404, 404, 200, 200, 404, 200],
     body: { arguments: {} },
   },
+  'GET /api/mcp/servers/:serverName/tools': { expect: [401, 404, 404, 200, 200, 404, 200] },
   'POST /api/mcp/servers/:serverName/resources/read': {
     expect: [401, 404, 404, 200, 200, 404, 200],
     body: { uri: 'test:one' },
@@ -64,6 +77,8 @@ export const matrix: Readonly<Record<string, Row>> = {
   'GET /api/mcp/servers/:serverName/resources': { expect: [401, 404, 404, 200, 200, 404, 200] },
   'GET /api/mcp/servers/:serverName/resources/templates': { expect: [401, 404, 404, 200, 200, 404, 200] },
   'GET /api/mcp/servers/:serverName/prompts': { expect: [401, 404, 404, 200, 200, 404, 200] },
+  // That a server is not there is what the diagnosis says.
+  'POST /api/mcp/:serverName/diagnose': { expect: [401, 200, 200, 200, 200, 200, 200], body: {} },
   'POST /api/mcp/:serverName/reinitialize': { expect: [401, 404, 404, 200, 200, 404, 200], body: {} },
   'GET /api/mcp/connection/status': { expect: [401, 200, 200, 200, 200, 200, 200] },
   'GET /api/mcp/connection/status/:serverName': { expect: [401, 404, 404, 200, 200, 404, 200] },
@@ -72,6 +87,71 @@ export const matrix: Readonly<Record<string, Row>> = {
     expect: [401, 404, 404, 200, 200, 404, 200],
     body: { pluginKey: 'mcp_<server>', action: 'uninstall', auth: {} },
   },
+
+  // Blocks: of the owner with the server in question, shared with the editor as the server is; of `former` their own.
+  'GET /api/mcp/blocks': { expect: [401, 200, 200, 200, 200, 200, 200] },
+  'POST /api/mcp/blocks': {
+    expect: [401, 404, 404, 201, 201, 404, 201],
+    body: { server: '<server>', tool: 'echo' },
+  },
+  'POST /api/mcp/blocks/check': { expect: [401, 200, 200, 200, 200, 200, 200], body: { ids: ['unknown'] } },
+  'GET /api/mcp/blocks/:id': { expect: [401, 404, 404, 200, 200, 404, 200] },
+  'PATCH /api/mcp/blocks/:id': {
+    expect: [401, 404, 404, 200, 200, 404, 200],
+    body: { title: 'Renamed', inputs: {} },
+  },
+  'POST /api/mcp/blocks/:id/run': { expect: [401, 404, 404, 200, 200, 404, 200], body: {} },
+  'DELETE /api/mcp/blocks/:id': { expect: [401, 404, 404, 403, 204, 404, 204] },
+  'GET /api/permissions/block/:id': { expect: [401, 404, 404, 403, 200, 404, 200] },
+  'PUT /api/permissions/block/:id': {
+    expect: [401, 403, 404, 403, 200, 404, 403],
+    body: { updated: [], removed: [], public: false },
+  },
+
+  // Signing in at servers. This one says nothing of where that is done.
+  'POST /api/mcp/:serverName/oauth/start': { expect: [401, 404, 404, 424, 424, 404, 424], body: {} },
+  'GET /api/mcp/:serverName/oauth/initiate': {
+    expect: [302, 404, 404, 404, 404, 404, 404],
+    query: 'flowId=unknown',
+  },
+  'POST /api/mcp/:serverName/oauth/initiate': {
+    expect: [401, 404, 404, 404, 404, 404, 404],
+    body: { flowId: 'unknown', token: 'made up' },
+  },
+  'GET /api/mcp/:serverName/oauth/callback': {
+    expect: [302, 302, 302, 302, 302, 302, 302],
+    query: 'state=unknown&code=made-up',
+  },
+  'POST /api/mcp/:serverName/oauth/bind': { expect: [401, 404, 404, 404, 404, 404, 404], body: {} },
+  'POST /api/mcp/oauth/cancel/:serverName': { expect: [401, 404, 404, 200, 200, 404, 200], body: {} },
+  'GET /api/mcp/oauth/status/:flowId': { expect: [401, 404, 404, 404, 404, 404, 404] },
+  'GET /api/mcp/oauth/tokens/:flowId': { expect: [401, 404, 404, 404, 404, 404, 404] },
+  'GET /api/mcp/:serverName/credentials': { expect: [401, 404, 404, 200, 200, 404, 200] },
+  'PATCH /api/mcp/:serverName/credentials/:label': {
+    expect: [401, 404, 404, 404, 404, 404, 404],
+    body: { isDefault: true },
+  },
+  'DELETE /api/mcp/:serverName/credentials/:label': { expect: [401, 404, 404, 404, 404, 404, 404] },
+  'PUT /api/mcp/:serverName/credential': {
+    expect: [401, 404, 404, 200, 200, 404, 200],
+    body: { accessToken: 'brought-along' },
+  },
+  'POST /api/mcp/:serverName/oauth/disconnect': { expect: [401, 404, 404, 200, 200, 404, 200], body: {} },
+  'GET /oauth/client/:file': { expect: [404, 404, 404, 404, 404, 404, 404] },
+  'GET /oauth/client/public/:file': { expect: [404, 404, 404, 404, 404, 404, 404] },
+  'GET /oauth/jwks.json': { expect: [200, 200, 200, 200, 200, 200, 200] },
+  'GET /oauth/success': { expect: [200, 200, 200, 200, 200, 200, 200] },
+  'GET /oauth/error': { expect: [200, 200, 200, 200, 200, 200, 200] },
+  'GET /oauth/result.js': { expect: [200, 200, 200, 200, 200, 200, 200] },
+  'POST /api/admin/credentials/diagnose': {
+    expect: [401, 403, 403, 403, 403, 404, 403],
+    body: { serverName: '<server>', userId: 'nobody' },
+  },
+  'POST /api/admin/credentials/reauth': {
+    expect: [401, 403, 403, 403, 403, 200, 403],
+    body: { serverName: '<server>' },
+  },
+
   'GET /api/mcp/approvals': { expect: [401, 200, 200, 200, 200, 200, 200] },
   'POST /api/mcp/approvals/:id': {
     expect: [401, 404, 404, 404, 404, 404, 404],
@@ -79,9 +159,27 @@ export const matrix: Readonly<Record<string, Row>> = {
     params: { id: 'unknown' },
   },
 
+  // The chat, each user's own. No model is configured here.
+  'POST /api/chat': { expect: [401, 409, 409, 409, 409, 409, 409], body: { text: 'hello' } },
+  'GET /api/chat': { expect: [401, 200, 200, 200, 200, 200, 200] },
+  'GET /api/chat/models': { expect: [401, 200, 200, 200, 200, 200, 200] },
+  'GET /api/chat/:id': { expect: [401, 404, 404, 404, 404, 404, 404] },
+  'PATCH /api/chat/:id': { expect: [401, 404, 404, 404, 404, 404, 404], body: { title: 'Another' } },
+  'DELETE /api/chat/:id': { expect: [401, 404, 404, 404, 404, 404, 404] },
+  'POST /api/chat/:id/stop': { expect: [401, 404, 404, 404, 404, 404, 404] },
+  'POST /api/chat/:id/approvals/:callId': {
+    expect: [401, 404, 404, 404, 404, 404, 404],
+    body: { approve: true },
+  },
+  'POST /api/chat/:id/connects/:callId': {
+    expect: [401, 404, 404, 404, 404, 404, 404],
+    body: { connected: true },
+  },
+
   // Defining servers.
   'GET /api/mcp/servers': { expect: [401, 200, 200, 200, 200, 200, 200] },
   'POST /api/mcp/servers': { expect: [401, 403, 201, 201, 201, 201, 403], body: definition('Another') },
+  'POST /api/mcp/servers/check': { expect: [401, 403, 200, 200, 200, 200, 403], body: definition('Another') },
   'GET /api/mcp/servers/:serverName': { expect: [401, 404, 404, 200, 200, 200, 200] },
   'PATCH /api/mcp/servers/:serverName': {
     expect: [401, 403, 404, 200, 200, 200, 403],
@@ -109,6 +207,9 @@ export const matrix: Readonly<Record<string, Row>> = {
   },
 
   // Administration.
+  'GET /api/admin/connections': { expect: [401, 403, 403, 403, 403, 200, 403] },
+  'GET /api/admin/stats': { expect: [401, 403, 403, 403, 403, 200, 403] },
+  'GET /api/admin/config': { expect: [401, 403, 403, 403, 403, 200, 403] },
   'POST /api/admin/reload': { expect: [401, 403, 403, 403, 403, 200, 403] },
   'GET /api/admin/mcp/servers': { expect: [401, 403, 403, 403, 403, 200, 403] },
   'GET /api/admin/mcp/servers/:serverName': {

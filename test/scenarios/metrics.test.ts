@@ -1,6 +1,8 @@
+import { FlowView } from '@behalf/contracts';
 import { scriptedHttpServer, verifies } from '@behalf/testkit';
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { startInProcess, type InProcessGateway } from './inProcess.ts';
+import { Browser, locationOf, oauthScene } from './oauthScene.ts';
 import { createPeople, type Person } from './people.ts';
 import { http, yamlWith } from './serverYaml.ts';
 
@@ -122,6 +124,35 @@ describe('metrics', () => {
       expect(text).not.toContain(ada.id);
       expect(text).not.toContain('ada@example.com');
     },
+  );
+
+  verifies(
+    'rest.metrics.credentials',
+    'sign-ins at a server are counted by how they ended',
+    async () => {
+      const scene = await oauthScene({}, { METRICS_TOKEN: TOKEN });
+      try {
+        const browser = new Browser(scene.gateway.url, scene.ada);
+        const signIn = async () => {
+          const begun = FlowView.parse(await (await browser.post('/api/mcp/files/oauth/start')).json());
+          const left = await browser.go(begun.connectUrl);
+          const back = await browser.go(locationOf(left));
+          return browser.go(locationOf(back));
+        };
+        await signIn();
+        scene.as.change({ consent: 'deny' });
+        await signIn();
+        await browser.go('/api/mcp/files/oauth/callback?state=planted-state&code=planted-code');
+        const text = await (await read(bearer(TOKEN), scene.gateway)).text();
+        for (const outcome of ['ok', 'access_denied', 'flow_unknown'])
+          expect(text).toMatch(new RegExp(`^behalf_sign_ins_total\\{outcome="${outcome}",.*\\} 1$`, 'm'));
+        expect(text).toMatch(/^behalf_token_pairs_not_stored_total\{.*\} 0$/m);
+        expect(text).not.toContain('planted');
+      } finally {
+        await scene.close();
+      }
+    },
+    60_000,
   );
 });
 

@@ -3,7 +3,13 @@ import { eventually, verifies } from '@behalf/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect } from '@jest/globals';
 import { seenBy } from './oboCaller.ts';
 import { startOboScene, type OboScene } from './oboScene.ts';
-import { createRunningClock, needsReauth, signedInAt, signInOf } from './oboSignInVisitor.ts';
+import {
+  createRunningClock,
+  needsReauth,
+  signedInAt,
+  signInOf,
+  type OboVisitor,
+} from './oboSignInVisitor.ts';
 import { createPeople } from './people.ts';
 import { tokenCaller } from './tokenCaller.ts';
 
@@ -18,7 +24,9 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
     let scene: OboScene;
     let next = 0;
     beforeAll(async () => {
-      scene = await startOboScene({ way, users, clock });
+      // Without offline_access: what the provider gives ends with the sign-in there.
+      const variables = { OPENID_SCOPE: 'openid profile email' };
+      scene = await startOboScene({ way, users, clock, variables });
     }, 60_000);
     beforeEach(() => {
       scene.idp.switches.clear();
@@ -151,21 +159,28 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
       nothingSent();
     });
 
-    // The last one: what the provider gives at a login is over from here on.
-    verifies('obo.sign-in.ended', 'a login token past its end is a sign-in that is needed', async () => {
-      const { id } = someone();
-      const browser = await signedInAt(scene, id);
-      expect(seenBy(await browser.call())).toBe(id);
+    // The last one: what the provider gives at a login is close to its end from here on.
+    verifies('obo.sign-in.ended', 'a login token at its end is renewed, or a sign-in is needed', async () => {
+      const [staying, leaving] = [await signedInAt(scene, 'user-18'), await signedInAt(scene, 'user-19')];
+      for (const browser of [staying, leaving]) expect((await browser.call()).status).toBe(200);
+      await leaving.signOutThere(scene.startedWith.variables['OPENID_ISSUER'] ?? '');
+      // The provider's own clock does not move: what it renews now must not be over by the time of the others.
+      clock.move(3_570_000);
+      // By such a jump nothing is believed that was read before, the list of servers neither.
+      const answer = (browser: OboVisitor) =>
+        eventually('the list of servers', async () => {
+          const said = await browser.call();
+          return said.status === 200 && said;
+        });
+      expect(seenBy(await answer(staying))).toBe('user-18');
+      // What is refused early costs nothing while the token lives.
+      expect(seenBy(await answer(leaving))).toBe('user-19');
       scene.mail.credentials.clear();
       scene.idp.requests.clear();
-      clock.move(3_600_000);
-      // By such a jump nothing is believed that was read before, the list of servers neither.
-      const answer = await eventually('the list of servers', async () => {
-        const said = await browser.call();
-        return said.status === 200 && said;
-      });
-      expect(answer).toMatchObject({ status: 200, body: { isError: true } });
-      expect(signInOf(answer)).toEqual(needsReauth('expired_no_refresh'));
+      clock.move(60_000);
+      const refused = await answer(leaving);
+      expect(refused).toMatchObject({ status: 200, body: { isError: true } });
+      expect(signInOf(refused)).toEqual(needsReauth('expired_no_refresh'));
       nothingSent();
     });
   });

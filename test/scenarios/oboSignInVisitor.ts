@@ -9,6 +9,8 @@ import { callPath } from './tokenCaller.ts';
 /** Somebody's browser, signed in or on the way to it. */
 export interface OboVisitor extends Visitor {
   call(server?: string): Promise<{ status: number; body: CallBody }>;
+  /** Ends the sign-in at the provider, and with it what the provider gave for it. */
+  signOutThere(issuer: string): Promise<void>;
 }
 
 /** A browser that trusts the provider's certificate. `gateway`: another one than the scene's own. */
@@ -16,9 +18,19 @@ export function oboVisitor(
   scene: Pick<OboScene, 'url' | 'ca'>,
   gateway: Pick<OboScene, 'url'> = scene,
 ): OboVisitor {
-  const visitor = createVisitor(gateway, createBrowser({ fetch: createTrustingFetch(scene.ca.caPem) }));
+  const fetch = createTrustingFetch(scene.ca.caPem);
+  const there = createBrowser({ fetch });
+  const visitor = createVisitor(gateway, there);
   return {
     ...visitor,
+    async signOutThere(issuer) {
+      const metadata = await fetch(`${issuer}/.well-known/openid-configuration`);
+      const { end_session_endpoint: end } = (await metadata.json()) as { end_session_endpoint: string };
+      const { text } = await there.open(end);
+      const [, action = ''] = /action="([^"]+)"/.exec(text) ?? [];
+      const [, xsrf = ''] = /name="xsrf" value="([^"]+)"/.exec(text) ?? [];
+      await there.open(action, { xsrf, logout: 'yes' });
+    },
     async call(server = 'mail') {
       const response = await visitor.post(callPath(server, 'whoami'), { arguments: {} });
       return { status: response.status, body: (await response.json()) as CallBody };

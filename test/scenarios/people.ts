@@ -46,7 +46,10 @@ export async function createPeople(
       hash: async () => 'no password: these have sessions',
     };
     const accounts = createAccounts({ ...store, passwords, keyring, clock, random });
-    const sessions = createSessions({ ...store, clock, random });
+    const sessions = createSessions({
+      ...{ ...store, clock, random },
+      endTokens: (key) => store.credentials.remove(key),
+    });
     const people: Person[] = [];
     for (const entry of names) {
       const { name, role } = typeof entry === 'string' ? { name: entry, role: 'USER' } : entry;

@@ -149,7 +149,7 @@ async function accountWithPassword(gateway: InProcessGateway, password: string) 
 export const FAILURES = 11;
 
 /** Each in turn, with the credential in whatever it says. */
-function repeating(): (request: ScriptedRequest) => ScriptedReply {
+export function repeating(): (request: ScriptedRequest) => ScriptedReply {
   let turn = 0;
   return ({ headers, message }) => {
     const said = `${String(headers.authorization)} ${String(headers['x-key'])} ${String(headers['x-own'])}`;

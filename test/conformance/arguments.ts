@@ -1,0 +1,25 @@
+import type { Json } from '@behalf/gateway';
+
+/** Arguments that fit a tool's schema as far as its properties have plain types. */
+export function sampleArguments(schema: Json): Json {
+  const { properties = {} } = schema as { properties?: Readonly<Record<string, Json>> };
+  return Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, sample(property)]));
+}
+
+function sample({ type, enum: choices, default: given }: Json): unknown {
+  if (given !== undefined) return given;
+  if (Array.isArray(choices)) return choices[0] as unknown;
+  switch (type) {
+    case 'number':
+    case 'integer':
+      return 2;
+    case 'boolean':
+      return true;
+    case 'array':
+      return [];
+    case 'object':
+      return {};
+    default:
+      return 'text';
+  }
+}

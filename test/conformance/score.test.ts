@@ -1,0 +1,67 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { askedOf, readResults, score, type Result } from './score.ts';
+
+const check = (status: Result['checks'][number]['status']) => ({ id: 'a', status, description: 'said' });
+const well: Result['end'] = { refused: null };
+const refused: Result['end'] = { refused: 'issuer_mismatch' };
+
+/** What is wrong with a scenario that is due. */
+function wrongWith(name: string, result: Result | undefined): readonly string[] {
+  const asked = [{ name, isScored: true, isDue: true }];
+  return score(asked, new Map(result && [[name, result]])).flatMap(({ wrong }) => wrong);
+}
+
+describe('the conformance score', () => {
+  verifies('conformance.score.due', 'scored sign-ins and two extensions are due, the rest later', () => {
+    const asked = askedOf({
+      client: ['tools_call', 'auth/metadata-default'],
+      not_scored: [
+        { scenario: 'auth/client-credentials-jwt', leg: 'client' },
+        { scenario: 'auth/dpop', leg: 'client' },
+        { scenario: 'tasks-lifecycle', leg: 'server' },
+      ],
+    });
+    expect(asked).toEqual([
+      { name: 'tools_call', isScored: true, isDue: false },
+      { name: 'auth/metadata-default', isScored: true, isDue: true },
+      { name: 'auth/client-credentials-jwt', isScored: false, isDue: true },
+      { name: 'auth/dpop', isScored: false, isDue: false },
+    ]);
+  });
+
+  verifies('conformance.score.strict', 'a warning, or no result at all, is no pass', () => {
+    const name = 'auth/metadata-default';
+    expect(wrongWith(name, { checks: [check('SUCCESS'), check('INFO')], end: well })).toEqual([]);
+    expect(wrongWith(name, { checks: [check('FAILURE')], end: well })).toEqual(['FAILURE a: said']);
+    expect(wrongWith(name, { checks: [check('WARNING')], end: well })).toEqual(['WARNING a: said']);
+    expect(wrongWith(name, { checks: [check('SUCCESS')], end: null })).toEqual(['It did not end']);
+    expect(wrongWith(name, undefined)).toEqual(['It did not end']);
+  });
+
+  verifies('conformance.score.strict', 'it must end as it is meant to end', () => {
+    const checks = [check('SUCCESS')];
+    expect(wrongWith('auth/metadata-default', { checks, end: refused })).toHaveLength(1);
+    expect(wrongWith('auth/iss-wrong-issuer', { checks, end: refused })).toEqual([]);
+    expect(wrongWith('auth/iss-wrong-issuer', { checks, end: well })).toHaveLength(1);
+  });
+
+  verifies('conformance.score.strict', 'results are found by the name of their scenario', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'behalf-score-'));
+    try {
+      const folder = join(dir, 'auth/basic-cimd-2026-11-16T20-17-11-695Z');
+      await mkdir(folder, { recursive: true });
+      await writeFile(join(folder, 'checks.json'), JSON.stringify([check('SUCCESS')]));
+      await writeFile(join(folder, 'stdout.txt'), '{"refused":null}\n');
+      expect([...readResults(dir)]).toEqual([
+        ['auth/basic-cimd', { checks: [check('SUCCESS')], end: { refused: null } }],
+      ]);
+      expect(readResults(join(dir, 'absent')).size).toBe(0);
+    } finally {
+      await rm(dir, { recursive: true });
+    }
+  });
+});

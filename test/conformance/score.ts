@@ -1,0 +1,113 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+
+/** A requirement set as the suite publishes it. */
+export interface RequirementSet {
+  readonly client: readonly string[];
+  /** Run and reported: extensions, and what is too new to be required. */
+  readonly not_scored?: readonly { readonly scenario: string; readonly leg: string }[];
+}
+
+/** One scenario that a set asks of a client. */
+export interface Asked {
+  readonly name: string;
+  /** Counts for the suite. */
+  readonly isScored: boolean;
+  /** Has to pass. */
+  readonly isDue: boolean;
+}
+
+/** What came of it. */
+export interface Result {
+  readonly checks: readonly Check[];
+  /** What the client said last; null: it never came to that. */
+  readonly end: { readonly refused: string | null } | null;
+}
+
+interface Check {
+  readonly id: string;
+  readonly status: 'SUCCESS' | 'FAILURE' | 'WARNING' | 'INFO' | 'SKIPPED';
+  readonly description: string;
+  readonly errorMessage?: string;
+}
+
+export interface Verdict extends Asked {
+  readonly passed: number;
+  /** Nothing: it passed. */
+  readonly wrong: readonly string[];
+}
+
+/** Extensions that count for us; the suite scores none. */
+const extensions: ReadonlySet<string> = new Set([
+  'auth/client-credentials-basic',
+  'auth/client-credentials-jwt',
+]);
+
+/** Meant to end with our refusal: whoever goes on has not noticed. */
+const refusals: ReadonlySet<string> = new Set([
+  'auth/scope-retry-limit',
+  'auth/resource-mismatch',
+  'auth/iss-supported-missing',
+  'auth/iss-wrong-issuer',
+  'auth/iss-unexpected',
+  'auth/iss-normalized',
+  'auth/metadata-issuer-mismatch',
+]);
+
+export function askedOf({ client, not_scored: unscored = [] }: RequirementSet): Asked[] {
+  const more = unscored.filter(({ leg }) => leg === 'client').map(({ scenario }) => scenario);
+  const isAuth = (name: string) => name.startsWith('auth/');
+  return [
+    ...client.map((name) => ({ name, isScored: true, isDue: isAuth(name) })),
+    ...more.map((name) => ({ name, isScored: false, isDue: extensions.has(name) })),
+  ];
+}
+
+/** Everything that was asked: what did not run did not pass. */
+export function score(asked: readonly Asked[], results: ReadonlyMap<string, Result>): Verdict[] {
+  return asked.map((one) => {
+    const { checks, end } = results.get(one.name) ?? { checks: [], end: null };
+    const passed = checks.filter(({ status }) => status === 'SUCCESS').length;
+    return { ...one, passed, wrong: [...wrongChecks(checks), ...wrongEnd(one, end)] };
+  });
+}
+
+/** A warning is a SHOULD that we did not do. */
+function wrongChecks(checks: readonly Check[]): string[] {
+  return checks
+    .filter(({ status }) => status === 'FAILURE' || status === 'WARNING')
+    .map(({ id, status, description, errorMessage }) => `${status} ${id}: ${errorMessage ?? description}`);
+}
+
+/** The suite believes its servers alone; we also know whether the call that it was all about came through. */
+function wrongEnd({ name, isDue }: Asked, end: Result['end']): string[] {
+  if (end === null) return ['It did not end'];
+  // Of the others some have servers that answer no call.
+  if (!isDue || (end.refused !== null) === refusals.has(name)) return [];
+  return [
+    end.refused === null ? 'It went on where it should have refused' : `It ended early: ${end.refused}`,
+  ];
+}
+
+const STAMP = /-\d{4}-\d\d-\d\dT[\d-]+Z$/;
+
+/** By scenario, from the folders that the suite writes. */
+export function readResults(dir: string): Map<string, Result> {
+  const found = new Map<string, Result>();
+  const files = existsSync(dir) ? readdirSync(dir, { recursive: true, encoding: 'utf8' }) : [];
+  for (const file of files.filter((name) => name.endsWith('checks.json'))) {
+    const folder = dirname(join(dir, file));
+    const checks = JSON.parse(readFileSync(join(folder, 'checks.json'), 'utf8')) as Check[];
+    const name = relative(dir, folder).replaceAll('\\', '/').replace(STAMP, '');
+    found.set(name, { checks, end: readEnd(join(folder, 'stdout.txt')) });
+  }
+  return found;
+}
+
+function readEnd(file: string): Result['end'] {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Result['end'];
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,148 @@
+import type { Mutant } from '../mutants.ts';
+
+export const webChat: readonly Mutant[] = [
+  {
+    id: 'web.chat.own-part',
+    file: 'packages/web/src/chat/session/reconcile.ts',
+    find: 'if (!isSame(shown, next)) answer.parts.set(next);',
+    replace: 'answer.parts.set(next);',
+  },
+  {
+    id: 'web.chat.batched',
+    file: 'packages/web/src/chat/session/textBatch.ts',
+    find: 'takeBack ??= parts.schedule(flush, parts.size());',
+    replace: 'flush();',
+  },
+  {
+    id: 'web.chat.calls',
+    file: 'packages/web/src/chat/session/session.ts',
+    find: `        batch.flush();\n        applyEvent(answer, event);`,
+    replace: '        applyEvent(answer, event);',
+  },
+  {
+    id: 'web.chat.broken',
+    file: 'packages/web/src/chat/session/reconcile.ts',
+    find: 'if (message.finish !== undefined || sizeOf(message.parts) >= shownSize(shown)) {',
+    replace: 'if (sizeOf(message.parts) >= 0) {',
+  },
+  {
+    id: 'web.chat.broken',
+    file: 'packages/web/src/chat/session/session.ts',
+    find: 'messages.set(isBroken ? [...kept, ...shown.slice(kept.length)] : kept);',
+    replace: 'messages.set(kept);',
+  },
+  {
+    id: 'web.chat.older-copy',
+    file: 'packages/web/src/chat/session/session.ts',
+    find: `if (state.get().writing === 'here' || next.updatedAt < updatedAt) return;`,
+    replace: `if (state.get().writing === 'here') return;`,
+  },
+  {
+    id: 'web.chat.stop',
+    file: 'packages/web/src/chat/session/session.ts',
+    find: `      controller.signal.throwIfAborted();\n`,
+    replace: '',
+  },
+  {
+    id: 'web.chat.begun',
+    file: 'packages/web/src/chat/session/sessions.ts',
+    find: 'if (unbegun === session) unbegun = undefined;',
+    replace: 'void unbegun;',
+  },
+  {
+    id: 'web.chat.kept',
+    file: 'packages/web/src/chat/session/sessions.ts',
+    find: `if (other !== id && state.get().writing !== 'here') known.delete(other);`,
+    replace: 'if (other !== id) known.delete(other);',
+  },
+  {
+    id: 'web.chat.drafts',
+    file: 'packages/web/src/chat/session/drafts.ts',
+    find: "return user && `behalf.draft.${user}.${id ?? 'new'}`;",
+    replace: "return user && `behalf.draft.${id ?? 'new'}`;",
+  },
+  {
+    id: 'web.chat.drafts',
+    file: 'packages/web/src/chat/session/session.ts',
+    find: `    parts.drafts.write(undefined, '');\n`,
+    replace: '',
+  },
+  {
+    id: 'web.chat.events',
+    file: 'packages/web/src/api/readChatEvent.ts',
+    find: 'if (!Object.hasOwn(fits, event)) return undefined;',
+    replace: 'if (!(event in fits)) return undefined;',
+  },
+  {
+    id: 'web.chat.follows',
+    file: 'packages/web/src/chat/scroll/followEnd.ts',
+    find: 'return isFollowing && now.top >= before;',
+    replace: 'return isFollowing;',
+  },
+  {
+    id: 'web.chat.tries',
+    file: 'packages/web/src/chat/start/suggestTries.ts',
+    find: 'looks.test(name) && !dangerous.test(name)',
+    replace: 'looks.test(name)',
+  },
+  {
+    id: 'web.chat.servers',
+    file: 'packages/web/src/chat/composer/chosenServers.ts',
+    find: 'return chosen.length === names.length ? undefined : chosen;',
+    replace: 'return undefined;',
+  },
+  {
+    id: 'web.chat.stale-call',
+    file: 'packages/web/src/chat/call/shownState.ts',
+    find: `return !isLive && (state === 'running' || state === 'waiting') ? 'cancelled' : state;`,
+    replace: 'return state;',
+  },
+  {
+    id: 'web.chat.decided',
+    file: 'packages/web/src/chat/call/decided.ts',
+    find: `if (call.state !== 'waiting') return state;`,
+    replace: '',
+  },
+  {
+    id: 'web.markdown.links',
+    file: 'packages/web/src/chat/markdown/readMarkdown.ts',
+    find: `if (href !== undefined) return { kind: 'link', href, host: new URL(href).host, children };`,
+    replace: `if (href !== undefined || url) return { kind: 'link', href: url, host: '', children };`,
+  },
+  {
+    id: 'web.markdown.images',
+    file: 'packages/web/src/chat/markdown/readMarkdown.ts',
+    find: `return [{ kind: 'text', text: alt || url }];`,
+    replace: `return [{ kind: 'text', text: url }];`,
+  },
+  {
+    id: 'web.markdown.bounded',
+    file: 'packages/web/src/chat/markdown/readMarkdown.ts',
+    find: 'if (depth > DEEPEST) return asText(node, reading);',
+    replace: '',
+  },
+  {
+    id: 'web.markdown.bounded',
+    file: 'packages/web/src/chat/markdown/readMarkdown.ts',
+    find: 'return signs > 200 && signs > source.length / 4;',
+    replace: 'return signs > 200_000;',
+  },
+  {
+    id: 'web.markdown.bounded',
+    file: 'packages/web/src/chat/markdown/readMarkdown.ts',
+    find: 'if (source.length > LARGEST || isKnotted(source))',
+    replace: 'if (isKnotted(source))',
+  },
+  {
+    id: 'web.markdown.blocks',
+    file: 'packages/web/src/chat/markdown/splitBlocks.ts',
+    find: 'const done = [...before.done];',
+    replace: 'const done: string[] = [];',
+  },
+  {
+    id: 'web.markdown.tables',
+    file: 'packages/web/src/chat/markdown/tableChunks.ts',
+    find: ' || !lines.every((one) => row.test(one))',
+    replace: '',
+  },
+];

@@ -1,0 +1,70 @@
+import type { Requirement } from '../requirements.ts';
+
+export const webConnect = {
+  'web.connect.in-click': [
+    'done',
+    'The window of a sign-in is opened in the click, before anything is waited for.',
+  ],
+  'web.connect.authority': [
+    'done',
+    'Only the gateway says how a sign-in ended; what a window tells makes the page ask.',
+  ],
+  'web.connect.denied': ['done', 'What its user denied is shown at once.'],
+  'web.connect.closed': ['done', 'A window that seems closed ends nothing: the gateway is asked.'],
+  'web.connect.blocked': ['done', 'Where no window opens, the sign-in goes on in the page, and comes back.'],
+  'web.connect.limit': ['done', 'Nobody is waited for longer than five minutes; then it is cancelled, once.'],
+  'web.connect.cancel': ['done', 'Whoever cancels a sign-in is rid of it, unless it had succeeded.'],
+  'web.connect.once': ['done', 'A page has one sign-in for each server, and all windows hear of its end.'],
+  'web.connect.join': ['done', 'A second window joins the sign-in that the first began.'],
+  'web.connect.refused': [
+    'done',
+    'A sign-in that the gateway does not begin says why, and leaves no window.',
+  ],
+  'web.connect.address': ['done', 'The window of a sign-in goes to this gateway and nowhere else.'],
+  'web.connect.label': ['done', 'A sign-in says which of several it is for, and what it has to reach.'],
+  'web.connect.signals': [
+    'done',
+    'The end of a sign-in is heard on three ways, from this origin and about itself, and leaves nothing behind.',
+  ],
+  'web.connect.no-form': [
+    'done',
+    'In a browser: a code that cannot be exchanged is tried again, and never turns into a form for a token.',
+  ],
+  'web.connect.place': ['done', 'A sign-in is at the server, here, or cannot be begun from a page.'],
+  'web.connect.words': ['done', 'Each end of a sign-in and each reason for one is said in plain words.'],
+  'web.connect.held-run': ['done', 'A call of the console that needs a sign-in is made by itself after it.'],
+  'web.connect.held-answer': [
+    'done',
+    'An answer of the chat that needs a sign-in goes on by itself after it.',
+  ],
+  'web.connect.step-up': ['done', 'A sign-in that does not reach far enough is asked for more.'],
+  'web.connect.popup': ['done', 'In a browser: a server is connected in a window beside its page.'],
+  'web.connect.deny': ['done', 'In a browser: a denial is said at once, and can be tried again.'],
+  'web.connect.cancelled': ['done', 'In a browser: what comes back after a cancel is not taken.'],
+  'web.connect.expired': ['done', 'In a browser: a sign-in that nobody finishes ends and says so.'],
+  'web.connect.same-tab': ['done', 'In a browser: without a window it goes on in the page and comes back.'],
+  'web.connect.phishing': [
+    'done',
+    'In a browser: the link of another user is stopped before the authorization server is reached.',
+  ],
+  'web.connect.second-tab': ['done', 'In a browser: two windows share one sign-in, and both hear its end.'],
+  'web.connect.disconnect': ['done', 'In a browser: ending a sign-in asks first and tells how far it went.'],
+  'web.connect.ended': [
+    'done',
+    'In a browser: a sign-in that is over and cannot be renewed is shown, and connecting again mends it.',
+  ],
+  'web.connect.listed': ['done', 'In a browser: the list of servers connects one as well.'],
+  'web.connect.several': [
+    'done',
+    'In a browser: several accounts have names and one default, and a token can be brought.',
+  ],
+  'web.credentials.state': ['done', 'A stored sign-in says whether it works, until when, and why not.'],
+  'web.credentials.disconnect': ['done', 'What may stay valid elsewhere is never called ended.'],
+  'web.credentials.token': ['done', 'A token that somebody brings is complete before it is sent.'],
+  'chat.connect.held': ['done', 'A call of a chat that needs a sign-in waits for it, and is made once more.'],
+  'chat.connect.declined': ['done', 'It goes on without the sign-in when its user wants that.'],
+  'chat.connect.expired': ['done', 'It goes on without the sign-in when nobody signs in in time.'],
+  'chat.connect.own': ['done', 'Only its own user tells a call that waits, in its own conversation.'],
+  'chat.connect.bounded': ['done', 'A call does not wait for sign-ins again and again.'],
+  'chat.connect.program': ['done', 'A program is never made to wait for a sign-in that nobody can do.'],
+} as const satisfies Record<string, Requirement>;

@@ -1,0 +1,292 @@
+import { createHash } from 'node:crypto';
+import { verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { run, saveBlock, shareWith, sharing } from './blockScene.ts';
+import { createGrantScenes, type GrantScene, type GrantSceneOptions } from './grantScene.ts';
+import type { CallBody, Person } from './people.ts';
+import { createScene } from './scene.ts';
+import { http, yamlWith } from './serverYaml.ts';
+
+const scenes = createGrantScenes();
+
+const inputSchema = {
+  type: 'object',
+  properties: { text: { type: 'string', title: 'Text' } },
+  required: ['text'],
+};
+
+/** A name of it that is not the token: what is shown to a server is masked in what it answers. */
+function fingerprint(authorization: unknown): string {
+  if (typeof authorization !== 'string') return 'nothing';
+  return `Bearer ${createHash('sha256').update(authorization).digest('hex').slice(0, 16)}`;
+}
+
+/** Answers with which token it was shown. */
+const whoami = {
+  name: 'whoami',
+  inputSchema,
+  handler: (_args: object, { request }: { request: { headers: Record<string, unknown> } }) => ({
+    content: [{ type: 'text', text: fingerprint(request.headers['authorization']) }],
+  }),
+};
+
+const shown = ({ content }: CallBody) => content?.[0]?.text;
+const inputs = { text: 'hello' };
+
+/** With Ada's block of a server where each user signs in, shared with Bob. Ada alone is signed in there. */
+async function begin(options: GrantSceneOptions = {}) {
+  const scene = await scenes({
+    names: ['Ada', 'Bob'],
+    mcp: { tools: [whoami], ...options.mcp },
+    settings: sharing,
+    ...(options.server && { server: options.server }),
+  });
+  const [ada, bob] = scene.people as [Person, Person];
+  expect((await scene.connect(ada)).pathname).toBe('/oauth/success');
+  const { id } = await saveBlock(ada, { server: 'notes', tool: 'whoami', title: 'Who' });
+  await shareWith(ada, id, [bob]);
+  return { ...scene, ada, bob, id };
+}
+
+const calls = ({ mcp }: Pick<GrantScene, 'mcp'>) =>
+  mcp.visits.filter(({ request }) => request.message?.method === 'tools/call');
+
+/** What Bob, or whoever has to, is told to do at the server. */
+const signIn = (id: string, more: object = {}) => [
+  {
+    needs: [
+      {
+        ...{ kind: 'sign_in', server: 'notes', title: 'notes', connectUrl: '/servers/notes' },
+        ...{ reason: 'absent', blocks: [id], ...more },
+      },
+    ],
+  },
+];
+
+describe('a shared block', () => {
+  verifies(
+    'blocks.run.own-credential',
+    'asks a new user for their own sign-in, and then runs with it',
+    async () => {
+      const { ada, bob, id, connect, mcp, as } = await begin();
+      const from = mcp.visits.length;
+      const before = as.counters.tokenHits;
+      const refused = await run(bob, id, { inputs });
+      expect([refused.status, refused.body.code]).toEqual([422, 'BLOCK_INCOMPLETE']);
+      expect(refused.body.missing).toEqual({ inputs: [], credentials: signIn(id) });
+      // Nothing was asked of anybody for it.
+      expect([mcp.visits.length - from, as.counters.tokenHits - before]).toEqual([0, 0]);
+      expect((await connect(bob)).pathname).toBe('/oauth/success');
+      const [ofBob, ofAda] = [await run(bob, id, { inputs }), await run(ada, id, { inputs })];
+      expect([ofBob.status, ofAda.status]).toEqual([200, 200]);
+      expect(shown(ofBob.body)).toMatch(/^Bearer /);
+      expect(shown(ofBob.body)).not.toBe(shown(ofAda.body));
+    },
+  );
+
+  verifies(
+    'blocks.run.never-another',
+    '200 runs of two users at once, each with their own token alone',
+    async () => {
+      const { ada, bob, id, connect } = await begin();
+      await connect(bob);
+      const people = [ada, bob];
+      const own: (string | undefined)[] = [];
+      for (const who of people) own.push(shown((await run(who, id, { inputs })).body));
+      expect(new Set(own).size).toBe(2);
+      await Promise.all(
+        Array.from({ length: 10 }, async (_, lane) => {
+          for (let turn = 0; turn < 20; turn += 1) {
+            const who = (lane + turn) % 2;
+            expect(shown((await run(people[who]!, id, { inputs })).body)).toBe(own[who]);
+          }
+        }),
+      );
+    },
+    120_000,
+  );
+
+  verifies(
+    'blocks.run.author-ends',
+    'the author’s deletion of their credential changes nothing for others',
+    async () => {
+      const scene = await begin();
+      const { ada, bob, id, connect } = scene;
+      await connect(bob);
+      const before = shown((await run(bob, id, { inputs })).body);
+      expect((await ada.post('/api/mcp/notes/oauth/disconnect', {})).status).toBe(200);
+      const { body } = await run(bob, id, { inputs });
+      expect([body.isError, shown(body)]).toEqual([false, before]);
+      const made = calls(scene).length;
+      const refused = await run(ada, id, { inputs });
+      expect([refused.status, refused.body.missing]).toEqual([
+        422,
+        { inputs: [], credentials: signIn(id, { reason: 'revoked' }) },
+      ]);
+      expect(calls(scene)).toHaveLength(made);
+    },
+  );
+});
+
+describe('a credential that was deleted', () => {
+  verifies(
+    'blocks.run.v08',
+    'is absent for a run that names it, and never becomes an anonymous run or another credential',
+    async () => {
+      const scene = await begin({
+        mcp: { guard: { access: 'anonymous' } },
+        server: { requiresOAuth: undefined, auth: 'optional' },
+      });
+      const { ada, bob, id, connect, start } = scene;
+      await connect(ada, await start(ada, { label: 'work' }));
+      const named = await run(ada, id, { inputs, credential: 'work' });
+      const usual = await run(ada, id, { inputs });
+      expect([shown(named.body), shown(usual.body)]).toEqual([
+        expect.stringMatching(/^Bearer /),
+        expect.stringMatching(/^Bearer /),
+      ]);
+      expect(shown(named.body)).not.toBe(shown(usual.body));
+      expect((await ada.send('DELETE', '/api/mcp/notes/credentials/work')).status).toBe(200);
+      const made = calls(scene).length;
+      const refused = await run(ada, id, { inputs, credential: 'work' });
+      expect([refused.status, refused.body.missing?.credentials]).toEqual([
+        422,
+        signIn(id, { label: 'work' }),
+      ]);
+      expect((await run(ada, id, { inputs, credential: 'never' })).body.missing?.credentials).toEqual(
+        signIn(id, { label: 'never' }),
+      );
+      // All of them: who had one does not go without.
+      await ada.post('/api/mcp/notes/oauth/disconnect', {});
+      for (const credential of ['work', 'default', undefined]) {
+        const { status } = await run(ada, id, { inputs, ...(credential && { credential }) });
+        expect([credential, status]).toEqual([credential, 422]);
+      }
+      expect(calls(scene)).toHaveLength(made);
+      // Who never had one does, where that is allowed.
+      expect(shown((await run(bob, id, { inputs })).body)).toBe('nothing');
+    },
+  );
+
+  verifies(
+    'blocks.run.choose',
+    'several without a default are offered in a stable order, and the run names one',
+    async () => {
+      const { ada, id, connect, start } = await begin();
+      for (const label of ['work', 'club']) await connect(ada, await start(ada, { label }));
+      const tokens = [];
+      for (const credential of ['club', 'work']) {
+        tokens.push(shown((await run(ada, id, { inputs, credential })).body));
+      }
+      expect(new Set(tokens).size).toBe(2);
+      await ada.send('DELETE', '/api/mcp/notes/credentials/default');
+      const { status, body } = await run(ada, id, { inputs });
+      expect([status, body.missing?.credentials]).toMatchObject([
+        422,
+        [
+          {
+            needs: [
+              {
+                kind: 'choose',
+                choices: [
+                  { label: 'club', kind: 'oauth_code', isDefault: false },
+                  { label: 'work', kind: 'oauth_code', isDefault: false },
+                ],
+              },
+            ],
+          },
+        ],
+      ]);
+      expect(shown((await run(ada, id, { inputs, credential: 'work' })).body)).toBe(tokens[1]);
+      await ada.send('DELETE', '/api/mcp/notes/credentials/club');
+      expect(shown((await run(ada, id, { inputs })).body)).toBe(tokens[1]);
+    },
+  );
+
+  verifies(
+    'blocks.run.side-by-side',
+    'two credentials of one user serve runs at once, each its own',
+    async () => {
+      const { ada, id, connect, start } = await begin();
+      await connect(ada, await start(ada, { label: 'work' }));
+      const labels = ['default', 'work'];
+      const own: (string | undefined)[] = [];
+      for (const credential of labels) own.push(shown((await run(ada, id, { inputs, credential })).body));
+      expect(new Set(own).size).toBe(2);
+      await Promise.all(
+        Array.from({ length: 6 }, async (_, lane) => {
+          for (let turn = 0; turn < 10; turn += 1) {
+            const which = (lane + turn) % 2;
+            const { status, body } = await run(ada, id, { inputs, credential: labels[which] });
+            expect([status, shown(body)]).toEqual([200, own[which]]);
+          }
+        }),
+      );
+    },
+    120_000,
+  );
+});
+
+describe('what is missing', () => {
+  const scene = createScene();
+  const keyed = (url: string) =>
+    http(url, {
+      headers: { 'x-key': '{{KEY}}' },
+      customUserVars: { KEY: { title: 'Key', description: 'Your key' } },
+    });
+
+  verifies(
+    'blocks.run.missing',
+    'inputs and credentials are named in one answer, and nothing was asked of anybody',
+    async () => {
+      const { ada, bob, id, mcp, as } = await begin();
+      const from = mcp.visits.length;
+      const before = as.counters.tokenHits;
+      const text = { block: id, name: 'text', title: 'Text' };
+      const both = await run(bob, id);
+      expect([both.status, both.body.code, both.body.missing]).toEqual([
+        422,
+        'BLOCK_INCOMPLETE',
+        { inputs: [text], credentials: signIn(id) },
+      ]);
+      const one = await run(ada, id);
+      expect(one.body.missing).toEqual({ inputs: [text], credentials: [] });
+      expect([mcp.visits.length - from, as.counters.tokenHits - before]).toEqual([0, 0]);
+    },
+  );
+
+  verifies('blocks.run.missing', 'values that users enter are named with their texts', async () => {
+    const server = await scene.serve({ era: 'legacy', tools: [{ name: 'echo', inputSchema }] });
+    const [ada, bob] = (await scene.begin(yamlWith({ mine: keyed(server.url) }, sharing), [
+      'Ada',
+      'Bob',
+    ])) as [Person, Person];
+    const set = { pluginKey: 'mcp_mine', action: 'install', auth: { KEY: 'k' } };
+    await ada.post('/api/user/plugins', set);
+    const { id } = await saveBlock(ada, { server: 'mine', tool: 'echo' });
+    await shareWith(ada, id, [bob]);
+    const asked = server.requests.length;
+    const { status, body } = await run(bob, id, {});
+    expect([status, body.missing]).toEqual([
+      422,
+      {
+        inputs: [{ block: id, name: 'text', title: 'Text' }],
+        credentials: [
+          {
+            needs: [
+              {
+                ...{ kind: 'values', server: 'mine', title: 'mine', connectUrl: '/servers/mine' },
+                values: [{ name: 'KEY', title: 'Key', description: 'Your key', sensitive: true }],
+                blocks: [id],
+              },
+            ],
+          },
+        ],
+      },
+    ]);
+    expect((await run(bob, id, { inputs, credential: 'work' })).body.code).toBe('MCP_CREDENTIAL_NOT_FOUND');
+    expect(server.requests).toHaveLength(asked);
+    await bob.post('/api/user/plugins', set);
+    expect(await run(bob, id, { inputs })).toMatchObject({ status: 200, body: { isError: false } });
+  });
+});

@@ -1,0 +1,40 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { createGrantScenes } from './grantScene.ts';
+
+const scenes = createGrantScenes();
+
+describe('a server that sends a call elsewhere', () => {
+  verifies('flow.f17.redirect', 'takes no token of its user along', async () => {
+    const seen: unknown[] = [];
+    const thief = createServer((req, res) => {
+      seen.push(req.headers);
+      res.end('{}');
+    });
+    await new Promise<void>((resolve) => thief.listen(0, '127.0.0.1', resolve));
+    const { port } = thief.address() as AddressInfo;
+    try {
+      const { people, connect, mcp } = await scenes();
+      const [ada] = people;
+      if (!ada) throw new Error('Nobody is here');
+      await connect(ada);
+      expect((await ada.call('notes', 'echo')).body.isError).toBe(false);
+      for (const status of [301, 302, 303, 307, 308]) {
+        const location = `http://127.0.0.1:${port}/stolen`;
+        mcp.change({
+          respond: ({ message }) =>
+            message?.method === 'tools/call' ? { status, headers: { location } } : undefined,
+        });
+        const before = mcp.visits.filter(({ bearer }) => bearer !== null).length;
+        const { body } = await ada.call('notes', 'echo');
+        expect([status, body.isError]).not.toEqual([status, false]);
+        expect(mcp.visits.filter(({ bearer }) => bearer !== null).length).toBeGreaterThan(before);
+      }
+      expect(seen).toEqual([]);
+    } finally {
+      thief.close();
+    }
+  });
+});

@@ -1,0 +1,41 @@
+import { ada } from './browser.ts';
+import { askRest } from './webRest.ts';
+import type { ShownPage } from './webPagesScene.ts';
+
+/** The pages that the gateway makes by itself, without the interface. */
+export const gatewayPages: readonly ShownPage[] = [
+  { name: 'setup', user: 'nobody', path: ({ fresh }) => fresh.setupLink },
+  { name: 'setup-closed', user: 'nobody', path: ({ first }) => first.setupLink },
+  { name: 'sign-in', user: 'nobody', path: '/servers/desk' },
+  { name: 'sign-in-failed', user: 'nobody', path: '/?error=openid_failed&incident=abc_DEF-123' },
+  {
+    name: 'sign-in-refused',
+    user: 'nobody',
+    path: ({ first }) => first.url,
+    prepare: async (page) => {
+      await page.getByLabel('Email').fill(ada.email);
+      await page.getByLabel('Password').fill('not this one');
+      await page.keyboard.press('Enter');
+      await page.getByRole('alert').waitFor();
+    },
+  },
+  {
+    name: 'connect',
+    user: 'ada',
+    path: '/servers',
+    prepare: async (page) => {
+      const { connectUrl } = await askRest(page, 'POST', '/api/mcp/notes/oauth/start', {});
+      // A browser that did not begin it is asked.
+      await page.context().clearCookies({ name: /^bf-/ });
+      await page.goto(String(connectUrl));
+      await page.getByRole('heading', { name: 'Connect The notes?' }).waitFor();
+    },
+  },
+  {
+    name: 'connect-refused',
+    user: 'ada',
+    path: '/api/mcp/notes/oauth/initiate?flowId=of-nobody',
+  },
+  { name: 'connected', user: 'ada', path: '/oauth/success?returnTo=/servers/notes' },
+  { name: 'not-connected', user: 'ada', path: '/oauth/error?error=access_denied&returnTo=/servers/notes' },
+];

@@ -1,0 +1,173 @@
+import type { Locator, Page } from 'playwright-core';
+import { openDialog, type ShownPage, type Stage } from './webPagesScene.ts';
+import { askRest, createServer } from './webRest.ts';
+
+/** An address that nobody may use. */
+const FORBIDDEN = 'http://169.254.169.254/latest';
+
+/** The dialog of a new server with this kind of authentication, at an address that may be used. */
+async function addWith(page: Page, { cellar }: Stage, authentication: string): Promise<Locator> {
+  await openDialog(page, 'Add server');
+  const dialog = page.getByRole('dialog', { name: 'Add a server' });
+  await dialog.getByRole('textbox', { name: 'Title' }).fill('Another one');
+  await dialog.getByRole('textbox', { name: /^URL/ }).fill(cellar.url);
+  await dialog.getByRole('combobox', { name: 'Authentication' }).selectOption(authentication);
+  return dialog;
+}
+
+/** Sends it before it is right. */
+async function refuse(dialog: Locator, button: 'Add' | 'Test'): Promise<void> {
+  await dialog.getByRole('button', { name: button, exact: true }).click();
+  await dialog.getByText('It cannot be saved like this').waitFor();
+}
+
+async function reinitialize(page: Page, outcome: string): Promise<void> {
+  await page.getByRole('button', { name: 'Reinitialize' }).click();
+  await page.getByText(outcome, { exact: true }).waitFor();
+}
+
+/** Servers in all their states, and the dialogs about them. */
+export const serverPages: readonly ShownPage[] = [
+  { name: 'server', user: 'ada', path: '/servers/desk' },
+  { name: 'server-obo', user: 'ada', path: '/servers/mail' },
+  { name: 'server-own', user: 'ada', path: '/servers/weather' },
+  { name: 'server-unknown', user: 'ada', path: '/servers/nothing-here' },
+  {
+    name: 'server-reinitialized',
+    user: 'ada',
+    path: '/servers/desk',
+    prepare: (page) => reinitialize(page, 'It is connected'),
+  },
+  {
+    name: 'server-diagnosis',
+    user: 'ada',
+    path: '/servers/notes',
+    prepare: async (page) => {
+      await page.getByRole('button', { name: 'Diagnose', exact: true }).click();
+      await page.getByText('It stops at: Your sign-in or key').waitFor();
+      await page.getByText('steps not looked at').click();
+      await page.getByRole('heading', { name: 'Diagnosis' }).scrollIntoViewIfNeeded();
+    },
+  },
+  {
+    name: 'server-unreachable',
+    user: 'ada',
+    path: '/servers',
+    prepare: async (page, { cellar, scene }) => {
+      const config = { type: 'streamable-http', title: 'The cellar', url: cellar.url };
+      const name = await createServer(page, config);
+      cellar.change({ respond: () => 'reset' });
+      await page.goto(`${scene.home}/servers/${name}`);
+      await page.getByText('Unreachable', { exact: true }).waitFor();
+      await reinitialize(page, 'It still cannot be reached');
+      cellar.change({ respond: () => undefined });
+    },
+  },
+  {
+    name: 'server-left-alone',
+    user: 'ada',
+    path: '/servers/attic',
+    prepare: async (page) => {
+      for (let failures = 0; failures < 3; failures += 1) {
+        await askRest(page, 'POST', '/api/mcp/attic/reinitialize', {});
+      }
+      await page.reload();
+      await page.getByText('Left alone', { exact: true }).waitFor();
+    },
+  },
+  {
+    name: 'server-values',
+    user: 'uma',
+    path: '/servers/ledger',
+    prepare: async (page) => {
+      await page.getByText('Needs your values', { exact: true }).waitFor();
+      await page.getByRole('button', { name: 'Save values' }).click();
+      await page.getByText('Type a value first.').waitFor();
+    },
+  },
+  {
+    name: 'server-values-refused',
+    user: 'uma',
+    path: '/servers/ledger',
+    prepare: async (page) => {
+      await page.getByRole('textbox', { name: 'Account' }).fill('1'.repeat(16_385));
+      await page.getByRole('button', { name: 'Save values' }).click();
+      await page.locator('[aria-invalid=true]').waitFor();
+    },
+  },
+  {
+    name: 'server-sign-in',
+    user: 'ada',
+    path: '/servers/notes',
+    prepare: async (page) => {
+      await page.getByText('Bring a token instead').click();
+      await page.getByText('It can be renewed, or ends at a known time').click();
+      await page.getByRole('button', { name: 'Connect', exact: true }).waitFor();
+    },
+  },
+  {
+    name: 'server-signed-in',
+    user: 'uma',
+    path: '/servers/notes',
+    prepare: async (page) => {
+      await page.getByText('Details', { exact: true }).click();
+      await page.getByText('Given by', { exact: true }).first().waitFor();
+    },
+  },
+  {
+    name: 'server-disconnect',
+    user: 'uma',
+    path: '/servers/notes',
+    prepare: (page) => openDialog(page, 'Disconnect'),
+  },
+  { name: 'server-new', user: 'ada', path: '/servers', prepare: (page) => openDialog(page, 'Add server') },
+  {
+    name: 'server-new-key',
+    user: 'ada',
+    path: '/servers',
+    prepare: async (page, stage) => {
+      const dialog = await addWith(page, stage, 'apiKey');
+      await dialog.getByRole('combobox', { name: 'Sent as' }).selectOption('custom');
+      await dialog.getByRole('button', { name: 'Add a header' }).click();
+      await refuse(dialog, 'Add');
+    },
+  },
+  {
+    name: 'server-new-oauth',
+    user: 'ada',
+    path: '/servers',
+    prepare: async (page, stage) => {
+      const dialog = await addWith(page, stage, 'oauth');
+      await dialog.getByRole('textbox', { name: 'Client secret' }).fill('a secret without a client');
+      await dialog.getByRole('textbox', { name: 'Token URL' }).fill(FORBIDDEN);
+      await refuse(dialog, 'Test');
+    },
+  },
+  {
+    name: 'server-new-obo',
+    user: 'ada',
+    path: '/servers',
+    prepare: async (page, stage) => refuse(await addWith(page, stage, 'obo'), 'Add'),
+  },
+  { name: 'server-edit', user: 'ada', path: '/servers/weather', prepare: (page) => openDialog(page, 'Edit') },
+  {
+    name: 'server-edit-locked',
+    user: 'gil',
+    path: '/servers/letters',
+    prepare: (page) => openDialog(page, 'Edit'),
+  },
+  {
+    name: 'server-share',
+    user: 'ada',
+    path: '/servers/weather',
+    prepare: (page) => openDialog(page, 'Share'),
+  },
+  {
+    name: 'server-delete',
+    user: 'ada',
+    path: '/servers/weather',
+    prepare: (page) => openDialog(page, /^Delete$/),
+  },
+  { name: 'servers', user: 'ada', path: '/servers' },
+  { name: 'servers-user', user: 'uma', path: '/servers' },
+];

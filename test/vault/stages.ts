@@ -1,0 +1,88 @@
+import { describeWith, startRedisServer, type RedisServer } from '@behalf/testkit';
+import {
+  createVaultPool,
+  createVaultStage,
+  type VaultProcess,
+  type VaultStage,
+  type VaultStageOptions,
+} from '@behalf/testkit/vault';
+import { afterAll, afterEach, beforeAll, describe } from '@jest/globals';
+
+/** The vault's chain of times, about a tenth of the real one, for who has to wait for the end of one of them. */
+export const chain = {
+  postMs: 1_500,
+  sendWithinMs: 500,
+  claimMs: 2_500,
+  leaseMs: 3_000,
+  leaseRenewMs: 1_000,
+  waitMs: 8_000,
+  pollMs: 20,
+  holdMs: 5_000,
+  sharedMs: 500,
+  backoffMs: 100,
+  longestBackoffMs: 1_000,
+  closeMs: 5_000,
+};
+
+/** Nothing is renewed ahead of its end: every token request is one that a test asked for. */
+const onlyAtTheEnd = { shortestEarlyMs: 24 * 3_600_000 };
+
+/** Access tokens of the stage live so long: past it, everybody has to renew. */
+export const LIFETIME_MS = 3_600_000;
+
+export interface Backend {
+  readonly name: 'SQLite' | 'MongoDB and Redis';
+  /** A fresh stage, ended after the test. */
+  readonly open: (options?: Omit<VaultStageOptions, 'backend'>) => Promise<VaultStage>;
+  /** Where Redis is part of it. */
+  readonly redis: () => RedisServer;
+}
+
+/** The same promises on one host, and scaled out. */
+export function onEachBackend(title: string, body: (backend: Backend) => void): void {
+  const pool = createVaultPool();
+  beforeAll(() => pool.warm(3), 60_000);
+  afterAll(() => pool.close());
+  const opened: VaultStage[] = [];
+  const closeAll = () => Promise.all(opened.splice(0).map((stage) => stage.close()));
+  const keep = async (options: VaultStageOptions) => {
+    const timings = { ...onlyAtTheEnd, ...options.timings };
+    const stage = await createVaultStage({ ...options, timings, pool });
+    opened.push(stage);
+    return stage;
+  };
+
+  describe(`${title} on SQLite`, () => {
+    afterEach(closeAll);
+    body({
+      name: 'SQLite',
+      open: (options) => keep({ ...options, backend: { kind: 'sqlite' } }),
+      redis: () => {
+        throw new Error('There is no Redis here');
+      },
+    });
+  });
+
+  describeWith('redis-server', `${title} on MongoDB and Redis`, () => {
+    let redis: RedisServer;
+    beforeAll(async () => {
+      redis = await startRedisServer();
+    });
+    afterEach(closeAll);
+    afterAll(() => redis.stop());
+    body({
+      name: 'MongoDB and Redis',
+      open: (options) => keep({ ...options, backend: { kind: 'mongo', redisUri: redis.uri } }),
+      redis: () => redis,
+    });
+  });
+}
+
+/** Processes that all know the user's token, which is over now; nothing was asked of the authorization server yet. */
+export async function atExpiry(stage: VaultStage, processes: readonly VaultProcess[]): Promise<void> {
+  const [first] = processes;
+  await stage.signIn(first!, 'ada');
+  await stage.storm(processes, { each: 1 });
+  await stage.advance(LIFETIME_MS);
+  stage.authorization.reset();
+}
