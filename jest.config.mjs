@@ -4,6 +4,8 @@ export default {
   testEnvironmentOptions: { customExportConditions: ['behalf-source', 'node', 'node-addons'] },
   roots: ['<rootDir>/packages', '<rootDir>/api', '<rootDir>/config', '<rootDir>/test', '<rootDir>/tools'],
   testMatch: ['**/*.test.ts'],
+  // But for the interface, which only a build makes.
+  globalSetup: '<rootDir>/tools/testSetup.mjs',
   modulePathIgnorePatterns: ['/dist/', '<rootDir>/.build/'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
