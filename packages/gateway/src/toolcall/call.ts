@@ -1,6 +1,6 @@
 import type { Cancellation } from '@behalf/kernel';
 import type { Principal } from '../principal/principal.ts';
-import type { Json } from '../upstream/upstream.ts';
+import type { Era, Json } from '../upstream/upstream.ts';
 
 /** By which door a call came in. */
 export type Door = 'rest' | 'mcp' | 'chat';
@@ -17,6 +17,20 @@ export interface RequestFields {
   readonly CONVERSATIONID?: string;
   readonly PARENTMESSAGEID?: string;
   readonly MESSAGEID?: string;
+}
+
+/** What the inbound peer can do while its request is under way. */
+export interface InboundPeer {
+  /** Client capabilities in the sense of MCP, as the peer declared them. */
+  readonly capabilities: Json;
+  /** `legacy`: can be asked in the middle of a call, through `ask`. `modern`: gets an `input_required` result back. */
+  readonly era: Era;
+  /** Legacy peers: sends the server's request to the client and waits for the answer: its result, or throws. */
+  readonly ask?: (method: string, params: Json, signal: Cancellation) => Promise<Json>;
+  /** Modern peers: what a retried request brings. The door has unwrapped `requestState` already. */
+  readonly retry?: { readonly inputResponses?: Json; readonly requestState?: string };
+  /** The log level this request wants. */
+  readonly logLevel?: string;
 }
 
 /** One inbound request: who asks, how long they wait, and what they want to hear meanwhile. */
@@ -37,4 +51,6 @@ export interface Inbound {
   readonly hop?: string | undefined;
   readonly onProgress?: ((params: Json) => void) | undefined;
   readonly onLog?: ((params: Json) => void) | undefined;
+  /** Absent: nobody can be asked. */
+  readonly peer?: InboundPeer | undefined;
 }
