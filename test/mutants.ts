@@ -11,6 +11,7 @@ import { cli } from './mutants/cli.ts';
 import { configure } from './mutants/configure.ts';
 import { conformance } from './mutants/conformance.ts';
 import { connections } from './mutants/connections.ts';
+import { relay } from './mutants/relay.ts';
 import { conversations } from './mutants/conversations.ts';
 import { devidp } from './mutants/devidp.ts';
 import { oboDevidp } from './mutants/oboDevidp.ts';
@@ -109,6 +110,7 @@ export const mutants: readonly Mutant[] = [
   ...http,
   ...conformance,
   ...connections,
+  ...relay,
   ...blocks,
   ...configure,
   ...conversations,

@@ -32,6 +32,7 @@ import { policy } from './requirements/policy.ts';
 import { recovery } from './requirements/recovery.ts';
 import { registry } from './requirements/registry.ts';
 import { reinit } from './requirements/reinit.ts';
+import { relay } from './requirements/relay.ts';
 import { rest } from './requirements/rest.ts';
 import { secrecy } from './requirements/secrecy.ts';
 import { scenarios } from './requirements/scenarios.ts';
@@ -81,6 +82,7 @@ export const requirements: Readonly<Record<string, Requirement>> = {
   ...vaultStores,
   ...http,
   ...connections,
+  ...relay,
   ...blocks,
   ...configure,
   ...conversations,

@@ -208,7 +208,7 @@ export { serverStatus, serverStatuses, type StatusParts } from './reinit/serverS
 export { shapeResult } from './shaping/shapeResult.ts';
 export { authorityOf } from './toolcall/authorityOf.ts';
 export type { AskParts } from './toolcall/askServer.ts';
-export type { Door, Inbound, RequestFields, TraceContext } from './toolcall/call.ts';
+export type { Door, Inbound, InboundPeer, RequestFields, TraceContext } from './toolcall/call.ts';
 export { callTool, type CallParts, type ToolCall } from './toolcall/callTool.ts';
 export type { AccessParts } from './toolcall/checkAccess.ts';
 export { findServer, findServers, type FindParts } from './toolcall/findServer.ts';
@@ -220,6 +220,7 @@ export { readServer, type Reading, type ReadParts } from './toolcall/readServer.
 export { createArgumentValidator, type ArgumentValidator } from './toolcall/validateArguments.ts';
 export { createStdioLimits, type StdioLimits } from './upstream/channel/stdioLimits.ts';
 export { openWithoutSession } from './upstream/http/openWithoutSession.ts';
+export { PeerRefusal } from './upstream/dialogue.ts';
 export { createOpenUpstream, type OpenUpstream } from './upstream/openUpstream.ts';
 export type { Log, Network, UpstreamParts } from './upstream/parts.ts';
 export type { OpenOptions, RemoteTarget, StdioTarget, UpstreamTarget } from './upstream/target.ts';

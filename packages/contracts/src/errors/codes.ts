@@ -325,6 +325,16 @@ export const errorKinds = {
     title: 'The server does not speak MCP as it should',
     action: 'Tell its maintainers.',
   },
+  MCP_DIALOGUE_UNSUPPORTED: {
+    status: 422,
+    title: 'The server asks for input that the caller cannot give',
+    action: 'Use a client that supports elicitation and speaks the protocol era of the server.',
+  },
+  MCP_URL_ELICITATION_REQUIRED: {
+    status: 424,
+    title: 'The server wants a page opened first',
+    action: 'Open the address that it names, then call again.',
+  },
   MCP_RESPONSE_TOO_LARGE: { status: 502, title: 'The answer is too large', action: 'Ask for less.' },
   MCP_OUTCOME_UNCERTAIN: {
     status: 502,

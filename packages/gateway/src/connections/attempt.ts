@@ -20,6 +20,7 @@ export function createAttempt(parts: { connect: Open; gate: Gate; failures: Open
       server: server.name,
       owner: holder?.principal,
       era: server.settings.era,
+      relay: server.settings.relay,
       // Never a caller's own limit: others wait for the same opening, and its end is told to the breakers.
       initTimeoutMs: server.settings.initTimeout,
       signal,

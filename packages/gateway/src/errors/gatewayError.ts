@@ -23,6 +23,8 @@ export interface GatewayErrorOptions {
   flow?: FlowView;
   /** What has to be there before a block runs. */
   missing?: MissingParts;
+  /** Where the caller's user has to go first, as a client of MCP understands it (-32042). */
+  elicitations?: readonly Readonly<Record<string, unknown>>[];
   /** For the log alone. */
   cause?: unknown;
 }
@@ -39,6 +41,7 @@ export class GatewayError extends Error {
   readonly challenge: { readonly claims?: string | undefined } | undefined;
   readonly flow: FlowView | undefined;
   readonly missing: MissingParts | undefined;
+  readonly elicitations: readonly Readonly<Record<string, unknown>>[] | undefined;
 
   constructor(code: ErrorCode, options: GatewayErrorOptions = {}) {
     const { detail, errors, retryAfterMs, approval, changedFields, challenge, flow, missing, cause } =
@@ -53,5 +56,6 @@ export class GatewayError extends Error {
     this.challenge = challenge;
     this.flow = flow;
     this.missing = missing;
+    this.elicitations = options.elicitations;
   }
 }

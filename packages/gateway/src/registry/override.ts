@@ -77,8 +77,11 @@ export function compileOverride(
   };
 }
 
-/** A proxy is dialled unjudged, and a certificate is a file of this machine: both are the operator's to name. */
-const operatorKeys = ['proxy', 'caFile'];
+/**
+ * A proxy is dialled unjudged, a certificate is a file of this machine, and to whom users' models and folders are lent is
+ * decided for the whole installation: all are the operator's to name.
+ */
+const operatorKeys = ['proxy', 'caFile', 'relay'];
 
 /** Never rendered, so nothing in them is a variable. */
 const plainTexts: ReadonlySet<string> = new Set([

@@ -1,10 +1,12 @@
 import { hopHeader } from '@behalf/contracts';
 import type { Lease } from '../connections/connectionManager.ts';
 import { answerWithoutOurMeta } from '../shaping/withoutOurMeta.ts';
-import type { Answer, HeaderValues, Json, RequestOptions } from '../upstream/upstream.ts';
+import type { Answer, HeaderValues, Json, RequestOptions, Upstream } from '../upstream/upstream.ts';
 import type { UpstreamTarget } from '../upstream/target.ts';
 import type { Inbound, TraceContext } from './call.ts';
+import { askedBack, dialogueOf, withoutKind, withRetry } from './dialogue.ts';
 import { maskTokens } from './maskPresented.ts';
+import { heardOf } from './heardOf.ts';
 import type { Ready } from './obtainCredential.ts';
 import { bearerOf } from './recoverFromRefusal.ts';
 
@@ -27,22 +29,41 @@ export async function callUpstream(
 ): Promise<Answer> {
   let failure: unknown;
   try {
+    const { upstream } = lease;
     const options = requestOptions(ready, inbound, mirrored);
-    const answer = answerWithoutOurMeta(await lease.upstream.request(method, params, options));
-    return maskTokens(answer, ready);
+    const asked = inbound.peer
+      ? conversing(upstream, options, ready, { method, params }, inbound)
+      : upstream.request(method, params, options);
+    return maskTokens(answerWithoutOurMeta(await asked), ready);
   } catch (error) {
     failure = error;
-    throw error;
+    const questions = inbound.peer && askedBack(error, ready, method, inbound);
+    if (!questions) throw error;
+    return questions;
   } finally {
     lease.release(failure);
   }
 }
 
-export function requestOptions(
+/** The same with somebody at the other end who can be asked. */
+async function conversing(
+  upstream: Upstream,
+  options: RequestOptions,
   ready: Ready,
-  { signal, trace, hop, onProgress, onLog }: Inbound,
-  mirrored?: HeaderValues,
-): RequestOptions {
+  { method, params }: Question,
+  inbound: Inbound,
+): Promise<Answer> {
+  const { era } = upstream.claims;
+  const dialogue = dialogueOf(ready, method, inbound);
+  const answer = await upstream.request(method, withRetry(params, inbound, era), {
+    ...options,
+    ...(dialogue && { dialogue }),
+  });
+  return era === 'legacy' ? withoutKind(answer) : answer;
+}
+
+export function requestOptions(ready: Ready, inbound: Inbound, mirrored?: HeaderValues): RequestOptions {
+  const { signal, trace, hop, onProgress, onLog } = inbound;
   const timeoutMs = ready.server.settings.timeout;
   const target = 'holder' in ready ? ready.holder.target : ready.server.target;
   const bearer = bearerOf(ready);
@@ -59,8 +80,7 @@ export function requestOptions(
     ...(bearer && { bearer }),
     ...(extra && { extraHeaders: extra }),
     ...(told && { meta: told }),
-    ...(onProgress && { onProgress }),
-    ...(onLog && { onLog }),
+    ...((onProgress ?? onLog) && heardOf(ready, inbound)),
   };
 }
 

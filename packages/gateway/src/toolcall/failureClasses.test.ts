@@ -18,7 +18,7 @@ const told: Record<Exclude<UpstreamReason, 'rpc_error'>, [code: string, status: 
   wrong_url: ['MCP_PROTOCOL_ERROR', 502],
   redirected: ['MCP_PROTOCOL_ERROR', 502],
   bad_request: ['MCP_PROTOCOL_ERROR', 502],
-  input_required: ['MCP_PROTOCOL_ERROR', 502],
+  input_required: ['MCP_DIALOGUE_UNSUPPORTED', 422],
   header_mismatch: ['MCP_PROTOCOL_ERROR', 502],
   timeout: ['MCP_TIMEOUT', 504],
   stream_broken: ['MCP_OUTCOME_UNCERTAIN', 502],

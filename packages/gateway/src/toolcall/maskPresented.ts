@@ -40,6 +40,16 @@ export function maskTokens(answer: Answer, ready: Ready): Answer {
   return { result: JSON.parse(masked) as Json, json: undefined };
 }
 
+/** The same for what a server says before its result: progress, a log message, a question. */
+export function maskJson<T extends Json>(said: T, ready: Ready): T {
+  const bearer = bearerOf(ready);
+  if (!bearer) return said;
+  const text = JSON.stringify(said);
+  const found = bearer.shown().filter((token) => token.length >= SHORTEST && text.includes(token));
+  if (found.length === 0) return said;
+  return JSON.parse(found.reduce((rest, token) => rest.replaceAll(token, REDACTED), text)) as T;
+}
+
 function presented(target: UpstreamTarget): string[] {
   if (target.type === 'stdio') return Object.values(target.env);
   const query = [...new URL(target.url).searchParams.values()];

@@ -47,6 +47,7 @@ export async function recordAudit(
   try {
     const answer = await work(trail);
     if (trail.refused !== undefined) ended = { outcome: 'refused', code: trail.refused };
+    else if (answer.asksBack) ended = askedBack;
     else if (answer.result['isError'] === true) ended = toolFailed;
     return answer;
   } catch (error) {
@@ -91,6 +92,8 @@ type Ended = Pick<AuditEvent, 'outcome' | 'code'>;
 
 const ok: Ended = { outcome: 'ok' };
 const toolFailed: Ended = { outcome: 'failed' };
+/** The caller comes again with the answers: that is an event of its own. */
+const askedBack: Ended = { outcome: 'asked' };
 
 function endedBy(error: unknown, { signal }: Inbound): Ended {
   // Who left does not know whether it ran; neither do we.

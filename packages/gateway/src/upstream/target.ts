@@ -1,3 +1,4 @@
+import type { Relay } from './dialogue.ts';
 import type { HeaderValues } from './upstream.ts';
 import type { Challenge } from './upstreamError.ts';
 
@@ -65,6 +66,8 @@ export interface OpenOptions {
   readonly owner: string | undefined;
   readonly era: 'auto' | 'modern' | 'legacy';
   readonly initTimeoutMs: number;
+  /** What the server may ask of a caller besides forms. */
+  readonly relay?: readonly Relay[] | undefined;
   /** Aborts when nobody will use it. */
   readonly signal: AbortSignal;
 }

@@ -1,4 +1,5 @@
 import type { Cancellation } from '@behalf/kernel';
+import type { Dialogue } from './dialogue.ts';
 import type { Bearer } from './target.ts';
 
 /** `modern`: 2026-07-28, stateless. `legacy`: up to 2025-11-25, with a session. */
@@ -34,6 +35,10 @@ export interface RequestOptions {
   readonly onProgress?: (params: Json) => void;
   /** A log message of the server that belongs to this very request. */
   readonly onLog?: (params: Json) => void;
+  /** From which level on; a legacy session is set to the most verbose one that anybody wants. */
+  readonly logLevel?: string;
+  /** Who can be asked while this request is under way. Absent: nobody. */
+  readonly dialogue?: Dialogue;
   /** W3C trace context and whatever else the caller adds to `_meta`. */
   readonly meta?: Json;
   /** Headers of this request alone: `traceparent`, our hop count, `mcp-param-*`. Never a credential. */
@@ -45,6 +50,8 @@ export interface Answer {
   readonly result: Json;
   /** The text of `result`, when it can be passed on without writing it anew. */
   readonly json: string | undefined;
+  /** It is no result yet but questions to the caller (`input_required`), who comes again with the answers. */
+  readonly asksBack?: true;
 }
 
 export interface Notice {

@@ -18,7 +18,7 @@ const reasons = {
   redirected: ['refused', 'MCP_PROTOCOL_ERROR'],
   bad_request: ['refused', 'MCP_PROTOCOL_ERROR'],
   /** The server wants the user's input first (`input_required`, -32042). */
-  input_required: ['refused', 'MCP_PROTOCOL_ERROR'],
+  input_required: ['refused', 'MCP_DIALOGUE_UNSUPPORTED'],
   /** -32020, -32021, -32022: it did not take the request in the form we sent. */
   header_mismatch: ['refused', 'MCP_PROTOCOL_ERROR'],
   /** A JSON-RPC error in an answer of its own. */

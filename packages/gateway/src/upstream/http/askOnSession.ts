@@ -1,3 +1,4 @@
+import type { Questions } from '../askPeer.ts';
 import type { Answer, RequestOptions } from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
 import type { Waiting } from './patience.ts';
@@ -17,6 +18,7 @@ export interface Question {
   readonly body: string;
   readonly given: RequestOptions;
   readonly waiting: Waiting;
+  readonly questions?: Questions | undefined;
 }
 
 /**

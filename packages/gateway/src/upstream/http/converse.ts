@@ -1,5 +1,6 @@
 import type { Cancel, Clock, Send, SendReply } from '@behalf/kernel';
 import { bearing } from '../bearerHeaders.ts';
+import type { Questions } from '../askPeer.ts';
 import type { Bearer } from '../target.ts';
 import type { Answer, Era, HeaderValues, Json, Notice, RequestOptions } from '../upstream.ts';
 import { UpstreamError, type ReadNetworkError } from '../upstreamError.ts';
@@ -34,6 +35,8 @@ export interface Outgoing {
   readonly session: boolean;
   readonly onProgress: RequestOptions['onProgress'];
   readonly onLog: RequestOptions['onLog'];
+  /** Who may be asked what the server asks on the stream of this request. */
+  readonly questions: Questions | undefined;
 }
 
 /**
@@ -141,7 +144,7 @@ function readEvent(parts: ConverseParts, out: Outgoing, data: string, waiting: W
 function take(parts: ConverseParts, out: Outgoing, message: Message, waiting: Waiting): void {
   if (message.id !== undefined) {
     // The modern era has no requests to a client.
-    if (out.era === 'legacy') parts.answerer.answer(message, out.headers);
+    if (out.era === 'legacy') parts.answerer.answer(message, out);
     return;
   }
   const params: Json = isObject(message.params) ? message.params : {};
@@ -150,6 +153,10 @@ function take(parts: ConverseParts, out: Outgoing, message: Message, waiting: Wa
     if (params['progressToken'] !== out.id) return;
     waiting.progressed();
     out.onProgress?.(params);
+    return;
+  }
+  if (message.method === 'notifications/cancelled') {
+    out.questions?.withdraw(params['requestId']);
     return;
   }
   if (message.method === 'notifications/message') {

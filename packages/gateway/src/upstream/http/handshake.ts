@@ -1,6 +1,7 @@
 import { Client, ProtocolError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { abortReason, toAbortSignal, type Fetch } from '@behalf/kernel';
 import { bearing, plainHeaders, type Presented } from '../bearerHeaders.ts';
+import { sessionCapabilities, type Relay } from '../dialogue.ts';
 import type { HeaderValues, ServerClaims } from '../upstream.ts';
 import type { UpstreamParts } from '../parts.ts';
 import type { RemoteTarget } from '../target.ts';
@@ -24,6 +25,12 @@ export interface Handshake {
   readonly claims: ServerClaims;
 }
 
+export interface HandshakeOptions {
+  readonly waiting: Waiting;
+  readonly timeoutMs: number;
+  readonly relay: readonly Relay[] | undefined;
+}
+
 /** The SDK would check results against the server's own schemas, whose patterns run on our event loop. */
 const believing = {
   getValidator: () => (data: unknown) => ({
@@ -41,7 +48,7 @@ export async function legacyHandshake(
   target: RemoteTarget,
   presented: Presented,
   parts: UpstreamParts,
-  { waiting, timeoutMs }: { readonly waiting: Waiting; readonly timeoutMs: number },
+  { waiting, timeoutMs, relay }: HandshakeOptions,
 ): Promise<Handshake> {
   const { headers = {}, bearer } = presented;
   const signal = toAbortSignal(waiting.signal);
@@ -85,7 +92,11 @@ export async function legacyHandshake(
   });
   const client = new Client(
     { name: 'behalf', version: parts.version },
-    { capabilities: {}, jsonSchemaValidator: believing, versionNegotiation: { mode: 'legacy' } },
+    {
+      capabilities: sessionCapabilities(relay),
+      jsonSchemaValidator: believing,
+      versionNegotiation: { mode: 'legacy' },
+    },
   );
   try {
     await client.connect(transport, { signal, timeout: timeoutMs + SDK_SLACK_MS });

@@ -54,7 +54,7 @@ export function keepLegacyStream(
     open,
     onMessage(message) {
       if (message.method === undefined) return true;
-      if (message.id !== undefined) answerer.answer(message, { ...headers(), ...POST });
+      if (message.id !== undefined) answerer.answer(message, { headers: { ...headers(), ...POST } });
       else if (message.method === 'notifications/message') {
         serverLog.receive(isObject(message.params) ? message.params : {}, []);
       } else {

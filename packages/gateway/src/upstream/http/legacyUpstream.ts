@@ -1,3 +1,4 @@
+import { createQuestions, type QuestionParts, type Questions } from '../askPeer.ts';
 import type { UpstreamParts } from '../parts.ts';
 import type { Bearer, OpenOptions, RemoteTarget } from '../target.ts';
 import type { Presented } from '../bearerHeaders.ts';
@@ -8,7 +9,7 @@ import { converse, type ConverseParts } from './converse.ts';
 import { createEnding, interrupt } from './ending.ts';
 import { asOpening, endSession, legacyHandshake, type Handshake } from './handshake.ts';
 import { keepLegacyStream } from './legacyStream.ts';
-import { waitFor } from './patience.ts';
+import { waitFor, type Waiting } from './patience.ts';
 import { sendQuietly } from './quietly.ts';
 import { createAnswerer, createListeners } from './serverMessages.ts';
 import { createSessions, toSession, type Session } from './session.ts';
@@ -20,7 +21,7 @@ const NOTICE_MS = 10_000;
 export function createLegacyUpstream(
   target: RemoteTarget,
   first: Handshake,
-  { server, initTimeoutMs: timeoutMs }: Pick<OpenOptions, 'server' | 'initTimeoutMs'>,
+  { server, initTimeoutMs: timeoutMs, relay }: Pick<OpenOptions, 'server' | 'initTimeoutMs' | 'relay'>,
   parts: UpstreamParts,
 ): Upstream {
   const { clock, network } = parts;
@@ -56,7 +57,7 @@ export function createLegacyUpstream(
     const headers = { ...target.headers, ...presented };
     try {
       const handshake = await waitFor({ clock, inFlight: new Set() }, limits, nothing, (waiting) =>
-        legacyHandshake(target, { headers, bearer: by }, parts, { waiting, timeoutMs }),
+        legacyHandshake(target, { headers, bearer: by }, parts, { waiting, timeoutMs, relay }),
       );
       const session = toSession(handshake, target.headers);
       if (stopStream) restartStream(session);
@@ -71,7 +72,7 @@ export function createLegacyUpstream(
   const asking: AskParts = {
     sessions,
     nextId: () => (lastId += 1),
-    sendOn(session, { id, body, given, waiting }) {
+    sendOn(session, { id, body, given, waiting, questions }) {
       const { onProgress, onLog } = given;
       const headers = session.headersFor(given);
       const known = session.id !== undefined;
@@ -86,6 +87,7 @@ export function createLegacyUpstream(
         session: known,
         onProgress,
         onLog,
+        questions,
       };
       return converse(wire, out, waiting);
     },
@@ -148,9 +150,13 @@ export function createLegacyUpstream(
         const notice = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
         void post(notice, sessions.current.headersFor(given), given.bearer);
       };
-      return waitFor({ clock, inFlight: ending.inFlight }, given, tell, (waiting) =>
-        askOnSession(asking, { id, body, given, waiting }),
-      );
+      const { dialogue } = given;
+      return waitFor({ clock, inFlight: ending.inFlight }, given, tell, (waiting) => {
+        if (dialogue?.era !== 'legacy') return askOnSession(asking, { id, body, given, waiting });
+        return withQuestions(dialogue, waiting, (questions) =>
+          askOnSession(asking, { id, body, given, waiting, questions }),
+        );
+      });
     },
     listen(listener, presented) {
       // The same function may listen twice.
@@ -174,6 +180,21 @@ export function createLegacyUpstream(
       if (session.id !== undefined) await endSession(target, presentNow(session), session.id, parts);
     },
   };
+}
+
+/** Questions end with the call, whichever way that ends: with its answer, or because nobody waits for it. */
+async function withQuestions<T>(
+  dialogue: QuestionParts['dialogue'],
+  waiting: Waiting,
+  work: (questions: Questions) => Promise<T>,
+): Promise<T> {
+  const questions = createQuestions({ dialogue, forPerson: (asked) => waiting.forPerson(asked) });
+  waiting.signal.addEventListener('abort', questions.end);
+  try {
+    return await work(questions);
+  } finally {
+    questions.end();
+  }
 }
 
 function nothing(): void {

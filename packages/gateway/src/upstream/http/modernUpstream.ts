@@ -12,7 +12,7 @@ import { isObject } from './readAnswer.ts';
 import { requestHeaders } from './requestHeaders.ts';
 import { asNotice, createListeners } from './serverMessages.ts';
 import { keepStream } from './stream.ts';
-import { modernEnvelope, writeRequest } from './writeRequest.ts';
+import { declaring, modernEnvelope, writeRequest } from './writeRequest.ts';
 
 /** Where a server is, and nothing of whoever found out: neither headers nor a bearer. */
 export type ModernTarget = Omit<RemoteTarget, 'headers' | 'bearer'> & {
@@ -75,18 +75,20 @@ export function createModernUpstream(
     async request(method, params, options) {
       if (ending.over) throw new UpstreamError('ended');
       const { id, headers } = outgoing(method, params, options);
-      const { bearer, meta, onLog, onProgress } = options;
-      const wantsLog = onLog !== undefined;
+      const { bearer, meta, onLog, onProgress, dialogue, logLevel } = options;
+      const wantsLog = onLog !== undefined && (logLevel ?? true);
+      const said = dialogue?.era === 'modern' ? declaring(envelope, dialogue.capabilities) : envelope;
       const out = {
         url: target.url,
         era: 'modern' as const,
         id,
         headers,
         bearer,
-        body: writeRequest({ id, method, params, meta, envelope, wantsLog }),
+        body: writeRequest({ id, method, params, meta, envelope: said, wantsLog }),
         session: false,
         onProgress,
         onLog,
+        questions: undefined,
       };
       try {
         // Closing the exchange is the cancellation of this era.

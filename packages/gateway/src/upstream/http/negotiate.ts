@@ -42,7 +42,7 @@ export async function negotiate(
 
 async function decide(
   target: RemoteTarget,
-  { era, initTimeoutMs: timeoutMs }: OpenOptions,
+  { era, initTimeoutMs: timeoutMs, relay }: OpenOptions,
   parts: UpstreamParts,
   eras: EraVerdicts,
   waiting: Waiting,
@@ -54,7 +54,7 @@ async function decide(
     return { era: 'modern', claims };
   };
   const legacy = async (): Promise<Opening> => {
-    const handshake = await legacyHandshake(target, target, parts, { waiting, timeoutMs });
+    const handshake = await legacyHandshake(target, target, parts, { waiting, timeoutMs, relay });
     eras.keep(target.url, 'legacy');
     return { era: 'legacy', handshake };
   };
@@ -109,6 +109,7 @@ async function probe(
         session: false,
         onProgress: undefined,
         onLog: undefined,
+        questions: undefined,
       },
       waiting,
     );

@@ -78,7 +78,11 @@ describe.each(peers)('%s', (_name, start, era, cases) => {
     upstream = await rig.open({ era: era === 'legacy' ? 'legacy' : 'auto' });
     client = new Client(
       { name: 'behalf', version: '0.0.0-test' },
-      { versionNegotiation: { mode: era === 'modern' ? { pin: '2026-07-28' } : 'legacy' } },
+      {
+        // The reference server offers some tools only to who can be asked.
+        capabilities: era === 'legacy' ? { elicitation: { form: {}, url: {} } } : {},
+        versionNegotiation: { mode: era === 'modern' ? { pin: '2026-07-28' } : 'legacy' },
+      },
     );
     await client.connect(
       new StreamableHTTPClientTransport(new URL(server.url), { fetch: network.fetchTo(rig.target) }),

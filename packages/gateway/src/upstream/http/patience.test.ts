@@ -1,9 +1,13 @@
 import { afterEach, describe, expect } from '@jest/globals';
-import { createFakeClock, eventually, verifies } from '@behalf/testkit';
+import { createFakeClock, eventually, verifies, type ScriptedCall } from '@behalf/testkit';
 import { callTool, createHttpRig, failureOf, stopHttpRigs } from '../../../test/httpRig.ts';
+import type { Dialogue } from '../dialogue.ts';
 import type { Json } from '../upstream.ts';
 
 afterEach(stopHttpRigs);
+
+/** Lets what was answered be heard. */
+const turns = () => new Promise((resolve) => setImmediate(resolve));
 
 const echo = { name: 'echo' };
 
@@ -43,6 +47,50 @@ describe('waiting for an answer', () => {
     await clock.advance(500);
     expect((await failure).reason).toBe('timeout');
   });
+
+  verifies(
+    'relay.legacy.patience',
+    'a person may take longer than the server, but not for ever',
+    async () => {
+      const clock = createFakeClock();
+      const asks = {
+        name: 'asks',
+        handler: async (_: Json, call: ScriptedCall) => {
+          const { result } = await call.ask('elicitation/create', { message: 'Well?' });
+          if ((result as Json)['action'] === 'accept') return { content: [] };
+          return new Promise<never>(() => undefined);
+        },
+      };
+      const { open } = await createHttpRig({ era: 'legacy', tools: [asks] }, { clock });
+      const upstream = await open();
+      const answers: ((answer: Json) => void)[] = [];
+      const dialogue: Dialogue = {
+        era: 'legacy',
+        capabilities: { elicitation: { form: {} } },
+        ask: () => new Promise((resolve) => answers.push(resolve)),
+      };
+      const limits = { timeoutMs: 3_000, totalMs: 8_500, dialogue };
+      const patient = callTool(upstream, 'asks', {}, limits);
+      await eventually('it is asked', () => answers.length === 1);
+      await clock.advance(500_000);
+      answers[0]!({ action: 'accept' });
+      expect((await patient).result).toMatchObject({ content: [] });
+
+      const silent = failureOf(callTool(upstream, 'asks', {}, limits));
+      await eventually('it is asked again', () => answers.length === 2);
+      await clock.advance(500_000);
+      answers[1]!({ action: 'decline' });
+      await turns();
+      // The silence begins anew with the answer.
+      await clock.advance(3_000);
+      expect((await silent).reason).toBe('timeout');
+
+      const endless = failureOf(callTool(upstream, 'asks', {}, limits));
+      await eventually('it is asked once more', () => answers.length === 3);
+      await clock.advance(600_000);
+      expect((await endless).reason).toBe('timeout');
+    },
+  );
 
   verifies('http.request.progress-resets', 'without progress the silence ends it', async () => {
     const clock = createFakeClock();

@@ -1,4 +1,5 @@
 import { abortReason, LightCancellation, type Cancel, type Cancellation, type Clock } from '@behalf/kernel';
+import { DIALOGUE_MS } from '../askPeer.ts';
 import type { RequestOptions } from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
 
@@ -15,6 +16,8 @@ export interface Waiting {
   drop(): void;
   /** Waits for a token. Meanwhile nothing is on its way, and afterwards nothing goes out for who has left. */
   forToken(asked: Promise<string>): Promise<string>;
+  /** Waits for a person: that is no silence of the server. Not for ever: `DIALOGUE_MS` bounds the whole request. */
+  forPerson<T>(asked: Promise<T>): Promise<T>;
 }
 
 type Limits = Pick<RequestOptions, 'signal' | 'timeoutMs' | 'totalMs'>;
@@ -34,12 +37,16 @@ export function waitFor<T>(
   const { clock, inFlight } = parts;
   return new Promise<T>((resolve, reject) => {
     const exchange = new LightCancellation();
-    const end = clock.now() + totalMs;
+    let end = clock.now() + totalMs;
+    const begun = clock.now();
     let silentUntil = clock.now() + timeoutMs;
     let cancelTimer: Cancel;
     let over = false;
     /** What is still missing is a token. */
     let unsent = false;
+    /** People who are asked at this moment, and since when anybody is. */
+    let people = 0;
+    let askedAt = 0;
 
     function finish(): void {
       over = true;
@@ -58,7 +65,8 @@ export function waitFor<T>(
       stop(abortReason(signal), unsent ? undefined : 'The caller gave up');
     }
     function look(): void {
-      const left = Math.min(silentUntil, end) - clock.now();
+      const longest = begun + Math.max(totalMs, DIALOGUE_MS);
+      const left = (people > 0 ? longest : Math.min(silentUntil, end, longest)) - clock.now();
       if (left > 0) cancelTimer = clock.timer(left, look);
       else if (unsent) stop(new UpstreamError('token_late'));
       else stop(new UpstreamError('timeout'), 'It took too long');
@@ -79,6 +87,23 @@ export function waitFor<T>(
           return token;
         } finally {
           unsent = false;
+        }
+      },
+      async forPerson(asked) {
+        if (people === 0) askedAt = clock.now();
+        people += 1;
+        try {
+          return await asked;
+        } finally {
+          people -= 1;
+          if (people === 0) {
+            const now = clock.now();
+            end += now - askedAt;
+            silentUntil = now + timeoutMs;
+            // The timer may look only when the longest time is over.
+            cancelTimer();
+            if (!over) look();
+          }
         }
       },
     };

@@ -1,33 +1,45 @@
-import type { HeaderValues, Json, Notice } from '../upstream.ts';
+import type { Questions } from '../askPeer.ts';
+import { replyOfNobody, type Reply } from '../dialogue.ts';
+import type { Bearer } from '../target.ts';
+import type { HeaderValues, Notice } from '../upstream.ts';
 import { isObject, type Message } from './readAnswer.ts';
 
 /** Answers to the server that may be under way at once: a flood of questions must not become a flood of requests. */
 const MOST_ANSWERS = 16;
 
-/** A request of the server, on whatever stream: it is answered, but nobody is asked. */
-export interface Answerer {
-  answer(question: Message, headers: HeaderValues): void;
+/** On which stream it came: what is presented with the answer, and who may be asked. */
+export interface AskedOn {
+  readonly headers: HeaderValues;
+  readonly bearer?: Bearer | undefined;
+  /** Absent where nothing says for whose call the server asks. */
+  readonly questions?: Questions | undefined;
 }
 
-export function createAnswerer(post: (body: string, headers: HeaderValues) => Promise<void>): Answerer {
+/** A request of the server, on whatever stream: it is answered, by us or by the one whose call it belongs to. */
+export interface Answerer {
+  answer(question: Message, on: AskedOn): void;
+}
+
+type Post = (body: string, headers: HeaderValues, bearer?: Bearer) => Promise<void>;
+
+export function createAnswerer(post: Post): Answerer {
   let underWay = 0;
   return {
-    answer(question, headers) {
-      const { id } = question;
+    answer({ id, method, params }, { headers, bearer, questions }) {
       if ((typeof id !== 'string' && typeof id !== 'number') || underWay >= MOST_ANSWERS) return;
+      const send = (reply: Reply) => post(JSON.stringify({ jsonrpc: '2.0', id, ...reply }), headers, bearer);
+      const asked = questions?.ask(id, method, isObject(params) ? params : {});
+      if (asked) {
+        // They are few by themselves, and each took somebody's time.
+        void asked.then(send);
+        return;
+      }
       underWay += 1;
-      void post(JSON.stringify({ jsonrpc: '2.0', id, ...reply(question.method) }), headers).finally(() => {
+      void send(replyOfNobody(method)).finally(() => {
         underWay -= 1;
       });
     },
   };
-}
-
-/** A form is dismissed as if its user had closed it; a model and a file system are not ours to lend. */
-function reply(method: unknown): Json {
-  if (method === 'ping') return { result: {} };
-  if (method === 'elicitation/create') return { result: { action: 'cancel' } };
-  return { error: { code: -32601, message: 'Method not found' } };
 }
 
 /**

@@ -8,13 +8,18 @@ import type { Json } from '../upstream.ts';
 import { MODERN_VERSION } from './modernHeaders.ts';
 import { isObject } from './readAnswer.ts';
 
-/** What every modern request says of us. Nothing can be bridged to a user yet, so no capability is claimed. */
+/** What every modern request says of us. It claims no capability: where nobody can be asked, nothing is asked for. */
 export function modernEnvelope(version: string): Json {
   return {
     [PROTOCOL_VERSION_META_KEY]: MODERN_VERSION,
     [CLIENT_CAPABILITIES_META_KEY]: {},
     [CLIENT_INFO_META_KEY]: { name: 'behalf', version },
   };
+}
+
+/** The same with what this very caller can be asked. */
+export function declaring(envelope: Json, capabilities: Json): Json {
+  return { ...envelope, [CLIENT_CAPABILITIES_META_KEY]: capabilities };
 }
 
 export interface RequestText {
@@ -25,8 +30,8 @@ export interface RequestText {
   readonly meta: Json | undefined;
   /** What we say there ourselves; it wins. */
   readonly envelope: Json | undefined;
-  /** A modern server sends log messages only to who asks for them. */
-  readonly wantsLog: boolean;
+  /** A modern server sends log messages only to who asks for them; a text is the level. */
+  readonly wantsLog: boolean | string;
 }
 
 /**
@@ -40,7 +45,7 @@ export function writeRequest({ id, method, params, meta, envelope, wantsLog }: R
     return `${head}${inFront(`{"progressToken":${id}}`, params)}}`;
   }
   const merged = {
-    ...(wantsLog && envelope && { [LOG_LEVEL_META_KEY]: 'info' }),
+    ...(wantsLog && envelope && { [LOG_LEVEL_META_KEY]: wantsLog === true ? 'info' : wantsLog }),
     ...(isObject(own) && own),
     ...meta,
     ...envelope,

@@ -8,6 +8,7 @@ export const outcomeTones: Readonly<Record<AuditOutcome, Tone>> = {
   refused: 'warning',
   failed: 'danger',
   uncertain: 'info',
+  asked: 'info',
 };
 
 /** What was done, in words where there are any for it. */

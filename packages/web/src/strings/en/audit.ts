@@ -14,6 +14,7 @@ const outcomes: Readonly<Record<AuditOutcome, string>> = {
   refused: 'refused',
   failed: 'failed',
   uncertain: 'uncertain',
+  asked: 'asked back',
 };
 
 const problems: Readonly<Record<AuditProblemKind, string>> = {

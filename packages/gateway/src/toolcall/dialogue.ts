@@ -1,0 +1,121 @@
+import { GatewayError } from '../errors/gatewayError.ts';
+import { withoutOurMeta } from '../shaping/withoutOurMeta.ts';
+import { bridgeable, mayAsk, type Dialogue } from '../upstream/dialogue.ts';
+import type { Answer, Era, Json } from '../upstream/upstream.ts';
+import { UpstreamError } from '../upstream/upstreamError.ts';
+import type { Inbound, InboundPeer } from './call.ts';
+import { maskJson } from './maskPresented.ts';
+import type { Ready } from './obtainCredential.ts';
+
+/** What these ask for, a server may ask back. Nothing else is ever a dialogue. */
+const DIALOGUES: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
+/** Questions in one answer. */
+const MOST_QUESTIONS = 16;
+const URL_ELICITATION_REQUIRED = -32_042;
+
+/** What this server may ask of this caller while the request runs; undefined where nobody can be asked. */
+export function dialogueOf(ready: Ready, method: string, { peer }: Inbound): Dialogue | undefined {
+  if (!peer || !DIALOGUES.has(method)) return undefined;
+  const capabilities = capabilitiesOf(ready, peer);
+  if (peer.era === 'modern') return { era: 'modern', capabilities };
+  const { ask } = peer;
+  if (!ask) return undefined;
+  return {
+    era: 'legacy',
+    capabilities,
+    ask: (asked, params, signal) => ask(asked, presentable(asked, params, ready), signal),
+  };
+}
+
+function capabilitiesOf({ server }: Ready, { capabilities }: InboundPeer): Json {
+  return bridgeable(capabilities, server.settings.relay);
+}
+
+/** The answers that a caller came back with. Only a modern server knows what to do with them. */
+export function withRetry(params: Json, { peer }: Inbound, era: Era): Json {
+  if (era !== 'modern' || peer?.era !== 'modern' || !peer.retry) return params;
+  const { inputResponses, requestState } = peer.retry;
+  return {
+    ...params,
+    ...(inputResponses && { inputResponses }),
+    ...(requestState !== undefined && { requestState }),
+  };
+}
+
+/**
+ * What a server wants to know before it goes on, as an answer for who can be asked just that. Undefined otherwise: then
+ * it is an error. Throws where the caller can be sent to an address first.
+ */
+export function askedBack(
+  error: unknown,
+  ready: Ready,
+  method: string,
+  { peer }: Inbound,
+): Answer | undefined {
+  if (!(error instanceof UpstreamError) || error.reason !== 'input_required') return undefined;
+  if (!peer || !DIALOGUES.has(method)) return undefined;
+  const { result, rpc } = error.detail;
+  const capabilities = capabilitiesOf(ready, peer);
+  if (rpc?.code === URL_ELICITATION_REQUIRED && peer.era === 'legacy') {
+    const elicitations = addresses(rpc.data, capabilities, ready);
+    if (elicitations) throw new GatewayError('MCP_URL_ELICITATION_REQUIRED', { elicitations, cause: error });
+  }
+  return peer.era === 'modern' && result ? inputRequired(result, capabilities, ready) : undefined;
+}
+
+function inputRequired(result: Json, capabilities: Json, ready: Ready): Answer | undefined {
+  const { inputRequests = {}, requestState } = result;
+  if (!isObject(inputRequests)) return undefined;
+  const questions = Object.entries(inputRequests);
+  if (questions.length > MOST_QUESTIONS || (questions.length === 0 && requestState === undefined))
+    return undefined;
+  const asked: Record<string, Json> = {};
+  for (const [id, question] of questions) {
+    if (!isObject(question)) return undefined;
+    const { method, params: given } = question;
+    const params = isObject(given) ? given : {};
+    // It asks for what this caller cannot or may not be asked: then nothing of it is passed on.
+    if (typeof method !== 'string' || !mayAsk(capabilities, method, params)) return undefined;
+    asked[id] = { ...question, ...(given !== undefined && { params: presentable(method, params, ready) }) };
+  }
+  const whole = questions.length === 0 ? result : { ...result, inputRequests: asked };
+  return { result: maskJson(withoutOurMeta(whole), ready), json: undefined, asksBack: true };
+}
+
+/** Where a caller is to be sent first (-32042), as far as they may be sent there. */
+function addresses(data: unknown, capabilities: Json, ready: Ready): readonly Json[] | undefined {
+  const listed = isObject(data) ? data['elicitations'] : undefined;
+  if (!Array.isArray(listed) || listed.length === 0 || listed.length > MOST_QUESTIONS) return undefined;
+  const asked: Json[] = [];
+  for (const each of listed) {
+    if (!isObject(each) || each['mode'] !== 'url') return undefined;
+    if (!mayAsk(capabilities, 'elicitation/create', each)) return undefined;
+    asked.push(presentable('elicitation/create', each, ready));
+  }
+  return asked;
+}
+
+/**
+ * A question as people see it: it says which server asks, because their client knows only us, and it holds neither a
+ * token that the server repeats nor words that only we may say.
+ */
+function presentable(method: string, params: Json, ready: Ready): Json {
+  const { message } = params;
+  const { name, settings } = ready.server;
+  const named =
+    method === 'elicitation/create' && typeof message === 'string'
+      ? { ...params, message: `The server “${settings.title ?? name}” asks: ${message}` }
+      : params;
+  return maskJson(withoutOurMeta(named), ready);
+}
+
+/** A legacy result knows no kinds. One that names a kind all the same must not pass for a question. */
+export function withoutKind(answer: Answer): Answer {
+  if (answer.result['resultType'] === undefined) return answer;
+  const { resultType: _kind, ...result } = answer.result;
+  return { result, json: undefined };
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,65 @@
+import type { Mutant } from '../mutants.ts';
+
+export const relay: readonly Mutant[] = [
+  {
+    id: 'relay.legacy.own-call',
+    file: 'packages/gateway/src/upstream/http/legacyUpstream.ts',
+    find: 'createQuestions({ dialogue, forPerson: (asked) => waiting.forPerson(asked) });',
+    replace:
+      '((wire as { first?: Questions }).first ??= createQuestions({ dialogue, forPerson: (asked) => waiting.forPerson(asked) }));',
+  },
+  {
+    id: 'relay.legacy.declared',
+    file: 'packages/gateway/src/upstream/askPeer.ts',
+    find: '!mayAsk(dialogue.capabilities, method, params)',
+    replace: '!mayAsk({ elicitation: { form: {}, url: {} } }, method, params)',
+  },
+  {
+    id: 'relay.legacy.declared',
+    file: 'packages/gateway/src/upstream/dialogue.ts',
+    find: "return protocol === 'https:' || protocol === 'http:';",
+    replace: 'return protocol !== undefined;',
+  },
+  {
+    id: 'relay.legacy.opt-in',
+    file: 'packages/gateway/src/upstream/dialogue.ts',
+    find: "    ...(relay.includes('sampling') && { sampling: {} }),",
+    replace: '    sampling: {},',
+  },
+  {
+    id: 'relay.legacy.elicitation',
+    file: 'packages/gateway/src/upstream/dialogue.ts',
+    find: "relay.includes('roots') && { roots: {} }),\n  };\n}\n\n/** Without",
+    replace: '{ roots: {} }),\n  };\n}\n\n/** Without',
+  },
+  {
+    id: 'relay.modern.opt-in',
+    file: 'packages/gateway/src/toolcall/dialogue.ts',
+    find: '!mayAsk(capabilities, method, params)) return undefined;',
+    replace: 'params === undefined) return undefined;',
+  },
+  {
+    id: 'relay.masked',
+    file: 'packages/gateway/src/toolcall/dialogue.ts',
+    find: 'return maskJson(withoutOurMeta(named), ready);',
+    replace: 'return withoutOurMeta(named);',
+  },
+  {
+    id: 'relay.masked',
+    file: 'packages/gateway/src/toolcall/heardOf.ts',
+    find: 'maskJson(withoutOurMeta(params), ready)',
+    replace: 'withoutOurMeta(params)',
+  },
+  {
+    id: 'relay.legacy.left',
+    file: 'packages/gateway/src/upstream/http/legacyUpstream.ts',
+    find: '    questions.end();\n',
+    replace: '',
+  },
+  {
+    id: 'relay.modern.kind',
+    file: 'packages/gateway/src/toolcall/callUpstream.ts',
+    find: "return era === 'legacy' ? withoutKind(answer) : answer;",
+    replace: 'return answer;',
+  },
+];
