@@ -18,6 +18,7 @@ import {
   createToolPolicy,
   createUserVariables,
   createVariableCache,
+  createWatches,
   authorizationState,
   followGrants,
   followSignOuts,
@@ -45,6 +46,7 @@ import {
   type StatusParts,
   type UserVariables,
   type ViewParts,
+  type WatchParts,
 } from '@behalf/gateway';
 import type { CoordinationStore, PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Keyring, Random } from '@behalf/kernel';
@@ -86,7 +88,7 @@ export interface ComposeServersParts {
 
 /** What the doors need of the servers. */
 export interface Servers {
-  readonly asking: CallParts & ListToolsParts & { approvals: Approvals };
+  readonly asking: CallParts & ListToolsParts & WatchParts & { approvals: Approvals };
   readonly connections: ConnectionManager;
   readonly reinit: ReinitParts;
   readonly diagnosis: DiagnoseParts;
@@ -139,6 +141,9 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
       breakerMaxMs: env.MCP_CB_MAX_BACKOFF_MS,
     },
   });
+  const watches = createWatches({ clock, random });
+  closers.add(() => watches.close());
+  closers.add(connections.onDropped((principal, serverId) => watches.renew(principal, serverId)));
   const listAll = createListAll({
     clock,
     limits: {
@@ -272,6 +277,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     clock,
     random,
     arguments: createArgumentValidator({ clock, log }),
+    watches,
   };
   const bare = {
     open,

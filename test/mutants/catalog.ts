@@ -74,8 +74,8 @@ export const catalog: readonly Mutant[] = [
   {
     id: 'shaping.our-meta',
     file: 'packages/gateway/src/toolcall/callUpstream.ts',
-    find: 'answerWithoutOurMeta(await lease.upstream.request(method, params, options))',
-    replace: 'await lease.upstream.request(method, params, options)',
+    find: 'answerWithoutOurMeta(await asked)',
+    replace: 'await asked',
   },
   {
     id: 'shaping.our-meta',

@@ -30,8 +30,8 @@ export const http: readonly Mutant[] = [
   {
     id: 'http.request.progress-resets',
     file: `${folder}/patience.ts`,
-    find: 'const left = Math.min(silentUntil, end) - clock.now();',
-    replace: 'const left = silentUntil - clock.now();',
+    find: 'Math.min(silentUntil, end, longest)',
+    replace: 'Math.min(silentUntil, longest)',
   },
   {
     id: 'http.request.progress-resets',
@@ -60,14 +60,14 @@ export const http: readonly Mutant[] = [
   {
     id: 'http.request.list-changed',
     file: `${folder}/serverMessages.ts`,
-    find: '/^notifications\\/(tools|prompts|resources)\\/list_changed$/',
-    replace: '/^notifications\\/(tools|prompts|resources)\\//',
+    find: "if (method !== UPDATED || resources.includes(String(params['uri']))) listener(notice);",
+    replace: 'listener(notice);',
   },
   {
     id: 'http.stream.nobody',
     file: `${folder}/serverMessages.ts`,
-    find: '/^notifications\\/(tools|prompts|resources)\\/list_changed$/',
-    replace: '/^notifications\\/(tools|prompts|resources)\\//',
+    find: "if (method !== UPDATED || resources.includes(String(params['uri']))) listener(notice);",
+    replace: 'listener(notice);',
   },
   {
     id: 'http.stream.nobody',
@@ -270,9 +270,9 @@ export const http: readonly Mutant[] = [
   {
     id: 'http.modern.no-questions',
     file: `${folder}/converse.ts`,
-    find: "if (out.era === 'legacy') parts.answerer.answer(message, out.headers);",
+    find: "if (out.era === 'legacy') parts.answerer.answer(message, out);",
     replace:
-      "parts.answerer.answer(message, out.headers);\n    if (out.era === 'modern') throw new UpstreamError('garbage');",
+      "parts.answerer.answer(message, out);\n    if (out.era === 'modern') throw new UpstreamError('garbage');",
   },
   {
     id: 'http.network.unsent',

@@ -189,8 +189,8 @@ export const oboCa: readonly Mutant[] = [
   {
     id: 'obo.ca.target',
     file: 'packages/gateway/src/registry/override.ts',
-    find: "const operatorKeys = ['proxy', 'caFile'];",
-    replace: "const operatorKeys = ['proxy'];",
+    find: "const operatorKeys = ['proxy', 'caFile', 'relay'];",
+    replace: "const operatorKeys = ['proxy', 'relay'];",
   },
   {
     id: 'obo.ca.target',

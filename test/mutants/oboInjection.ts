@@ -36,8 +36,8 @@ export const oboInjection: readonly Mutant[] = [
   mutant(
     'every-request',
     'upstream/http/modernUpstream',
-    'const { bearer, meta, onLog, onProgress } = options;',
-    'const { meta, onLog, onProgress } = options;\n      const bearer = undefined;',
+    'const { bearer, meta, onLog, onProgress, dialogue, logLevel } = options;',
+    'const { meta, onLog, onProgress, dialogue, logLevel } = options;\n      const bearer = undefined;',
   ),
   mutant(
     'every-request',
@@ -224,8 +224,8 @@ export const oboInjection: readonly Mutant[] = [
   mutant(
     'stateless',
     'upstream/http/modernUpstream',
-    'const { bearer, meta, onLog, onProgress } = options;',
-    'const { meta, onLog, onProgress } = options;\n      const bearer = ((wire as any).latest ??= options.bearer);',
+    'const { bearer, meta, onLog, onProgress, dialogue, logLevel } = options;',
+    'const { meta, onLog, onProgress, dialogue, logLevel } = options;\n      const bearer = ((wire as any).latest ??= options.bearer);',
   ),
   mutant('shared', 'connections/sharedPool', '      refuseBearer(server.target);\n', ''),
   mutant(

@@ -2,6 +2,24 @@ import type { Mutant } from '../mutants.ts';
 
 export const relay: readonly Mutant[] = [
   {
+    id: 'relay.watch.own',
+    file: 'packages/gateway/src/toolcall/watchServer.ts',
+    find: 'const key = JSON.stringify([server.tenant, server.id, server.scope, own, credential ?? null]);',
+    replace: 'const key = JSON.stringify([server.tenant, server.id, server.scope]);',
+  },
+  {
+    id: 'relay.watch.access',
+    file: 'packages/gateway/src/watching/feed.ts',
+    find: 'if (watcher.mayHear()) watcher.hear(notice);',
+    replace: 'watcher.hear(notice);',
+  },
+  {
+    id: 'relay.watch.resources',
+    file: 'packages/gateway/src/watching/feed.ts',
+    find: 'if (uri !== undefined && !uris.has(uri)) continue;',
+    replace: '',
+  },
+  {
     id: 'relay.legacy.own-call',
     file: 'packages/gateway/src/upstream/http/legacyUpstream.ts',
     find: 'createQuestions({ dialogue, forPerson: (asked) => waiting.forPerson(asked) });',

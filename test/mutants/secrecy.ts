@@ -176,8 +176,8 @@ export const secrecy: readonly Mutant[] = [
   {
     id: 'secrets.oauth',
     file: `${gateway}/toolcall/callUpstream.ts`,
-    find: 'return maskTokens(answer, ready);',
-    replace: 'return answer;',
+    find: 'return maskTokens(answerWithoutOurMeta(await asked), ready);',
+    replace: 'return answerWithoutOurMeta(await asked);',
   },
   {
     // What a server names as a scope is asked for, whatever it is.

@@ -288,7 +288,7 @@ export const toolcall: readonly Mutant[] = [
   {
     id: 'toolcall.request.limits',
     file: 'packages/gateway/src/toolcall/callUpstream.ts',
-    find: '...(onProgress && { onProgress }),',
+    find: '...((onProgress ?? onLog) && heardOf(ready, inbound)),',
     replace: '',
   },
   {

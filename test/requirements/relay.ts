@@ -38,4 +38,18 @@ export const relay = {
   'relay.modern.opt-in': ['done', 'A modern server gets a user’s model only where the operator lends it.'],
   'relay.modern.unsupported': ['done', 'Who cannot be asked is told so with an error of its own.'],
   'relay.modern.kind': ['done', 'The result of a legacy server cannot pass for a question.'],
+  'relay.watch.own': ['done', 'What changes for one user at a server is told to no other.'],
+  'relay.watch.catalog': ['done', 'A change makes the list of the user it is about old.'],
+  'relay.watch.counted': ['done', 'A stream of changes is open once, and only while somebody watches.'],
+  'relay.watch.shared': ['done', 'The changes of a shared server come over one stream for all.'],
+  'relay.watch.access': ['done', 'Who may not see a server hears nothing of it.'],
+  'relay.watch.flood': ['done', 'Changes are told once a second at most.'],
+  'relay.watch.outdated': ['done', 'A watch goes on with what its user presents now.'],
+  'relay.watch.resources': ['done', 'An updated resource is told to who subscribed it, in either era.'],
+  'relay.watch.bounded': ['done', 'What one user watches is bounded.'],
+  'relay.complete': ['done', 'A server’s suggestions reach the caller; one that has none suggests nothing.'],
+  'relay.log-level': [
+    'done',
+    'A server logs as verbosely as the most verbose caller wants, and each hears what they asked for.',
+  ],
 } as const satisfies Record<string, Requirement>;

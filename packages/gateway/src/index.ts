@@ -211,6 +211,7 @@ export type { AskParts } from './toolcall/askServer.ts';
 export type { Door, Inbound, InboundPeer, RequestFields, TraceContext } from './toolcall/call.ts';
 export { callTool, type CallParts, type ToolCall } from './toolcall/callTool.ts';
 export type { AccessParts } from './toolcall/checkAccess.ts';
+export { completeServer, type Completing } from './toolcall/completeServer.ts';
 export { findServer, findServers, type FindParts } from './toolcall/findServer.ts';
 export { inspectServer } from './toolcall/inspectServer.ts';
 export { listServer, type ListParts } from './toolcall/listServer.ts';
@@ -218,6 +219,8 @@ export { listServerTools, type OneServersTools } from './toolcall/listServerTool
 export { listTools, listToolsOf, type ListToolsParts } from './toolcall/listTools.ts';
 export { readServer, type Reading, type ReadParts } from './toolcall/readServer.ts';
 export { createArgumentValidator, type ArgumentValidator } from './toolcall/validateArguments.ts';
+export { watchServer, type WatchParts } from './toolcall/watchServer.ts';
+export { createWatches, type Watch, type Watches } from './watching/watches.ts';
 export { createStdioLimits, type StdioLimits } from './upstream/channel/stdioLimits.ts';
 export { openWithoutSession } from './upstream/http/openWithoutSession.ts';
 export { PeerRefusal } from './upstream/dialogue.ts';

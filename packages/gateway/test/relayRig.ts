@@ -8,6 +8,7 @@ import { callTool } from '../src/toolcall/callTool.ts';
 import { createStdioLimits } from '../src/upstream/channel/stdioLimits.ts';
 import { createOpenUpstream } from '../src/upstream/openUpstream.ts';
 import type { Json } from '../src/upstream/upstream.ts';
+import { createWatches } from '../src/watching/watches.ts';
 import { neverRenewed } from './bearerRig.ts';
 import { define, toolcallRig } from './toolcallRig.ts';
 
@@ -45,9 +46,13 @@ export async function relayRig(script: ScriptedOptions, { definition = {}, own =
   const defined = define('odd', { url: server.url, ...scoped, ...definition });
   const rig = toolcallRig([defined]);
   rig.tools = undefined;
+  const watches = createWatches({ clock: systemClock, random: systemRandom });
+  running.push({ close: async () => watches.close() });
+  connections.onDropped((principal, serverId) => watches.renew(principal, serverId));
   const parts = {
     ...rig.parts,
     connections,
+    watches,
     credentials: {
       async obtain(_server: unknown, principal: Principal) {
         const bearer = {
@@ -70,7 +75,7 @@ export async function relayRig(script: ScriptedOptions, { definition = {}, own =
   };
   const inbound = (more: Partial<Inbound> = {}) => rig.inbound({ principal: ann, door: 'mcp', ...more });
   return {
-    ...{ server, rig, parts, inbound, connections, defined },
+    ...{ server, rig, parts, inbound, connections, defined, watches },
     call: (tool: string, more: Partial<Inbound> = {}, args: Json = {}) =>
       callTool(parts, { server: 'odd', tool, args }, inbound(more)),
   };

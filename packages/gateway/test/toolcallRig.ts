@@ -93,7 +93,11 @@ export function toolcallRig(servers: readonly ServerSnapshot[], tools: readonly 
   const lease = async (server: ServerSnapshot, holder: Holder | undefined, options: LeaseOptions) => {
     rig.leases.push({ server: server.name, holder, options });
     await rig.onLease?.(rig.leases.length);
-    const held: Lease = { upstream, release: (failure) => void rig.released.push(failure) };
+    const held: Lease = {
+      upstream,
+      release: (failure) => void rig.released.push(failure),
+      whenRetired: () => () => undefined,
+    };
     return held;
   };
   const credentials = {

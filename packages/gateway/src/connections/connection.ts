@@ -18,6 +18,8 @@ export interface Connection {
   giveBack(): void;
   /** Closes it after its last borrower. Resolves when that is done, at once while somebody still uses it. */
   retire(): Promise<void>;
+  /** Runs once, when it gets no new borrowers; at once when that is so. Returns how not to be told. */
+  readonly whenRetired: (listener: () => void) => () => void;
   /** Closes it now, whoever uses it. */
   close(): Promise<void>;
 }
@@ -38,6 +40,8 @@ export function createConnection(upstream: Upstream, parts: ConnectionParts): Co
   const { clock, closings, nextOrder, once = false } = parts;
   let borrowers = 0;
   let retired = false;
+  /** Few have any: thousands of connections lie idle. */
+  let watchers: Set<() => void> | undefined;
   let closing = false;
   let closed: Promise<void> = Promise.resolve();
   let usedAt = clock.now();
@@ -47,6 +51,8 @@ export function createConnection(upstream: Upstream, parts: ConnectionParts): Co
     if (retired) return;
     retired = true;
     parts.onRetired(connection);
+    for (const tell of watchers ?? []) tell();
+    watchers = undefined;
   };
   const connection: Connection = {
     upstream,
@@ -72,6 +78,11 @@ export function createConnection(upstream: Upstream, parts: ConnectionParts): Co
       usedAt = clock.now();
       usedOrder = nextOrder();
       if (borrowers === 0 && (retired || once)) void connection.retire();
+    },
+    whenRetired(listener) {
+      if (retired) listener();
+      else (watchers ??= new Set()).add(listener);
+      return () => void watchers?.delete(listener);
     },
     retire() {
       hide();

@@ -49,6 +49,8 @@ export interface ConnectionManager {
   dropHolder(serverId: string, principal: string): Promise<void>;
   /** The same for every server: a logout. */
   dropPrincipal(principal: string): Promise<void>;
+  /** Hears of both, also where nothing was open: what is presented elsewhere in a user's name is outdated too. */
+  onDropped(listener: (principal: string, serverId: string | undefined) => void): () => void;
   /** How a server stands for a principal. One that keeps no session is `connected` for everybody or for nobody. */
   state(server: ServerSnapshot, principal: string): ConnectionState;
   counts(): ConnectionCounts;
@@ -122,6 +124,7 @@ export function createConnectionManager(parts: ConnectionManagerParts): Connecti
     await closings.settled();
   }
   let closing: Promise<void> | undefined;
+  const droppings = new Set<(principal: string, serverId: string | undefined) => void>();
 
   function state(server: ServerSnapshot, principal: string): ConnectionState {
     const key = revisionKey(server);
@@ -156,8 +159,18 @@ export function createConnectionManager(parts: ConnectionManagerParts): Connecti
       user.retireOutdated();
       selfProbe.retireOutdated();
     },
-    dropHolder: (serverId, principal) => user.dropHolder(serverId, principal),
-    dropPrincipal: (principal) => user.dropPrincipal(principal),
+    dropHolder(serverId, principal) {
+      for (const tell of droppings) tell(principal, serverId);
+      return user.dropHolder(serverId, principal);
+    },
+    dropPrincipal(principal) {
+      for (const tell of droppings) tell(principal, undefined);
+      return user.dropPrincipal(principal);
+    },
+    onDropped(listener) {
+      droppings.add(listener);
+      return () => void droppings.delete(listener);
+    },
     state,
     describe: createDescribeConnections({
       ...{ shared, user, transport, credential, failures },

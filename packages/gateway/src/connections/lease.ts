@@ -16,6 +16,8 @@ export interface Lease {
    * whether the connection lives on. Idempotent.
    */
   release(failure?: unknown): void;
+  /** Runs once, when nobody gets this connection any more: whoever holds it for long lets go of it then. */
+  readonly whenRetired: (listener: () => void) => () => void;
 }
 
 export interface LeaseOptions {

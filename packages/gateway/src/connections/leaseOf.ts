@@ -19,6 +19,7 @@ export function leaseOf(connection: Connection, use: Use): Lease {
   let released = false;
   return {
     upstream,
+    whenRetired: connection.whenRetired,
     release(ended) {
       if (released) return;
       released = true;

@@ -18,7 +18,7 @@ export interface Questions {
   /** The server took a question back. */
   withdraw(id: unknown): void;
   /** The call is over, whichever way: nobody waits for an answer any more. */
-  end(): void;
+  readonly end: () => void;
 }
 
 export interface QuestionParts {

@@ -59,6 +59,15 @@ export interface Notice {
   readonly params: Json;
 }
 
+export interface ListenOptions {
+  readonly headers?: HeaderValues;
+  readonly bearer?: Bearer;
+  /** Resources whose updates are heard. A modern server is told here; a legacy one by `resources/subscribe`. */
+  readonly resources?: readonly string[];
+  /** The server has forgotten a legacy session, and with it what was subscribed there. */
+  readonly onRenewed?: () => void;
+}
+
 /**
  * A conversation with one MCP server. Failures are `UpstreamError`, or the reason of the caller's own signal. A modern
  * one holds nothing of any user: every request brings its credential.
@@ -71,10 +80,7 @@ export interface Upstream {
    * Notices that belong to nobody's request (`list_changed`). A stream is kept open only while somebody listens; a
    * server that offers none is no error. Returns how to stop.
    */
-  listen(
-    listener: (notice: Notice) => void,
-    options: { readonly headers?: HeaderValues; readonly bearer?: Bearer },
-  ): () => void;
+  listen(listener: (notice: Notice) => void, options: ListenOptions): () => void;
   /** Runs once, when the conversation ends for whatever reason; at once when it has ended. */
   onClose(listener: () => void): void;
   /** Idempotent. Ends the session at the server (DELETE, at most 5 s) or the child process. */

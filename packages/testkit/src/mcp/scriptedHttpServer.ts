@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createExchange, createQuestions, event, type Exchange } from './scriptedExchange.ts';
 import { headerMismatch, methodOf, MODERN_VERSION, modernResult, VERSION_KEY } from './scriptedMethods.ts';
@@ -24,7 +24,7 @@ export async function scriptedHttpServer(initial: ScriptedOptions): Promise<Scri
   const requests: ScriptedRequest[] = [];
   const sessions = new Set<string>();
   const running = new Map<string, Exchange>();
-  const streams = new Map<ServerResponse, { subscription?: unknown }>();
+  const streams = new Map<ServerResponse, OpenStream>();
   const questions = createQuestions();
 
   async function arrive(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -63,7 +63,7 @@ export async function scriptedHttpServer(initial: ScriptedOptions): Promise<Scri
       return;
     }
     if (modern && method === 'subscriptions/listen') {
-      listen({ id, params }, response);
+      listen({ id, params }, request, response);
       return;
     }
     const headers: Record<string, string> = {};
@@ -119,11 +119,15 @@ export async function scriptedHttpServer(initial: ScriptedOptions): Promise<Scri
     }
     const refusal = legacyRefusal(request);
     if (refusal) refuse(response, refusal);
-    else open(response, {});
+    else open(response, { headers: request.headers });
   }
 
-  function listen({ id, params = {} }: ScriptedMessage, response: ServerResponse): void {
-    open(response, { subscription: id });
+  function listen(
+    { id, params = {} }: ScriptedMessage,
+    { headers }: ScriptedRequest,
+    response: ServerResponse,
+  ): void {
+    open(response, { subscription: id, headers });
     response.write(
       event({
         jsonrpc: '2.0',
@@ -133,7 +137,7 @@ export async function scriptedHttpServer(initial: ScriptedOptions): Promise<Scri
     );
   }
 
-  function open(response: ServerResponse, kind: { subscription?: unknown }): void {
+  function open(response: ServerResponse, kind: OpenStream): void {
     response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
     streams.set(response, kind);
     response.on('close', () => streams.delete(response));
@@ -155,7 +159,7 @@ export async function scriptedHttpServer(initial: ScriptedOptions): Promise<Scri
   });
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
   const { port } = http.address() as AddressInfo;
-  const everyStream = (write: (response: ServerResponse, kind: { subscription?: unknown }) => void) =>
+  const everyStream = (write: (response: ServerResponse, kind: OpenStream) => void) =>
     streams.forEach((kind, response) => write(response, kind));
 
   return {
@@ -168,8 +172,9 @@ export async function scriptedHttpServer(initial: ScriptedOptions): Promise<Scri
     get openStreams() {
       return streams.size;
     },
-    push: (method, params = {}) =>
-      everyStream((response, { subscription }) => {
+    push: (method, params = {}, to = () => true) =>
+      everyStream((response, { subscription, headers }) => {
+        if (!to(headers)) return;
         const tagged =
           subscription === undefined ? params : { ...params, _meta: { [SUBSCRIPTION]: subscription } };
         response.write(event({ jsonrpc: '2.0', method, params: tagged }));
@@ -185,6 +190,12 @@ export async function scriptedHttpServer(initial: ScriptedOptions): Promise<Scri
       await new Promise((resolve) => http.close(resolve));
     },
   };
+}
+
+interface OpenStream {
+  readonly subscription?: unknown;
+  /** With which it was opened. */
+  readonly headers: IncomingHttpHeaders;
 }
 
 const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';

@@ -103,8 +103,8 @@ export interface ScriptedHttpServer {
   forgetSessions(): void;
   /** Open GET streams and `subscriptions/listen` streams. */
   readonly openStreams: number;
-  /** Sends a notification on every open stream. */
-  push(method: string, params?: Json): void;
+  /** Sends a notification on every open stream, or on those that were opened with such headers. */
+  push(method: string, params?: Json, to?: (headers: IncomingHttpHeaders) => boolean): void;
   /** Sends a request on every open GET stream; resolves with the first answer that the client posts. */
   askOnStream(method: string, params: Json): Promise<ScriptedMessage>;
   /** Raw text on every open stream. */

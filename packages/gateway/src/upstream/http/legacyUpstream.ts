@@ -2,16 +2,18 @@ import { createQuestions, type QuestionParts, type Questions } from '../askPeer.
 import type { UpstreamParts } from '../parts.ts';
 import type { Bearer, OpenOptions, RemoteTarget } from '../target.ts';
 import type { Presented } from '../bearerHeaders.ts';
-import type { HeaderValues, Notice, Upstream } from '../upstream.ts';
+import type { HeaderValues, Upstream } from '../upstream.ts';
 import { UpstreamError, type UpstreamReason } from '../upstreamError.ts';
-import { askOnSession, type AskParts } from './askOnSession.ts';
+import { askOnSession, type AskParts, type Question } from './askOnSession.ts';
 import { converse, type ConverseParts } from './converse.ts';
 import { createEnding, interrupt } from './ending.ts';
 import { asOpening, endSession, legacyHandshake, type Handshake } from './handshake.ts';
 import { keepLegacyStream } from './legacyStream.ts';
 import { waitFor, type Waiting } from './patience.ts';
 import { sendQuietly } from './quietly.ts';
-import { createAnswerer, createListeners } from './serverMessages.ts';
+import { createAnswerer, createListeners, heardBy } from './serverMessages.ts';
+import { isObject } from './readAnswer.ts';
+import { createSessionLevel } from './sessionLevel.ts';
 import { createSessions, toSession, type Session } from './session.ts';
 import { writeRequest } from './writeRequest.ts';
 
@@ -28,7 +30,9 @@ export function createLegacyUpstream(
   const ending = createEnding();
   const closing = new AbortController();
   const listeners = createListeners();
-  const sessions = createSessions(toSession(first, target.headers), { open: reopen, retire });
+  const renewals = new Set<() => void>();
+  const levels = createSessionLevel(clock);
+  const sessions = createSessions(toSession(first, target.headers), { open: reopen, retire, onRenewed });
   /** The last one that was presented: what a stream and the end of the session present too. */
   let credential: HeaderValues | undefined;
   /** Likewise, and a source of tokens: no token is kept here. */
@@ -49,6 +53,10 @@ export function createLegacyUpstream(
 
   // Whoever ended it: a server may hold a stream open for ever.
   ending.onClose(() => stopStream?.());
+
+  function onRenewed(): void {
+    for (const renewed of renewals) renewed();
+  }
 
   async function reopen({ headers: presented, bearer: by = bearer }: Presented): Promise<Session> {
     // Somebody else found the session lost before, and that there is no other to be had.
@@ -92,6 +100,19 @@ export function createLegacyUpstream(
       return converse(wire, out, waiting);
     },
   };
+
+  const logs = ({ claims }: Session) => isObject(claims.capabilities['logging']);
+
+  /** The session first says as much as this caller wants to hear. */
+  function atLevel<T>(logLevel: string, { given, waiting }: Question, work: () => Promise<T>): Promise<T> {
+    const { onLog: _log, onProgress: _progress, dialogue: _dialogue, ...quiet } = given;
+    return levels.during(logLevel, sessions.current, work, async (level, session) => {
+      const id = asking.nextId();
+      const text = { id, method: 'logging/setLevel', params: { level } };
+      const body = writeRequest({ ...text, meta: undefined, envelope: undefined, wantsLog: false });
+      await asking.sendOn(session, { id, body, given: quiet, waiting });
+    });
+  }
 
   /** Best effort: nobody waits for it. */
   function retire(session: Session): void {
@@ -150,22 +171,32 @@ export function createLegacyUpstream(
         const notice = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
         void post(notice, sessions.current.headersFor(given), given.bearer);
       };
-      const { dialogue } = given;
+      const { dialogue, logLevel } = given;
       return waitFor({ clock, inFlight: ending.inFlight }, given, tell, (waiting) => {
-        if (dialogue?.era !== 'legacy') return askOnSession(asking, { id, body, given, waiting });
-        return withQuestions(dialogue, waiting, (questions) =>
-          askOnSession(asking, { id, body, given, waiting, questions }),
-        );
+        const question = { id, body, given, waiting };
+        const asked =
+          dialogue?.era === 'legacy'
+            ? () =>
+                withQuestions(dialogue, waiting, (questions) =>
+                  askOnSession(asking, { ...question, questions }),
+                )
+            : () => askOnSession(asking, question);
+        return logLevel === undefined || !logs(sessions.current)
+          ? asked()
+          : atLevel(logLevel, question, asked);
       });
     },
-    listen(listener, presented) {
+    listen(listener, { resources, onRenewed: heardOf, ...presented }) {
       // The same function may listen twice.
-      const heard = (notice: Notice) => listener(notice);
+      const heard = heardBy(listener, resources);
       listeners.add(heard);
+      const renewed = () => heardOf?.();
+      renewals.add(renewed);
       present(presented);
       if (!stopStream && !ending.over) restartStream(sessions.current);
       return () => {
         listeners.delete(heard);
+        renewals.delete(renewed);
         if (listeners.size > 0) return;
         stopStream?.();
         stopStream = undefined;

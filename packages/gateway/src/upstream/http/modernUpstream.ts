@@ -1,7 +1,7 @@
 import type { UpstreamParts } from '../parts.ts';
 import type { RemoteTarget } from '../target.ts';
 import { withToken } from '../bearerHeaders.ts';
-import type { HeaderValues, Json, Notice, ServerClaims, Upstream } from '../upstream.ts';
+import type { HeaderValues, Json, ServerClaims, Upstream } from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
 import { isSessionCode } from './classifyStatus.ts';
 import { converse, type ConverseParts } from './converse.ts';
@@ -10,7 +10,7 @@ import { modernHeaders } from './modernHeaders.ts';
 import { waitFor } from './patience.ts';
 import { isObject } from './readAnswer.ts';
 import { requestHeaders } from './requestHeaders.ts';
-import { asNotice, createListeners } from './serverMessages.ts';
+import { asNotice, heardBy } from './serverMessages.ts';
 import { keepStream } from './stream.ts';
 import { declaring, modernEnvelope, writeRequest } from './writeRequest.ts';
 
@@ -33,7 +33,6 @@ export function createModernUpstream(
 ): Upstream {
   const { clock, network } = parts;
   const ending = createEnding();
-  const listeners = createListeners();
   const streams = new Set<() => void>();
   const envelope = modernEnvelope(parts.version);
   const send = network.sendTo(target);
@@ -43,7 +42,8 @@ export function createModernUpstream(
     clock,
     readError: network.readError,
     answerer: { answer: () => undefined },
-    onNotice: (notice) => listeners.tell(notice),
+    // It belongs to whose call it came with, and all users may have this conversation.
+    onNotice: nothing,
   };
 
   function outgoing(
@@ -101,10 +101,12 @@ export function createModernUpstream(
       }
     },
     /** Each listener has a stream of its own: what it may hear depends on its credential. */
-    listen(listener, { headers: credential, bearer }) {
-      const notifications = wanted(claims.capabilities);
-      const heard = (notice: Notice) => listener(notice);
-      listeners.add(heard);
+    listen(listener, { headers: credential, bearer, resources = [] }) {
+      const notifications = {
+        ...wanted(claims.capabilities),
+        ...(resources.length > 0 && { resourceSubscriptions: resources }),
+      };
+      const heard = heardBy(listener, resources);
       let stop = nothing;
       if (Object.keys(notifications).length > 0 && !ending.over) {
         stop = keepStream(parts, {
@@ -123,7 +125,7 @@ export function createModernUpstream(
           },
           onMessage(message) {
             const notice = asNotice(message);
-            if (notice) listener(notice);
+            if (notice) heard(notice);
             // An error ends the subscription for good; a result only says goodbye for now.
             return message.error === undefined;
           },
@@ -131,7 +133,6 @@ export function createModernUpstream(
         streams.add(stop);
       }
       return () => {
-        listeners.delete(heard);
         streams.delete(stop);
         stop();
       };

@@ -42,18 +42,27 @@ export function createAnswerer(post: Post): Answerer {
   };
 }
 
+export const UPDATED = 'notifications/resources/updated';
+const NOTICE = /^notifications\/(?:(?:tools|prompts|resources)\/list_changed|resources\/updated)$/;
+
 /**
- * Only changes of lists are for everybody. Anything else that comes unasked may be about one user, and which one is
- * known only to the stream of that user's own request.
+ * Only changes of lists are for everybody, and an updated resource for who subscribed it (`heardBy`). Anything else that
+ * comes unasked may be about one user, and which one is known only to the stream of that user's own request.
  */
 export function asNotice({ method, params }: Message): Notice | undefined {
-  if (
-    typeof method !== 'string' ||
-    !/^notifications\/(tools|prompts|resources)\/list_changed$/.test(method)
-  ) {
-    return undefined;
-  }
+  if (typeof method !== 'string' || !NOTICE.test(method)) return undefined;
   return { method, params: isObject(params) ? params : {} };
+}
+
+/** Tells a listener what is meant for it. */
+export function heardBy(
+  listener: (notice: Notice) => void,
+  resources: readonly string[] = [],
+): (notice: Notice) => void {
+  return (notice) => {
+    const { method, params } = notice;
+    if (method !== UPDATED || resources.includes(String(params['uri']))) listener(notice);
+  };
 }
 
 export interface Listeners {

@@ -47,9 +47,11 @@ export interface SessionParts {
   readonly open: (credential: Presented) => Promise<Session>;
   /** Ends a session at the server. */
   readonly retire: (session: Session) => void;
+  /** Another one is in its place from now on. */
+  readonly onRenewed: () => void;
 }
 
-export function createSessions(first: Session, { open, retire }: SessionParts): Sessions {
+export function createSessions(first: Session, { open, retire, onRenewed }: SessionParts): Sessions {
   let current = first;
   let renewing: Promise<Session> | undefined;
   return {
@@ -63,6 +65,7 @@ export function createSessions(first: Session, { open, retire }: SessionParts): 
         .then((session) => {
           current = session;
           if (options.retire) retire(lost);
+          onRenewed();
           return session;
         })
         .finally(() => (renewing = undefined));

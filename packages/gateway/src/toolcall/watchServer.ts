@@ -1,0 +1,147 @@
+import type { Catalog } from '../catalog/catalog.ts';
+import { principalKey } from '../principal/principal.ts';
+import type { Lease } from '../connections/connectionManager.ts';
+import type { Bearer } from '../upstream/target.ts';
+import type { Notice, RequestOptions } from '../upstream/upstream.ts';
+import type { Standing } from '../watching/feed.ts';
+import type { Watch, Watches } from '../watching/watches.ts';
+import { enter, prepare, type AskParts } from './askServer.ts';
+import type { Inbound } from './call.ts';
+import { requestOptions } from './callUpstream.ts';
+import type { Allowed } from './checkAccess.ts';
+import { leaseConnection } from './leaseConnection.ts';
+import { holderKey } from './loadTools.ts';
+import type { Ready } from './obtainCredential.ts';
+import { bearerOf } from './recoverFromRefusal.ts';
+import { notFoundError } from './rpcResult.ts';
+import { toldOf } from './readServer.ts';
+
+export interface WatchParts extends AskParts {
+  readonly catalog: Pick<Catalog, 'onListChanged'>;
+  readonly watches: Watches;
+}
+
+/**
+ * Tells what changes at a server for this caller: its lists, and resources that are subscribed. Of a server that
+ * everybody shares it is one stream for all; of any other the caller's own, opened with their own credential. It is made
+ * anew when it breaks, until it is stopped. Throws when there is no such server for this caller.
+ */
+export function watchServer(
+  parts: WatchParts,
+  name: string,
+  inbound: Inbound,
+  listener: (notice: Notice) => void,
+): Watch {
+  const { principal, door, credential } = inbound;
+  const find = () => enter(parts, inbound, name, 'MCP_SERVER_NOT_FOUND');
+  const server = find();
+  const own = holderKey(server, principal);
+  const owner = own === '' ? undefined : own;
+  const key = JSON.stringify([server.tenant, server.id, server.scope, own, credential ?? null]);
+  return parts.watches.watch(
+    { key, owner, serverId: server.id },
+    {
+      principal: principalKey(principal),
+      stand: (signal) => stand(parts, find(), { principal, door, signal, credential }),
+      mayHear() {
+        const now = find();
+        // Another one of the same name is another server's business.
+        return now.id === server.id && now.scope === server.scope;
+      },
+      hear: listener,
+    },
+  );
+}
+
+/** Nothing is held open for one chat request, and no child process for one user's curiosity. */
+function isSilent(server: Allowed, ready?: Ready): boolean {
+  if (server.scope === 'app') return false;
+  return (
+    server.requestScoped || (ready !== undefined && 'holder' in ready && ready.holder.target.type === 'stdio')
+  );
+}
+
+async function stand(parts: WatchParts, server: Allowed, inbound: Inbound): Promise<Standing | undefined> {
+  if (isSilent(server)) return undefined;
+  const ready = await prepare(parts, server, inbound);
+  if (isSilent(server, ready)) return undefined;
+  const lease = await leaseConnection(parts.connections, ready, { signal: inbound.signal });
+  return standOn(parts, ready, inbound, lease);
+}
+
+function standOn(parts: WatchParts, ready: Ready, inbound: Inbound, lease: Lease): Standing {
+  const { server } = ready;
+  const { upstream } = lease;
+  const bearer = lastingBearer(parts, ready, inbound);
+  const options: RequestOptions = { ...requestOptions(ready, inbound), ...(bearer && { bearer }) };
+  const { headers } = options;
+  let stop: () => void = () => undefined;
+  let isOver = false;
+  return {
+    listen(hear, resources, onRenewed) {
+      if (isOver) return;
+      const before = stop;
+      const heard = (notice: Notice) => {
+        if (notice.method === TOOLS_CHANGED) {
+          parts.catalog.onListChanged(server.id, holderKey(server, inbound.principal));
+        }
+        hear(notice);
+      };
+      stop = upstream.listen(heard, {
+        ...{ resources, onRenewed },
+        ...(headers && { headers }),
+        ...(bearer && { bearer }),
+      });
+      // Afterwards: a stream that both share stays open.
+      before();
+    },
+    async subscribe(uri) {
+      if (upstream.claims.era === 'modern') return;
+      try {
+        await upstream.request('resources/subscribe', { uri }, options);
+      } catch (error) {
+        throw notFoundError(error, 'MCP_RESOURCE_NOT_FOUND') ?? toldOf(error, server);
+      }
+    },
+    unsubscribe(uri) {
+      if (upstream.claims.era === 'modern') return;
+      upstream.request('resources/unsubscribe', { uri }, options).catch(() => undefined);
+    },
+    whenOver: (listener) => void lease.whenRetired(listener),
+    end() {
+      if (isOver) return;
+      isOver = true;
+      stop();
+      // No UpstreamError: that nobody watches any more says nothing of the server.
+      lease.release(new DOMException('Nobody watches any more', 'AbortError'));
+    },
+  };
+}
+
+const TOOLS_CHANGED = 'notifications/tools/list_changed';
+
+/**
+ * What one call may cost is soon used up by a stream that lasts. Whenever it is opened anew, what its user presents is
+ * prepared anew, with every check; what belongs to another sign-in by then is for another connection.
+ */
+function lastingBearer(parts: WatchParts, ready: Ready, inbound: Inbound): Bearer | undefined {
+  if (!bearerOf(ready)) return undefined;
+  return {
+    async token() {
+      const { server } = ready;
+      const now = await prepare(parts, enter(parts, inbound, server.name, 'MCP_SERVER_NOT_FOUND'), inbound);
+      const bearer = bearerOf(now);
+      if (!bearer || now.server.revision !== server.revision || bindingOf(now) !== bindingOf(ready)) {
+        throw new Error('What is presented there is another by now');
+      }
+      return bearer.token();
+    },
+    renew: () => Promise.resolve(false),
+    isRenewed: () => false,
+    shown: () => [],
+  };
+}
+
+function bindingOf(ready: Ready): string | undefined {
+  return 'holder' in ready ? ready.holder.binding : undefined;
+}
