@@ -23,8 +23,8 @@ export const channel: readonly Mutant[] = [
   {
     id: 'channel.request.silence',
     file: 'packages/gateway/src/upstream/channel/peer.ts',
-    find: '            heardAt = clock.now();\n',
-    replace: '',
+    find: '            heardAt = clock.now();\n            quietly',
+    replace: '            quietly',
   },
   {
     id: 'channel.request.silence',
@@ -76,13 +76,13 @@ export const channel: readonly Mutant[] = [
   },
   {
     id: 'channel.server-requests.answered',
-    file: 'packages/gateway/src/upstream/channel/serverRequests.ts',
+    file: 'packages/gateway/src/upstream/dialogue.ts',
     find: "  if (method === 'ping') return { result: {} };\n",
     replace: '',
   },
   {
     id: 'channel.server-requests.answered',
-    file: 'packages/gateway/src/upstream/channel/serverRequests.ts',
+    file: 'packages/gateway/src/upstream/dialogue.ts',
     find: "  return { error: { code: METHOD_NOT_FOUND, message: 'Method not found' } };",
     replace: '  return { result: { code: METHOD_NOT_FOUND } };',
   },
@@ -107,8 +107,8 @@ export const channel: readonly Mutant[] = [
   {
     id: 'channel.modern.envelope',
     file: 'packages/gateway/src/upstream/channel/openChannelUpstream.ts',
-    find: '{ ...caller.meta, ...envelope }',
-    replace: '{ ...envelope, ...caller.meta }',
+    find: '{ ...caller.meta, ...(modern && said(envelope, caller)) }',
+    replace: '{ ...(modern && said(envelope, caller)), ...caller.meta }',
   },
   {
     id: 'channel.modern.results',

@@ -2,6 +2,18 @@ import type { Mutant } from '../mutants.ts';
 
 export const relay: readonly Mutant[] = [
   {
+    id: 'relay.channel.own-call',
+    file: 'packages/gateway/src/upstream/channel/peer.ts',
+    find: 'return another ? undefined : only;',
+    replace: 'return another ?? only;',
+  },
+  {
+    id: 'relay.channel.own-call',
+    file: 'packages/gateway/src/upstream/channel/peer.ts',
+    find: 'if (!isOwned) return undefined;',
+    replace: '',
+  },
+  {
     id: 'relay.watch.own',
     file: 'packages/gateway/src/toolcall/watchServer.ts',
     find: 'const key = JSON.stringify([server.tenant, server.id, server.scope, own, credential ?? null]);',

@@ -123,7 +123,7 @@ export const upstream: readonly Mutant[] = [
   },
   {
     id: 'stdio.isolation.shared',
-    file: 'packages/gateway/src/upstream/channel/serverRequests.ts',
+    file: 'packages/gateway/src/upstream/dialogue.ts',
     find: "{ action: 'cancel' }",
     replace: "{ action: 'accept', content: {} }",
   },

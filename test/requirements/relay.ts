@@ -23,6 +23,14 @@ export const relay = {
     'done',
     'An address that a server wants opened first is told to who can be sent there.',
   ],
+  'relay.channel.own-call': [
+    'done',
+    'On a channel a question reaches its owner while one call is under way, and nobody otherwise.',
+  ],
+  'relay.channel.patience': [
+    'done',
+    'On a channel too, a person may take longer than the server, not for ever.',
+  ],
   'relay.masked': [
     'done',
     'A token that a server repeats is in no question, no progress and no log message.',

@@ -18,12 +18,14 @@ export interface HandshakeOptions {
   /** Our own version, as told to the server. */
   readonly version: string;
   readonly timeoutMs: number;
+  /** What the server may ask of us. None by default: on a channel that many share, nobody could be asked on behalf of one of them. */
+  readonly capabilities?: Json;
   readonly signal: AbortSignal;
   /** Hears the revision that both speak before anything else is sent. */
   readonly onAgreed?: (protocolVersion: string) => void;
 }
 
-/** Who we are. We offer nothing: on a channel that many share, nobody could be asked on behalf of one of them. */
+/** Who we are. */
 const clientInfo = (version: string) => ({ name: 'behalf', version });
 
 /** What every request of the modern era says of its sender. */
@@ -42,7 +44,7 @@ export async function initialize(peer: Peer, options: HandshakeOptions): Promise
     'initialize',
     {
       protocolVersion: LATEST_PROTOCOL_VERSION,
-      capabilities: {},
+      capabilities: options.capabilities ?? {},
       clientInfo: clientInfo(options.version),
     },
     { signal, timeoutMs, totalMs: timeoutMs },

@@ -1,7 +1,10 @@
+import { LOG_LEVEL_META_KEY } from '@modelcontextprotocol/client';
 import { abortReason, unlessAborted } from '@behalf/kernel';
+import { replyOfNobody, sessionCapabilities } from '../dialogue.ts';
+import { declaring } from '../http/writeRequest.ts';
 import type { UpstreamParts } from '../parts.ts';
 import type { Bearer, OpenOptions } from '../target.ts';
-import type { Era, Json, ServerClaims, Upstream } from '../upstream.ts';
+import type { Era, Json, RequestOptions, ServerClaims, Upstream } from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
 import type { Channel } from './channel.ts';
 import { discover, initialize, modernMeta, type HandshakeOptions } from './handshake.ts';
@@ -9,9 +12,11 @@ import { createListeners } from './listeners.ts';
 import { NoToken, rethrow } from './noToken.ts';
 import { createPeer, type Peer } from './peer.ts';
 import { createServerLog } from './serverLog.ts';
-import { serveOverChannel } from './serverRequests.ts';
 
-export interface ChannelOptions extends Pick<OpenOptions, 'server' | 'owner' | 'initTimeoutMs' | 'signal'> {
+export interface ChannelOptions extends Pick<
+  OpenOptions,
+  'server' | 'owner' | 'initTimeoutMs' | 'signal' | 'relay'
+> {
   /** `modern` is tried first and is no more than a guess unless `pinned`. */
   readonly era: Era;
   readonly pinned?: boolean;
@@ -33,9 +38,10 @@ export async function openChannelUpstream(
 ): Promise<Upstream> {
   const { server, owner, signal, bearer } = options;
   let claims: ServerClaims | undefined;
+  const isOwned = owner !== undefined;
   const serverLog = createServerLog({ clock, log, server, owner });
   const era = () => claims?.era ?? 'legacy';
-  const peer = createPeer(channel, { clock, era, serve: serveOverChannel, notice: hear, bearer });
+  const peer = createPeer(channel, { clock, era, serve: replyOfNobody, notice: hear, bearer, isOwned });
   const listeners = createListeners((used) => subscription?.(used));
   /** Modern servers send changes only to who asks for them. */
   let subscription: ((used: boolean) => void) | undefined;
@@ -54,6 +60,7 @@ export async function openChannelUpstream(
     claims = await greet(peer, options, {
       version,
       timeoutMs: options.initTimeoutMs,
+      capabilities: isOwned ? sessionCapabilities(options.relay) : {},
       signal,
       onAgreed: (agreed) => channel.setProtocolVersion?.(agreed),
     });
@@ -75,11 +82,22 @@ export async function openChannelUpstream(
   return {
     claims,
     request: (method, params, caller) =>
-      peer.request(method, params, { ...caller, meta: { ...caller.meta, ...envelope } }).catch(rethrow),
+      peer
+        .request(method, params, {
+          ...caller,
+          meta: { ...caller.meta, ...(modern && said(envelope, caller)) },
+        })
+        .catch(rethrow),
     listen: (listener) => listeners.add(listener),
     onClose: (listener) => peer.onClose(listener),
     close: () => channel.close(),
   };
+}
+
+/** What a modern request says of us, and of what this very caller can be asked and wants to hear. */
+function said(envelope: Json, { dialogue, onLog, logLevel }: RequestOptions): Json {
+  const whole = dialogue?.era === 'modern' ? declaring(envelope, dialogue.capabilities) : envelope;
+  return onLog && logLevel !== undefined ? { ...whole, [LOG_LEVEL_META_KEY]: logLevel } : whole;
 }
 
 async function greet(

@@ -1,4 +1,5 @@
 import { createSingleFlight } from '@behalf/kernel';
+import { replyOfNobody } from '../dialogue.ts';
 import type { UpstreamParts } from '../parts.ts';
 import { createStdioTransport, type StdioTransport } from '../stdioTransport.ts';
 import type { OpenOptions, StdioTarget } from '../target.ts';
@@ -7,7 +8,6 @@ import { UpstreamError } from '../upstreamError.ts';
 import { discover } from './handshake.ts';
 import { openChannelUpstream } from './openChannelUpstream.ts';
 import { createPeer } from './peer.ts';
-import { serveOverChannel } from './serverRequests.ts';
 import { commandLine, createStdioEras } from './stdioEras.ts';
 import type { StdioLimits } from './stdioLimits.ts';
 
@@ -45,7 +45,7 @@ export function createOpenStdio(
     const peer = createPeer(sibling, {
       clock,
       era: () => 'legacy',
-      serve: serveOverChannel,
+      serve: replyOfNobody,
       notice: () => undefined,
     });
     try {

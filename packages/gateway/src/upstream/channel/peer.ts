@@ -5,17 +5,18 @@ import type { Bearer } from '../target.ts';
 import type { Answer, Era, Json, RequestOptions } from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
 import type { Channel } from './channel.ts';
+import { createQuestions, DIALOGUE_MS, type Questions } from '../askPeer.ts';
+import type { Reply } from '../dialogue.ts';
 import { objectOrEmpty } from './message.ts';
 import { NoToken } from './noToken.ts';
-
-/** What we say to a request of the server. */
-export type Reply = { readonly result: Json } | { readonly error: { code: number; message: string } };
 
 export interface PeerParts {
   readonly clock: Clock;
   /** As far as it is known yet: it decides how an answer is read. */
   readonly era: () => Era;
-  /** Answers what the server asks of us. */
+  /** Whether it is one user's alone: then a question that comes while one call is under way is that call's. */
+  readonly isOwned?: boolean;
+  /** Answers what the server asks and nobody is asked. */
   readonly serve: (method: string, params: Json) => Reply;
   /** A notification that no request of ours claims. */
   readonly notice: (method: string, params: Json) => void;
@@ -40,6 +41,8 @@ export interface Peer {
 
 interface Waiting {
   readonly options: PeerRequest;
+  /** Where the caller can be asked. */
+  readonly questions: Questions | undefined;
   heard(params: Json): void;
   answered(message: Json): void;
   failed(error: Error): void;
@@ -52,7 +55,10 @@ const ANSWERS_AT_ONCE = 64;
  * JSON-RPC over one channel, for both sides. The SDK's client would check and copy every result, and its timers know
  * no clock of ours. Progress reaches the request that it names and no other: several users may share the channel.
  */
-export function createPeer(channel: Channel, { clock, era, serve, notice, bearer }: PeerParts): Peer {
+export function createPeer(
+  channel: Channel,
+  { clock, era, serve, notice, bearer, isOwned = false }: PeerParts,
+): Peer {
   const waiting = new Map<unknown, Waiting>();
   const closeListeners = new Set<() => void>();
   let nextId = 1;
@@ -102,15 +108,26 @@ export function createPeer(channel: Channel, { clock, era, serve, notice, bearer
 
   function hear(method: string, params: Json): void {
     if (method === 'notifications/progress') waiting.get(params['progressToken'])?.heard(params);
-    else quietly(() => notice(method, params));
+    else if (method === 'notifications/cancelled') {
+      for (const { questions } of waiting.values()) questions?.withdraw(params['requestId']);
+    } else quietly(() => notice(method, params));
   }
 
   function answer(id: string | number, method: string, params: Json): void {
     if (answering >= ANSWERS_AT_ONCE) return;
     answering += 1;
-    post({ id, ...serve(method, params) })
-      .catch(() => undefined)
-      .finally(() => (answering -= 1));
+    const asked = callUnderWay()?.questions?.ask(id, method, params);
+    const posted = asked
+      ? asked.then((reply) => post({ id, ...reply }))
+      : post({ id, ...serve(method, params) });
+    posted.catch(() => undefined).finally(() => (answering -= 1));
+  }
+
+  /** The only one, on a channel of one user. Of several, nothing says which one a question belongs to. */
+  function callUnderWay(): Waiting | undefined {
+    if (!isOwned) return undefined;
+    const [only, another] = [...waiting.values()].filter(({ options }) => !options.standing);
+    return another ? undefined : only;
   }
 
   async function notify(method: string, params: Json = {}): Promise<NoToken | undefined> {
@@ -141,8 +158,13 @@ export function createPeer(channel: Channel, { clock, era, serve, notice, bearer
         if (bearer) presented = by;
         const id = nextId;
         nextId += 1;
-        const deadline = clock.now() + options.totalMs;
-        let heardAt = clock.now();
+        const begun = clock.now();
+        const longest = begun + Math.max(options.totalMs, DIALOGUE_MS);
+        let deadline = begun + options.totalMs;
+        let heardAt = begun;
+        /** People who are asked at this moment, and since when anybody is. */
+        let people = 0;
+        let askedAt = 0;
         /** Until its token is at hand nothing of it is on its way. */
         let unsent = by !== undefined;
         let stopTimer: Cancel = () => undefined;
@@ -150,6 +172,7 @@ export function createPeer(channel: Channel, { clock, era, serve, notice, bearer
         const settle = () => {
           waiting.delete(id);
           stopTimer();
+          questions?.end();
           signal.removeEventListener('abort', onAbort);
         };
         const failed = (error: Error) => {
@@ -165,14 +188,35 @@ export function createPeer(channel: Channel, { clock, era, serve, notice, bearer
         const onAbort = () => giveUp(abortReason(signal), 'The caller gave up');
         // Progress only notes the time: a server that reports a thousand times a second starts no thousand timers.
         const watch = () => {
-          const left = Math.min(heardAt + options.timeoutMs, deadline) - clock.now();
+          const patience = people > 0 ? longest : Math.min(heardAt + options.timeoutMs, deadline);
+          const left = patience - clock.now();
           if (left <= 0) giveUp(new UpstreamError(unsent ? 'token_late' : 'timeout'), 'Time is up');
           // A subscription has no end, and must not keep the process alive.
           else if (left < Infinity) stopTimer = clock.timer(left, watch, { hold: true });
         };
 
+        /** Time that a person takes is not the server's silence. */
+        const forPerson = async <T>(asked: Promise<T>): Promise<T> => {
+          if (people === 0) askedAt = clock.now();
+          people += 1;
+          try {
+            return await asked;
+          } finally {
+            people -= 1;
+            if (people === 0 && waiting.has(id)) {
+              heardAt = clock.now();
+              deadline = Math.min(deadline + heardAt - askedAt, longest);
+              stopTimer();
+              watch();
+            }
+          }
+        };
+        const { dialogue } = options;
+        const questions = dialogue?.era === 'legacy' ? createQuestions({ dialogue, forPerson }) : undefined;
+
         waiting.set(id, {
           options,
+          questions,
           failed,
           heard(progress) {
             heardAt = clock.now();
