@@ -62,7 +62,7 @@ async function spawnEverything(port: number): Promise<ChildProcess> {
   return child;
 }
 
-async function listen(listener: RequestListener): Promise<RunningServer> {
+export async function listen(listener: RequestListener): Promise<RunningServer> {
   const http = createServer(listener);
   await new Promise<void>((ready) => http.listen(0, '127.0.0.1', ready));
   const { port } = http.address() as AddressInfo;

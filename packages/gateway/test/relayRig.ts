@@ -10,6 +10,7 @@ import { createOpenUpstream } from '../src/upstream/openUpstream.ts';
 import type { Json } from '../src/upstream/upstream.ts';
 import { createWatches } from '../src/watching/watches.ts';
 import { neverRenewed } from './bearerRig.ts';
+import type { RunningServer } from './mcpServers.ts';
 import { define, toolcallRig } from './toolcallRig.ts';
 
 export const ann = aPrincipal({ userId: 'u-ann' });
@@ -30,8 +31,15 @@ export interface RelayOptions {
 }
 
 /** The walk of a call over real connections to one scripted server, with a caller who can be asked. */
-export async function relayRig(script: ScriptedOptions, { definition = {}, own = false }: RelayOptions = {}) {
-  const server = await scriptedHttpServer(script);
+export async function relayRig(script: ScriptedOptions, options: RelayOptions = {}) {
+  return relayTo(await scriptedHttpServer(script), options);
+}
+
+/** The same with a server that runs already; it ends with the others. */
+export function relayTo<S extends RunningServer>(
+  server: S,
+  { definition = {}, own = false }: RelayOptions = {},
+) {
   running.push(server);
   const network = createTestNetwork([server.port]);
   running.push(network);

@@ -14,6 +14,7 @@ import { holderKey, loadTools, type LoadOptions, type LoadParts, type Obtain } f
 import type { Ready } from './obtainCredential.ts';
 import { recordAudit, requireRoom, type AuditParts, type Trail } from './recordAudit.ts';
 import { mayRepeat } from './recoverFromRefusal.ts';
+import { wantsDialogue } from './dialogue.ts';
 import { failedResult } from './rpcResult.ts';
 import { ownTokenRefused, reasonToSignIn, signInNeeded } from './signInNeeded.ts';
 import { toGatewayError } from './toGatewayError.ts';
@@ -155,5 +156,5 @@ async function run(walk: Walk, ready: Ready, tool: CatalogTool): Promise<Answer>
 }
 
 function isMismatch(error: unknown): boolean {
-  return error instanceof UpstreamError && error.reason === 'header_mismatch';
+  return error instanceof UpstreamError && error.reason === 'header_mismatch' && !wantsDialogue(error);
 }

@@ -11,6 +11,7 @@ import type { Ready } from './obtainCredential.ts';
 const DIALOGUES: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
 /** Questions in one answer. */
 const MOST_QUESTIONS = 16;
+const CAPABILITY_MISSING = -32_021;
 const URL_ELICITATION_REQUIRED = -32_042;
 
 /** What this server may ask of this caller while the request runs; undefined where nobody can be asked. */
@@ -107,6 +108,11 @@ function presentable(method: string, params: Json, ready: Ready): Json {
       ? { ...params, message: `The server “${settings.title ?? name}” asks: ${message}` }
       : params;
   return maskJson(withoutOurMeta(named), ready);
+}
+
+/** -32021: a modern server does nothing for who cannot be asked what it would ask. */
+export function wantsDialogue({ reason, detail }: UpstreamError): boolean {
+  return reason === 'input_required' || detail.rpc?.code === CAPABILITY_MISSING;
 }
 
 /** A legacy result knows no kinds. One that names a kind all the same must not pass for a question. */

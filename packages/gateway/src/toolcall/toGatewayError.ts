@@ -1,12 +1,14 @@
 import { GatewayError } from '../errors/gatewayError.ts';
+import { wantsDialogue } from './dialogue.ts';
 import { UpstreamError, type UpstreamErrorDetail } from '../upstream/upstreamError.ts';
 
 /** What a caller is told of a failed request. The server's own words are not repeated: they may hold anything. */
 export function toGatewayError(error: unknown, server: string): unknown {
   if (!(error instanceof UpstreamError)) return error;
   const { retryAfterMs } = error.detail;
-  const detail = explanations[error.reason]?.(server, error.detail);
-  return new GatewayError(error.code, {
+  const reason = wantsDialogue(error) ? 'input_required' : error.reason;
+  const detail = explanations[reason]?.(server, error.detail);
+  return new GatewayError(reason === 'input_required' ? 'MCP_DIALOGUE_UNSUPPORTED' : error.code, {
     ...(detail !== undefined && { detail }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     cause: error,

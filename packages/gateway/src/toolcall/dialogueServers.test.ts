@@ -1,0 +1,78 @@
+import type { RequestListener } from 'node:http';
+import { afterEach, describe, expect } from '@jest/globals';
+import { verifies } from '@behalf/testkit';
+import { toNodeHandler } from '@modelcontextprotocol/node';
+import { acceptedContent, createMcpHandler, inputRequired, McpServer } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { listen, startEverything } from '../../test/mcpServers.ts';
+import { askedPeer, relayTo, stopRelayRigs } from '../../test/relayRig.ts';
+import type { Json } from '../upstream/upstream.ts';
+
+afterEach(stopRelayRigs);
+
+const textOf = ({ result }: { result: Json }) => JSON.stringify(result['content']);
+
+describe('the reference server', () => {
+  verifies('relay.legacy.elicitation', 'asks with a form and goes on with the answer', async () => {
+    const { call } = relayTo(await startEverything());
+    const { peer, asked } = askedPeer({ action: 'accept', content: { name: 'Grace Hopper', check: true } });
+    const answer = await call('trigger-elicitation-request', { peer });
+    expect(textOf(answer)).toContain('Grace Hopper');
+    expect(asked).toMatchObject([{ method: 'elicitation/create', params: { requestedSchema: {} } }]);
+  });
+
+  verifies('relay.legacy.opt-in', 'gets an answer of the client’s model where it is lent', async () => {
+    const { call } = relayTo(await startEverything(), { definition: { relay: ['sampling'] } });
+    const content = { type: 'text', text: 'what the model said' };
+    const { peer, asked } = askedPeer({ role: 'assistant', model: 'm', content });
+    const answer = await call('trigger-sampling-request', { peer }, { prompt: 'Say it', maxTokens: 5 });
+    expect(textOf(answer)).toContain('what the model said');
+    expect(asked.map(({ method }) => method)).toEqual(['sampling/createMessage']);
+  });
+});
+
+describe('a server on the second SDK', () => {
+  const requestedSchema = z.object({ name: z.string() });
+  const start = () =>
+    listen(
+      toNodeHandler(
+        createMcpHandler(() => {
+          const server = new McpServer({ name: 'asks', version: '1.0.0' });
+          server.registerTool('ask', { inputSchema: z.object({}) }, (_args, { mcpReq }) => {
+            const given = acceptedContent(mcpReq.inputResponses, 'who', requestedSchema);
+            if (given) return { content: [{ type: 'text', text: `Hello ${given.name}` }] };
+            return inputRequired({
+              inputRequests: { who: inputRequired.elicit({ message: 'Who?', requestedSchema }) },
+              requestState: 'round one',
+            });
+          });
+          return server;
+        }),
+      ) as unknown as RequestListener,
+    );
+
+  verifies(
+    'relay.modern.input-required',
+    'asks back, and answers the call that brings what it wants',
+    async () => {
+      const { call } = relayTo(await start());
+      const { peer } = askedPeer({}, { era: 'modern' });
+      const first = await call('ask', { peer });
+      expect(first).toMatchObject({ asksBack: true, result: { requestState: 'round one' } });
+      const inputResponses = { who: { action: 'accept', content: { name: 'Ada' } } };
+      const second = await call('ask', {
+        peer: { ...peer, retry: { inputResponses, requestState: 'round one' } },
+      });
+      expect(textOf(second)).toContain('Hello Ada');
+    },
+  );
+
+  verifies('relay.modern.unsupported', 'is not asked to ask who cannot be asked', async () => {
+    const { call, rig } = relayTo(await start());
+    for (const peer of [undefined, askedPeer({}).peer]) {
+      await expect(call('ask', { peer })).rejects.toMatchObject({ code: 'MCP_DIALOGUE_UNSUPPORTED' });
+    }
+    // It has said so with the first call, and nothing else was asked of it for that.
+    expect(rig.audited.map(({ outcome }) => outcome)).toEqual(['refused', 'refused']);
+  });
+});
