@@ -34,9 +34,20 @@ export const relay: readonly Mutant[] = [
   {
     id: 'relay.legacy.own-call',
     file: 'packages/gateway/src/upstream/http/legacyUpstream.ts',
-    find: 'createQuestions({ dialogue, forPerson: (asked) => waiting.forPerson(asked) });',
-    replace:
-      '((wire as { first?: Questions }).first ??= createQuestions({ dialogue, forPerson: (asked) => waiting.forPerson(asked) }));',
+    find: '    const questions = createQuestions({',
+    replace: '    const [shared] = dialogues;\n    const questions = shared ?? createQuestions({',
+  },
+  {
+    id: 'relay.legacy.own-call',
+    file: 'packages/gateway/src/upstream/http/legacyUpstream.ts',
+    find: 'return owner !== undefined && ending',
+    replace: 'return ending',
+  },
+  {
+    id: 'relay.legacy.own-stream',
+    file: 'packages/gateway/src/upstream/http/legacyUpstream.ts',
+    find: 'owner !== undefined && ending.inFlight.size === 1 ? only : undefined',
+    replace: 'owner !== undefined ? only : undefined',
   },
   {
     id: 'relay.legacy.declared',

@@ -16,6 +16,10 @@ export const relay = {
   ],
   'relay.legacy.refusal': ['done', 'What a client answers instead of a result is told to the server.'],
   'relay.legacy.own-call': ['done', 'A question reaches the one whose call it belongs to, and nobody else.'],
+  'relay.legacy.own-stream': [
+    'done',
+    'On the stream of a user’s own session a question reaches the only call under way, and nobody otherwise.',
+  ],
   'relay.legacy.bounded': ['done', 'Questions and answers in a call are bounded in number and size.'],
   'relay.legacy.left': ['done', 'A question ends with its call.'],
   'relay.legacy.patience': ['done', 'The time that a person takes is not the server’s, and has an end.'],

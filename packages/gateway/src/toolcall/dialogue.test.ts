@@ -1,9 +1,10 @@
 import { afterEach, describe, expect } from '@jest/globals';
-import { eventually, scriptedError, verifies, type ScriptedCall, type ScriptedTool } from '@behalf/testkit';
-import { ann, askedPeer, bob, relayRig, stopRelayRigs, tokenOf } from '../../test/relayRig.ts';
+import { eventually, verifies, type ScriptedCall, type ScriptedTool } from '@behalf/testkit';
+import { ann, askedPeer, bob, relayRig, stopRelayRigs } from '../../test/relayRig.ts';
 import { rejection } from '../../test/toolcallRig.ts';
 import { PeerRefusal } from '../upstream/dialogue.ts';
 import type { Json } from '../upstream/upstream.ts';
+import { watchServer } from './watchServer.ts';
 
 afterEach(stopRelayRigs);
 
@@ -179,6 +180,32 @@ describe('a question of a legacy server in the middle of a call', () => {
     await running;
   });
 
+  verifies(
+    'relay.legacy.own-stream',
+    'one on the stream of a user’s own session is the only call’s',
+    async () => {
+      const slow: ScriptedTool = { name: 'slow', handler: () => new Promise<never>(() => undefined) };
+      const rig = await relayRig({ era: 'legacy', getStream: true, tools: [slow] }, { own: true });
+      const { call, server, parts, inbound } = rig;
+      const caller = new AbortController();
+      const { signal } = caller;
+      const { peer, asked } = askedPeer(accepted);
+      const first = rejection(call('slow', { peer, signal }));
+      watchServer(parts, 'odd', inbound({ principal: ann }), () => undefined);
+      await eventually('it is under way, and a stream is open', () => {
+        return server.received('tools/call').length === 1 && server.openStreams === 1;
+      });
+      expect((await server.askOnStream('elicitation/create', form)).result).toEqual(accepted);
+      expect(asked).toHaveLength(1);
+      const second = rejection(call('slow', { peer, signal }));
+      await eventually('another is under way', () => server.received('tools/call').length === 2);
+      expect((await server.askOnStream('elicitation/create', form)).result).toEqual(cancelled);
+      expect(asked).toHaveLength(1);
+      caller.abort();
+      await Promise.all([first, second]);
+    },
+  );
+
   verifies('relay.legacy.bounded', 'a caller is asked sixteen times in a call at most', async () => {
     const tool = asking(...Array.from({ length: 18 }, () => ['elicitation/create', form] as const));
     const { call } = await relayRig({ era: 'legacy', tools: [tool] });
@@ -228,172 +255,4 @@ describe('a question of a legacy server in the middle of a call', () => {
       await eventually('the server is told', () => server.received('notifications/cancelled').length === 1);
     },
   );
-});
-
-describe('a token that the server repeats', () => {
-  verifies('relay.masked', 'is not in a question, in progress or in a log message', async () => {
-    const token = tokenOf(ann);
-    const tool: ScriptedTool = {
-      name: 'leaky',
-      handler: async (_, call) => {
-        call.progress(1, 2);
-        call.notify('notifications/progress', {
-          ...(call.params['_meta'] as Json),
-          progress: 2,
-          message: token,
-        });
-        call.log('info', { token });
-        return text((await call.ask('elicitation/create', { ...form, message: token })).result);
-      },
-    };
-    const { call } = await relayRig({ era: 'legacy', tools: [tool] }, { own: true });
-    const { peer, asked } = askedPeer(accepted);
-    const heard: Json[] = [];
-    const hear = (params: Json) => void heard.push(params);
-    const answer = await call('leaky', { peer, onProgress: hear, onLog: hear });
-    expect(answer.result).toMatchObject(text(accepted));
-    const told = JSON.stringify([asked, heard]);
-    expect(told).not.toContain(token);
-    expect(told.match(/\[redacted\]/g)).toHaveLength(3);
-  });
-
-  verifies('relay.masked', 'is not in what a modern server asks back', async () => {
-    const token = tokenOf(ann);
-    const asks = {
-      resultType: 'input_required',
-      inputRequests: { one: { method: 'elicitation/create', params: { ...form, message: token } } },
-      requestState: 'state',
-    };
-    const { call } = await relayRig(
-      { era: 'modern', tools: [{ name: 'asks', handler: () => asks }] },
-      { own: true },
-    );
-    const { peer } = askedPeer({}, { era: 'modern' });
-    const answer = await call('asks', { peer });
-    expect(JSON.stringify(answer)).not.toContain(token);
-    expect(answer).toMatchObject({ asksBack: true, json: undefined, result: { requestState: 'state' } });
-  });
-});
-
-const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
-
-describe('a modern server that asks back', () => {
-  const asks = (inputRequests: Json): ScriptedTool => ({
-    name: 'asks',
-    handler: (_, { params }) =>
-      params['inputResponses'] === undefined
-        ? { resultType: 'input_required', inputRequests, requestState: 'a "state" \\ ü' }
-        : text([params['inputResponses'], params['requestState']]),
-  });
-  const one = { one: { method: 'elicitation/create', params: form } };
-  const modern = () => askedPeer({}, { era: 'modern' }).peer;
-
-  verifies(
-    'relay.modern.input-required',
-    'gets its answers with the next call, its state as it was',
-    async () => {
-      const { call, rig, server } = await relayRig({ era: 'modern', tools: [asks(one)] });
-      const first = await call('asks', { peer: modern() });
-      expect(first).toEqual({
-        result: {
-          resultType: 'input_required',
-          inputRequests: {
-            one: { ...one.one, params: { ...form, message: 'The server “odd” asks: Your name?' } },
-          },
-          requestState: 'a "state" \\ ü',
-        },
-        json: undefined,
-        asksBack: true,
-      });
-      const retry = {
-        inputResponses: { one: accepted },
-        requestState: first.result['requestState'] as string,
-      };
-      const second = await call('asks', { peer: { ...modern(), retry } });
-      expect(repliesOf(second)).toEqual([retry.inputResponses, retry.requestState]);
-      expect(rig.audited.map(({ outcome }) => outcome)).toEqual(['asked', 'ok']);
-      const [a, b] = server.received('tools/call');
-      expect(a!.message!.id).not.toBe(b!.message!.id);
-    },
-  );
-
-  verifies(
-    'relay.modern.declared',
-    'hears what this very caller can be asked, and nothing of others',
-    async () => {
-      const { call, server } = await relayRig({ era: 'modern', tools: [{ name: 'plain' }] });
-      await call('plain', { peer: modern() });
-      await call('plain', { peer: askedPeer({}, { era: 'modern', capabilities: { elicitation: {} } }).peer });
-      await call('plain', { peer: askedPeer({}).peer });
-      await call('plain');
-      const declared = server
-        .received('tools/call')
-        .map(({ message }) => (message!.params!['_meta'] as Json)[CAPABILITIES]);
-      expect(declared).toEqual([
-        { elicitation: { form: {}, url: {} } },
-        { elicitation: { form: {} } },
-        {},
-        {},
-      ]);
-      const lists = [...server.received('tools/list'), ...server.received('server/discover')];
-      for (const { message } of lists) expect((message!.params!['_meta'] as Json)[CAPABILITIES]).toEqual({});
-    },
-  );
-
-  verifies('relay.modern.opt-in', 'for a model only where the definition lends it', async () => {
-    const tools = [asks({ one: { method: 'sampling/createMessage', params: { messages: [] } } })];
-    const closed = await relayRig({ era: 'modern', tools });
-    expect(await rejection(closed.call('asks', { peer: modern() }))).toMatchObject({
-      code: 'MCP_DIALOGUE_UNSUPPORTED',
-    });
-    const lent = await relayRig({ era: 'modern', tools }, { definition: { relay: ['sampling'] } });
-    expect(await lent.call('asks', { peer: modern() })).toMatchObject({ asksBack: true });
-  });
-
-  verifies(
-    'relay.modern.unsupported',
-    'is an error of its own for who cannot be asked like that',
-    async () => {
-      const { call, rig } = await relayRig({ era: 'modern', tools: [asks(one)] });
-      const undeclared = askedPeer({}, { era: 'modern', capabilities: {} }).peer;
-      for (const peer of [undefined, askedPeer({}).peer, undeclared]) {
-        expect(await rejection(call('asks', { peer }))).toMatchObject({ code: 'MCP_DIALOGUE_UNSUPPORTED' });
-      }
-      expect(new Set(rig.audited.map(({ outcome }) => outcome))).toEqual(new Set(['refused']));
-    },
-  );
-
-  verifies(
-    'relay.legacy.address-first',
-    'an address to be opened first is told to who can be sent there',
-    async () => {
-      const elicitations = [page];
-      const wants: ScriptedTool = {
-        name: 'wants',
-        handler: () => {
-          throw scriptedError(-32042, 'Open this', { elicitations });
-        },
-      };
-      const { call } = await relayRig({ era: 'legacy', tools: [wants] });
-      expect(await rejection(call('wants', { peer: askedPeer({}).peer }))).toMatchObject({
-        code: 'MCP_URL_ELICITATION_REQUIRED',
-        elicitations: [{ ...page, message: 'The server “odd” asks: Sign here' }],
-      });
-      const unable = askedPeer({}, { capabilities: { elicitation: {} } }).peer;
-      for (const peer of [undefined, unable, modern()]) {
-        expect(await rejection(call('wants', { peer }))).toMatchObject({ code: 'MCP_DIALOGUE_UNSUPPORTED' });
-      }
-      elicitations[0] = { ...page, url: 'data:text/html,x' };
-      expect(await rejection(call('wants', { peer: askedPeer({}).peer }))).toMatchObject({
-        code: 'MCP_DIALOGUE_UNSUPPORTED',
-      });
-    },
-  );
-
-  verifies('relay.modern.kind', 'a legacy result cannot pass for a question', async () => {
-    const forged = { resultType: 'input_required', inputRequests: { one: everything[2] }, content: [] };
-    const { call } = await relayRig({ era: 'legacy', tools: [{ name: 'forged', handler: () => forged }] });
-    const { result, asksBack } = await call('forged', { peer: modern() });
-    expect([result['resultType'], asksBack]).toEqual([undefined, undefined]);
-  });
 });

@@ -42,7 +42,14 @@ export function watchServer(
     { key, owner, serverId: server.id },
     {
       principal: principalKey(principal),
-      stand: (signal) => stand(parts, find(), { principal, door, signal, credential }),
+      async stand(signal) {
+        const current = find();
+        try {
+          return await stand(parts, current, { principal, door, signal, credential });
+        } catch (error) {
+          throw toldOf(error, current);
+        }
+      },
       mayHear() {
         const now = find();
         // Another one of the same name is another server's business.

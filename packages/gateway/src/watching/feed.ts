@@ -8,6 +8,7 @@ const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 60_000;
 const MOST_RESOURCES = 64;
 const LONGEST_URI = 4_096;
+const NOTHING_TO_HEAR = 'Nothing can be subscribed at this server.';
 const UPDATED = 'notifications/resources/updated';
 
 /** A stream of notices that stands, on a connection that is held for it. */
@@ -40,7 +41,7 @@ export function createFeed(parts: {
   /** With what each has subscribed. */
   const watchers = new Map<Watcher, Set<string>>();
   const calmly = createCalmly(clock, deliver);
-  let standing: { readonly by: Watcher; readonly of: Standing } | undefined;
+  let standing: { readonly by: Watcher; readonly of: Standing; readonly since: number } | undefined;
   let making: { readonly by: Watcher; readonly done: Promise<void>; stop(): void } | undefined;
   let cancelRetry: Cancel = () => undefined;
   let failures = 0;
@@ -86,9 +87,8 @@ export function createFeed(parts: {
       (of) => {
         if (stop.signal.aborted) return of?.end();
         making = undefined;
-        failures = 0;
         if (!of) return;
-        standing = { by, of };
+        standing = { by, of, since: clock.now() };
         listen(of);
         for (const uri of resources()) of.subscribe(uri).catch(() => undefined);
         of.whenOver(() => {
@@ -124,6 +124,8 @@ export function createFeed(parts: {
   }
 
   function renew(): void {
+    // One that breaks as soon as it stands is not made anew every second.
+    if (standing && clock.now() - standing.since >= LONGEST_WAIT_MS) failures = 0;
     letGo();
     if (watchers.size > 0) later();
   }
@@ -151,10 +153,11 @@ export function createFeed(parts: {
     if (!uris || uris.has(uri)) return;
     if (uris.size >= MOST_RESOURCES || uri.length > LONGEST_URI) throw new GatewayError('MCP_RATE_LIMITED');
     await make();
+    if (!standing) throw new GatewayError('MCP_RESOURCE_NOT_FOUND', { detail: NOTHING_TO_HEAR });
+    const { of } = standing;
     const isNew = !isWanted(uri);
     uris.add(uri);
-    if (!isNew || !standing) return;
-    const { of } = standing;
+    if (!isNew) return;
     try {
       listen(of);
       await of.subscribe(uri);

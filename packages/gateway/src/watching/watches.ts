@@ -6,6 +6,8 @@ import { createFeed, type Feed, type Standing } from './feed.ts';
 /** What one user may watch, and over how many connections of their own: those are held open meanwhile. */
 const MOST_WATCHES = 64;
 const MOST_OWN_FEEDS = 16;
+/** Of all users: half of what may be open for them in all, so that calls find room. */
+const MOST_FEEDS = 1_000;
 
 /** One who wants to know when something changes at a server. */
 export interface Watcher {
@@ -57,8 +59,10 @@ export function createWatches(parts: { readonly clock: Clock; readonly random: R
   function obtain(at: FeedKey): Feed {
     const known = feeds.get(at.key);
     if (known) return known.feed;
-    const own = [...feeds.values()].filter(({ at: { owner } }) => owner !== undefined && owner === at.owner);
-    if (own.length >= MOST_OWN_FEEDS) throw new GatewayError('MCP_RATE_LIMITED', { detail: TOO_MANY });
+    const all = [...feeds.values()].filter(({ at: { owner } }) => owner !== undefined);
+    const own = all.filter(({ at: { owner } }) => owner === at.owner);
+    const isFull = at.owner !== undefined && (own.length >= MOST_OWN_FEEDS || all.length >= MOST_FEEDS);
+    if (isFull) throw new GatewayError('MCP_RATE_LIMITED', { detail: TOO_MANY });
     const feed = createFeed({ ...parts, onEmpty: () => void feeds.delete(at.key) });
     feeds.set(at.key, { at, feed });
     return feed;

@@ -2,6 +2,7 @@ import type { SendReply } from '@behalf/kernel';
 import type { UpstreamParts } from '../parts.ts';
 import type { RemoteTarget } from '../target.ts';
 import { withToken, type Presented } from '../bearerHeaders.ts';
+import type { Questions } from '../askPeer.ts';
 import type { Notice } from '../upstream.ts';
 import { createServerLog } from '../channel/serverLog.ts';
 import { isObject } from './readAnswer.ts';
@@ -15,6 +16,8 @@ export interface LegacyStream {
   readonly credential: () => Presented;
   readonly onNotice: (notice: Notice) => void;
   readonly answerer: Answerer;
+  /** Who may be asked what the server asks here, at this moment. */
+  readonly questions: () => Questions | undefined;
   /** For the log. */
   readonly server: string;
   /** The server believes that another stream of ours holds the session: makes a new one in its place. */
@@ -25,7 +28,7 @@ export interface LegacyStream {
 export function keepLegacyStream(
   target: RemoteTarget,
   parts: UpstreamParts,
-  { session, credential, onNotice, answerer, server, onConflict }: LegacyStream,
+  { session, credential, onNotice, answerer, questions, server, onConflict }: LegacyStream,
 ): () => void {
   const send = parts.network.sendTo(target);
   const serverLog = createServerLog({ clock: parts.clock, log: parts.log, server, owner: undefined });
@@ -54,8 +57,9 @@ export function keepLegacyStream(
     open,
     onMessage(message) {
       if (message.method === undefined) return true;
-      if (message.id !== undefined) answerer.answer(message, { headers: { ...headers(), ...POST } });
-      else if (message.method === 'notifications/message') {
+      if (message.id !== undefined) {
+        answerer.answer(message, { headers: { ...headers(), ...POST }, questions: questions() });
+      } else if (message.method === 'notifications/message') {
         serverLog.receive(isObject(message.params) ? message.params : {}, []);
       } else {
         const notice = asNotice(message);

@@ -1,15 +1,16 @@
-import { createQuestions, type QuestionParts, type Questions } from '../askPeer.ts';
+import { createQuestions, type Questions } from '../askPeer.ts';
+import type { Dialogue } from '../dialogue.ts';
 import type { UpstreamParts } from '../parts.ts';
 import type { Bearer, OpenOptions, RemoteTarget } from '../target.ts';
 import type { Presented } from '../bearerHeaders.ts';
-import type { HeaderValues, Upstream } from '../upstream.ts';
+import type { Answer, HeaderValues, Upstream } from '../upstream.ts';
 import { UpstreamError, type UpstreamReason } from '../upstreamError.ts';
 import { askOnSession, type AskParts, type Question } from './askOnSession.ts';
 import { converse, type ConverseParts } from './converse.ts';
 import { createEnding, interrupt } from './ending.ts';
 import { asOpening, endSession, legacyHandshake, type Handshake } from './handshake.ts';
 import { keepLegacyStream } from './legacyStream.ts';
-import { waitFor, type Waiting } from './patience.ts';
+import { waitFor } from './patience.ts';
 import { sendQuietly } from './quietly.ts';
 import { createAnswerer, createListeners, heardBy } from './serverMessages.ts';
 import { isObject } from './readAnswer.ts';
@@ -23,7 +24,12 @@ const NOTICE_MS = 10_000;
 export function createLegacyUpstream(
   target: RemoteTarget,
   first: Handshake,
-  { server, initTimeoutMs: timeoutMs, relay }: Pick<OpenOptions, 'server' | 'initTimeoutMs' | 'relay'>,
+  {
+    server,
+    owner,
+    initTimeoutMs: timeoutMs,
+    relay,
+  }: Pick<OpenOptions, 'server' | 'owner' | 'initTimeoutMs' | 'relay'>,
   parts: UpstreamParts,
 ): Upstream {
   const { clock, network } = parts;
@@ -31,6 +37,7 @@ export function createLegacyUpstream(
   const closing = new AbortController();
   const listeners = createListeners();
   const renewals = new Set<() => void>();
+  const dialogues = new Set<Questions>();
   const levels = createSessionLevel(clock);
   const sessions = createSessions(toSession(first, target.headers), { open: reopen, retire, onRenewed });
   /** The last one that was presented: what a stream and the end of the session present too. */
@@ -114,6 +121,30 @@ export function createLegacyUpstream(
     });
   }
 
+  /** Questions end with the call, whichever way that ends: with its answer, or because nobody waits for it. */
+  async function inDialogue(dialogue: Dialogue | undefined, question: Question): Promise<Answer> {
+    if (dialogue?.era !== 'legacy') return askOnSession(asking, question);
+    const { waiting } = question;
+    const questions = createQuestions({ dialogue, forPerson: (asked) => waiting.forPerson(asked) });
+    waiting.signal.addEventListener('abort', questions.end);
+    dialogues.add(questions);
+    try {
+      return await askOnSession(asking, { ...question, questions });
+    } finally {
+      dialogues.delete(questions);
+      questions.end();
+    }
+  }
+
+  /**
+   * Some servers ask on the stream of nobody's call. On one user's own session, with one request under way, there is no
+   * other it could belong to.
+   */
+  function onlyDialogue(): Questions | undefined {
+    const [only] = dialogues;
+    return owner !== undefined && ending.inFlight.size === 1 ? only : undefined;
+  }
+
   /** Best effort: nobody waits for it. */
   function retire(session: Session): void {
     if (session.id !== undefined) void endSession(target, presentNow(session), session.id, parts);
@@ -139,6 +170,7 @@ export function createLegacyUpstream(
       credential: () => ({ headers: credential, bearer }),
       onNotice: wire.onNotice,
       answerer: wire.answerer,
+      questions: onlyDialogue,
       server,
       onConflict: () => void replace(session),
     });
@@ -174,13 +206,8 @@ export function createLegacyUpstream(
       const { dialogue, logLevel } = given;
       return waitFor({ clock, inFlight: ending.inFlight }, given, tell, (waiting) => {
         const question = { id, body, given, waiting };
-        const asked =
-          dialogue?.era === 'legacy'
-            ? () =>
-                withQuestions(dialogue, waiting, (questions) =>
-                  askOnSession(asking, { ...question, questions }),
-                )
-            : () => askOnSession(asking, question);
+        if (dialogue === undefined && logLevel === undefined) return askOnSession(asking, question);
+        const asked = () => inDialogue(dialogue, question);
         return logLevel === undefined || !logs(sessions.current)
           ? asked()
           : atLevel(logLevel, question, asked);
@@ -211,21 +238,6 @@ export function createLegacyUpstream(
       if (session.id !== undefined) await endSession(target, presentNow(session), session.id, parts);
     },
   };
-}
-
-/** Questions end with the call, whichever way that ends: with its answer, or because nobody waits for it. */
-async function withQuestions<T>(
-  dialogue: QuestionParts['dialogue'],
-  waiting: Waiting,
-  work: (questions: Questions) => Promise<T>,
-): Promise<T> {
-  const questions = createQuestions({ dialogue, forPerson: (asked) => waiting.forPerson(asked) });
-  waiting.signal.addEventListener('abort', questions.end);
-  try {
-    return await work(questions);
-  } finally {
-    questions.end();
-  }
 }
 
 function nothing(): void {
