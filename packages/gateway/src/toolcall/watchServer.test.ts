@@ -39,7 +39,7 @@ async function watchRig(era: 'legacy' | 'modern', more: Partial<ScriptedOptions>
   return { ...rig, watch, opened, reopened };
 }
 
-const by = (who: Principal) => (headers: { authorization?: string }) =>
+const by = (who: Principal) => (headers: { authorization?: string | undefined }) =>
   headers.authorization === `Bearer ${tokenOf(who)}`;
 
 for (const era of eras) {

@@ -57,13 +57,14 @@ describe('what is sent on the side', () => {
     const { clock, state, post } = stalling();
     const answerer = createAnswerer(post);
     for (let wave = 0; wave < 5; wave += 1) {
-      for (let n = 0; n < 16; n += 1) answerer.answer({ id: `${wave}.${n}`, method: 'ping' }, {});
+      for (let n = 0; n < 16; n += 1)
+        answerer.answer({ id: `${wave}.${n}`, method: 'ping' }, { headers: {} });
       await clock.advance(1_000);
     }
     expect(state).toEqual({ sent: 16, open: 16 });
     await clock.advance(5_000);
     expect(state.open).toBe(0);
-    answerer.answer({ id: 'later', method: 'ping' }, {});
+    answerer.answer({ id: 'later', method: 'ping' }, { headers: {} });
     expect(state.sent).toBe(17);
   });
 
