@@ -1,12 +1,5 @@
-/** What every exit needs to know of an error. A code without all of them does not compile. */
-interface ErrorKind {
-  /** HTTP status; the JSON-RPC number follows from it. */
-  status: number;
-  /** What happened, in words that fit any occurrence. */
-  title: string;
-  /** What to do about it. */
-  action: string;
-}
+import type { ErrorKind } from './errorKind.ts';
+import { oboErrorKinds } from './oboCodes.ts';
 
 /** The closed set of codes Behalf ever answers with. Codes are stable; texts may improve. */
 export const errorKinds = {
@@ -347,37 +340,7 @@ export const errorKinds = {
     action: 'Wait for the time in Retry-After.',
   },
   MCP_TIMEOUT: { status: 504, title: 'The server did not answer in time', action: 'Try again later.' },
-  OBO_SUBJECT_TOKEN_MISSING: {
-    status: 401,
-    title: 'There is no sign-in to exchange',
-    action: 'Sign in with your organisation.',
-  },
-  OBO_SUBJECT_TOKEN_EXPIRED: {
-    status: 401,
-    title: 'The sign-in to exchange has ended',
-    action: 'Sign in again.',
-  },
-  OBO_EMPTY_RESPONSE: {
-    status: 502,
-    title: 'The identity provider gave no token',
-    action: 'Ask the operator to check it.',
-  },
-  OBO_TEMPORARY: { status: 503, title: 'The identity provider is busy', action: 'Try again.' },
-  OBO_REJECTED: {
-    status: 401,
-    title: 'The identity provider does not take your sign-in any more',
-    action: 'Sign in again.',
-  },
-  OBO_CONSENT_REQUIRED: {
-    status: 401,
-    title: 'The identity provider wants you to act',
-    action: 'Sign in again and consent.',
-  },
-  OBO_MISCONFIGURED: {
-    status: 500,
-    title: 'The exchange is misconfigured',
-    action: 'Ask the operator to check client and scopes.',
-  },
+  ...oboErrorKinds,
   STORE_UNAVAILABLE: { status: 503, title: 'The store does not answer', action: 'Try again; see /ready.' },
   SHUTTING_DOWN: {
     status: 503,
