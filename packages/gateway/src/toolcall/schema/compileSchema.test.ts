@@ -72,7 +72,7 @@ describe('a compiled schema', () => {
           (schema, x, generated) => {
             // As a parser gives them: an object without a prototype is no JSON, and the other checker minds.
             const candidates = JSON.parse(JSON.stringify(generated)) as unknown[];
-            const whole = { ...schema, $defs: { x } };
+            const whole = JSON.parse(JSON.stringify({ ...schema, $defs: { x } })) as Json;
             const plain = new Ajv2020({ ...options, ownProperties: true, multipleOfPrecision: 8 }).compile(
               whole,
             );
