@@ -24,7 +24,7 @@ export { unusedInterfaceKeys, unusedSections } from './config/librechatKeys.ts';
 export { McpSettings, OAuthIssuer } from './config/mcpSettings.ts';
 export { OAuth, oauthUrls } from './config/oauth.ts';
 export { Obo, scopeList } from './config/obo.ts';
-export { normalizeServerName, routeWords, serverNameProblem } from './config/serverName.ts';
+export { draftPrefix, normalizeServerName, routeWords, serverNameProblem } from './config/serverName.ts';
 export { hasControlCharacter, urlProblem, type Expand } from './config/textRules.ts';
 export { parseToolPattern, type ToolPattern } from './config/toolPattern.ts';
 export {
@@ -154,6 +154,16 @@ export { conversationTitle } from './rest/conversationTitle.ts';
 export { LONGEST_CHAT_TEXT, MOST_CHAT_ROUNDS, MOST_PARALLEL_CALLS } from './rest/chatLimits.ts';
 export { KeptChatMessage } from './rest/keptChat.ts';
 export { ServerCheckRequest, ServerCheckView, ServerToolsView, ToolDetail } from './rest/console.ts';
+export {
+  DiscoverAuth,
+  DiscoveredTool,
+  DiscoverToolsRequest,
+  DiscoverToolsView,
+  rejectionHints,
+  signInProblems,
+  type RejectionHint,
+  type SignInProblem,
+} from './rest/discover.ts';
 export { ApiKeyRequest, ApiKeyView } from './rest/keys.ts';
 export { EffectiveConfigView, LiveConnectionsView, StatsQuery, StatsView } from './rest/live.ts';
 export {
@@ -182,7 +192,9 @@ export { ReadyView } from './rest/ops.ts';
 export { secretMask } from './rest/secretMask.ts';
 export {
   AdminServersView,
+  CreatedServerView,
   NamedServerView,
+  NewServerRequest,
   OverrideView,
   ServerRequest,
   ServersQuery,

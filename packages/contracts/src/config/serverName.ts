@@ -8,7 +8,11 @@ export const routeWords = [
   'reinitialize',
   'approvals',
   'blocks',
+  'discover-tools',
 ] as const;
+
+/** What a server that nobody saved is called for as long as somebody signs in at it: no saved one can be called so. */
+export const draftPrefix = 'draft~';
 
 const MAX_NAME = 128;
 
@@ -25,6 +29,7 @@ export function serverNameProblem(name: string): string | undefined {
   if (name.trim() !== name) return 'a server name may not begin or end with a blank';
   if (name === '.' || name === '..') return 'a server name may not be a path step';
   if ((routeWords as readonly string[]).includes(name)) return `"${name}" is a word of our own routes`;
+  if (name.startsWith(draftPrefix)) return `a server name may not begin with ${draftPrefix}`;
   if (normalizeServerName(name) === '')
     return 'a server name needs at least one letter or digit of the Latin alphabet';
   return undefined;

@@ -4,6 +4,10 @@ import { z } from 'zod';
 export const ServerRequest = z.strictObject({ config: z.record(z.string(), z.unknown()) });
 export type ServerRequest = z.output<typeof ServerRequest>;
 
+/** The body of POST. `draft`: of `POST /api/mcp/discover-tools`, whose sign-in the new server takes along. */
+export const NewServerRequest = ServerRequest.extend({ draft: z.string().min(1).max(64).optional() });
+export type NewServerRequest = z.output<typeof NewServerRequest>;
+
 /** The query of a list. Without one the whole list is answered, as existing front ends expect. */
 export const ServersQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(200).optional(),
@@ -60,6 +64,13 @@ export type ServersView = z.output<typeof ServersView>;
 /** The answer to POST and PATCH. */
 export const NamedServerView = ServerView.extend({ serverName: z.string() });
 export type NamedServerView = z.output<typeof NamedServerView>;
+
+/**
+ * The answer to POST. `draft`: what became of the sign-in of the draft that was named. `dropped`: there was none, it is over, or it
+ * was given for another address or by another issuer; users sign in at the new server.
+ */
+export const CreatedServerView = NamedServerView.extend({ draft: z.enum(['kept', 'dropped']).optional() });
+export type CreatedServerView = z.output<typeof CreatedServerView>;
 
 /** What an administrator changed of a server, with a mask for each secret, and what came of it. */
 export const OverrideView = z.strictObject({
