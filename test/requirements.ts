@@ -10,6 +10,7 @@ import { connections } from './requirements/connections.ts';
 import { conversations } from './requirements/conversations.ts';
 import { devidp } from './requirements/devidp.ts';
 import { oboDevidp } from './requirements/oboDevidp.ts';
+import { drafts } from './requirements/drafts.ts';
 import { egress } from './requirements/egress.ts';
 import { flow } from './requirements/flow.ts';
 import { foundation } from './requirements/foundation.ts';
@@ -100,6 +101,7 @@ export const requirements: Readonly<Record<string, Requirement>> = {
   ...devidp,
   ...oboDevidp,
   ...scenarios,
+  ...drafts,
   ...egress,
   ...settings,
   ...stores,

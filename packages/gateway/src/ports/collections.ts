@@ -10,6 +10,7 @@ import {
   type ConversationRecord,
 } from './conversations.ts';
 import { credentialContext, type CredentialRecord, type CredentialUsageRecord } from './credentials.ts';
+import { draftContext, type DraftRecord } from './drafts.ts';
 import { oauthClientContext, type OAuthClientRecord } from './oauthFlows.ts';
 import { overrideContext, type OverrideRecord } from './overrides.ts';
 import type { RoleRecord } from './roles.ts';
@@ -34,6 +35,7 @@ export interface Collections {
   credentials: CredentialRecord;
   credentialUsage: CredentialUsageRecord;
   oauthClients: OAuthClientRecord;
+  drafts: DraftRecord;
   conversations: ConversationRecord;
   chatMessages: ChatMessageRecord;
   blocks: BlockRecord;
@@ -124,6 +126,10 @@ export const collectionShapes: { [N in CollectionName]: CollectionShape<Collecti
   oauthClients: {
     key: 'id',
     sealed: (client) => [{ field: 'sealed', value: client.sealed, context: oauthClientContext(client) }],
+  },
+  drafts: {
+    key: 'id',
+    sealed: (draft) => [{ field: 'sealed', value: draft.sealed, context: draftContext(draft) }],
   },
   conversations: {
     key: 'id',

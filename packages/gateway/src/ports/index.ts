@@ -52,6 +52,7 @@ export {
   type CredentialUsageRecord,
   type CredentialUsageStore,
 } from './credentials.ts';
+export { draftContext, type DraftRecord, type DraftStore } from './drafts.ts';
 export {
   flowContext,
   oauthClientContext,

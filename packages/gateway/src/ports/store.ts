@@ -9,6 +9,7 @@ import type { ChangeFeed } from './changes.ts';
 import type { RawCollections } from './collections.ts';
 import type { ConversationStore } from './conversations.ts';
 import type { CredentialStore, CredentialUsageStore } from './credentials.ts';
+import type { DraftStore } from './drafts.ts';
 import type { OAuthClientStore, OAuthFlowStore } from './oauthFlows.ts';
 import type { OrphanStore } from './orphans.ts';
 import type { OverrideStore } from './overrides.ts';
@@ -53,6 +54,7 @@ export interface PrimaryStore extends CoordinationStore {
   readonly credentialUsage: CredentialUsageStore;
   readonly oauthFlows: OAuthFlowStore;
   readonly oauthClients: OAuthClientStore;
+  readonly drafts: DraftStore;
   readonly conversations: ConversationStore;
   readonly blocks: BlockStore;
   readonly audit: AuditStore;

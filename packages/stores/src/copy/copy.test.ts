@@ -7,6 +7,7 @@ import {
   blockContext,
   conversationContext,
   credentialContext,
+  draftContext,
   keyCheckContext,
   oauthClientContext,
   overrideContext,
@@ -23,6 +24,7 @@ import {
   aBlock,
   aConversation,
   aCredential,
+  aDraft,
   anOAuthClient,
   aUsage,
   anAclRow,
@@ -100,6 +102,7 @@ describe('copying a store', () => {
     await store.credentialUsage.put(aUsage());
     const registered = keyring.seal('{}', oauthClientContext(anOAuthClient()));
     await store.oauthClients.insert({ ...anOAuthClient(), sealed: registered });
+    await store.drafts.insert(aDraft({ sealed: keyring.seal('{}', draftContext(aDraft())) }), 1);
     await store.roles.insert(aRole());
     const everyone = anAclRow({ principalType: 'public', principalId: '' });
     await store.acl.change({ put: [anAclRow(), everyone], remove: [] });

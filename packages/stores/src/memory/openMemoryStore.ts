@@ -11,6 +11,7 @@ import { createMemoryBlocks } from './blocks.ts';
 import { createMemoryConversations } from './conversations.ts';
 import { createMemoryCredentials } from './credentials.ts';
 import { createMemoryCredentialUsage } from './credentialUsage.ts';
+import { createMemoryDrafts } from './drafts.ts';
 import { createMemoryLeases } from './leases.ts';
 import { createMemoryOAuthClients } from './oauthClients.ts';
 import { createMemoryOAuthFlows } from './oauthFlows.ts';
@@ -40,6 +41,7 @@ export function openMemoryStore({ clock, random }: { clock: Clock; random: Rando
     apiKeys: createMemoryApiKeys(tables),
     audit: createMemoryAudit(tables),
     blocks: createMemoryBlocks(tables),
+    drafts: createMemoryDrafts(tables),
     conversations: createMemoryConversations(tables),
     credentials: createMemoryCredentials(tables, clock),
     credentialUsage: createMemoryCredentialUsage(tables),

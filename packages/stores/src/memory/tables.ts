@@ -17,6 +17,7 @@ export function createTables(): Tables {
     credentials: new Map(),
     credentialUsage: new Map(),
     oauthClients: new Map(),
+    drafts: new Map(),
     conversations: new Map(),
     chatMessages: new Map(),
     blocks: new Map(),

@@ -7,6 +7,7 @@ import {
   aBlock,
   aConversation,
   aCredential,
+  aDraft,
   aFlow,
   anAclRow,
   anOAuthClient,
@@ -96,6 +97,10 @@ async function everyWriteOnce(disturb: () => void): Promise<void> {
   disturb();
   expect(await store.oauthClients.insert(anOAuthClient())).toEqual(anOAuthClient());
   disturb();
+  expect(await store.drafts.insert(aDraft(), 1)).toBe('inserted');
+  disturb();
+  expect(await store.drafts.take('default', 'd1', 'u1', 2_000)).toBe(true);
+  disturb();
   expect(await store.roles.insert(aRole())).toBe('inserted');
   disturb();
   expect(await store.roles.replace(aRole({ version: 2 }), 1)).toBe('replaced');
@@ -178,6 +183,7 @@ describe('an outage', () => {
     () => of.conversations.list('default', 'u1', { after: null, limit: 1 }),
     () => of.conversations.putMessage(aMessage, 1, { messages: 1, size: 100 }),
     () => of.blocks.find('default', 'b1'),
+    () => of.drafts.find('default', 'd1'),
     () => of.system.announce('w', 1_000),
   ];
 

@@ -14,6 +14,7 @@ import {
   type RoleDoc,
 } from './accessSchemas.ts';
 import { blockSchema, type BlockDoc } from './blockSchema.ts';
+import { draftSchema, type DraftDoc } from './draftSchema.ts';
 import {
   chatMessageSchema,
   conversationSchema,
@@ -83,6 +84,7 @@ export interface Models {
   credentialUsage: Model<CredentialUsageDoc>;
   oauthClients: Model<OAuthClientDoc>;
   oauthFlows: Model<OAuthFlowDoc>;
+  drafts: Model<DraftDoc>;
   conversations: Model<ConversationDoc>;
   chatMessages: Model<ChatMessageDoc>;
   blocks: Model<BlockDoc>;
@@ -218,6 +220,7 @@ export function defineModels(connection: Connection): Models {
     credentialUsage: define('credentialUsage', credentialUsageSchema),
     oauthClients: define('oauthClients', oauthClientSchema),
     oauthFlows: define('oauthFlows', oauthFlowSchema),
+    drafts: define('drafts', draftSchema),
     conversations: define('conversations', conversationSchema),
     chatMessages: define('chatMessages', chatMessageSchema),
     blocks: define('blocks', blockSchema),

@@ -17,6 +17,7 @@ import { createCredentialDefaults } from './credentialDefaults.ts';
 import { createMongoCredentials } from './credentials.ts';
 import { createMongoCredentialUsage } from './credentialUsage.ts';
 import { createGate, type Gate } from './gate.ts';
+import { createMongoDrafts } from './drafts.ts';
 import { createMongoLeases } from './leases.ts';
 import { defineModels, type Models } from './models.ts';
 import { createMongoOAuthClients } from './oauthClients.ts';
@@ -73,6 +74,7 @@ export async function openMongoStore(parts: MongoParts): Promise<PrimaryStore> {
       apiKeys: createMongoApiKeys(models, gate),
       audit: createMongoAudit(models, gate),
       blocks: createMongoBlocks(models, gate),
+      drafts: createMongoDrafts(models, gate),
       conversations: createMongoConversations(models, gate),
       credentials: createMongoCredentials(models, gate, defaults),
       credentialUsage: createMongoCredentialUsage(models, gate),

@@ -121,6 +121,7 @@ export const columns: { readonly [N in CollectionName]: readonly (keyof Collecti
     'createdAt',
     'expiresAt',
   ],
+  drafts: ['id', 'tenant', 'userId', 'canonicalUrl', 'sealed', 'createdAt', 'expiresAt', 'takenAt'],
   conversations: ['id', 'tenant', 'userId', 'createdAt', 'updatedAt', 'sealed'],
   chatMessages: ['id', 'tenant', 'userId', 'conversationId', 'seq', 'size', 'createdAt', 'sealed'],
   blocks: [

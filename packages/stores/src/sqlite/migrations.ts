@@ -298,4 +298,18 @@ export const migrations: readonly (readonly string[])[] = [
     ) STRICT`,
     `CREATE INDEX blocks_owner ON blocks (tenant, owner)`,
   ],
+  [
+    `CREATE TABLE drafts (
+      id TEXT PRIMARY KEY,
+      tenant TEXT NOT NULL,
+      userId TEXT NOT NULL,
+      canonicalUrl TEXT NOT NULL,
+      sealed TEXT NOT NULL,
+      createdAt INTEGER NOT NULL,
+      expiresAt INTEGER NOT NULL,
+      takenAt INTEGER
+    ) STRICT`,
+    `CREATE INDEX drafts_user ON drafts (tenant, userId)`,
+    `CREATE INDEX drafts_removal ON drafts (expiresAt)`,
+  ],
 ];

@@ -13,6 +13,7 @@ import { createSqliteConversations } from './conversations.ts';
 import { createSqliteCredentials } from './credentials.ts';
 import { createSqliteCredentialUsage } from './credentialUsage.ts';
 import { openDatabase } from './database.ts';
+import { createSqliteDrafts } from './drafts.ts';
 import { createSqliteLeases } from './leases.ts';
 import { createSqliteOAuthClients } from './oauthClients.ts';
 import { createSqliteOAuthFlows } from './oauthFlows.ts';
@@ -54,6 +55,7 @@ export async function openSqliteStore({
     apiKeys: createSqliteApiKeys(db),
     audit: createSqliteAudit(db),
     blocks: createSqliteBlocks(db),
+    drafts: createSqliteDrafts(db),
     conversations: createSqliteConversations(db),
     credentials: createSqliteCredentials(db, clock),
     credentialUsage: createSqliteCredentialUsage(db),
