@@ -60,6 +60,7 @@ import { listRoutes } from './rest/mcp/lists.ts';
 import { readRoutes } from './rest/mcp/readServer.ts';
 import { createRequestIds } from './rest/mcp/requestIds.ts';
 import { reinitializeRoute } from './rest/mcp/reinitialize.ts';
+import { discoverToolsRoute } from './rest/mcp/servers/discoverTools.ts';
 import { serverRoutes } from './rest/mcp/servers/routes.ts';
 import { serverToolsRoute } from './rest/mcp/servers/serverTools.ts';
 import { toolsRoute } from './rest/mcp/tools.ts';
@@ -295,6 +296,7 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
       ...asking,
       ...{
         oauth: servers.oauth,
+        drafts: servers.drafts,
         vault: vault.vault,
         registry: servers.registry,
         primary,
@@ -311,6 +313,7 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
     }),
     ...approvalRoutes(asking),
     ...chat.routes,
+    discoverToolsRoute({ ...servers.discovering, origins: () => origins }),
     ...serverRoutes(servers.configure),
     ...permissionRoutes({
       ...servers.configure,

@@ -5,6 +5,7 @@ import {
   createOAuth,
   type AccessParts,
   type Audit,
+  type Drafts,
   type CredentialVault,
   type IssuerBook,
   type Log,
@@ -53,6 +54,7 @@ export interface ComposeOAuthParts {
   vault: CredentialVault;
   registry: Registry;
   retiring: RetiringServers;
+  drafts: Pick<Drafts, 'get'>;
   audit: Audit;
   valuesOf: OAuthParts['servers']['valuesOf'];
   probe: OAuthParts['probe'];
@@ -78,7 +80,8 @@ export function composeOAuth(parts: ComposeOAuthParts): OAuth {
     oauthClients: primary.oauthClients,
     credentials: primary.credentials,
     servers: {
-      get: (tenant, id) => registry.get(tenant, id) ?? parts.retiring.get(tenant, id),
+      get: (tenant, id) =>
+        registry.get(tenant, id) ?? parts.retiring.get(tenant, id) ?? parts.drafts.get(tenant, id),
       all: () => registry.all(),
       valuesOf: parts.valuesOf,
     },
@@ -106,6 +109,7 @@ export function composeOAuth(parts: ComposeOAuthParts): OAuth {
 
 export interface OAuthRouteParts extends AccessParts {
   oauth: OAuth;
+  drafts: Pick<Drafts, 'enter' | 'isKnown'>;
   vault: CredentialVault;
   registry: Registry;
   primary: PrimaryStore;
@@ -134,7 +138,10 @@ export function oauthRoutes(parts: OAuthRouteParts): Route[] {
     ...connectRoutes({ ...common, signedIn }),
     callbackRoute({ ...common, signedIn }),
     ...credentialRoutes(common),
-    ...clientDocumentRoutes({ oauth, servers: () => registry.all(), base: () => origins().base }),
+    ...clientDocumentRoutes({
+      ...{ oauth, servers: () => registry.all(), base: () => origins().base },
+      isDraft: (id) => parts.drafts.isKnown(id),
+    }),
     ...resultRoutes(),
     reauthRoute({ registry, vault, users: primary.users, audit }),
   ];

@@ -5,6 +5,7 @@ import {
   createArgumentValidator,
   createCatalog,
   createConnectionManager,
+  createDrafts,
   createCredentials,
   createForgetOutdated,
   createInspectDefinition,
@@ -17,6 +18,7 @@ import {
   createStoredServers,
   createToolPolicy,
   createUserVariables,
+  draftIdOf,
   createVariableCache,
   createWatches,
   authorizationState,
@@ -35,6 +37,8 @@ import {
   type ConfigureParts,
   type ConnectionManager,
   type DiagnoseParts,
+  type DiscoverParts,
+  type Drafts,
   type ListAllServersParts,
   type ListToolsParts,
   type Log,
@@ -61,10 +65,13 @@ import { createDiagnosisNetwork } from './diagnosisNetwork.ts';
 import type { Logger } from './logger.ts';
 import type { SwappableNetwork } from './network.ts';
 import type { ExchangeStats } from './ops/exchangeStats.ts';
+import { every } from './ops/upkeep.ts';
 import { version } from './version.ts';
 
 /** For how long a server is asked whether it takes what its user was just given. */
 const PROBE_MS = 15_000;
+/** Of drafts whose time is up. */
+const SWEEP_MS = 60 * 1000;
 
 export interface ComposeServersParts {
   env: Env;
@@ -94,6 +101,8 @@ export interface Servers {
   readonly diagnosis: DiagnoseParts;
   readonly status: StatusParts & { variables: UserVariables };
   readonly configure: ConfigureParts & ViewParts;
+  readonly discovering: DiscoverParts;
+  readonly drafts: Drafts;
   readonly registry: Registry;
   readonly oauth: OAuth;
   readonly overriding: OverrideParts & ListAllServersParts;
@@ -291,11 +300,21 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     ...{ vault, retiring, credentials: primary.credentials },
     ...{ flows: primary.oauthFlows, clients: primary.oauthClients },
   });
+  const drafts = createDrafts({
+    ...{ store: primary.drafts, servers: primary.servers, grants, keyring, clock, random },
+    requirePermission: () => roles.requirePermission,
+  });
+  closers.add(every(SWEEP_MS, clock, () => drafts.sweep()));
   const oauth = composeOAuth({
     ...parts,
-    ...{ vault, registry, retiring, audit, valuesOf },
-    probe: (server, principal, token) =>
-      probeGrant({ ...asking, ...bare }, server, principal, token, AbortSignal.timeout(PROBE_MS)),
+    ...{ vault, registry, retiring, drafts, audit, valuesOf },
+    probe(server, principal, token) {
+      // The registry knows no draft, and nobody but its user has one.
+      const isOwn = server.tenant === principal.tenant && server.author === principal.userId;
+      const draft = { registry: { find: () => server }, sees: () => isOwn };
+      const probing = { ...asking, ...bare, ...(draftIdOf(server.name) !== undefined && draft) };
+      return probeGrant(probing, server, principal, token, AbortSignal.timeout(PROBE_MS));
+    },
   });
   parts.vault.contexts.servers = oauth.contexts;
   parts.vault.contexts.apps = oauth.appGrants;
@@ -313,21 +332,29 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
   const refreshed = async () => {
     await Promise.all([overridden.refresh(), following.refresh()]);
   };
+  const configure: ConfigureParts & ViewParts = {
+    ...{ acl, roles, registry, stored, audit, clock, random, refreshed },
+    // Those of the store that is written: defining and sharing servers needs no Redis.
+    leases: primary.leases,
+    grants,
+    users: primary.users,
+    ...defining,
+    checkAddress: (url) => door.judge(url),
+    inspect: createInspectDefinition({ open, listAll }),
+    keeping: { drafts, oauth, records: primary.credentials, flows: primary.oauthFlows },
+    maxPerUser: env.MCP_SERVERS_PER_USER,
+  };
   return {
     asking,
     connections,
     registry,
-    configure: {
-      ...{ acl, roles, registry, stored, audit, clock, random, refreshed },
-      // Those of the store that is written: defining and sharing servers needs no Redis.
-      leases: primary.leases,
-      grants,
-      users: primary.users,
-      ...defining,
-      checkAddress: (url) => door.judge(url),
-      inspect: createInspectDefinition({ open, listAll }),
-      maxPerUser: env.MCP_SERVERS_PER_USER,
+    configure,
+    discovering: {
+      ...configure,
+      ...{ open, listAll, drafts, credentials, records: primary.credentials },
+      ...{ flows: oauth.flows, attempts: parts.coordination.attempts },
     },
+    drafts,
     overriding: {
       ...defining,
       ...{ overrides, registry, stored, audit, acl, roles, changes, refreshed },

@@ -1,6 +1,10 @@
 import type { Requirement } from '../requirements.ts';
 
 export const drafts = {
+  'drafts.discover.tools': [
+    'done',
+    'A server that nobody saved shows its tools, after a sign-in where it wants one; saved, it is connected without another.',
+  ],
   'stores.drafts.round-trip': [
     'done',
     'A draft is found as it was stored, by its tenant and its user alone.',

@@ -180,6 +180,10 @@ export const matrix: Readonly<Record<string, Row>> = {
   'GET /api/mcp/servers': { expect: [401, 200, 200, 200, 200, 200, 200] },
   'POST /api/mcp/servers': { expect: [401, 403, 201, 201, 201, 201, 403], body: definition('Another') },
   'POST /api/mcp/servers/check': { expect: [401, 403, 200, 200, 200, 200, 403], body: definition('Another') },
+  'POST /api/mcp/discover-tools': {
+    expect: [401, 403, 200, 200, 200, 200, 403],
+    body: { url: '<upstream>' },
+  },
   'GET /api/mcp/servers/:serverName': { expect: [401, 404, 404, 200, 200, 200, 200] },
   'PATCH /api/mcp/servers/:serverName': {
     expect: [401, 403, 404, 200, 200, 200, 403],

@@ -1,12 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { FlowError } from '@behalf/contracts';
-import { findServer, GatewayError, type Finished, type UserPrincipal } from '@behalf/gateway';
+import { GatewayError, type Finished, type UserPrincipal } from '@behalf/gateway';
 import type { Request } from 'express';
 import type { RateLimits } from '../door/rateLimits.ts';
 import type { Route } from '../http.ts';
 import type { Logger } from '../logger.ts';
 import type { SignInStats } from '../ops/signInStats.ts';
 import { attemptCookies, type SignInParts } from './signInParts.ts';
+import { signInServer } from './signInServer.ts';
 
 export interface CallbackRouteParts extends SignInParts {
   readonly signedIn: (req: Request) => Promise<UserPrincipal | null>;
@@ -24,9 +25,9 @@ const GUESSES: ReadonlySet<FlowError> = new Set(['flow_unknown', 'invalid_state'
 export function callbackRoute(parts: CallbackRouteParts): Route {
   const { oauth, signedIn, limits, addressOf, logger, signIns } = parts;
 
-  function mayUse(principal: UserPrincipal, serverName: string): boolean {
+  async function mayUse(principal: UserPrincipal, serverName: string): Promise<boolean> {
     try {
-      return findServer(parts, principal, serverName).name === serverName;
+      return (await signInServer(parts, principal, serverName)).name === serverName;
     } catch (error) {
       if (error instanceof GatewayError) return false;
       throw error;
@@ -37,7 +38,7 @@ export function callbackRoute(parts: CallbackRouteParts): Route {
     try {
       const principal = await signedIn(req);
       // Whoever may not use the server any more connects nothing; what they began stays as it was.
-      if (principal && !mayUse(principal, serverName)) return { ok: false, error: 'flow_forbidden' };
+      if (principal && !(await mayUse(principal, serverName))) return { ok: false, error: 'flow_forbidden' };
       return await oauth.flows.finish({
         serverName,
         query: new URL(req.url, 'http://callback.invalid').searchParams,

@@ -1,4 +1,12 @@
-import { clientDocument, couldSignIn, GatewayError, type OAuth, type ServerSnapshot } from '@behalf/gateway';
+import {
+  asDraft,
+  clientDocument,
+  couldSignIn,
+  draftIdOf,
+  GatewayError,
+  type OAuth,
+  type ServerSnapshot,
+} from '@behalf/gateway';
 import type { Response } from 'express';
 import type { Route } from '../http.ts';
 
@@ -6,6 +14,8 @@ export interface ClientDocumentParts {
   readonly oauth: Pick<OAuth, 'documentKey'>;
   /** Servers of all tenants. */
   readonly servers: () => readonly ServerSnapshot[];
+  /** Whether there is a draft of this id. */
+  readonly isDraft: (id: string) => Promise<boolean>;
   readonly base: () => string;
 }
 
@@ -13,10 +23,23 @@ export interface ClientDocumentParts {
 const AN_HOUR = 'public, max-age=3600';
 
 /** What authorization servers read about us. It is public by its nature, and holds nothing but addresses. */
-export function clientDocumentRoutes({ oauth, servers, base }: ClientDocumentParts): Route[] {
-  function send(res: Response, file: string, kind: 'key' | 'none'): void {
-    const id = file.endsWith('.json') ? file.slice(0, -'.json'.length) : undefined;
-    const server = servers().find((candidate) => candidate.id === id && couldSignIn(candidate));
+export function clientDocumentRoutes({ oauth, servers, isDraft, base }: ClientDocumentParts): Route[] {
+  const serverOf = (id: string) =>
+    servers().find((candidate) => candidate.id === id && couldSignIn(candidate));
+
+  /**
+   * That of a draft is there for as long as the draft, and after that for as long as the server that was made of it: what was given to
+   * the client of the draft is renewed as that client.
+   */
+  async function draftOf(id: string): Promise<{ readonly id: string; readonly name: string } | undefined> {
+    const isKnown = serverOf(id)?.source === 'user' || (await isDraft(id));
+    return isKnown ? asDraft({ id, name: '' }) : undefined;
+  }
+
+  async function send(res: Response, file: string, kind: 'key' | 'none'): Promise<void> {
+    const id = file.endsWith('.json') ? file.slice(0, -'.json'.length) : '';
+    const draftId = draftIdOf(id);
+    const server = draftId === undefined ? serverOf(id) : await draftOf(draftId);
     const document = server && clientDocument(base(), server, kind);
     if (!document) throw new GatewayError('NOT_FOUND');
     res.set('Cache-Control', AN_HOUR).json(document);

@@ -1,10 +1,11 @@
 import { httpStatus } from '@behalf/contracts';
-import { findServer, GatewayError, returnPath, type Opened, type UserPrincipal } from '@behalf/gateway';
+import { GatewayError, returnPath, type Opened, type UserPrincipal } from '@behalf/gateway';
 import type { Request, Response } from 'express';
 import type { Route } from '../http.ts';
 import { isFlowId } from './attemptCookies.ts';
 import { askPage, refusedPage } from './connectPages.ts';
 import { attemptCookies, type SignInParts } from './signInParts.ts';
+import { signInServer } from './signInServer.ts';
 
 export interface ConnectRouteParts extends SignInParts {
   /** Who is signed in in this browser. */
@@ -18,10 +19,10 @@ export function connectRoutes(parts: ConnectRouteParts): Route[] {
   const { oauth, signedIn, requirePermission } = parts;
 
   /** What the address says. Whose sign-in it is says the flow, never the address. */
-  function requestOf(req: Request, principal: UserPrincipal, from: Readonly<Record<string, unknown>>) {
+  async function requestOf(req: Request, principal: UserPrincipal, from: Readonly<Record<string, unknown>>) {
     const { serverName } = req.params as { serverName: string };
     const { flowId, userId } = from;
-    findServer(parts, principal, serverName);
+    await signInServer(parts, principal, serverName);
     if (!isFlowId(flowId)) throw new GatewayError('MCP_FLOW_NOT_FOUND');
     if (userId !== undefined && userId !== principal.userId) throw new GatewayError('MCP_FLOW_FORBIDDEN');
     return { flowId, serverName, principal, browserSecret: attemptCookies(parts).read(req, flowId) };
@@ -60,7 +61,7 @@ export function connectRoutes(parts: ConnectRouteParts): Route[] {
         }
         await shown(req, res, async () => {
           requirePermission()(caller, 'USE');
-          const request = requestOf(req, caller, req.query);
+          const request = await requestOf(req, caller, req.query);
           const opened = await oauth.flows.open(request);
           if (opened.kind === 'leave') leave(res, request.flowId, opened);
           else askPage(res, request.flowId, opened);
@@ -76,7 +77,7 @@ export function connectRoutes(parts: ConnectRouteParts): Route[] {
       async handle(req, res, caller) {
         await shown(req, res, async () => {
           const body = (req.body ?? {}) as Record<string, unknown>;
-          const request = requestOf(req, caller, body);
+          const request = await requestOf(req, caller, body);
           const token = typeof body['token'] === 'string' ? body['token'] : '';
           leave(res, request.flowId, await oauth.flows.confirm({ ...request, token }));
         });

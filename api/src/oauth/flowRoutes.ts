@@ -1,9 +1,10 @@
 import { FlowStatusQuery, StartFlowRequest, type FlowView } from '@behalf/contracts';
-import { findServer, GatewayError } from '@behalf/gateway';
+import { GatewayError } from '@behalf/gateway';
 import type { Route } from '../http.ts';
 import { parseBody, readBody } from '../middleware/body.ts';
 import { callerLeaving } from '../middleware/whenCallerLeaves.ts';
 import { attemptCookies, type SignInParts } from './signInParts.ts';
+import { signInServer } from './signInServer.ts';
 
 /** Beginning, following and ending a sign-in at a server. */
 export function flowRoutes(parts: SignInParts): Route[] {
@@ -18,7 +19,7 @@ export function flowRoutes(parts: SignInParts): Route[] {
       async handle(req, res, caller) {
         const { serverName } = req.params as { serverName: string };
         const { returnTo, label, scopes } = readBody(req, StartFlowRequest);
-        const server = findServer(parts, caller, serverName);
+        const server = await signInServer(parts, caller, serverName);
         // A program begins it for its user, who then goes on in a browser: that one is asked.
         const bindsBrowser = caller.by.via === 'session';
         const { flow, isJoined, browserSecret } = await flows.start(server, caller, {
@@ -40,7 +41,7 @@ export function flowRoutes(parts: SignInParts): Route[] {
       scope: 'none',
       async handle(req, res, caller) {
         const { serverName } = req.params as { serverName: string };
-        const bound = await flows.bind(findServer(parts, caller, serverName), caller);
+        const bound = await flows.bind(await signInServer(parts, caller, serverName), caller);
         attemptCookies(parts).write(res, bound);
         res.json({ success: true });
       },
@@ -52,7 +53,7 @@ export function flowRoutes(parts: SignInParts): Route[] {
       scope: 'mcp',
       async handle(req, res, caller) {
         const { serverName } = req.params as { serverName: string };
-        const cancelled = await flows.cancel(findServer(parts, caller, serverName), caller);
+        const cancelled = await flows.cancel(await signInServer(parts, caller, serverName), caller);
         const message = cancelled ? 'OAuth flow cancelled successfully' : 'No active OAuth flow to cancel';
         res.json({ success: true, message });
       },

@@ -89,6 +89,7 @@ export type { Opened } from './credentials/oauth/flows/openFlow.ts';
 export type { StartedFlow, StartOptions } from './credentials/oauth/flows/startFlow.ts';
 export type { IssuerBook } from './credentials/oauth/issuerBook.ts';
 export type { OAuthDoor } from './credentials/oauth/oauthNetwork.ts';
+export { asDraft } from './credentials/oauth/registration/clientAddresses.ts';
 export { clientDocument } from './credentials/oauth/registration/clientDocument.ts';
 export {
   createOAuthTokens,
@@ -121,6 +122,10 @@ export { createUserVariables, type UserVariables } from './credentials/userVaria
 export { createVariableCache, readVariablesKey, type VariableCache } from './credentials/variableCache.ts';
 export { diagnose, type DiagnosisInbound } from './diagnose/diagnose.ts';
 export type { DiagnoseParts, DiagnosisNetwork, NetworkProblem } from './diagnose/parts.ts';
+export { discoverTools } from './drafts/discoverTools.ts';
+export { draftIdOf } from './drafts/draft.ts';
+export { createDrafts, type Drafts } from './drafts/drafts.ts';
+export type { DiscoverParts } from './drafts/parts.ts';
 export { GatewayError, type GatewayErrorOptions } from './errors/gatewayError.ts';
 export {
   createAccounts,
@@ -210,7 +215,7 @@ export { authorityOf } from './toolcall/authorityOf.ts';
 export type { AskParts } from './toolcall/askServer.ts';
 export type { Door, Inbound, InboundPeer, RequestFields, TraceContext } from './toolcall/call.ts';
 export { callTool, type CallParts, type ToolCall } from './toolcall/callTool.ts';
-export type { AccessParts } from './toolcall/checkAccess.ts';
+export type { AccessParts, Allowed } from './toolcall/checkAccess.ts';
 export { completeServer, type Completing } from './toolcall/completeServer.ts';
 export { findServer, findServers, type FindParts } from './toolcall/findServer.ts';
 export { inspectServer } from './toolcall/inspectServer.ts';

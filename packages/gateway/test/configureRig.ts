@@ -101,6 +101,11 @@ export async function configureRig(
       ...{ credentials: store.credentials, flows: store.oauthFlows, clients: store.oauthClients },
       retiring: createRetiringServers(),
     }),
+    keeping: {
+      ...{ records: store.credentials, flows: store.oauthFlows },
+      drafts: { own: async () => null, take: async () => false, end: async () => undefined },
+      oauth: { isGrantFor: async () => false },
+    },
     variables: store.variables,
     changes,
     leases: store.leases,

@@ -113,6 +113,7 @@ describe('the doors to the servers', () => {
         '/api/mcp/servers': { config: {} },
         '/api/mcp/servers/:serverName': { config: {} },
         '/api/mcp/servers/check': { config: {} },
+        '/api/mcp/discover-tools': { url: 'http://nowhere.example/mcp' },
         '/api/mcp/blocks': { server: 'own', tool: 'echo' },
         '/api/mcp/blocks/:id': { title: 'Another' },
         '/api/mcp/blocks/check': { ids: ['echo'] },

@@ -132,6 +132,11 @@ export const errorKinds = {
     title: 'No such prompt',
     action: 'List the prompts and use one of their names.',
   },
+  MCP_DRAFT_NOT_FOUND: {
+    status: 404,
+    title: 'No such draft, or its time is up',
+    action: 'Ask for the tools of the server again.',
+  },
   MCP_FLOW_NOT_FOUND: { status: 404, title: 'No such sign-in attempt', action: 'Start it again.' },
   MCP_FLOW_FORBIDDEN: { status: 403, title: 'This sign-in attempt is not yours', action: 'Start your own.' },
   MCP_FLOW_PENDING: {

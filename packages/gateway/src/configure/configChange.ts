@@ -2,7 +2,13 @@ import { actorOf } from '../audit/audit.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 
 type ConfigAction =
-  'server.create' | 'server.change' | 'server.check' | 'server.delete' | 'override.put' | 'override.delete';
+  | 'server.create'
+  | 'server.change'
+  | 'server.check'
+  | 'server.discover'
+  | 'server.delete'
+  | 'override.put'
+  | 'override.delete';
 
 /** A change of the configuration, as it is written down. The name is learnt later of a server that is being made. */
 export function configChange(

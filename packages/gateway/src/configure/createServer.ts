@@ -1,6 +1,7 @@
-import type { NamedServerView } from '@behalf/contracts';
+import type { CreatedServerView } from '@behalf/contracts';
 import { alone } from '../access/alone.ts';
 import { recorded } from '../access/recorded.ts';
+import { keepDraft, ofDraft } from '../drafts/keepDraft.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import type { Fields } from '../registry/canonical.ts';
@@ -11,6 +12,7 @@ import { judgeNew, type Owner } from './judgeNew.ts';
 import { ownerView } from './ownerView.ts';
 import type { ConfigureParts } from './parts.ts';
 import { requireOboPermission } from './requireOboPermission.ts';
+import { asUserServer } from './requireReachable.ts';
 import { requireRoom, type Roster } from './requireRoom.ts';
 import { freeName, slugOf, takenNames } from './serverSlug.ts';
 
@@ -21,22 +23,32 @@ const MOST_TRIES = 20;
 export function createServer(
   parts: ConfigureParts,
   principal: UserPrincipal,
-  { config }: { readonly config: Fields },
-): Promise<NamedServerView> {
+  { config, draft }: { readonly config: Fields; readonly draft?: string | undefined },
+): Promise<CreatedServerView> {
   const attempt = configChange(principal, { action: 'server.create', door: 'rest' });
   return recorded(parts.audit, attempt, async (trail) => {
     const { owner, definition, settings } = await judgeNew(parts, principal, config);
-    const created = await alone(parts, ['servers', owner.tenant, owner.author], async (stillAlone) => {
-      // All that took its time: what was allowed before may be so no longer.
-      requireOboPermission(parts, await enterWrite(parts, principal), {}, definition);
-      const roster = await parts.stored.roster(owner.tenant);
-      requireRoom(parts, owner.author, roster);
-      await stillAlone();
-      return insert(parts, owner, definition, roster);
-    });
-    Object.assign(trail, { server: created.name, serverId: created.id });
+    const keeping =
+      draft === undefined
+        ? undefined
+        : await keepDraft(parts.keeping, principal, draft, asUserServer(settings, owner));
+    const { made, isKept } = await ofDraft(parts.keeping, keeping, (takeId) =>
+      alone(parts, ['servers', owner.tenant, owner.author], async (stillAlone) => {
+        // All that took its time: what was allowed before may be so no longer.
+        requireOboPermission(parts, await enterWrite(parts, principal), {}, definition);
+        const roster = await parts.stored.roster(owner.tenant);
+        requireRoom(parts, owner.author, roster);
+        await stillAlone();
+        return insert(parts, { ...owner, id: (await takeId()) ?? owner.id }, definition, roster);
+      }),
+    );
+    Object.assign(trail, { server: made.name, serverId: made.id });
     await parts.refreshed();
-    return { result: ownerView(settings, created), changed: Object.keys(definition).sort() };
+    const view = ownerView(settings, made);
+    if (draft === undefined) return { result: view, changed: Object.keys(definition).sort() };
+    const outcome = isKept ? 'kept' : 'dropped';
+    parts.audit.note({ ...attempt, ...trail, kind: 'credential', action: `draft.${outcome}`, outcome: 'ok' });
+    return { result: { ...view, draft: outcome }, changed: Object.keys(definition).sort() };
   });
 }
 

@@ -4,6 +4,7 @@ import type { AloneParts } from '../access/alone.ts';
 import type { OboTargets } from '../access/oboTargets.ts';
 import type { Roles } from '../access/roles.ts';
 import type { Audit } from '../audit/audit.ts';
+import type { KeepDraftParts } from '../drafts/keepDraft.ts';
 import type { ServerGrants } from '../credentials/oauth/serverGrants.ts';
 import type { UserStore } from '../ports/index.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -44,6 +45,8 @@ export interface ConfigureParts extends AloneParts {
   readonly inspect: (server: UserServer) => Promise<Looked>;
   /** Resolves when the registry of this process knows what has just been stored. */
   readonly refreshed: () => Promise<void>;
+  /** For a server that was looked at, and signed in at, before it was saved. */
+  readonly keeping: KeepDraftParts;
   /** How many servers one user may have. */
   readonly maxPerUser: number;
 }

@@ -21,6 +21,8 @@ export interface DraftStore {
   insert(draft: DraftRecord, most: number): Promise<'inserted' | 'full'>;
   /** Also one that is over. */
   find(tenant: string, id: string): Promise<DraftRecord | null>;
+  /** Of whichever tenant: for what is public about it, and nothing else. */
+  findById(id: string): Promise<DraftRecord | null>;
   /** Of one user, also those that are over, in the order of ids. */
   listOf(tenant: string, userId: string): Promise<DraftRecord[]>;
   /** For exactly one caller in all processes, who must be its user, before it is over. It is over from then on. */

@@ -1,4 +1,4 @@
-import type { UpstreamTarget } from '../upstream/target.ts';
+import type { RemoteTarget, UpstreamTarget } from '../upstream/target.ts';
 import type { Answer, Json } from '../upstream/upstream.ts';
 import type { Ready } from './obtainCredential.ts';
 import { bearerOf } from './recoverFromRefusal.ts';
@@ -14,11 +14,21 @@ const REDACTED = '[redacted]';
 export function maskPresented(text: string, ready: Ready): string {
   const target = 'holder' in ready ? ready.holder.target : ready.server.target;
   const shown = [...presented(target), ...(bearerOf(ready)?.shown() ?? [])];
-  // The longest first: one may hold another.
-  return [...new Set(shown)]
-    .filter((value) => value.length >= SHORTEST)
-    .sort((a, b) => b.length - a.length)
-    .reduce((masked, value) => masked.replaceAll(value, REDACTED), text);
+  return mask(text, worthMasking(shown));
+}
+
+/** All that a server was shown in one conversation, for whoever masks more than one text. */
+export function shownTo(target: RemoteTarget): readonly string[] {
+  return worthMasking([...presented(target), ...(target.bearer?.shown() ?? [])]);
+}
+
+export function mask(text: string, shown: readonly string[]): string {
+  return shown.reduce((masked, value) => masked.replaceAll(value, REDACTED), text);
+}
+
+/** The longest first: one may hold another. */
+function worthMasking(shown: readonly string[]): readonly string[] {
+  return [...new Set(shown)].filter((value) => value.length >= SHORTEST).sort((a, b) => b.length - a.length);
 }
 
 /**

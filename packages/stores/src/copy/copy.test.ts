@@ -78,11 +78,8 @@ describe('copying a store', () => {
       'users',
       Array.from({ length: count }, (_, i) => {
         const id = `u${String(i).padStart(4, '0')}`;
-        return aUser({
-          id,
-          subject: id,
-          passwordSealed: keyring.seal('hash', passwordContext({ id, tenant: 'default' })),
-        });
+        const passwordSealed = keyring.seal('hash', passwordContext({ id, tenant: 'default' }));
+        return aUser({ id, subject: id, passwordSealed });
       }),
     );
     await store.sessions.insert(session);
@@ -95,13 +92,12 @@ describe('copying a store', () => {
     await store.servers.insert({ ...server, configSealed: keyring.seal('{}', serverContext(server)) });
     const configSealed = keyring.seal('{}', overrideContext(anOverride()));
     await store.overrides.put({ ...anOverride(), configSealed }, null);
-    const credential = aCredential();
-    const sealed = keyring.seal('{}', credentialContext(credential));
-    await store.credentials.insert({ ...credential, sealed, claimSeq: 3 });
+    const sealed = keyring.seal('{}', credentialContext(aCredential()));
+    await store.credentials.insert({ ...aCredential(), sealed, claimSeq: 3 });
     await store.credentials.insert({ ...aCredential({ label: 'ended' }), sealed: null });
     await store.credentialUsage.put(aUsage());
-    const registered = keyring.seal('{}', oauthClientContext(anOAuthClient()));
-    await store.oauthClients.insert({ ...anOAuthClient(), sealed: registered });
+    const client = anOAuthClient();
+    await store.oauthClients.insert({ ...client, sealed: keyring.seal('{}', oauthClientContext(client)) });
     await store.drafts.insert(aDraft({ sealed: keyring.seal('{}', draftContext(aDraft())) }), 1);
     await store.roles.insert(aRole());
     const everyone = anAclRow({ principalType: 'public', principalId: '' });
@@ -109,8 +105,8 @@ describe('copying a store', () => {
     await store.apiKeys.insert(anApiKey());
     const titled = keyring.seal('{}', conversationContext(aConversation()));
     await store.conversations.insert(aConversation({ sealed: titled }), 1);
-    const said = keyring.seal('{}', chatMessageContext(aChatMessage()));
-    await store.raw.put('chatMessages', [aChatMessage({ sealed: said })]);
+    const said = aChatMessage({ sealed: keyring.seal('{}', chatMessageContext(aChatMessage())) });
+    await store.raw.put('chatMessages', [said]);
     await store.blocks.insert(aBlock({ sealed: keyring.seal('{}', blockContext(aBlock())) }), 1);
     for (const seq of [1, 2, 3]) await store.audit.append(aSegment({ seq }));
   }

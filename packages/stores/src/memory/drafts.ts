@@ -22,6 +22,7 @@ export function createMemoryDrafts({ drafts }: Tables): DraftStore {
       return 'inserted';
     },
     find: async (tenant, id) => copyOf(find(tenant, id)),
+    findById: async (id) => copyOf(drafts.get(id)),
     listOf: async (tenant, userId) => copiesOf(listOf(tenant, userId)),
     async take(tenant, id, userId, now) {
       const draft = find(tenant, id);

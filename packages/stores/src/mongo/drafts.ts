@@ -20,6 +20,7 @@ export function createMongoDrafts({ drafts }: Models, gate: Gate): DraftStore {
     },
     find: async (tenant, id) =>
       recordOrNull('drafts', await gate.run(() => drafts.findOne({ _id: id, tenant }).lean().exec())),
+    findById: async (id) => recordOrNull('drafts', await gate.run(() => drafts.findById(id).lean().exec())),
     listOf: async (tenant, userId) =>
       recordsOf(
         'drafts',

@@ -43,6 +43,8 @@ export function draftsSuite(label: string, open: OpenStore<PrimaryStore>): void 
         );
         expect(await store().drafts.find('default', 'd2')).toEqual(odd);
         expect(await store().drafts.find('other', 'd2')).toBeNull();
+        expect(await store().drafts.findById('d2')).toEqual(odd);
+        expect(await store().drafts.findById('unknown')).toBeNull();
         expect(await store().drafts.listOf('default', 'u1')).toEqual([aDraft(), odd]);
         expect(await store().drafts.remove('other', 'd2')).toBe(false);
         expect(await store().drafts.remove('default', 'd2')).toBe(true);

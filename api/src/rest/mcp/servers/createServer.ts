@@ -1,4 +1,4 @@
-import { ServerRequest } from '@behalf/contracts';
+import { NewServerRequest } from '@behalf/contracts';
 import { createServer, etagOf, type ConfigureParts } from '@behalf/gateway';
 import type { Route } from '../../../http.ts';
 import { readBody } from '../../../middleware/body.ts';
@@ -10,7 +10,7 @@ export function createServerRoute(parts: ConfigureParts): Route {
     access: 'signed-in',
     scope: 'servers',
     async handle(req, res, caller) {
-      const view = await createServer(parts, caller, readBody(req, ServerRequest));
+      const view = await createServer(parts, caller, readBody(req, NewServerRequest));
       if (view.version !== undefined) res.set('ETag', etagOf(view.version));
       res
         .status(201)

@@ -37,7 +37,7 @@ export function createClientCredentials(parts: ClientCredentialParts): AppGrants
 
   return {
     async of({ tenant, principal, serverId }) {
-      const server = servers.get(tenant, serverId);
+      const server = await servers.get(tenant, serverId);
       if (!server || !usesOwnGrant(server.settings)) return null;
       const target = await targetFor(servers, server, { tenant, holder: principal });
       // A token for everybody is the operator's to give: nobody else's word sends it anywhere.

@@ -1,6 +1,6 @@
 import type { ImportCredentialRequest } from '@behalf/contracts';
 import type { Leases } from '@behalf/kernel';
-import type { Cache, CredentialStore, OAuthClientStore } from '../../ports/index.ts';
+import type { Cache, CredentialRecord, CredentialStore, OAuthClientStore } from '../../ports/index.ts';
 import type { UserPrincipal } from '../../principal/principal.ts';
 import type { ServerSnapshot } from '../../registry/server.ts';
 import type { Allowed } from '../../toolcall/checkAccess.ts';
@@ -12,6 +12,7 @@ import type { OAuthFlowParts } from './flows/flowParts.ts';
 import type { GrantContexts } from './grantContext.ts';
 import { createGrantContexts } from './grantContexts.ts';
 import { importCredential, type ImportedCredential } from './importCredential.ts';
+import { isGrantFor } from './isGrantFor.ts';
 import type { IssuerBook } from './issuerBook.ts';
 import { createIssuerRules } from './issuerRules.ts';
 import { createOAuthNetwork, type OAuthDoor } from './oauthNetwork.ts';
@@ -56,6 +57,8 @@ export interface OAuth {
   readonly discovery: Discovery;
   readonly clients: OAuthClients;
   readonly documentKey: DocumentKey;
+  /** Whether this grant could have been given for this server, as both are now. Asks the server where its users sign in. */
+  isGrantFor(server: ServerSnapshot, record: CredentialRecord): Promise<boolean>;
   importCredential(
     server: Allowed,
     principal: UserPrincipal,
@@ -92,6 +95,7 @@ export function createOAuth(parts: OAuthParts): OAuth {
     contexts: createGrantContexts(granting),
     appGrants: createClientCredentials({ ...granting, clock }),
     ...{ discovery, clients, documentKey },
+    isGrantFor: (server, record) => isGrantFor(granting, server, record),
     importCredential: (server, principal, request) => importCredential(importing, server, principal, request),
   };
 }

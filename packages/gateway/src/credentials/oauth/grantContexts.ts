@@ -27,7 +27,7 @@ export function createGrantContexts(parts: GrantContextParts): GrantContexts {
 
   /** Undefined: given by, or for, something else than the server has now. */
   async function targetOf(record: CredentialRecord): Promise<SignInTarget | undefined> {
-    const server = servers.get(record.tenant, record.serverId);
+    const server = await servers.get(record.tenant, record.serverId);
     if (!server) return undefined;
     const target = await targetFor(servers, server, { tenant: record.tenant, holder: record.principal });
     return target?.canonicalUrl === record.canonicalUrl ? target : undefined;

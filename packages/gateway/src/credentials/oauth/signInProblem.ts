@@ -1,4 +1,4 @@
-import type { ErrorCode } from '@behalf/contracts';
+import type { ErrorCode, SignInProblem } from '@behalf/contracts';
 import { GatewayError } from '../../errors/gatewayError.ts';
 
 /** Why nobody can sign in at a server: for the log, and in a sentence for whoever tries. */
@@ -16,9 +16,9 @@ const sentences = {
   client_key_unusable: 'The private key of the OAuth client cannot be used.',
   not_fillable: 'The definition of the server needs values that are not there.',
   not_offered: 'Users do not sign in at this server.',
-} as const;
+} as const satisfies Record<SignInProblem, string>;
 
-export type SignInProblem = keyof typeof sentences;
+export type { SignInProblem };
 
 /** Ends a sign-in before it begins. Nothing that an outsider wrote is repeated. */
 export class SignInImpossible extends GatewayError {

@@ -4,8 +4,8 @@ import { signInTargetOf, type SignInTarget } from './signInTarget.ts';
 
 /** Servers, and what their holders fill in: sign-ins ask for both anew each time. */
 export interface SignInServers {
-  /** As it is now, for one tenant. */
-  get(tenant: string, serverId: string): ServerSnapshot | undefined;
+  /** As it is now, for one tenant. One that nobody saved yet has to be looked up. */
+  get(tenant: string, serverId: string): ServerSnapshot | undefined | Promise<ServerSnapshot | undefined>;
   /** What a holder (`user:<id>`, or `@app`) has entered. Rejects while nobody can say. */
   valuesOf(server: ServerSnapshot, tenant: string, holder: string): Promise<TemplateValues>;
 }

@@ -78,7 +78,7 @@ async function take(
   const flow = await flows.findByState(stateHash);
   const now = clock.now();
   if (!flow || now >= flow.removeAt) return 'flow_unknown';
-  if (servers.get(flow.tenant, flow.serverId)?.name !== serverName) return 'invalid_state';
+  if ((await servers.get(flow.tenant, flow.serverId))?.name !== serverName) return 'invalid_state';
   const isOwners = principal?.tenant === flow.tenant && principal.userId === flow.userId;
   if (!isOwners || !isSecretOf(flow.browserHash, browserSecretOf(flow.id))) return 'flow_forbidden';
   if (flow.status !== 'opened') return 'flow_used';
@@ -165,7 +165,7 @@ async function currentTarget(
   { tenant, serverId, userId }: OAuthFlowRecord,
   payload: FlowPayload,
 ): Promise<SignInTarget | undefined> {
-  const server = servers.get(tenant, serverId);
+  const server = await servers.get(tenant, serverId);
   if (server?.revision !== payload.revision) return undefined;
   const target = await targetFor(servers, server, { tenant, holder: credentialHolder({ userId }) });
   return target?.canonicalUrl === payload.canonicalUrl ? target : undefined;

@@ -112,7 +112,7 @@ async function find(parts: OAuthFlowParts, { flowId, serverName, principal }: Op
   const isOpen = (flow.status === 'created' || flow.status === 'opened') && clock.now() < flow.expiresAt;
   if (!isOpen) throw new GatewayError('MCP_FLOW_INVALID');
   const payload = openPayload(keyring, flow);
-  const server = servers.get(tenant, flow.serverId);
+  const server = await servers.get(tenant, flow.serverId);
   if (server && server.name !== serverName) throw new GatewayError('MCP_FLOW_INVALID');
   const target =
     server && (await targetFor(servers, server, { tenant, holder: credentialHolder(principal) }));

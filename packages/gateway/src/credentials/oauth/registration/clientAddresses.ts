@@ -1,3 +1,5 @@
+import { draftIdOf, draftName } from '../../../drafts/draft.ts';
+
 /** Where authorization servers find what we publish about ourselves. */
 export interface ClientAddresses {
   readonly redirectUri: string;
@@ -15,10 +17,16 @@ export function clientAddresses(
   { id, name }: { readonly id: string; readonly name: string },
 ): ClientAddresses {
   const isPublished = base.startsWith('https:');
-  const file = `${encodeURIComponent(id)}.json`;
+  // A draft has a document of its own: authorization servers keep what they read, and the saved server has another redirect.
+  const file = `${encodeURIComponent(draftIdOf(name) === undefined ? id : name)}.json`;
   return {
     redirectUri: `${base}/api/mcp/${encodeURIComponent(name)}/oauth/callback`,
     document: isPublished ? `${base}/oauth/client/${file}` : null,
     publicDocument: isPublished ? `${base}/oauth/client/public/${file}` : null,
   };
+}
+
+/** A server as the draft that it may have been made of. */
+export function asDraft<S extends { readonly id: string; readonly name: string }>(server: S): S {
+  return { ...server, name: draftName(server.id) };
 }

@@ -3,7 +3,7 @@ import type { AuthorizationServer } from '../discovery/authorizationServer.ts';
 import type { OAuthClient } from '../oauthClient.ts';
 import { SignInImpossible } from '../signInProblem.ts';
 import type { SignInTarget } from '../signInTarget.ts';
-import { clientAddresses, type ClientAddresses } from './clientAddresses.ts';
+import { asDraft, clientAddresses, type ClientAddresses } from './clientAddresses.ts';
 import { configuredClient, type ReadText } from './configuredClient.ts';
 import type { DocumentKey } from './documentKey.ts';
 import type { DynamicClients } from './dynamicClients.ts';
@@ -62,6 +62,30 @@ export function createOAuthClients(parts: OAuthClientsParts): OAuthClients {
     redirectUri: addresses(target).redirectUri,
   });
 
+  /**
+   * What was given before the server was saved was given to the client of its draft, which comes back to another address. It is renewed
+   * as that client, for as long as it lasts; whoever signs in now does so as the server's own.
+   */
+  function ofDraft<U extends Pick<ClientUse, 'target'>>(of: U): U | undefined {
+    const { server } = of.target;
+    return server.source === 'user'
+      ? { ...of, target: { ...of.target, server: asDraft(server) } }
+      : undefined;
+  }
+
+  async function registered(of: ClientUse, clientId: string): Promise<OAuthClient | null> {
+    const own = await dynamic.find(keyOf(of));
+    if (own?.clientId === clientId) return own;
+    const draft = ofDraft(of);
+    const drafted = draft && (await dynamic.find(keyOf(draft)));
+    return drafted?.clientId === clientId ? drafted : own;
+  }
+
+  async function forgetDrafted(of: Pick<ClientUse, 'tenant' | 'target' | 'issuer'>, clientId: string) {
+    const draft = ofDraft(of);
+    if (draft) await dynamic.forget(keyOf(draft), clientId);
+  }
+
   async function byDocument(target: SignInTarget, clientId: string | null): Promise<OAuthClient | null> {
     const { document, publicDocument } = addresses(target);
     if (clientId === null) return null;
@@ -93,18 +117,22 @@ export function createOAuthClients(parts: OAuthClientsParts): OAuthClients {
       const own = await configuredClient(of.target, of.as, readText);
       // What the definition names takes the place of whatever else we were.
       if (own) return own;
-      const documented = await byDocument(of.target, clientId);
-      return documented ?? (await dynamic.find(keyOf(of))) ?? nobody;
+      const drafted = ofDraft(of)?.target;
+      const documented =
+        (await byDocument(of.target, clientId)) ?? (drafted && (await byDocument(drafted, clientId)));
+      return documented ?? (await registered(of, clientId)) ?? nobody;
     },
     async renew(of, { clientId, source }, scopes) {
       const { target, as } = of;
       if (source !== 'dynamic' || !isWhole(as) || as.registrationEndpoint === null) return false;
       await dynamic.renew(keyOf(of), clientId, target, as, scopes);
+      await forgetDrafted(of, clientId);
       return true;
     },
     async forget(of, { clientId, source }) {
       if (source !== 'dynamic') return false;
       await dynamic.forget(keyOf(of), clientId);
+      await forgetDrafted(of, clientId);
       return true;
     },
   };
