@@ -1,11 +1,14 @@
 import { DiscoverToolsView, type CreatedServerView } from '@behalf/contracts';
 import {
   guardedMcpServer,
+  scriptedHttpServer,
   startAuthorizationServer,
   type AuthorizationServer,
   type AuthorizationServerOptions,
   type GuardedMcpServer,
   type GuardSwitches,
+  type ScriptedHttpServer,
+  type ScriptedOptions,
 } from '@behalf/testkit';
 import { expect, afterEach } from '@jest/globals';
 import { startInProcess, type InProcessGateway } from './inProcess.ts';
@@ -17,6 +20,12 @@ export interface DraftScene {
   readonly as: AuthorizationServer;
   /** Where users sign in. */
   readonly mcp: GuardedMcpServer;
+  /** Another server with the same authorization server, where users may define theirs as well. */
+  readonly other: GuardedMcpServer;
+  /** Another authorization server, where the same holds. */
+  readonly elsewhere: AuthorizationServer;
+  /** A server that asks nobody for anything. */
+  readonly plain: ScriptedHttpServer;
   readonly gateway: InProcessGateway;
   readonly clock: Pick<MovableClock, 'now' | 'move'>;
   readonly mia: Person;
@@ -28,18 +37,20 @@ export interface DraftScene {
   /** What it says to somebody whom it answers. */
   readonly discovered: (who: Person, request?: object) => Promise<DiscoverToolsView>;
   /** Up to the page at the end, whose address it gives. */
-  readonly signIn: (who: Person) => Promise<{ readonly draftId: string; readonly end: URL }>;
+  readonly signIn: (
+    who: Person,
+    begun?: Response,
+  ) => Promise<{ readonly draftId: string; readonly end: URL }>;
   readonly save: (who: Person, draft: string | undefined, over?: object) => Promise<CreatedServerView>;
 }
 
 export interface DraftSceneOptions {
   readonly as?: AuthorizationServerOptions;
   readonly guard?: Partial<GuardSwitches>;
-  /** Of `mcpSettings`, from the hosts that are there. */
-  readonly settings?: (hosts: readonly string[]) => object;
+  /** Of the configuration besides. */
+  readonly settings?: (of: { readonly as: AuthorizationServer; readonly mcp: GuardedMcpServer }) => object;
   readonly variables?: Record<string, string>;
-  /** Addresses that users may choose as well. */
-  readonly more?: readonly string[];
+  readonly plain?: ScriptedOptions;
 }
 
 /** A gateway with people who may define servers, and a server that wants them to sign in. All of it is closed after each test. */
@@ -53,19 +64,24 @@ export function createDraftScenes(): (options?: DraftSceneOptions) => Promise<Dr
     return part;
   };
 
-  return async ({ as: options = {}, guard, settings, variables = {}, more = [] } = {}) => {
+  return async ({ as: options = {}, guard, settings, variables = {}, plain: script } = {}) => {
     const clock = createMovableClock();
     const as = open(await startAuthorizationServer({ now: () => clock.now(), ...options }));
-    const mcp = open(
-      await guardedMcpServer({
-        era: 'legacy',
-        authorizationServer: as,
-        tools: [{ name: 'echo' }, { name: 'write' }],
-        ...(guard && { guard }),
-      }),
-    );
-    const hosts = [...[mcp.url, as.issuer].map((url) => new URL(url).host), ...more];
-    const yaml = JSON.stringify({ mcpSettings: settings?.(hosts) ?? { allowedAddresses: hosts } });
+    const serve = async () =>
+      open(
+        await guardedMcpServer({
+          era: 'legacy',
+          authorizationServer: as,
+          tools: [{ name: 'echo' }, { name: 'write' }],
+          ...(guard && { guard }),
+        }),
+      );
+    const [mcp, other] = [await serve(), await serve()];
+    const elsewhere = open(await startAuthorizationServer());
+    const plain = open(await scriptedHttpServer(script ?? { era: 'legacy', tools: [{ name: 'open' }] }));
+    const places = [mcp.url, other.url, plain.url, as.issuer, elsewhere.issuer];
+    const hosts = places.map((url) => new URL(url).host);
+    const yaml = JSON.stringify({ mcpSettings: { allowedAddresses: hosts }, ...settings?.({ as, mcp }) });
     const common = { RATE_LIMIT_WRITES: '100000', ...variables };
     const gateway = open(await startInProcess(common, yaml, clock));
     const people = await createPeople(gateway, [
@@ -80,7 +96,7 @@ export function createDraftScenes(): (options?: DraftSceneOptions) => Promise<Dr
     const discover = (who: Person, request: object = {}) =>
       who.post('/api/mcp/discover-tools', { url: mcp.url, ...request });
     return {
-      ...{ as, mcp, gateway, clock, mia, eve, root, discover },
+      ...{ as, mcp, other, elsewhere, plain, gateway, clock, mia, eve, root, discover },
       async beside() {
         const address = `http://localhost:${new URL(gateway.url).port}`;
         const shared = { ...common, BEHALF_DATA_DIR: gateway.dataDir, PUBLIC_URL: address };
@@ -94,8 +110,8 @@ export function createDraftScenes(): (options?: DraftSceneOptions) => Promise<Dr
         expect([response.status, body]).toEqual([200, body]);
         return DiscoverToolsView.parse(body);
       },
-      async signIn(who) {
-        const response = await discover(who);
+      async signIn(who, begun) {
+        const response = begun ?? (await discover(who));
         const view = DiscoverToolsView.parse(await response.clone().json());
         if (view.outcome !== 'authorization_required') throw new Error(view.outcome);
         return { draftId: view.draftId, end: await throughSignIn(gateway.url, who, response) };

@@ -103,7 +103,12 @@ export async function configureRig(
     }),
     keeping: {
       ...{ records: store.credentials, flows: store.oauthFlows },
-      drafts: { own: async () => null, take: async () => false, end: async () => undefined },
+      drafts: {
+        own: async () => null,
+        take: async () => false,
+        end: async () => undefined,
+        drop: async () => undefined,
+      },
       oauth: { isGrantFor: async () => false },
     },
     variables: store.variables,

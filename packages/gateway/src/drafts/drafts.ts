@@ -42,8 +42,10 @@ export interface Drafts {
   isKnown(id: string): Promise<boolean>;
   /** For one caller: a server of its id is made next. False: it is over. */
   take(draft: Draft): Promise<boolean>;
-  /** It is over: what was given for it is ended here and revoked, what is under way ends. */
-  end(draft: Pick<Draft, 'tenant' | 'id' | 'server'>): Promise<void>;
+  /** Of one that was taken and no server was made of: what was given for it is ended here and revoked, what is under way ends. */
+  end(draft: Draft): Promise<void>;
+  /** The same of one that nobody takes any more. Where somebody has, what was given for it is their server's, and stays. */
+  drop(draft: Draft): Promise<void>;
   /** Ends those whose time is up. What a server was made of is only forgotten. */
   sweep(): Promise<void>;
 }
@@ -84,14 +86,20 @@ export function createDrafts(parts: DraftParts): Drafts {
       .find(({ definition }) => stableText(definition) === wanted);
   }
 
-  async function end({ tenant, id, server }: Pick<Draft, 'tenant' | 'id' | 'server'>): Promise<void> {
+  const take = ({ tenant, id, userId }: Draft) => store.take(tenant, id, userId, clock.now());
+
+  async function end({ tenant, id, server }: Draft): Promise<void> {
     await grants.endAll(tenant, server);
     await store.remove(tenant, id);
   }
 
   return {
     own,
+    take,
     end,
+    async drop(draft) {
+      if (await take(draft)) await end(draft);
+    },
     async open(principal, definition) {
       const place = canonicalUrl(definition.url);
       if (place === undefined) throw new GatewayError('MCP_CONFIG_INVALID');
@@ -131,7 +139,6 @@ export function createDrafts(parts: DraftParts): Drafts {
       const record = await store.findById(id);
       return record !== null && isOpen(record, clock.now());
     },
-    take: ({ tenant, id, userId }) => store.take(tenant, id, userId, clock.now()),
     async sweep() {
       for (const record of await store.listExpired(clock.now() - GRACE_MS, AT_ONCE)) {
         const { tenant, id } = record;

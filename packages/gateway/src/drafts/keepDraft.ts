@@ -8,7 +8,7 @@ import type { Drafts } from './drafts.ts';
 
 /** What making a server of a draft needs. */
 export interface KeepDraftParts {
-  readonly drafts: Pick<Drafts, 'own' | 'take' | 'end'>;
+  readonly drafts: Pick<Drafts, 'own' | 'take' | 'end' | 'drop'>;
   readonly records: Pick<CredentialStore, 'find'>;
   readonly flows: Pick<OAuthFlowStore, 'removeOf'>;
   readonly oauth: Pick<OAuth, 'isGrantFor'>;
@@ -55,23 +55,22 @@ export async function ofDraft<T>(
   };
   try {
     const made = await make(takeId);
-    const isKept = id !== undefined;
-    if (keeping) await settle(parts, keeping.draft, isKept);
-    return { made, isKept };
+    if (keeping)
+      await settled(id === undefined ? parts.drafts.drop(keeping.draft) : endFlows(parts, keeping.draft));
+    return { made, isKept: id !== undefined };
   } catch (error) {
     // One that was taken for nothing is over. Any other can be saved again, with what was wrong put right.
-    if (keeping && id !== undefined) await settle(parts, keeping.draft, false);
+    if (keeping && id !== undefined) await settled(parts.drafts.end(keeping.draft));
     throw error;
   }
 }
 
+/** Whoever is still on the way to the draft's callback begins anew, at the server. */
+function endFlows({ flows }: Pick<KeepDraftParts, 'flows'>, { tenant, userId, id }: Draft): Promise<unknown> {
+  return flows.removeOf(tenant, userId, id);
+}
+
 /** What fails here changes nothing of the server; the sweep ends what is left. */
-async function settle(
-  { drafts, flows }: Pick<KeepDraftParts, 'drafts' | 'flows'>,
-  draft: Draft,
-  isKept: boolean,
-): Promise<void> {
-  const { tenant, userId, id } = draft;
-  const settled = isKept ? flows.removeOf(tenant, userId, id) : drafts.end(draft);
-  await settled.catch(() => undefined);
+async function settled(work: Promise<unknown>): Promise<void> {
+  await work.catch(() => undefined);
 }

@@ -39,7 +39,7 @@ export async function offerSignIn(
     });
     return { view: offered(draft, flow), flow };
   } catch (error) {
-    if (isNew) await parts.drafts.end(draft);
+    if (isNew) await parts.drafts.drop(draft);
     if (!(error instanceof SignInImpossible)) throw error;
     return { view: { outcome: 'no_oauth_metadata', reason: error.problem } };
   }

@@ -1,0 +1,61 @@
+import { GatewayError, type ServerSnapshot } from '@behalf/gateway';
+import { verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import type { Request, Response } from 'express';
+import { registryOf, stored } from '../../../packages/gateway/test/registryRig.ts';
+import { clientDocumentRoutes } from './clientDocumentRoutes.ts';
+
+const BASE = 'https://behalf.example';
+const remote = { type: 'streamable-http', url: 'https://mcp.example/mcp' };
+
+/** What stands under `/oauth/client/`, by the name of the file. Null: nothing. */
+function documents(servers: readonly ServerSnapshot[], drafts: readonly string[]) {
+  const routes = clientDocumentRoutes({
+    oauth: { documentKey: { current: never, jwks: never } },
+    servers: () => servers,
+    isDraft: async (id) => drafts.includes(id),
+    base: () => BASE,
+  });
+  return async (file: string): Promise<unknown> => {
+    const route = routes.find(({ path }) => path === '/oauth/client/:file');
+    let sent: unknown = null;
+    const res = { set: () => res, json: (body: unknown) => void (sent = body) };
+    try {
+      await route?.handle(
+        { params: { file } } as unknown as Request,
+        res as unknown as Response,
+        null as never,
+      );
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+    }
+    return sent;
+  };
+}
+
+const never = () => Promise.reject(new Error('not asked'));
+
+describe('what authorization servers read of a draft', () => {
+  const { registry } = registryOf(
+    { files: { ...remote, requiresOAuth: true } },
+    { stored: [stored({ id: 'saved', name: 'mine', definition: remote })] },
+  );
+
+  verifies('drafts.client.served', 'is there while the draft is, and then while its server is', async () => {
+    const ofDraft = (id: string) => ({
+      client_id: `${BASE}/oauth/client/draft~${id}.json`,
+      redirect_uris: [`${BASE}/api/mcp/draft~${id}/oauth/callback`],
+    });
+    const documentOf = documents(registry.all(), ['d1']);
+    expect(await documentOf('draft~d1.json')).toMatchObject(ofDraft('d1'));
+    expect(await documentOf('draft~saved.json')).toMatchObject(ofDraft('saved'));
+    // That of the server itself is another.
+    expect(await documentOf('saved.json')).toMatchObject({
+      redirect_uris: [`${BASE}/api/mcp/mine/oauth/callback`],
+    });
+    for (const file of ['draft~d2.json', 'd1.json', 'draft~files.json', 'draft~.json', 'draft~d1']) {
+      expect([file, await documentOf(file)]).toEqual([file, null]);
+    }
+    expect(await documents([], [])('draft~saved.json')).toBeNull();
+  });
+});

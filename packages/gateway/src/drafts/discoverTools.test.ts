@@ -1,0 +1,155 @@
+import { createEgress, egressErrorCode, EgressError, systemDial, type Audience } from '@behalf/egress';
+import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
+import { scriptedHttpServer, verifies, type ScriptedOptions } from '@behalf/testkit';
+import { afterEach, describe, expect } from '@jest/globals';
+import { configureRig } from '../../test/configureRig.ts';
+import { wiringTo } from '../../test/httpRig.ts';
+import { createListAll } from '../catalog/listAll.ts';
+import { createStdioLimits } from '../upstream/channel/stdioLimits.ts';
+import { createOpenUpstream } from '../upstream/openUpstream.ts';
+import { GatewayError } from '../errors/gatewayError.ts';
+import { discoverTools } from './discoverTools.ts';
+import type { DiscoverParts } from './parts.ts';
+
+const closing: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const each of closing.splice(0).reverse()) await each.close();
+});
+
+/** Names lead here. */
+const names: Readonly<Record<string, readonly string[]>> = {
+  'inside.example': ['10.0.0.1'],
+  'mixed.example': ['93.184.216.34', '10.0.0.1'],
+};
+
+const never = () => {
+  throw new Error('not asked');
+};
+
+/** Everything but sign-ins, over the real door out. What it dials is written down, and only loopback really is. */
+async function rig(script: ScriptedOptions) {
+  const server = await scriptedHttpServer(script);
+  closing.push(server);
+  const dialled: string[] = [];
+  const egress = createEgress({
+    clock: systemClock,
+    keyring: createKeyring([new Uint8Array(32).fill(7)], systemRandom),
+    settings: { allowedAddresses: [`127.0.0.1:${server.port}`] },
+    own: () => ({ origins: [], listening: [], localAddresses: () => [] }),
+    env: {},
+    resolve: async (name) => names[name] ?? [],
+    dial(target, signal) {
+      dialled.push(`${target.address}:${target.port}`);
+      return target.address === '127.0.0.1'
+        ? systemDial(target, signal)
+        : Promise.reject(new Error('ECONNREFUSED'));
+    },
+  });
+  closing.push({ close: () => egress.close(0) });
+  const readError = (error: unknown) =>
+    error instanceof EgressError
+      ? { code: egressErrorCode(error), requestSent: error.requestSent }
+      : undefined;
+  const audience: Audience = 'user-server';
+  const network = {
+    sendTo: () => egress.sendFor({ audience }),
+    fetchTo: () => egress.fetchFor({ audience }),
+    connectTo: ({ url }: { readonly url: string }, signal: AbortSignal) =>
+      egress.connect(url, { audience }, signal),
+    readError,
+    close: () => egress.close(0),
+  };
+  const { parts, store, person, events } = await configureRig(
+    {},
+    {
+      async checkAddress(url) {
+        try {
+          await egress.judge(url, audience);
+        } catch (error) {
+          throw new GatewayError(readError(error)?.code ?? 'INTERNAL');
+        }
+      },
+    },
+  );
+  const discovering: DiscoverParts = {
+    ...parts,
+    open: createOpenUpstream({ ...wiringTo(server.url, network).parts, limits: createStdioLimits() }),
+    listAll: createListAll({ clock: systemClock }),
+    drafts: {
+      open: never,
+      own: never,
+      enter: never,
+      get: never,
+      take: never,
+      end: never,
+      drop: never,
+      sweep: never,
+      isKnown: never,
+    },
+    flows: { start: never },
+    credentials: { obtain: never },
+    records: store.credentials,
+    attempts: store.attempts,
+  };
+  const discover = (url: string, key?: string) =>
+    discoverTools(discovering, person('mia', 'MAKER'), {
+      ...{ url, type: 'streamable-http', returnTo: undefined },
+      auth: key === undefined ? { type: 'none' } : { type: 'key', authorization_type: 'bearer', key },
+    });
+  return { server, dialled, discover, events, person, discovering };
+}
+
+describe('a look at a server that nobody saved', () => {
+  const inside = [
+    'https://10.0.0.1',
+    'https://169.254.169.254',
+    'http://127.0.0.1:1',
+    'https://[fd00::1]',
+    'https://[::ffff:10.0.0.1]',
+    'https://[64:ff9b::a00:1]',
+    'https://inside.example',
+    'https://mixed.example',
+    'https://0x0a000001',
+  ];
+
+  verifies('drafts.discover.dialled', 'dials no address that its user may not choose', async () => {
+    const { discover, dialled, events } = await rig({ era: 'legacy', tools: [] });
+    for (const place of inside) {
+      for (const key of [undefined, 'k3y-of-somebody']) {
+        await expect(discover(`${place}/mcp`, key)).rejects.toMatchObject({ code: 'MCP_DOMAIN_NOT_ALLOWED' });
+      }
+    }
+    expect(dialled).toEqual([]);
+    expect(events).toHaveLength(2 * inside.length);
+    expect(events.at(-1)).toMatchObject({
+      ...{ kind: 'config', action: 'server.discover', outcome: 'refused', code: 'MCP_DOMAIN_NOT_ALLOWED' },
+      subject: '10.0.0.1',
+    });
+  });
+
+  verifies(
+    'drafts.discover.dialled',
+    'follows a server nowhere, neither with a key nor without',
+    async () => {
+      const { server, discover, dialled } = await rig({ era: 'legacy' });
+      for (const place of inside) {
+        server.change({ respond: () => ({ status: 307, headers: { location: `${place}/mcp` } }) });
+        for (const key of [undefined, 'k3y-of-somebody']) {
+          await expect(discover(server.url, key)).rejects.toMatchObject({ code: 'MCP_DOMAIN_NOT_ALLOWED' });
+        }
+      }
+      expect(new Set(dialled)).toEqual(new Set([`127.0.0.1:${server.port}`]));
+    },
+  );
+
+  verifies('drafts.discover.permission', 'is for who may create servers', async () => {
+    const { server, discovering, person } = await rig({ era: 'legacy', tools: [] });
+    const request = { url: server.url, type: 'streamable-http', auth: { type: 'none' } } as const;
+    for (const role of ['USER', 'NOBODY']) {
+      await expect(discoverTools(discovering, person('uma', role), request)).rejects.toMatchObject({
+        code: 'MCP_FORBIDDEN',
+      });
+    }
+    expect(server.requests).toEqual([]);
+  });
+});

@@ -1,0 +1,75 @@
+import { verifies } from '@behalf/testkit';
+import { afterEach, describe, expect } from '@jest/globals';
+import { closeSignInRigs, signInScene, type SceneOptions } from '../../test/signInRig.ts';
+import { clientDocument } from '../credentials/oauth/registration/clientDocument.ts';
+import { asDraft } from '../credentials/oauth/registration/clientAddresses.ts';
+
+afterEach(closeSignInRigs);
+
+const BASE = 'https://behalf.example';
+
+/** A server whose user signed in, where authorization servers read who we are. */
+async function signedIn(options: SceneOptions) {
+  const scene = await signInScene({
+    base: BASE,
+    ...options,
+    authorization: {
+      clientDocuments: true,
+      registration: false,
+      async fetchDocument(url: string): Promise<unknown> {
+        if (url === `${BASE}/oauth/jwks.json`) return scene.oauth.documentKey.jwks();
+        return clientDocument(BASE, scene.serverOf('files'), 'key');
+      },
+    },
+  });
+  expect(await scene.signIn('files')).toMatchObject({ ok: true });
+  const record = await scene.store.credentials.find(scene.keyOf('files'));
+  if (!record) throw new Error('none');
+  const { id } = scene.serverOf('files');
+  /** As it would be, had it been given to the client of this name. */
+  const clientOf = async (file: string) => {
+    const context = await scene.oauth.contexts.of({
+      ...record,
+      clientId: `${BASE}/oauth/client/${file}.json`,
+    });
+    return context === 'unbound' ? context : context.client;
+  };
+  return { ...scene, id, clientOf };
+}
+
+describe('the client of a draft', () => {
+  verifies(
+    'drafts.client.document',
+    'has a document of its own, which names the callback of the draft',
+    async () => {
+      const { serverOf } = await signInScene({ isStored: true, base: BASE });
+      const server = serverOf('files');
+      for (const [kind, folder] of [
+        ['key', ''],
+        ['none', 'public/'],
+      ] as const) {
+        expect(clientDocument(BASE, asDraft(server), kind)).toMatchObject({
+          client_id: `${BASE}/oauth/client/${folder}draft~${server.id}.json`,
+          redirect_uris: [`${BASE}/api/mcp/draft~${server.id}/oauth/callback`],
+        });
+      }
+    },
+  );
+
+  verifies(
+    'drafts.client.document',
+    'renews what it was given, for the server that was made of it alone',
+    async () => {
+      const saved = await signedIn({ isStored: true });
+      const own = `draft~${saved.id}`;
+      expect(await saved.clientOf(own)).toMatchObject({
+        ...{ clientId: `${BASE}/oauth/client/${own}.json`, source: 'document' },
+        proof: { method: 'private_key_jwt' },
+      });
+      // Of another draft it is none of ours.
+      expect(await saved.clientOf('draft~another')).toMatchObject({ clientId: '' });
+      const operators = await signedIn({});
+      expect(await operators.clientOf(`draft~${operators.id}`)).toMatchObject({ clientId: '' });
+    },
+  );
+});

@@ -1,0 +1,156 @@
+import { createKeyring, systemRandom } from '@behalf/kernel';
+import { openMemoryStore } from '@behalf/stores/memory';
+import { aPrincipal, createFakeClock, verifies } from '@behalf/testkit';
+import { aCredential, aDraft, aFlow, anOAuthClient, aStoredServer } from '@behalf/testkit/suites';
+import { describe, expect } from '@jest/globals';
+import { createRetiringServers } from '../credentials/oauth/retiringServers.ts';
+import { createServerGrants } from '../credentials/oauth/serverGrants.ts';
+import { draftName } from './draft.ts';
+import { createDrafts } from './drafts.ts';
+
+const QUARTER = 15 * 60 * 1000;
+const MINUTE = 60 * 1000;
+const definition = { type: 'streamable-http', url: 'https://mcp.example/mcp', title: 'New server' };
+const mia = aPrincipal({ userId: 'mia' });
+const eve = aPrincipal({ userId: 'eve' });
+
+function rig() {
+  const clock = createFakeClock();
+  const store = openMemoryStore({ clock, random: systemRandom });
+  const keyring = createKeyring([Buffer.alloc(32, 1)], systemRandom);
+  const ended: string[] = [];
+  const drafts = createDrafts({
+    ...{ store: store.drafts, servers: store.servers, keyring, clock, random: systemRandom },
+    requirePermission: () => () => undefined,
+    grants: createServerGrants({
+      vault: {
+        end: (key) => {
+          ended.push(key.serverId);
+          return store.credentials.remove(key);
+        },
+      },
+      ...{ credentials: store.credentials, flows: store.oauthFlows, clients: store.oauthClients },
+      retiring: createRetiringServers(),
+    }),
+  });
+  /** What a sign-in leaves behind. */
+  async function signedIn(serverId: string) {
+    const { tenant, userId } = mia;
+    await store.credentials.insert(aCredential({ tenant, principal: `user:${userId}`, serverId }));
+    await store.oauthClients.insert(anOAuthClient({ tenant, serverId, id: serverId }));
+    const caps = { perUser: 9, perTenant: 9 };
+    await store.oauthFlows.insert(aFlow({ id: serverId, tenant, userId, serverId }), caps, clock.now());
+  }
+  const left = async () => ({
+    drafts: await store.raw.count('drafts'),
+    credentials: await store.raw.count('credentials'),
+    clients: await store.raw.count('oauthClients'),
+  });
+  return { clock, store, keyring, drafts, ended, signedIn, left };
+}
+
+describe('drafts', () => {
+  verifies(
+    'drafts.kept.one',
+    'are one for one definition of one user, while there is time to sign in',
+    async () => {
+      const { clock, drafts } = rig();
+      const { draft, isNew } = await drafts.open(mia, definition);
+      expect([isNew, draft.expiresAt - draft.createdAt]).toEqual([true, QUARTER]);
+      expect((await drafts.open(mia, { ...definition })).draft.id).toBe(draft.id);
+      const others = [
+        await drafts.open(mia, { ...definition, type: 'sse' }),
+        await drafts.open(mia, { ...definition, url: `${definition.url}?other` }),
+        await drafts.open(eve, definition),
+        await drafts.open(aPrincipal({ userId: 'mia', tenant: 'acme' }), definition),
+      ];
+      expect(new Set([draft.id, ...others.map((each) => each.draft.id)]).size).toBe(5);
+      await clock.advance((QUARTER * 2) / 3);
+      expect((await drafts.open(mia, definition)).isNew).toBe(true);
+    },
+  );
+
+  verifies('drafts.kept.limit', 'have an end for each user', async () => {
+    const { clock, drafts } = rig();
+    const open = (n: number) => drafts.open(mia, { ...definition, url: `https://mcp.example/${n}` });
+    for (let n = 0; n < 10; n += 1) await open(n);
+    await expect(open(10)).rejects.toMatchObject({ code: 'MCP_FLOW_LIMIT' });
+    await drafts.open(eve, definition);
+    await clock.advance(QUARTER);
+    await open(11);
+  });
+
+  verifies('drafts.kept.sealed', 'do not open as those of another user or id', async () => {
+    const { store, drafts } = rig();
+    const { draft } = await drafts.open(mia, definition);
+    const [record] = await store.drafts.listOf('default', 'mia');
+    if (!record) throw new Error('none');
+    expect(record.sealed).not.toContain('mcp.example');
+    await store.raw.put('drafts', [
+      { ...record, userId: 'eve' },
+      { ...record, id: 'moved' },
+    ]);
+    expect(await drafts.own(eve, draft.id)).toBeNull();
+    expect(await drafts.own(mia, 'moved')).toBeNull();
+    expect(await drafts.get('default', 'moved')).toBeUndefined();
+    await store.raw.put('drafts', [record]);
+    expect(await drafts.own(mia, draft.id)).toMatchObject({ definition });
+    expect(await drafts.own(aPrincipal({ userId: 'mia', tenant: 'acme' }), draft.id)).toBeNull();
+  });
+
+  verifies('drafts.swept', 'end with all that was given for them, a while after their time', async () => {
+    const { clock, drafts, ended, signedIn, left } = rig();
+    const { draft } = await drafts.open(mia, definition);
+    await signedIn(draft.id);
+    await drafts.sweep();
+    await clock.advance(QUARTER);
+    // Over for everybody at once; taken away when no replica's clock can see it otherwise.
+    expect(await drafts.own(mia, draft.id)).toBeNull();
+    expect(await drafts.get('default', draft.id)).toBeUndefined();
+    await drafts.sweep();
+    expect(await left()).toEqual({ drafts: 1, credentials: 1, clients: 1 });
+    await clock.advance(MINUTE);
+    await drafts.sweep();
+    expect(ended).toEqual([draft.id]);
+    expect(await left()).toEqual({ drafts: 0, credentials: 0, clients: 0 });
+  });
+
+  verifies('drafts.swept', 'leave what they gave to the server that was made of them', async () => {
+    const { clock, store, drafts, ended, signedIn, left } = rig();
+    const { draft } = await drafts.open(mia, definition);
+    await signedIn(draft.id);
+    expect([await drafts.take(draft), await drafts.take(draft)]).toEqual([true, false]);
+    // For renewals, until every replica knows the server; for nothing that goes on with the draft.
+    expect(await drafts.get('default', draft.id)).toMatchObject({ name: draftName(draft.id) });
+    expect(await drafts.own(mia, draft.id)).toBeNull();
+    await expect(drafts.enter(mia, draftName(draft.id))).rejects.toMatchObject({
+      code: 'MCP_SERVER_NOT_FOUND',
+    });
+    await drafts.drop(draft);
+    expect(ended).toEqual([]);
+    await store.servers.insert(aStoredServer({ id: draft.id }));
+    await clock.advance(MINUTE);
+    expect(await drafts.get('default', draft.id)).toBeUndefined();
+    await drafts.sweep();
+    expect(await left()).toEqual({ drafts: 0, credentials: 1, clients: 1 });
+  });
+
+  verifies('drafts.swept', 'that were taken for nothing end as all others do', async () => {
+    const { clock, drafts, ended, signedIn, left } = rig();
+    const { draft } = await drafts.open(mia, definition);
+    await signedIn(draft.id);
+    await drafts.take(draft);
+    await clock.advance(MINUTE);
+    await drafts.sweep();
+    expect(ended).toEqual([draft.id]);
+    expect(await left()).toEqual({ drafts: 0, credentials: 0, clients: 0 });
+  });
+
+  verifies('drafts.kept.sealed', 'that cannot be opened any more go without a word', async () => {
+    const { clock, store, drafts } = rig();
+    await store.drafts.insert(aDraft({ expiresAt: clock.now() }), 1);
+    await clock.advance(MINUTE);
+    await drafts.sweep();
+    expect(await store.raw.count('drafts')).toBe(0);
+  });
+});

@@ -1,0 +1,184 @@
+import { eventually, freePort, scriptedHttpServer, verifies, type ScriptedReply } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { createDraftScenes } from './draftScene.ts';
+import type { Person } from './people.ts';
+import { recordsOf } from './storeDump.ts';
+import { throughSignIn } from './throughSignIn.ts';
+
+describe('the tools of a server that nobody saved', () => {
+  const begin = createDraftScenes();
+  const problemOf = async (response: Response) => {
+    const text = await response.text();
+    const { code } = JSON.parse(text) as { code?: string };
+    return { status: response.status, code, text };
+  };
+
+  verifies('drafts.discover.tools', 'are shown, the look is told of, and nothing is stored', async () => {
+    const inputSchema = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] };
+    const tools = [{ name: 'say', title: 'Say it', description: 'Says <b>it</b>', inputSchema }];
+    const { plain, mia, root, gateway, discovered } = await begin({ plain: { era: 'both', tools } });
+    expect(await discovered(mia, { url: plain.url })).toEqual({ outcome: 'tools', tools });
+    for (const name of ['servers', 'drafts', 'credentials', 'oauthClients'] as const) {
+      expect([name, await recordsOf(gateway, name)]).toEqual([name, []]);
+    }
+    const event = await eventually('the audit to tell it', async () => {
+      const { events } = (await (await root.get('/api/admin/audit?kind=config')).json()) as {
+        events: { action: string; subject?: string }[];
+      };
+      return events.find(({ action }) => action === 'server.discover');
+    });
+    expect(event).toMatchObject({ outcome: 'ok', subject: new URL(plain.url).host });
+  });
+
+  verifies(
+    'drafts.discover.key',
+    'are shown for a key, where the server names no place to sign in',
+    async () => {
+      const key = 'k3y-that-is-right';
+      const isRight = (headers: Record<string, unknown>) =>
+        headers['authorization'] === `Bearer ${key}` || headers['x-own'] === key;
+      const { plain, mia, gateway, discovered } = await begin({
+        plain: {
+          era: 'legacy',
+          tools: [{ name: 'open' }],
+          respond: ({ path, headers }) => {
+            if (path.startsWith('/.well-known/')) return { status: 404 };
+            return isRight(headers) ? undefined : { status: 401 };
+          },
+        },
+      });
+      const { url } = plain;
+      expect(await discovered(mia, { url })).toEqual({ outcome: 'no_oauth_metadata', reason: 'no_metadata' });
+      expect(await recordsOf(gateway, 'drafts')).toEqual([]);
+      const withKey = (auth: object) => discovered(mia, { url, auth: { type: 'key', ...auth } });
+      expect(await withKey({ key })).toMatchObject({ outcome: 'tools', tools: [{ name: 'open' }] });
+      const own = { authorization_type: 'custom', custom_header: 'X-Own', key };
+      expect(await withKey(own)).toMatchObject({ outcome: 'tools' });
+      expect(await withKey({ key: 'wrong' })).toEqual({ outcome: 'credential_rejected', hint: 'key' });
+      plain.change({ respond: () => ({ status: 403 }) });
+      expect(await withKey({ key })).toEqual({ outcome: 'credential_rejected', hint: 'forbidden' });
+      // A socket cannot carry the next token: nobody signs in there.
+      const socket = await discovered(mia, { url: url.replace('http', 'ws'), type: 'websocket' });
+      expect(socket).toEqual({ outcome: 'no_oauth_metadata', reason: 'not_offered' });
+    },
+  );
+
+  verifies('drafts.discover.hints', 'are refused after a sign-in with what may be wrong', async () => {
+    const { mcp, mia, gateway, discovered, signIn } = await begin();
+    const { draftId } = await signIn(mia);
+    const auth = { type: 'draft', draftId };
+    mcp.guard({ refuse: 'unauthorized' });
+    expect(await discovered(mia, { auth })).toMatchObject({
+      ...{ outcome: 'credential_rejected', hint: 'audience', draftId, resource: mcp.url },
+      scopes: 'mcp:read mcp:write offline_access',
+    });
+    mcp.guard({ refuse: 'forbidden' });
+    expect(await discovered(mia, { auth })).toMatchObject({ hint: 'forbidden' });
+    mcp.guard({ refuse: 'nothing', requiredScope: 'mcp:admin' });
+    const narrow = await discovered(mia, { auth });
+    expect(narrow).toMatchObject({
+      outcome: 'credential_rejected',
+      hint: 'scopes',
+      wantedScopes: 'mcp:admin',
+    });
+    // Which is what another sign-in on the draft asks for.
+    const wider = await mia.post(`/api/mcp/draft~${draftId}/oauth/start`, { scopes: 'mcp:admin' });
+    expect(wider.status).toBe(201);
+    expect((await throughSignIn(gateway.url, mia, wider)).pathname).toBe('/oauth/success');
+    expect(await discovered(mia, { auth })).toMatchObject({ outcome: 'tools' });
+  });
+
+  verifies('drafts.discover.hints', 'without a sign-in, the draft offers one', async () => {
+    const { mia, discovered } = await begin();
+    const first = await discovered(mia);
+    if (first.outcome !== 'authorization_required') throw new Error(first.outcome);
+    const { draftId, flowId } = first;
+    const again = await discovered(mia, { auth: { type: 'draft', draftId } });
+    expect(again).toMatchObject({ outcome: 'authorization_required', draftId, flowId });
+    const cancelled = await mia.post(`/api/mcp/oauth/cancel/draft~${draftId}`);
+    expect(await cancelled.json()).toMatchObject({ success: true });
+  });
+
+  const harm = 'planted-words-of-a-stranger';
+  const failures: Readonly<Record<string, ScriptedReply>> = {
+    'an error page': { status: 500, body: harm },
+    'no such page': { status: 404, body: harm },
+    'another page': { status: 200, headers: { 'content-type': 'text/html' }, body: `<p>${harm}</p>` },
+    'a redirect': { status: 302, headers: { location: `https://${harm}.example/` } },
+    'an error of its own': {
+      status: 200,
+      body: { jsonrpc: '2.0', id: 0, error: { code: -32_000, message: harm, data: harm } },
+    },
+    'a wish for time': { status: 429, headers: { 'retry-after': '7' }, body: harm },
+    'no answer': 'reset',
+  };
+
+  verifies('drafts.discover.no-words', 'fail in our words alone, whatever is at the address', async () => {
+    const { plain, mia, root, gateway, discover } = await begin();
+    for (const [name, reply] of Object.entries(failures)) {
+      plain.change({ respond: () => reply });
+      const { status, code, text } = await problemOf(await discover(mia, { url: plain.url }));
+      expect([name, status, code]).toEqual([
+        name,
+        502,
+        expect.stringMatching(/^MCP_(UNREACHABLE|PROTOCOL_ERROR)$/),
+      ]);
+      expect([name, text.includes('planted')]).toEqual([name, false]);
+    }
+    expect(JSON.stringify(gateway.logged)).not.toContain('planted');
+    const told = await (await root.get('/api/admin/audit')).text();
+    expect(told).not.toContain('planted');
+    expect(await recordsOf(gateway, 'drafts')).toEqual([]);
+  });
+
+  verifies('drafts.discover.policy', 'are asked for at no address that users may not choose', async () => {
+    const { mia, gateway, discover } = await begin();
+    const hidden = await scriptedHttpServer({ era: 'both', tools: [{ name: 'secret' }] });
+    try {
+      const closed = `http://127.0.0.1:${await freePort()}/mcp`;
+      const places = [hidden.url, closed, 'http://169.254.169.254/latest', gateway.url, 'http://[::1]/mcp'];
+      const auths = [{ type: 'none' }, { type: 'key', key: 'k3y-that-is-right' }];
+      for (const url of places) {
+        for (const auth of auths) {
+          const { status, code } = await problemOf(await discover(mia, { url, auth }));
+          expect([url, status, code]).toEqual([url, 403, 'MCP_DOMAIN_NOT_ALLOWED']);
+        }
+      }
+      expect(hidden.requests).toEqual([]);
+    } finally {
+      await hidden.close();
+    }
+  });
+
+  verifies('drafts.discover.rules', 'are judged by what saving such a server would say', async () => {
+    const { mia, discover } = await begin();
+    const said = async (request: object) => {
+      const { status, code } = await problemOf(await discover(mia, request));
+      return [status, code];
+    };
+    for (const url of [
+      'nonsense',
+      'file:///etc/passwd',
+      'https://${HOME}/mcp',
+      'https://x/{{LIBRECHAT_USER_ID}}',
+    ]) {
+      expect([url, ...(await said({ url }))]).toEqual([url, 400, 'MCP_CONFIG_INVALID']);
+    }
+    const odd = [{ type: 'stdio' }, { auth: { type: 'key' } }, { auth: { type: 'draft', draftId: '../x' } }];
+    for (const request of [...odd, { config: {} }]) {
+      expect(await said(request)).toEqual([400, 'REQUEST_INVALID']);
+    }
+  });
+
+  verifies('drafts.discover.rate', 'are asked for so many times and then not, by one user', async () => {
+    const { plain, mia, eve, discover } = await begin();
+    const ask = (who: Person) => discover(who, { url: plain.url });
+    for (let n = 0; n < 30; n += 1) expect((await ask(mia)).status).toBe(200);
+    const before = plain.requests.length;
+    const refused = await ask(mia);
+    expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true]);
+    expect(await refused.json()).toMatchObject({ code: 'RATE_LIMITED' });
+    expect(plain.requests).toHaveLength(before);
+    expect((await ask(eve)).status).toBe(200);
+  });
+});
