@@ -15,6 +15,7 @@ import { relay } from './mutants/relay.ts';
 import { conversations } from './mutants/conversations.ts';
 import { devidp } from './mutants/devidp.ts';
 import { oboDevidp } from './mutants/oboDevidp.ts';
+import { drafts } from './mutants/drafts.ts';
 import { egress } from './mutants/egress.ts';
 import { egressSend } from './mutants/egressSend.ts';
 import { flow } from './mutants/flow.ts';
@@ -130,6 +131,7 @@ export const mutants: readonly Mutant[] = [
   ...devidp,
   ...oboDevidp,
   ...scenarios,
+  ...drafts,
   ...egress,
   ...egressSend,
   ...settings,

@@ -51,8 +51,8 @@ export const configure: readonly Mutant[] = [
   {
     id: 'configure.create.limit',
     file: create,
-    find: '      requireRoom(parts, owner.author, roster);\n      await stillAlone();\n',
-    replace: '      await stillAlone();\n',
+    find: '        requireRoom(parts, owner.author, roster);\n        await stillAlone();\n',
+    replace: '        await stillAlone();\n',
   },
   {
     id: 'configure.create.name',

@@ -64,7 +64,7 @@ export const flowRules: readonly Mutant[] = [
   {
     id: 'flow.http.callback',
     file: 'api/src/oauth/callbackRoute.ts',
-    find: "if (principal && !mayUse(principal, serverName)) return { ok: false, error: 'flow_forbidden' };",
+    find: "if (principal && !(await mayUse(principal, serverName))) return { ok: false, error: 'flow_forbidden' };",
     replace: 'void mayUse;',
   },
   {
@@ -130,7 +130,7 @@ export const flowRules: readonly Mutant[] = [
   {
     id: 'flow.callback.parameters',
     file: 'packages/gateway/src/credentials/oauth/flows/finishFlow.ts',
-    find: "if (servers.get(flow.tenant, flow.serverId)?.name !== serverName) return 'invalid_state';",
+    find: "if ((await servers.get(flow.tenant, flow.serverId))?.name !== serverName) return 'invalid_state';",
     replace: '',
   },
   {

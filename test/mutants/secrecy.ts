@@ -62,8 +62,8 @@ export const secrecy: readonly Mutant[] = [
   {
     id: 'replicas.redis-gone',
     file: 'api/src/composeServers.ts',
-    find: '      leases: primary.leases,\n',
-    replace: '      leases,\n',
+    find: '    leases: primary.leases,\n',
+    replace: '    leases,\n',
   },
   {
     id: 'secrets.nowhere',

@@ -48,14 +48,17 @@ describe('a draft of a server', () => {
     'drafts.guard.browser',
     'is signed in at by the browser that began it, or after a question',
     async () => {
-      const { mia, gateway, discover } = await begin();
-      const begun = await discover(mia);
+      const { as, mcp, mia, gateway } = await begin();
+      const own = new Browser(gateway.url, mia);
+      const begun = await own.post('/api/mcp/discover-tools', { url: mcp.url });
       const { connectUrl } = (await begun.json()) as { connectUrl: string };
       const asked = await new Browser(gateway.url, mia).go(connectUrl);
       expect(asked.status).toBe(200);
       expect(await asked.text()).toContain('Connect New server?');
       const nobody = await new Browser(gateway.url).go(connectUrl);
       expect([nobody.status, locationOf(nobody).pathname]).toEqual([302, '/']);
+      const left = await own.go(connectUrl);
+      expect([left.status, locationOf(left).origin]).toEqual([302, new URL(as.issuer).origin]);
     },
   );
 

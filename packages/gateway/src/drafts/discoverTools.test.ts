@@ -30,11 +30,17 @@ const never = () => {
 async function rig(script: ScriptedOptions) {
   const server = await scriptedHttpServer(script);
   closing.push(server);
+  // Open to the servers of the file, and to nobody else's.
+  const operators = await scriptedHttpServer({ era: 'legacy', tools: [] });
+  closing.push(operators);
   const dialled: string[] = [];
   const egress = createEgress({
     clock: systemClock,
     keyring: createKeyring([new Uint8Array(32).fill(7)], systemRandom),
-    settings: { allowedAddresses: [`127.0.0.1:${server.port}`] },
+    settings: {
+      allowedAddresses: [`127.0.0.1:${server.port}`],
+      operatorAddresses: [`127.0.0.1:${operators.port}`],
+    },
     own: () => ({ origins: [], listening: [], localAddresses: () => [] }),
     env: {},
     resolve: async (name) => names[name] ?? [],
@@ -52,8 +58,8 @@ async function rig(script: ScriptedOptions) {
       : undefined;
   const audience: Audience = 'user-server';
   const network = {
-    sendTo: () => egress.sendFor({ audience }),
-    fetchTo: () => egress.fetchFor({ audience }),
+    sendTo: (to: { readonly audience: Audience }) => egress.sendFor({ audience: to.audience }),
+    fetchTo: (to: { readonly audience: Audience }) => egress.fetchFor({ audience: to.audience }),
     connectTo: ({ url }: { readonly url: string }, signal: AbortSignal) =>
       egress.connect(url, { audience }, signal),
     readError,
@@ -96,7 +102,7 @@ async function rig(script: ScriptedOptions) {
       ...{ url, type: 'streamable-http', returnTo: undefined },
       auth: key === undefined ? { type: 'none' } : { type: 'key', authorization_type: 'bearer', key },
     });
-  return { server, dialled, discover, events, person, discovering };
+  return { server, operators, dialled, discover, events, person, discovering };
 }
 
 describe('a look at a server that nobody saved', () => {
@@ -113,14 +119,14 @@ describe('a look at a server that nobody saved', () => {
   ];
 
   verifies('drafts.discover.dialled', 'dials no address that its user may not choose', async () => {
-    const { discover, dialled, events } = await rig({ era: 'legacy', tools: [] });
-    for (const place of inside) {
+    const { operators, discover, dialled, events } = await rig({ era: 'legacy', tools: [] });
+    for (const place of [new URL(operators.url).origin, ...inside]) {
       for (const key of [undefined, 'k3y-of-somebody']) {
         await expect(discover(`${place}/mcp`, key)).rejects.toMatchObject({ code: 'MCP_DOMAIN_NOT_ALLOWED' });
       }
     }
     expect(dialled).toEqual([]);
-    expect(events).toHaveLength(2 * inside.length);
+    expect(events).toHaveLength(2 * (1 + inside.length));
     expect(events.at(-1)).toMatchObject({
       ...{ kind: 'config', action: 'server.discover', outcome: 'refused', code: 'MCP_DOMAIN_NOT_ALLOWED' },
       subject: '10.0.0.1',
@@ -131,8 +137,8 @@ describe('a look at a server that nobody saved', () => {
     'drafts.discover.dialled',
     'follows a server nowhere, neither with a key nor without',
     async () => {
-      const { server, discover, dialled } = await rig({ era: 'legacy' });
-      for (const place of inside) {
+      const { server, operators, discover, dialled } = await rig({ era: 'legacy' });
+      for (const place of [new URL(operators.url).origin, ...inside]) {
         server.change({ respond: () => ({ status: 307, headers: { location: `${place}/mcp` } }) });
         for (const key of [undefined, 'k3y-of-somebody']) {
           await expect(discover(server.url, key)).rejects.toMatchObject({ code: 'MCP_DOMAIN_NOT_ALLOWED' });

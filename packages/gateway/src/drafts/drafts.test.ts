@@ -37,7 +37,7 @@ function rig() {
   async function signedIn(serverId: string) {
     const { tenant, userId } = mia;
     await store.credentials.insert(aCredential({ tenant, principal: `user:${userId}`, serverId }));
-    await store.oauthClients.insert(anOAuthClient({ tenant, serverId, id: serverId }));
+    await store.oauthClients.insert(anOAuthClient({ tenant, serverId }));
     const caps = { perUser: 9, perTenant: 9 };
     await store.oauthFlows.insert(aFlow({ id: serverId, tenant, userId, serverId }), caps, clock.now());
   }
