@@ -7,13 +7,13 @@ const mongo = 'packages/stores/src/mongo/drafts.ts';
 const clients = 'packages/gateway/src/credentials/oauth/registration/clients.ts';
 
 export const drafts: readonly Mutant[] = [
-  // That the address is judged before anything is sent, and that the door out judges it again, is each enough by itself.
-  {
-    id: 'drafts.discover.dialled',
-    file: 'packages/gateway/src/configure/listDefinition.ts',
-    find: "audience: 'user-server'",
-    replace: "audience: 'yaml-server'",
-  },
+  // The address is judged before anything is sent, and the door out judges it again: each is enough by itself, so what both ask changes.
+  ...['drafts.discover.dialled', 'drafts.discover.policy'].map((id) => ({
+    id,
+    file: 'packages/egress/src/judge.ts',
+    find: "if (!range.openable || !opened) throw new EgressError('private_address', host);",
+    replace: 'void opened;',
+  })),
   {
     id: 'drafts.discover.rate',
     file: `${folder}/discoverTools.ts`,
