@@ -15,6 +15,7 @@ import { egress } from './requirements/egress.ts';
 import { flow } from './requirements/flow.ts';
 import { foundation } from './requirements/foundation.ts';
 import { http } from './requirements/http.ts';
+import { idJag } from './requirements/idJag.ts';
 import { identity } from './requirements/identity.ts';
 import { kernel } from './requirements/kernel.ts';
 import { live } from './requirements/live.ts';
@@ -64,6 +65,7 @@ export const requirements: Readonly<Record<string, Requirement>> = {
   ...kernel,
   ...conformance,
   ...live,
+  ...idJag,
   ...identity,
   ...oboScenarios,
   ...oboFaults,

@@ -6,6 +6,7 @@ import {
   createOboTargets,
   createOboTokens,
   createOboTrust,
+  createPlaces,
   createExchangeRecord,
   createSubjectSource,
   type Exchanger,
@@ -35,7 +36,7 @@ export interface ComposeOboParts {
   primary: PrimaryStore;
   coordination: CoordinationStore;
   closers: Closers;
-  door: Pick<SwappableNetwork, 'identityTo'>;
+  door: Pick<SwappableNetwork, 'identityTo' | 'oauth'>;
   access: Pick<Access, 'audit' | 'roles' | 'sessions' | 'openId'>;
   registry: Pick<Registry, 'find'>;
   exchanges: Pick<ExchangeStats, 'count'>;
@@ -103,6 +104,7 @@ export async function composeObo(parts: ComposeOboParts): Promise<Obo> {
       return found?.id === server.id && found.revision === server.revision ? found : undefined;
     },
     providers: () => providers,
+    placeOf: createPlaces({ network: door.oauth, clock, patienceMs: env.MCP_OAUTH_DETECTION_TIMEOUT }),
     pendingClaims: openId?.pendingClaims ?? { put: async () => undefined },
     refused: (wish) => books.refused(wish),
   });

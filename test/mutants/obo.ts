@@ -225,7 +225,7 @@ export const obo: readonly Mutant[] = [
   {
     id: 'toolcall.obo.sign-in',
     file: `${toolcall}/callTool.ts`,
-    find: "    if (refused && inbound.principal.by.via === 'bearer') throw refused;\n",
+    find: '    if (refused && isBrought(error)) throw refused;\n',
     replace: '',
   },
   {

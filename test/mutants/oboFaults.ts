@@ -158,13 +158,13 @@ export const oboFaults: readonly Mutant[] = [
   mutant(
     'sign-in.nobody',
     `${gateway}/toolcall/callTool`,
-    "if (refused && inbound.principal.by.via === 'bearer') throw refused;",
+    'if (refused && isBrought(error)) throw refused;',
     'if (refused) throw refused;',
   ),
   mutant(
     'sign-in.nobody',
     `${gateway}/toolcall/callTool`,
-    "if (refused && inbound.principal.by.via === 'bearer') throw refused;",
+    'if (refused && isBrought(error)) throw refused;',
     '',
   ),
   mutant(

@@ -16,6 +16,7 @@ export {
   ExchangeTarget,
   IdentityProvider,
   IdentityProviders,
+  ResourceAuthorizationServer,
   matchesTarget,
   originOf,
 } from './config/identityProviders.ts';

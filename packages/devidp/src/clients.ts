@@ -19,6 +19,8 @@ export interface DevClient {
   certificates?: readonly string[];
   /** Whose assertions stand for it, in place of a secret. For exchanges. */
   federations?: readonly Federation[];
+  /** What it is called at authorization servers of others, by issuer: for whom it may have identity assertions (ID-JAG). */
+  idJagClients?: Readonly<Record<string, string>>;
 }
 
 export function audiencesOf({ id, audiences = [] }: DevClient): string[] {

@@ -70,6 +70,7 @@ export {
   createExchangeProviders,
   type ExchangeProviders,
 } from './credentials/obo/providers/exchangeProviders.ts';
+export { createPlaces, type PlaceParts } from './credentials/obo/places.ts';
 export { createForgetOutdated } from './credentials/obo/forgetOutdated.ts';
 export { createExchangeRecord } from './credentials/obo/recordExchange.ts';
 export type { Subject, SubjectSource } from './credentials/obo/subject.ts';

@@ -138,7 +138,8 @@ export function exchangerRig({ replicas = 1, limits = {}, chances = [0], ...wrap
       expiresAt: begunAt + (options.subjectLivesMs ?? 10 * HOUR_MS),
       via: 'session' as const,
     };
-    const request = { subject, scopes, audience: undefined, resource: undefined, claims: undefined };
+    const place = { url: 'https://server.example/mcp', authorizationServers: async () => [] };
+    const request = { subject, scopes, audience: undefined, resource: undefined, place, claims: undefined };
     return {
       about: { server: anyServer, principal: aPrincipal({ userId: user, tenant }), scopes: scopes.join(' ') },
       provider: options.provider ?? idp.provider,

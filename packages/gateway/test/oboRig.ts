@@ -84,6 +84,7 @@ export function oboRig(definition: Parameters<typeof userServer>[0] = { obo: { s
       },
     },
     providers: () => ({ find: () => rig.found }),
+    placeOf: () => ({ url: 'https://server.example/mcp', authorizationServers: async () => [] }),
     exchanger: {
       peek(key) {
         const token = kept.get(key);

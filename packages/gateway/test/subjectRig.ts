@@ -40,7 +40,10 @@ export async function createSubjectRig(over: Partial<SubjectSourceParts> = {}, f
   const parts: SubjectSourceParts = {
     login: {
       issuer: ISSUER,
-      tokens: { current: (of) => counted('tokens', () => loginTokens.current(of)) },
+      tokens: {
+        current: (of) => counted('tokens', () => loginTokens.current(of)),
+        renewed: (of, accessToken) => counted('renewed', () => loginTokens.renewed(of, accessToken)),
+      },
     },
     sessions: { list: (userId) => counted('sessions', () => sessions.list(userId)) },
     users: { findById: (id) => counted('users', () => store.users.findById(id)) },

@@ -7,6 +7,7 @@ import type {
   ExchangedToken,
   ExchangeProvider,
   ExchangeRequest,
+  Place,
 } from '../src/credentials/obo/exchangeProvider.ts';
 import type { LoginClient } from '../src/credentials/obo/providers/effectiveSettings.ts';
 import {
@@ -104,9 +105,15 @@ export function aRequest({ user = 'ada', ...over }: Wish = {}): ExchangeRequest 
     scopes: ['api://files/read'],
     audience: undefined,
     resource: undefined,
+    place: aPlace(),
     claims: undefined,
     ...over,
   };
+}
+
+/** A server that publishes these authorization servers. */
+export function aPlace(servers: readonly string[] = []): Place {
+  return { url: 'https://files.example/mcp', authorizationServers: async () => servers };
 }
 
 export function exchange(provider: ExchangeProvider, wish: Wish = {}): Promise<ExchangedToken> {

@@ -12,9 +12,40 @@ export const ExchangeTarget = section({
 });
 export type ExchangeTarget = z.output<typeof ExchangeTarget>;
 
+/** An authorization server that takes identity assertions (ID-JAG), and who we are there. */
+export const ResourceAuthorizationServer = section({
+  issuer: z
+    .string()
+    .min(1)
+    .describe('Its issuer: the audience of the assertion. Its metadata names the token endpoint.'),
+  tokenEndpoint: z.string().min(1).optional().describe('Token endpoint, in place of discovery.'),
+  clientId: z.string().min(1).describe('Our client id there, which the identity provider must know too.'),
+  clientSecret: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Client secret. Take it from the environment: `${NAME}`.'),
+  certificateFile: z.string().min(1).optional().describe('PEM certificate that goes with `privateKeyFile`.'),
+  privateKeyFile: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('PEM private key that signs for the client (`private_key_jwt`), in place of a secret.'),
+  clientAuth: z
+    .enum(['basic', 'post', 'private_key_jwt'])
+    .optional()
+    .describe(
+      'How the client proves itself. Absent: `private_key_jwt` with a `privateKeyFile`, else `basic`.',
+    ),
+  caFile: z.string().min(1).optional().describe('PEM file of the authority that signed its certificate.'),
+});
+export type ResourceAuthorizationServer = z.output<typeof ResourceAuthorizationServer>;
+
 /** Where tokens are exchanged. Token endpoints come from this file alone, never from a server a user created. */
 export const IdentityProvider = section({
-  type: z.enum(['entra', 'jwt-bearer', 'token-exchange']).describe('Entra OBO, RFC 7523, or RFC 8693.'),
+  type: z
+    .enum(['entra', 'jwt-bearer', 'token-exchange', 'id-jag'])
+    .describe('Entra OBO, RFC 7523, RFC 8693, or an identity assertion (enterprise-managed authorization).'),
   issuer: z.string().min(1).optional().describe('Issuer; its metadata names the token endpoint.'),
   authority: z
     .string()
@@ -70,6 +101,13 @@ export const IdentityProvider = section({
     .min(1)
     .optional()
     .describe('File that holds the `actor_token` of RFC 8693 (a JWT), read for each exchange.'),
+  resourceServers: z
+    .array(ResourceAuthorizationServer)
+    .min(1)
+    .optional()
+    .describe(
+      'For `id-jag`: the authorization servers that take its assertions. Of several, `obo.audience` names one, else the server’s own metadata does; one that is not in this list is never asked.',
+    ),
   caFile: z
     .string()
     .min(1)

@@ -16,8 +16,18 @@ export const Obo = section({
     .enum(['jwt-bearer', 'token-exchange'])
     .optional()
     .describe('RFC 7523 or RFC 8693. Absent: as the provider says, else `jwt-bearer`. Own key of Behalf.'),
-  audience: z.string().min(1).optional().describe('`audience` of the exchange. Own key of Behalf.'),
-  resource: z.string().min(1).optional().describe('`resource` of the exchange. Own key of Behalf.'),
+  audience: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      '`audience` of the exchange; with `id-jag`, which of its `resourceServers`. Own key of Behalf.',
+    ),
+  resource: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('`resource` of the exchange; with `id-jag`, absent: the address. Own key of Behalf.'),
 });
 export type Obo = z.output<typeof Obo>;
 

@@ -25,11 +25,11 @@ export function createExchangeHandler(parts: ExchangeParts) {
   const { keys, clock, random, switches, log } = parts;
 
   function issue({ issuer, type }: Dialect, granted: Granted, audience: string) {
-    const { subject, client, target } = granted;
+    const { subject, client, target, assertion } = granted;
     const now = Math.floor(clock.now() / 1000);
-    const expiresIn = target.resource.tokenSeconds ?? parts.lifetimeSeconds;
+    const expiresIn = assertion?.lifetimeSeconds ?? target.resource.tokenSeconds ?? parts.lifetimeSeconds;
     const { name, preferred_username } = personClaims(subject.user);
-    const token = signJwt(keys.current(), type, {
+    const token = signJwt(keys.current(), assertion?.type ?? type, {
       ...{ iss: issuer, sub: subject.user.id, aud: audience, azp: client.id, name, preferred_username },
       ...{ iat: now, nbf: now, exp: now + expiresIn, jti: random.id() },
       ...granted.claims,
@@ -48,7 +48,8 @@ export function createExchangeHandler(parts: ExchangeParts) {
     );
     if (challenge) throw dialect.challenged(challenge.claims);
     const odd = switches.take(['empty-token', 'not-bearer', 'other-audience'], user);
-    const audience = odd?.kind === 'other-audience' ? odd.audience : audienceOf(target.resource);
+    const meant = granted.assertion?.audience ?? audienceOf(target.resource);
+    const audience = odd?.kind === 'other-audience' ? odd.audience : meant;
     const { token, expiresIn } = issue(dialect, granted, audience);
     return {
       ...granted.answer,

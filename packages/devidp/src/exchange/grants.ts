@@ -11,6 +11,7 @@ export const tokenTypes = {
   accessToken: 'urn:ietf:params:oauth:token-type:access_token',
   idToken: 'urn:ietf:params:oauth:token-type:id_token',
   jwt: 'urn:ietf:params:oauth:token-type:jwt',
+  idJag: 'urn:ietf:params:oauth:token-type:id-jag',
 } as const;
 
 export interface TokenRequest {
@@ -27,6 +28,8 @@ export interface Granted {
   readonly claims: Readonly<Record<string, unknown>>;
   /** Beside `access_token` and `expires_in`. */
   readonly answer: Readonly<Record<string, unknown>>;
+  /** What is signed is no access token for the target, but an assertion for somebody else. */
+  readonly assertion?: { readonly type: string; readonly audience: string; readonly lifetimeSeconds: number };
 }
 
 /** One way to exchange, with its own words for what goes wrong. */

@@ -28,6 +28,9 @@ const targetErrors: Record<TargetFault['fault'], string> = {
   'no-consent': 'invalid_grant',
 };
 
+/** As long as such an assertion may live. */
+const ID_JAG_SECONDS = 300;
+
 /** RFC 8693 (token-exchange) and RFC 7523 (jwt-bearer) at a token endpoint of no particular vendor. */
 export function createOAuthDialect(parts: OAuthParts): Dialect {
   const { issuer, tokenEndpoint, clients, resources, subjects, clock } = parts;
@@ -65,6 +68,7 @@ export function createOAuthDialect(parts: OAuthParts): Dialect {
     const subject = holding(await proveAs(type, token, client), parts.subjectError);
     const act = await actorOf(form, subject.claims);
     const issued = form.get('requested_token_type') ?? tokenTypes.accessToken;
+    if (issued === tokenTypes.idJag) return assertIdentity(form, client, subject, type);
     if (issued !== tokenTypes.accessToken && issued !== tokenTypes.jwt) {
       throw refused('invalid_request', 'requested_token_type is not supported.');
     }
@@ -78,6 +82,33 @@ export function createOAuthDialect(parts: OAuthParts): Dialect {
         // What was not asked for as an access token is not to be used as one (RFC 8693, section 2.2.1).
         ...(issued === tokenTypes.jwt && { token_type: 'N_A' }),
       },
+    };
+  }
+
+  /** An assertion for the authorization server of a resource (draft-ietf-oauth-identity-assertion-authz-grant). */
+  function assertIdentity(
+    form: URLSearchParams,
+    client: DevClient,
+    subject: ProvenSubject,
+    subjectType: string,
+  ): Granted {
+    if (subjectType !== tokenTypes.idToken) {
+      throw refused('invalid_request', 'An identity assertion is given for an ID token.');
+    }
+    const audience = required(form, 'audience');
+    const clientId = client.idJagClients?.[audience];
+    if (clientId === undefined) throw refused('invalid_target', 'The client is not known to that audience.');
+    const resource = required(form, 'resource');
+    const found = targetNamed({ targets: [resource], scope: form.get('scope') ?? '' }, resources);
+    const target = consented(found, subject.user.id);
+    if ('fault' in target)
+      throw refused(targetErrors[target.fault], `The target is not one: ${target.fault}.`);
+    const scope = target.scopes.join(' ');
+    return {
+      ...{ subject, client, target },
+      claims: { client_id: clientId, azp: undefined, resource, scope },
+      answer: { token_type: 'N_A', issued_token_type: tokenTypes.idJag, scope },
+      assertion: { type: 'oauth-id-jag+jwt', audience, lifetimeSeconds: ID_JAG_SECONDS },
     };
   }
 

@@ -1,3 +1,9 @@
+export {
+  createResourceAs,
+  type RecordedGrant,
+  type ResourceAs,
+  type ResourceAsOptions,
+} from '../resourceAs/createResourceAs.ts';
 export { createSampleServer, type SampleServer, type SampleServerOptions } from './createSampleServer.ts';
 export type { CredentialLog, SeenCredential } from './credentialLog.ts';
 export type { TrustedIssuer } from './guard.ts';

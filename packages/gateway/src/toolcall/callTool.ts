@@ -16,7 +16,7 @@ import { recordAudit, requireRoom, type AuditParts, type Trail } from './recordA
 import { mayRepeat } from './recoverFromRefusal.ts';
 import { wantsDialogue } from './dialogue.ts';
 import { failedResult } from './rpcResult.ts';
-import { ownTokenRefused, reasonToSignIn, signInNeeded } from './signInNeeded.ts';
+import { isBrought, ownTokenRefused, reasonToSignIn, signInNeeded } from './signInNeeded.ts';
 import { toGatewayError } from './toGatewayError.ts';
 import type { ArgumentValidator } from './validateArguments.ts';
 
@@ -72,7 +72,7 @@ export async function walkTo(
     const reason = reasonToSignIn(error, server);
     if (reason === undefined) throw toGatewayError(error, server.name);
     const refused = ownTokenRefused(error);
-    if (refused && inbound.principal.by.via === 'bearer') throw refused;
+    if (refused && isBrought(error)) throw refused;
     trail.refused = refused?.code ?? 'MCP_AUTHORIZATION_REQUIRED';
     return signInNeeded(server, error, reason);
   }

@@ -185,7 +185,8 @@ describe('a sign-in that is needed here', () => {
 
   verifies('toolcall.obo.sign-in', 'is a 401 with what is missing for who came with a token', async () => {
     const rig = oboCallRig();
-    rig.token = () => Promise.reject(needed);
+    const brought = new ReauthNeeded(needed.reason, { ...needed.detail, via: 'bearer' });
+    rig.token = () => Promise.reject(brought);
     const principal = { ...ada, by: { via: 'bearer' } } as const;
     const error = { code: 'OBO_CONSENT_REQUIRED', challenge: { claims: '{"a":1}' } };
     expect(await rejection(rig.call({ principal }))).toMatchObject(error);

@@ -29,6 +29,11 @@ export function ownTokenRefused(error: unknown): GatewayError | undefined {
   return new GatewayError(code, { challenge: { claims }, cause: error });
 }
 
+/** Whether the token that does not do is one that the request brought: of a sign-in here, another request changes nothing. */
+export function isBrought(error: unknown): boolean {
+  return error instanceof ReauthNeeded && error.detail.via === 'bearer';
+}
+
 /**
  * A sign-in that is needed is a result of the tool, at every door: a chat shows it to its user, and a model reads that
  * repeating the call is pointless. A 401 of ours would be about our own token.

@@ -20,6 +20,8 @@ export interface RemoteTarget {
 
 /** One user's token for one server, asked for anew for every HTTP request; who asks keeps no answer. */
 export interface Bearer {
+  /** The MCP extension by which it is had: the server is told that we know it. */
+  readonly extension?: string | undefined;
   /** At once while one is at hand. Rejects when none is to be had: then nothing is sent. */
   token(): string | Promise<string>;
   /** The server refused the last one. True: another is at hand, and the request may be sent once more. */

@@ -12,6 +12,8 @@ export interface ExchangeAt {
   readonly isDerived: boolean;
   readonly clientId: string | null;
   readonly targets: readonly ExchangeTarget[] | undefined;
+  /** Issuers that take assertions of type `id-jag`. */
+  readonly resourceIssuers: readonly string[];
 }
 
 export type KnownLogin = Omit<LoginFacts, 'hasSecret'>;
@@ -25,15 +27,24 @@ export function exchangeAt(
   const entry = providers.find(({ name }) => name === (provider ?? LOGIN));
   if (entry) {
     const { name, type, targets } = entry;
+    const resourceIssuers = (entry.resourceServers ?? []).map(({ issuer }) => issuer);
     const place = entry.authority ?? entry.tokenEndpoint ?? entry.issuer ?? login?.issuer ?? '';
     const isMicrosoft = type === 'entra' || isMicrosoftAuthority(place);
     const clientId = entry.clientId ?? login?.clientId ?? null;
-    return { name, type, isMicrosoft, isDerived: false, clientId, targets };
+    return { name, type, isMicrosoft, isDerived: false, clientId, targets, resourceIssuers };
   }
   if (provider !== undefined) return 'unknown';
   if (!login || login.clientId === null) return 'none';
   const isMicrosoft = isMicrosoftAuthority(login.issuer);
   const type = microsoftCloud(login.issuer) === undefined ? 'jwt-bearer' : 'entra';
   const { clientId } = login;
-  return { name: LOGIN, type, isMicrosoft, isDerived: true, clientId, targets: undefined };
+  return {
+    name: LOGIN,
+    type,
+    isMicrosoft,
+    isDerived: true,
+    clientId,
+    targets: undefined,
+    resourceIssuers: [],
+  };
 }

@@ -65,6 +65,10 @@ function askProblem(server: RemoteSettings, ask: Ask, around: OboSurroundings): 
       return problem(['obo', field], 'obo_entra', message, 'remove it');
     }
   }
+  if (at !== 'none' && at.type === 'id-jag') {
+    const idJag = idJagProblem(wanted, at);
+    if (idJag) return idJag;
+  }
   if (around.by === 'user') {
     const field = (['provider', 'grant', 'audience', 'resource'] as const).find(
       (key) => wanted[key] !== undefined,
@@ -96,6 +100,22 @@ function askProblem(server: RemoteSettings, ask: Ask, around: OboSurroundings): 
     'there is no provider to exchange tokens at: calls will be refused',
     'set OPENID_ISSUER and OPENID_CLIENT_ID, or name an entry of identityProviders in obo.provider',
   );
+}
+
+/** An assertion goes to the issuers of the list, and the exchange is one of two legs whatever the server says. */
+function idJagProblem({ grant, audience }: Obo, { name, resourceIssuers }: ExchangeAt): OboProblem | null {
+  if (grant !== undefined) {
+    return problem(
+      ['obo', 'grant'],
+      'obo_id_jag',
+      'has no meaning at a provider of type id-jag',
+      'remove it',
+    );
+  }
+  if (audience === undefined || resourceIssuers.includes(audience)) return null;
+  const suggestion = didYouMean(audience, resourceIssuers) ?? 'add it there, or remove it here';
+  const message = `is not an issuer of identityProviders.${name}.resourceServers`;
+  return problem(['obo', 'audience'], 'obo_id_jag', message, suggestion);
 }
 
 /** Whether the file has this server with the very same token at the very same address. */

@@ -1,5 +1,6 @@
 import { finding, originOf, urlProblem, type Finding, type Path } from '@behalf/contracts';
 import type { ProviderSettings } from '../compile/compileProviders.ts';
+import { idJagRules, notOfIdJag } from './idJagRules.ts';
 import { isMicrosoftAuthority, LOGIN, type LoginFacts } from './login.ts';
 import { isAtLogin } from './loginPlace.ts';
 import { isReadable } from './plainHttp.ts';
@@ -32,6 +33,7 @@ export function providerRules(provider: ProviderSettings, around: RuleSurroundin
     ...emptyTexts(provider, path),
     ...endpointRules(provider, path),
     ...(provider.type === 'entra' ? entraRules(provider, path, around) : otherRules(provider, path, around)),
+    ...(provider.type === 'id-jag' ? idJagRules(provider, path) : notOfIdJag(provider, path)),
     ...clientRules(provider, path, around),
     ...targetRules(provider, path),
   ];
@@ -103,7 +105,11 @@ function otherRules(
       finding(path, 'missing', 'needs an issuer or a tokenEndpoint', 'add one, or set OPENID_ISSUER'),
     );
   }
-  if (provider.type !== 'token-exchange' && !speakTokenExchange.has(provider.name)) {
+  if (
+    provider.type !== 'id-jag' &&
+    provider.type !== 'token-exchange' &&
+    !speakTokenExchange.has(provider.name)
+  ) {
     for (const key of ofTokenExchange) {
       if (provider[key] === undefined) continue;
       const message = 'belongs to RFC 8693, and nobody speaks it to this provider';

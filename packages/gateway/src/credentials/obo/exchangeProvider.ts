@@ -1,4 +1,4 @@
-import type { Subject } from './subject.ts';
+import type { Subject, SubjectKind } from './subject.ts';
 
 /** What is asked for. */
 export interface ExchangeRequest {
@@ -7,8 +7,17 @@ export interface ExchangeRequest {
   readonly scopes: readonly string[];
   readonly audience: string | undefined;
   readonly resource: string | undefined;
+  /** The server that the token is for. */
+  readonly place: Place;
   /** A claims challenge: JSON text. */
   readonly claims: string | undefined;
+}
+
+/** A server as an exchange sees it. */
+export interface Place {
+  readonly url: string;
+  /** What it publishes as its authorization servers (RFC 9728). Rejects with ExchangeFault while it does not say. */
+  authorizationServers(): Promise<readonly string[]>;
 }
 
 /** What came back, checked: a bearer token that is not empty. */
@@ -25,7 +34,7 @@ export interface ExchangedToken {
 /** What decides which tokens a provider gives out. All of it is part of the cache's key. */
 export interface ProviderIdentity {
   readonly provider: string;
-  readonly grant: 'entra' | 'jwt-bearer' | 'token-exchange';
+  readonly grant: 'entra' | 'jwt-bearer' | 'token-exchange' | 'id-jag';
   /** The token endpoint, or the issuer whose metadata names it. */
   readonly endpoint: string;
   readonly clientId: string;
@@ -38,6 +47,10 @@ export interface ProviderIdentity {
 /** Exchanges tokens. It keeps none, joins nobody and repeats nothing: all of that is done once, around it. */
 export interface ExchangeProvider {
   readonly identity: ProviderIdentity;
+  /** Which token of the user's it exchanges; absent: the access token. */
+  readonly takes?: SubjectKind;
+  /** The MCP extension that its tokens belong to: servers are told that we know it. */
+  readonly extension?: string;
   /** One token request at most (a provider with two legs: one for each). Rejects with ExchangeFault alone. */
   exchange(request: ExchangeRequest, signal: AbortSignal): Promise<ExchangedToken>;
 }

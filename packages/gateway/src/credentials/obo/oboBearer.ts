@@ -62,6 +62,9 @@ export function createOboBearer(parts: OboBearerParts, of: OboBearerFor): Bearer
     return provider;
   }
 
+  /** Of who cannot exchange any, the access token: what is missing there is told first. */
+  const ownToken = () => subjects.current(principal, parts.providers().find(wanted)?.takes);
+
   const claimsKey = ({ hash }: Subject) => JSON.stringify([owner, server.revision, hash]);
 
   function claimsFor(subject: Subject): string | undefined {
@@ -81,6 +84,7 @@ export function createOboBearer(parts: OboBearerParts, of: OboBearerFor): Bearer
       request: {
         ...{ subject, audience, resource },
         scopes: scopeList(wanted.scopes),
+        place: parts.placeOf(server),
         claims: claimsFor(subject),
       },
       holder: {
@@ -98,7 +102,7 @@ export function createOboBearer(parts: OboBearerParts, of: OboBearerFor): Bearer
   /** Without I/O, or not at all. */
   function atHand(): string | undefined {
     if (trust.isTrusted(requireCurrent()) !== true) return undefined;
-    const subject = subjects.current(principal);
+    const subject = ownToken();
     if (subject instanceof Promise) {
       // It is asked for again in a moment, by who waits for the answer.
       subject.catch(() => undefined);
@@ -115,14 +119,14 @@ export function createOboBearer(parts: OboBearerParts, of: OboBearerFor): Bearer
     let subject: Subject | undefined;
     try {
       await requireTrust();
-      subject = await subjects.current(principal);
+      subject = await ownToken();
       const job = jobFor(subject, requireProvider());
       if (job.requests < 1) throw new GatewayError('OBO_TEMPORARY');
       const exchanged = await exchanger[how](job);
       purse.requests += exchanged.requests;
       // While the provider was asked, who decides about this server may have lost the right, and the caller may have left.
       await requireTrust();
-      await subjects.current(principal);
+      await ownToken();
       presented = { key: job.key, token: exchanged.token.token };
       return presented.token;
     } catch (error) {
@@ -158,6 +162,7 @@ export function createOboBearer(parts: OboBearerParts, of: OboBearerFor): Bearer
   }
 
   return {
+    extension: parts.providers().find(wanted)?.extension,
     token() {
       try {
         return atHand() ?? exchange('obtain');
@@ -195,7 +200,7 @@ export function createOboBearer(parts: OboBearerParts, of: OboBearerFor): Bearer
 
   async function ask(claims: string): Promise<void> {
     try {
-      claimsAsked.set(claimsKey(await subjects.current(principal)), claims);
+      claimsAsked.set(claimsKey(await ownToken()), claims);
     } catch {
       // The exchange that follows says what is wrong with the caller's own token.
     }

@@ -5,6 +5,7 @@ import type { ServerSnapshot, UserServer } from '../../registry/server.ts';
 import type { Bearer } from '../../upstream/target.ts';
 import { createRecent } from '../recent.ts';
 import type { About, Exchanger } from './exchanger.ts';
+import type { Place } from './exchangeProvider.ts';
 import { createExchangeKeys, type Wanted } from './exchangeKeys.ts';
 import { createOboBearer } from './oboBearer.ts';
 import type { ExchangeProviders } from './providers/exchangeProviders.ts';
@@ -39,6 +40,8 @@ export interface OboTokenParts {
   readonly targets: Pick<OboTargets, 'problemOf'>;
   readonly subjects: Pick<SubjectSource, 'current'>;
   readonly providers: () => Pick<ExchangeProviders, 'find'>;
+  /** A server as an exchange for it sees it. */
+  readonly placeOf: (server: UserServer) => Place;
   readonly exchanger: Pick<Exchanger, 'peek' | 'obtain' | 'force' | 'evict'>;
   /** Kept for the user's next sign-in. */
   readonly pendingClaims: { put(principal: string, claims: string): Promise<void> };

@@ -15,6 +15,9 @@ export interface Subject {
   readonly via: 'session' | 'bearer';
 }
 
+/** Which of a user's tokens is exchanged. An ID token is never one that a request brought: it is of a sign-in here. */
+export type SubjectKind = 'access_token' | 'id_token';
+
 /** There is no token of the caller's to exchange. Nothing was sent. */
 export class SubjectUnavailable extends Error {
   override readonly name = 'SubjectUnavailable';
@@ -33,6 +36,6 @@ export interface SubjectSource {
    * At once while it is known. Rejects or throws with SubjectUnavailable, or with a GatewayError (`API_KEY_SCOPE`) when
    * this caller may not exchange at all.
    */
-  current(principal: Principal): Subject | Promise<Subject>;
+  current(principal: Principal, kind?: SubjectKind): Subject | Promise<Subject>;
   close(): void;
 }

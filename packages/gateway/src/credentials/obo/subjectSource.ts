@@ -1,11 +1,12 @@
 import { createSingleFlight, HiddenText, type Clock } from '@behalf/kernel';
 import { GatewayError } from '../../errors/gatewayError.ts';
-import type { LoginTokens } from '../../identity/openid/loginTokens.ts';
+import type { LoginSession, LoginToken, LoginTokens } from '../../identity/openid/loginTokens.ts';
 import { secretHash } from '../../identity/secretHash.ts';
 import type { Sessions } from '../../identity/sessions.ts';
 import { isCurrent, type ChangeFeed, type UserRecord, type UserStore } from '../../ports/index.ts';
 import type { PresentedToken, Principal, SignedInBy, UserPrincipal } from '../../principal/principal.ts';
-import { SubjectUnavailable, type Subject, type SubjectSource } from './subject.ts';
+import { idTokenEnd } from './idSubject.ts';
+import { SubjectUnavailable, type Subject, type SubjectKind, type SubjectSource } from './subject.ts';
 
 const MOST_ENTRIES = 20_000;
 /** For how long a token is taken for good whose end nobody told. */
@@ -16,7 +17,7 @@ const MOST_SESSIONS = 20;
 /** The provider at which people sign in, and what it gave for them. */
 export interface LoginSource {
   readonly issuer: string;
-  readonly tokens: Pick<LoginTokens, 'current'>;
+  readonly tokens: Pick<LoginTokens, 'current' | 'renewed'>;
 }
 
 export interface SubjectSourceParts {
@@ -36,6 +37,9 @@ interface Held {
   readonly until: number;
 }
 
+type Usable = Omit<Held, 'session'>;
+type Lacking = Exclude<LoginToken, { kind: 'token' }>;
+
 interface Entry extends Held {
   readonly userId: string;
   readonly readAt: number;
@@ -51,7 +55,10 @@ export function createSubjectSource(parts: SubjectSourceParts): SubjectSource {
   const known = new Map<string, Entry>();
   const presented = new WeakMap<PresentedToken, Subject>();
   /** What a caller's entry is called: the same object comes call after call. */
-  const names = new WeakMap<UserPrincipal, string>();
+  const names: Readonly<Record<SubjectKind, WeakMap<UserPrincipal, string>>> = {
+    access_token: new WeakMap(),
+    id_token: new WeakMap(),
+  };
   const flights = createSingleFlight<Subject>();
   /** Counts notices: what was read before one may be what it told about. */
   let epoch = 0;
@@ -73,27 +80,58 @@ export function createSubjectSource(parts: SubjectSourceParts): SubjectSource {
   /** The youngest one that is good. Of a session its own or none; of a key any sign-in that goes on. */
   async function ofLogin(
     { tokens }: LoginSource,
-    { tenant, id: userId, issuer, subject }: UserRecord,
+    account: UserRecord,
     only: string | null,
+    kind: SubjectKind,
   ): Promise<Held> {
+    const { tenant, id: userId } = account;
     const live = (await sessions.list(userId)).toReversed();
     const mine = live.filter(({ hash, via }) => via === 'openid' && (only === null || hash === only));
     let isOver = false;
     let retryAfterMs: number | undefined;
     for (const { hash: session } of mine.slice(0, MOST_SESSIONS)) {
-      const found = await tokens.current({ tenant, userId, session });
-      if (found.kind === 'token') {
-        const expiresAt = found.expiresAt ?? clock.now() + UNTOLD_MS;
-        const text = new HiddenText(found.accessToken);
-        const own = subjectOf(text, { issuer, subject, expiresAt, via: 'session' });
-        return { subject: own, session, until: Math.min(found.usableUntil, expiresAt) };
-      }
-      if (found.kind === 'unavailable') retryAfterMs = found.retryAfterMs;
-      isOver ||= found.kind === 'over';
+      const of = { tenant, userId, session };
+      const found = await tokens.current(of);
+      const held =
+        kind === 'id_token' ? await idTokenOf(tokens, of, account, found) : accessTokenOf(account, found);
+      if (!('kind' in held)) return { ...held, session };
+      if (held.kind === 'unavailable') retryAfterMs = held.retryAfterMs;
+      isOver ||= held.kind === 'over';
     }
     // Whoever can be helped by waiting is not sent to sign in again.
     if (retryAfterMs !== undefined) throw new GatewayError('OBO_TEMPORARY', { retryAfterMs });
     throw new SubjectUnavailable(isOver ? 'expired_no_refresh' : 'absent');
+  }
+
+  function accessTokenOf({ issuer, subject }: UserRecord, found: LoginToken): Usable | Lacking {
+    if (found.kind !== 'token') return found;
+    const expiresAt = found.expiresAt ?? clock.now() + UNTOLD_MS;
+    const text = new HiddenText(found.accessToken);
+    const own = subjectOf(text, { issuer, subject, expiresAt, via: 'session' });
+    return { subject: own, until: Math.min(found.usableUntil, expiresAt) };
+  }
+
+  /** Mostly it is over before the access token is; a renewal gives both anew, where the provider does so. */
+  async function idTokenOf(
+    tokens: LoginSource['tokens'],
+    of: LoginSession,
+    account: UserRecord,
+    first: LoginToken,
+  ): Promise<Usable | Lacking> {
+    const { issuer, subject } = account;
+    const usable = ({ idToken }: Extract<LoginToken, { kind: 'token' }>): Usable | undefined => {
+      const expiresAt = idToken && idTokenEnd(idToken, account);
+      if (!idToken || expiresAt === undefined || expiresAt <= clock.now()) return undefined;
+      return {
+        subject: subjectOf(idToken, { issuer, subject, expiresAt, via: 'session' }),
+        until: expiresAt,
+      };
+    };
+    if (first.kind !== 'token') return first;
+    const now = usable(first);
+    if (now) return now;
+    const found = await tokens.renewed(of, first.accessToken);
+    return found.kind === 'token' ? (usable(found) ?? { kind: 'over' }) : found;
   }
 
   function ofBearer(token: PresentedToken | undefined, { issuer }: UserPrincipal): Subject {
@@ -125,21 +163,22 @@ export function createSubjectSource(parts: SubjectSourceParts): SubjectSource {
     return held.subject;
   }
 
-  function nameOf(principal: UserPrincipal, place: string): string {
-    const known = names.get(principal);
+  function nameOf(principal: UserPrincipal, place: string, kind: SubjectKind): string {
+    const known = names[kind].get(principal);
     if (known !== undefined) return known;
     const { tenant, userId, by } = principal;
-    const name = JSON.stringify([tenant, userId, by.via, place]);
-    names.set(principal, name);
+    const name = JSON.stringify([tenant, userId, by.via, place, kind]);
+    names[kind].set(principal, name);
     return name;
   }
 
   function obtain(
     principal: UserPrincipal,
     place: string,
+    kind: SubjectKind,
     find: (account: UserRecord) => Held | Promise<Held>,
   ): Subject | Promise<Subject> {
-    const key = nameOf(principal, place);
+    const key = nameOf(principal, place, kind);
     const entry = known.get(key);
     const now = clock.now();
     if (entry && now < entry.until && isCurrent(changes, now, entry.readAt)) return entry.subject;
@@ -147,7 +186,7 @@ export function createSubjectSource(parts: SubjectSourceParts): SubjectSource {
   }
 
   return {
-    current(principal: Principal) {
+    current(principal: Principal, kind = 'access_token') {
       const { by } = principal;
       if (by.via === 'api_key' && !by.scopes.includes('obo')) {
         throw new GatewayError('API_KEY_SCOPE', { detail: 'The API key needs the scope "obo".' });
@@ -156,12 +195,13 @@ export function createSubjectSource(parts: SubjectSourceParts): SubjectSource {
       if (principal.kind !== 'user' || login?.issuer !== principal.issuer) {
         throw new SubjectUnavailable('absent', viaOf(by));
       }
-      if (by.via !== 'bearer') {
+      // Nobody brings an ID token: of who came with a token, it is that of any sign-in of theirs that goes on.
+      if (by.via !== 'bearer' || kind === 'id_token') {
         const only = by.via === 'session' ? by.session : null;
-        return obtain(principal, only ?? '', (account) => ofLogin(login, account, only));
+        return obtain(principal, only ?? '', kind, (account) => ofLogin(login, account, only, kind));
       }
       const subject = ofBearer(by.token, principal);
-      return obtain(principal, subject.hash, (account) => {
+      return obtain(principal, subject.hash, kind, (account) => {
         if (account.subject !== subject.subject) throw new SubjectUnavailable('absent', 'bearer');
         return { subject, session: null, until: subject.expiresAt };
       });

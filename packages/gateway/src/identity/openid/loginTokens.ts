@@ -1,5 +1,5 @@
-import type { Clock } from '@behalf/kernel';
-import type { CredentialVault } from '../../credentials/vault/vault.ts';
+import { HiddenText, type Clock } from '@behalf/kernel';
+import type { CredentialVault, TokenOutcome } from '../../credentials/vault/vault.ts';
 import { loginKey } from '../loginKey.ts';
 import { loginBinding, loginEndpoints } from './loginContext.ts';
 import type { OpenIdSettings } from './openIdSettings.ts';
@@ -34,6 +34,8 @@ export type LoginToken =
       readonly usableUntil: number;
       /** Its own end; null when the provider did not say. */
       readonly expiresAt: number | null;
+      /** The last one that the provider gave for this session. It may be over long before the access token is. */
+      readonly idToken: HiddenText | undefined;
     }
   | { readonly kind: 'absent' | 'over' }
   | { readonly kind: 'unavailable'; readonly retryAfterMs: number };
@@ -43,10 +45,12 @@ export interface LoginTokens {
   put(of: LoginSession, tokens: FederatedTokens, sessionExpiresAt: number): Promise<void>;
   /** One that is good for a while, renewed if it must be. Only of the subject that the account has now. */
   current(of: LoginSession): Promise<LoginToken>;
+  /** Another one in the place of this: renewed now, or by a peer meanwhile. Not again and again for one that was just renewed. */
+  renewed(of: LoginSession, accessToken: string): Promise<LoginToken>;
 }
 
 export interface LoginTokenParts {
-  readonly vault: Pick<CredentialVault, 'token' | 'commit'>;
+  readonly vault: Pick<CredentialVault, 'token' | 'commit' | 'recover'>;
   readonly settings: Pick<OpenIdSettings, 'clientId' | 'scope'>;
   readonly metadata: Pick<ProviderMetadataSource, 'current'>;
   readonly clock: Clock;
@@ -72,23 +76,26 @@ export function createLoginTokens({ vault, settings, metadata, clock }: LoginTok
       });
       if (committed.kind !== 'committed') throw new Error('A session has tokens before it begins');
     },
-    async current(of) {
-      const outcome = await vault.token(loginKey(of));
-      switch (outcome.kind) {
-        case 'token': {
-          const { accessToken, usableUntil, expiresAt } = outcome.token;
-          return { kind: 'token', accessToken, usableUntil, expiresAt };
-        }
-        case 'needs_reauth':
-          return { kind: hasNone.has(outcome.reason) ? 'absent' : 'over' };
-        case 'unavailable':
-          return { kind: 'unavailable', retryAfterMs: outcome.retryAfterMs };
-        case 'misconfigured':
-          // The operator's to mend; until then it is as good as over.
-          return { kind: 'over' };
-      }
-    },
+    current: async (of) => given(await vault.token(loginKey(of))),
+    renewed: async (of, accessToken) => given(await vault.recover(loginKey(of), accessToken)),
   };
+}
+
+function given(outcome: TokenOutcome): LoginToken {
+  switch (outcome.kind) {
+    case 'token': {
+      const { accessToken, usableUntil, expiresAt, idToken } = outcome.token;
+      const hidden = idToken === undefined ? undefined : new HiddenText(idToken);
+      return { kind: 'token', accessToken, usableUntil, expiresAt, idToken: hidden };
+    }
+    case 'needs_reauth':
+      return { kind: hasNone.has(outcome.reason) ? 'absent' : 'over' };
+    case 'unavailable':
+      return { kind: 'unavailable', retryAfterMs: outcome.retryAfterMs };
+    case 'misconfigured':
+      // The operator's to mend; until then it is as good as over.
+      return { kind: 'over' };
+  }
 }
 
 /** There is none, or what is there is not this account's. */

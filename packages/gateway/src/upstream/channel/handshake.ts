@@ -7,6 +7,7 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
 } from '@modelcontextprotocol/client';
 import { readClaims } from '../http/claims.ts';
+import { withExtension } from '../http/writeRequest.ts';
 import type { Json, ServerClaims } from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
 import { objectOrEmpty } from './message.ts';
@@ -21,6 +22,8 @@ export interface HandshakeOptions {
   /** What the server may ask of us. None by default: on a channel that many share, nobody could be asked on behalf of one of them. */
   readonly capabilities?: Json;
   readonly signal: AbortSignal;
+  /** By which the token of its owner is had. */
+  readonly extension?: string | undefined;
   /** Hears the revision that both speak before anything else is sent. */
   readonly onAgreed?: (protocolVersion: string) => void;
 }
@@ -44,7 +47,7 @@ export async function initialize(peer: Peer, options: HandshakeOptions): Promise
     'initialize',
     {
       protocolVersion: LATEST_PROTOCOL_VERSION,
-      capabilities: options.capabilities ?? {},
+      capabilities: withExtension(options.capabilities ?? {}, options.extension),
       clientInfo: clientInfo(options.version),
     },
     { signal, timeoutMs, totalMs: timeoutMs },

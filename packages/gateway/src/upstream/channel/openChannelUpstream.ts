@@ -62,6 +62,7 @@ export async function openChannelUpstream(
       timeoutMs: options.initTimeoutMs,
       capabilities: isOwned ? sessionCapabilities(options.relay) : {},
       signal,
+      extension: bearer?.extension,
       onAgreed: (agreed) => channel.setProtocolVersion?.(agreed),
     });
   } catch (error) {

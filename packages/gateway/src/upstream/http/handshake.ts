@@ -12,6 +12,7 @@ import { networkFailure } from './networkFailure.ts';
 import type { Waiting } from './patience.ts';
 import { sendQuietly } from './quietly.ts';
 import { answeredError } from './readAnswer.ts';
+import { withExtension } from './writeRequest.ts';
 
 export const DELETE_MS = 5_000;
 /** Ours is the limit that counts; the SDK's own only must not come first. */
@@ -93,7 +94,7 @@ export async function legacyHandshake(
   const client = new Client(
     { name: 'behalf', version: parts.version },
     {
-      capabilities: sessionCapabilities(relay),
+      capabilities: withExtension(sessionCapabilities(relay), bearer?.extension),
       jsonSchemaValidator: believing,
       versionNegotiation: { mode: 'legacy' },
     },

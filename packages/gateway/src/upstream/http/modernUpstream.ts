@@ -1,5 +1,5 @@
 import type { UpstreamParts } from '../parts.ts';
-import type { RemoteTarget } from '../target.ts';
+import type { Bearer, RemoteTarget } from '../target.ts';
 import { withToken } from '../bearerHeaders.ts';
 import type { HeaderValues, Json, ServerClaims, Upstream } from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
@@ -34,7 +34,10 @@ export function createModernUpstream(
   const { clock, network } = parts;
   const ending = createEnding();
   const streams = new Set<() => void>();
-  const envelope = modernEnvelope(parts.version);
+  const plain = modernEnvelope(parts.version);
+  /** Each request speaks for itself: who brings a token by an extension says so. */
+  const envelopeFor = (bearer: Bearer | undefined) =>
+    bearer?.extension === undefined ? plain : modernEnvelope(parts.version, bearer.extension);
   const send = network.sendTo(target);
   let lastId = 0;
   const wire: ConverseParts = {
@@ -77,7 +80,10 @@ export function createModernUpstream(
       const { id, headers } = outgoing(method, params, options);
       const { bearer, meta, onLog, onProgress, dialogue, logLevel } = options;
       const wantsLog = onLog !== undefined && (logLevel ?? true);
-      const said = dialogue?.era === 'modern' ? declaring(envelope, dialogue.capabilities) : envelope;
+      const said =
+        dialogue?.era === 'modern'
+          ? declaring(plain, dialogue.capabilities, bearer?.extension)
+          : envelopeFor(bearer);
       const out = {
         url: target.url,
         era: 'modern' as const,
@@ -115,6 +121,7 @@ export function createModernUpstream(
             const method = 'subscriptions/listen';
             const params = { notifications };
             const { id, headers } = outgoing(method, params, credential ? { headers: credential } : {});
+            const envelope = envelopeFor(bearer);
             const body = writeRequest({ id, method, params, meta: undefined, envelope, wantsLog: false });
             const presenting = await withToken(headers, bearer, signal);
             const reply = await send({ method: 'POST', url: target.url, headers: presenting, body, signal });

@@ -89,7 +89,7 @@ async function probe(
 ): Promise<ServerClaims | UpstreamError> {
   const method = 'server/discover';
   const id = 1;
-  const envelope = modernEnvelope(parts.version);
+  const envelope = modernEnvelope(parts.version, target.bearer?.extension);
   try {
     const { result } = await converse(
       {

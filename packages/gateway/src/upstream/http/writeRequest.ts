@@ -8,18 +8,25 @@ import type { Json } from '../upstream.ts';
 import { MODERN_VERSION } from './modernHeaders.ts';
 import { isObject } from './readAnswer.ts';
 
+/** What is claimed, and the extension by which a token is had, where it is by one. */
+export function withExtension<T extends object>(capabilities: T, extension: string | undefined): T {
+  if (extension === undefined) return capabilities;
+  const { extensions } = capabilities as { extensions?: unknown };
+  return { ...capabilities, extensions: { ...(isObject(extensions) && extensions), [extension]: {} } };
+}
+
 /** What every modern request says of us. It claims no capability: where nobody can be asked, nothing is asked for. */
-export function modernEnvelope(version: string): Json {
+export function modernEnvelope(version: string, extension?: string): Json {
   return {
     [PROTOCOL_VERSION_META_KEY]: MODERN_VERSION,
-    [CLIENT_CAPABILITIES_META_KEY]: {},
+    [CLIENT_CAPABILITIES_META_KEY]: withExtension({}, extension),
     [CLIENT_INFO_META_KEY]: { name: 'behalf', version },
   };
 }
 
 /** The same with what this very caller can be asked. */
-export function declaring(envelope: Json, capabilities: Json): Json {
-  return { ...envelope, [CLIENT_CAPABILITIES_META_KEY]: capabilities };
+export function declaring(envelope: Json, capabilities: Json, extension?: string): Json {
+  return { ...envelope, [CLIENT_CAPABILITIES_META_KEY]: withExtension(capabilities, extension) };
 }
 
 export interface RequestText {

@@ -28,6 +28,14 @@ export function effectiveSettings(
   return all;
 }
 
+/** An authorization server of an `id-jag` entry, as what it is: an endpoint that takes assertions of ours. */
+export function resourceSettings({ name, resourceServers = [] }: ProviderSettings): EffectiveSettings[] {
+  return resourceServers.map((server, index) => ({
+    ...server,
+    ...{ name: `${name}.resourceServers[${index}]`, type: 'jwt-bearer', isDerived: false },
+  }));
+}
+
 function derived(login: LoginClient): EffectiveSettings {
   const type = isMicrosoftIssuer(login.issuer) ? 'entra' : 'jwt-bearer';
   return { ...filled({ name: LOGIN, type }, login), isDerived: true };

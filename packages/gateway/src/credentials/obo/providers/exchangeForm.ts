@@ -1,5 +1,6 @@
 import type { ExchangeRequest } from '../exchangeProvider.ts';
 import type { EffectiveSettings } from './effectiveSettings.ts';
+import { ID_JAG_TYPE } from './idJagAnswer.ts';
 
 type Field = readonly [name: string, value: string];
 
@@ -32,6 +33,25 @@ export function tokenExchangeFields(
     ...field('actor_token_type', actorToken === undefined ? undefined : `${TOKEN_TYPE}jwt`),
     ...field('requested_token_type', settings.requestedTokenType),
     ...asked(request),
+  ];
+}
+
+/** The first leg of enterprise-managed authorization: of the user's ID token, an assertion for one authorization server. */
+export function idJagFields(request: ExchangeRequest): Field[] {
+  return [
+    ['grant_type', TOKEN_EXCHANGE],
+    ['requested_token_type', ID_JAG_TYPE],
+    ['subject_token', request.subject.token.reveal()],
+    ['subject_token_type', `${TOKEN_TYPE}id_token`],
+    ...asked(request),
+  ];
+}
+
+/** The second leg. Scopes and resource stand in the assertion: what was narrowed there is not asked for again. */
+export function assertionFields(assertion: string): Field[] {
+  return [
+    ['grant_type', JWT_BEARER],
+    ['assertion', assertion],
   ];
 }
 

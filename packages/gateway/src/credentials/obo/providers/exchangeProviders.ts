@@ -4,10 +4,18 @@ import type { Log } from '../../../upstream/parts.ts';
 import type { ExchangeProvider } from '../exchangeProvider.ts';
 import { createActorToken } from './actorToken.ts';
 import { createClientCredential, type ReadText } from './clientCredential.ts';
-import { effectiveSettings, LOGIN, type EffectiveSettings, type LoginClient } from './effectiveSettings.ts';
+import {
+  effectiveSettings,
+  LOGIN,
+  resourceSettings,
+  type EffectiveSettings,
+  type LoginClient,
+} from './effectiveSettings.ts';
 import { createEndpointSource } from './endpointSource.ts';
 import { createEntraProvider } from './entraProvider.ts';
 import { createFormProvider } from './formProvider.ts';
+import { createIdJagProvider, type ResourceServer } from './idJagProvider.ts';
+import type { PostParts } from './postGrant.ts';
 import type { ProviderParts } from './providerParts.ts';
 
 type FormGrant = 'jwt-bearer' | 'token-exchange';
@@ -16,6 +24,8 @@ type FormGrant = 'jwt-bearer' | 'token-exchange';
 export interface ProviderChoice {
   readonly provider?: string | undefined;
   readonly grant?: FormGrant | undefined;
+  /** Of an `id-jag` entry with several authorization servers, which one. */
+  readonly audience?: string | undefined;
 }
 
 export interface ExchangeProviders {
@@ -39,7 +49,8 @@ export interface ExchangeProvidersParts {
 
 interface Entry extends ProviderParts {
   /** By what is spoken to it. */
-  readonly made: Map<ProviderSettings['type'], ExchangeProvider>;
+  readonly made: Map<string, ExchangeProvider>;
+  readonly resourceServers: readonly ResourceServer[];
 }
 
 export function createExchangeProviders(parts: ExchangeProvidersParts): ExchangeProviders {
@@ -48,34 +59,56 @@ export function createExchangeProviders(parts: ExchangeProvidersParts): Exchange
     [...effectiveSettings(providers, login)].map(([name, settings]) => [name, entryOf(settings)]),
   );
 
-  function entryOf(settings: EffectiveSettings): Entry {
+  /** Who we are at one token endpoint. */
+  function postingTo(settings: EffectiveSettings): PostParts {
     const fetch = fetchFor({ caFile: settings.caFile });
     return {
       ...{ settings, fetch, clock, random },
       endpoint: createEndpointSource({ settings, fetch, clock }),
       credential: createClientCredential(settings, readText),
-      actor: createActorToken(settings, readText),
-      made: new Map(),
     };
   }
 
+  function entryOf(settings: EffectiveSettings): Entry {
+    return {
+      ...postingTo(settings),
+      actor: createActorToken(settings, readText),
+      made: new Map(),
+      resourceServers: resourceSettings(settings).map((server) => {
+        const { issuer = '', clientId = '' } = server;
+        return { ...postingTo(server), issuer, clientId };
+      }),
+    };
+  }
+
+  function make(
+    entry: Entry,
+    kind: ProviderSettings['type'],
+    audience: string | undefined,
+  ): ExchangeProvider {
+    if (kind === 'entra') return createEntraProvider(entry);
+    return kind === 'id-jag' ? createIdJagProvider({ ...entry, audience }) : createFormProvider(entry, kind);
+  }
+
   return {
-    find({ provider: name = LOGIN, grant }) {
+    find({ provider: name = LOGIN, grant, audience }) {
       const entry = entries.get(name);
       if (!entry) return undefined;
       const { made, settings } = entry;
       const { type } = settings;
       // Entra's own exchange is a jwt-bearer grant already.
-      const kind = grant === undefined || (type === 'entra' && grant === 'jwt-bearer') ? type : grant;
-      const known = made.get(kind);
+      const isOwn = grant === undefined || type === 'id-jag' || (type === 'entra' && grant === 'jwt-bearer');
+      const kind = isOwn ? type : grant;
+      const key = kind === 'id-jag' && audience !== undefined ? `${kind} ${audience}` : kind;
+      const known = made.get(key);
       if (known) return known;
-      const provider = kind === 'entra' ? createEntraProvider(entry) : createFormProvider(entry, kind);
-      made.set(kind, provider);
+      const provider = make(entry, kind, audience);
+      made.set(key, provider);
       return provider;
     },
     async prepare() {
-      const read = [...entries.values()].flatMap(({ settings, credential, actor }) =>
-        [credential, actor].map((source) =>
+      const read = [...entries.values()].flatMap(({ settings, credential, actor, resourceServers }) =>
+        [credential, actor, ...resourceServers.map((server) => server.credential)].map((source) =>
           // What cannot be read now is read again for each exchange, which then says so.
           source.read().catch(() => log('obo_credential_unreadable', { provider: settings.name })),
         ),

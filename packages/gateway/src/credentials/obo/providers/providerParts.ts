@@ -16,15 +16,21 @@ export interface ProviderParts {
   readonly random: Random;
 }
 
+/** Where an exchange goes on after the provider. */
+export type Leg = Pick<ProviderParts, 'settings' | 'endpoint' | 'credential'>;
+
 /** Follows the files as they are read; the same object for as long as they stay the same. */
 export function createIdentity(
-  { settings, endpoint, credential, actor }: ProviderParts,
+  { settings, endpoint, credential, actor, legs = [] }: ProviderParts & { readonly legs?: readonly Leg[] },
   grant: ProviderIdentity['grant'],
 ): () => ProviderIdentity {
   const { name, clientId = '', clientAuth, parameters = {}, subjectTokenType, requestedTokenType } = settings;
   const sendsActor = grant === 'token-exchange';
   // Fields that change what is asked for belong to the key as well.
   const manner = hashOf([
+    JSON.stringify(
+      legs.map(({ settings, endpoint }) => [endpoint.name, settings.clientId, settings.clientAuth]),
+    ),
     clientAuth ?? null,
     subjectTokenType ?? null,
     requestedTokenType ?? null,
@@ -33,13 +39,15 @@ export function createIdentity(
   let seen = { credential: '', actor: '' };
   let identity: ProviderIdentity | undefined;
   return () => {
-    const now = { credential: credential.version(), actor: sendsActor ? actor.version() : '' };
+    const versions = [credential, ...legs.map((leg) => leg.credential)].map((one) => one.version());
+    const now = { credential: versions.join(' '), actor: sendsActor ? actor.version() : '' };
     if (identity && now.credential === seen.credential && now.actor === seen.actor) return identity;
     seen = now;
     identity = Object.freeze<ProviderIdentity>({
       provider: name,
       grant,
-      endpoint: endpoint.name,
+      // The whole way has one name: that its last part is out of order is not told of the provider.
+      endpoint: [endpoint, ...legs.map((leg) => leg.endpoint)].map(({ name }) => name).join(' > '),
       clientId,
       credentialVersion: hashOf([now.credential, manner]),
       actor: now.actor,

@@ -1,0 +1,46 @@
+import type { Requirement } from '../requirements.ts';
+
+export const idJag = {
+  'id-jag.flow': [
+    'done',
+    'A user’s sign-in opens somebody else’s server in two legs, and nobody is sent to a page there.',
+  ],
+  'id-jag.fields': ['done', 'What each leg is sent is known byte for byte.'],
+  'id-jag.subject': [
+    'done',
+    'Only an ID token of a sign-in that goes on is exchanged, never what a request brought.',
+  ],
+  'id-jag.subject-fresh': [
+    'done',
+    'An ID token that is over is renewed with its sign-in, and not without end.',
+  ],
+  'id-jag.subject-own': ['done', 'An ID token that speaks of somebody else is not sent.'],
+  'id-jag.secret-stays': [
+    'done',
+    'An ID token leaves for the provider’s token endpoint and for nowhere else.',
+  ],
+  'id-jag.checked': ['done', 'An assertion for another client, audience, resource or issuer goes nowhere.'],
+  'id-jag.not-bearer': ['done', 'What is no assertion is none, and an assertion is never a bearer token.'],
+  'id-jag.single-use': ['done', 'An assertion is sent once: a repetition fetches another.'],
+  'id-jag.listed': [
+    'done',
+    'An assertion is sent to who the operator has listed, whatever a server publishes.',
+  ],
+  'id-jag.faults': [
+    'done',
+    'What the resource’s authorization server says changes no sign-in at the provider.',
+  ],
+  'id-jag.key': [
+    'done',
+    'Another authorization server, client or credential there is another key of the cache.',
+  ],
+  'id-jag.extension': [
+    'done',
+    'Servers of such a provider are told of the extension, in either era, and no other is.',
+  ],
+  'id-jag.config': ['done', 'What cannot work is refused when the file loads.'],
+  'id-jag.devidp': [
+    'done',
+    'The development provider gives assertions to clients that are known where they go.',
+  ],
+} as const satisfies Record<string, Requirement>;
