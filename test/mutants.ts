@@ -24,6 +24,7 @@ import { flowGrants } from './mutants/flowGrants.ts';
 import { flowRules } from './mutants/flowRules.ts';
 import { foundation } from './mutants/foundation.ts';
 import { http } from './mutants/http.ts';
+import { idJag } from './mutants/idJag.ts';
 import { identity } from './mutants/identity.ts';
 import { kernel } from './mutants/kernel.ts';
 import { live } from './mutants/live.ts';
@@ -83,6 +84,7 @@ export const mutants: readonly Mutant[] = [
   ...recovery,
   ...kernel,
   ...live,
+  ...idJag,
   ...identity,
   ...access,
   ...accessChanges,

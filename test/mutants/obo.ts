@@ -45,8 +45,8 @@ export const obo: readonly Mutant[] = [
   {
     id: 'obo.token.trusted',
     file: bearer,
-    find: '      await requireTrust();\n      await subjects.current(principal);\n',
-    replace: '      requireCurrent();\n      await subjects.current(principal);\n',
+    find: '      await requireTrust();\n      await ownToken();\n',
+    replace: '      requireCurrent();\n      await ownToken();\n',
   },
   {
     id: 'obo.token.target',
@@ -123,7 +123,7 @@ export const obo: readonly Mutant[] = [
   {
     id: 'obo.token.subject',
     file: bearer,
-    find: '      await subjects.current(principal);\n      presented',
+    find: '      await ownToken();\n      presented',
     replace: '      presented',
   },
   {

@@ -153,8 +153,8 @@ export const oboCa: readonly Mutant[] = [
   {
     id: 'obo.ca.origins',
     file: 'api/src/identityAddresses.ts',
-    find: 'Object.entries({ issuer, authority, tokenEndpoint })',
-    replace: 'Object.entries({ issuer, tokenEndpoint })',
+    find: 'said(path, { issuer, authority, tokenEndpoint })',
+    replace: 'said(path, { issuer, tokenEndpoint })',
   },
   {
     id: 'obo.ca.origins',

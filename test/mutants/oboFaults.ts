@@ -121,7 +121,7 @@ export const oboFaults: readonly Mutant[] = [
   mutant(
     'sign-in.whoami',
     `${obo}/subjectSource`,
-    "if (by.via !== 'bearer') {",
+    "if (by.via !== 'bearer' || kind === 'id_token') {",
     "if (by.via === 'api_key') {",
   ),
   mutant(
@@ -170,8 +170,8 @@ export const oboFaults: readonly Mutant[] = [
   mutant(
     'sign-in.ended',
     `${obo}/subjectSource`,
-    "if (found.kind === 'token') {",
-    "if (found.kind === 'token' && found.usableUntil < 0) {",
+    "    if (!('kind' in held)) return",
+    "    if (!('kind' in held) && held.until < 0) return",
   ),
   mutant(
     'sign-in.no-fallback',

@@ -36,8 +36,8 @@ export const oboProviders: readonly Mutant[] = [
   {
     id: 'obo.provider.library',
     file: `${folder}/exchangeProviders.ts`,
-    find: "kind === 'entra' ? createEntraProvider(entry) : createFormProvider(entry, kind)",
-    replace: "createFormProvider(entry, kind === 'entra' ? 'jwt-bearer' : kind)",
+    find: "if (kind === 'entra') return createEntraProvider(entry);",
+    replace: "if (kind === 'entra') return createFormProvider(entry, 'jwt-bearer');",
   },
   {
     id: 'obo.provider.no-library',
@@ -154,15 +154,15 @@ export const oboProviders: readonly Mutant[] = [
   },
   {
     id: 'obo.provider.reserved-fields',
-    file: `${folder}/formProvider.ts`,
-    find: '        ...Object.fromEntries([...form, ...fields]),\n',
-    replace: '        ...Object.fromEntries([...form, ...fields]),\n        ...settings.parameters,\n',
+    file: `${folder}/postGrant.ts`,
+    find: '    ...Object.fromEntries([...form, ...fields]),\n',
+    replace: '    ...Object.fromEntries([...form, ...fields]),\n    ...settings.parameters,\n',
   },
   {
     id: 'obo.provider.reserved-fields',
-    file: `${folder}/formProvider.ts`,
-    find: '        body: body.toString(),\n',
-    replace: '        body: `${body.toString()}&${new URLSearchParams(settings.parameters).toString()}`,\n',
+    file: `${folder}/postGrant.ts`,
+    find: '    body: body.toString(),\n',
+    replace: '    body: `${body.toString()}&${new URLSearchParams(settings.parameters).toString()}`,\n',
   },
   {
     id: 'obo.provider.client-auth',
@@ -191,8 +191,8 @@ export const oboProviders: readonly Mutant[] = [
   },
   {
     id: 'obo.provider.client-auth',
-    file: `${folder}/formProvider.ts`,
-    find: "if (!proves(proof)) throw misconfigured('what clientAuth asks for is missing');",
+    file: `${folder}/postGrant.ts`,
+    find: "if (!proves(settings, proof)) throw misconfigured('what clientAuth asks for is missing');",
     replace: '',
   },
   {

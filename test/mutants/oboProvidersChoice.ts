@@ -37,13 +37,13 @@ export const oboProvidersChoice: readonly Mutant[] = [
   {
     id: 'obo.provider.chosen',
     file: `${folder}/exchangeProviders.ts`,
-    find: 'made.set(kind, provider);',
+    find: 'made.set(key, provider);',
     replace: '',
   },
   {
     id: 'obo.provider.chosen',
     file: `${folder}/exchangeProviders.ts`,
-    find: 'const known = made.get(kind);',
+    find: 'const known = made.get(key);',
     replace: 'const known = made.get(type);',
   },
   {

@@ -70,7 +70,7 @@ export const oboSubject: readonly Mutant[] = [
   {
     id: 'obo.subject.bearer',
     file: source,
-    find: "if (by.via !== 'bearer') {",
+    find: "if (by.via !== 'bearer' || kind === 'id_token') {",
     replace: "if (by.via !== 'bearer' || !by.token) {",
   },
   {
@@ -124,20 +124,20 @@ export const oboSubject: readonly Mutant[] = [
   {
     id: 'obo.subject.owner',
     file: source,
-    find: 'const name = JSON.stringify([tenant, userId, by.via, place]);',
+    find: 'const name = JSON.stringify([tenant, userId, by.via, place, kind]);',
     replace: 'const name = JSON.stringify([by.via, place, typeof tenant, typeof userId]);',
   },
   {
     id: 'obo.subject.owner',
     file: source,
-    find: 'const names = new WeakMap<UserPrincipal, string>();',
+    find: 'access_token: new WeakMap<UserPrincipal, string>()',
     replace:
-      'const bys = new WeakMap<SignedInBy, string>();\n  const names = { get: ({ by }: UserPrincipal) => bys.get(by), set: ({ by }: UserPrincipal, name: string) => bys.set(by, name) };',
+      'access_token: ((bys: WeakMap<SignedInBy, string>) => ({ get: ({ by }: UserPrincipal) => bys.get(by), set: ({ by }: UserPrincipal, name: string) => bys.set(by, name) }))(new WeakMap())',
   },
   {
     id: 'obo.subject.input',
     file: source,
-    find: "if (by.via !== 'bearer') {",
+    find: "if (by.via !== 'bearer' || kind === 'id_token') {",
     replace: "if (by.via !== 'bearer' && !('token' in by)) {",
   },
   {
@@ -155,8 +155,8 @@ export const oboSubject: readonly Mutant[] = [
   {
     id: 'obo.subject.api-key',
     file: source,
-    find: "isOver ||= found.kind === 'over';",
-    replace: "isOver ||= found.kind === 'over';\n      break;",
+    find: "isOver ||= held.kind === 'over';",
+    replace: "isOver ||= held.kind === 'over';\n      break;",
   },
   {
     id: 'obo.subject.no-provider',

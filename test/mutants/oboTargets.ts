@@ -62,8 +62,8 @@ export const oboTargets: readonly Mutant[] = [
   {
     id: 'obo.config.fields',
     file: `${settings}/obo/providerRules.ts`,
-    find: "  if (provider.type !== 'token-exchange' && !speakTokenExchange.has(provider.name)) {",
-    replace: "  if (provider.type !== 'token-exchange' && speakTokenExchange.size > 0) {",
+    find: '  if (!saysItself && !speakTokenExchange.has(provider.name)) {',
+    replace: '  if (!saysItself && speakTokenExchange.size > 0) {',
   },
   {
     id: 'obo.config.https',

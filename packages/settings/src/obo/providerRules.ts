@@ -105,11 +105,8 @@ function otherRules(
       finding(path, 'missing', 'needs an issuer or a tokenEndpoint', 'add one, or set OPENID_ISSUER'),
     );
   }
-  if (
-    provider.type !== 'id-jag' &&
-    provider.type !== 'token-exchange' &&
-    !speakTokenExchange.has(provider.name)
-  ) {
+  const saysItself = provider.type === 'token-exchange' || provider.type === 'id-jag';
+  if (!saysItself && !speakTokenExchange.has(provider.name)) {
     for (const key of ofTokenExchange) {
       if (provider[key] === undefined) continue;
       const message = 'belongs to RFC 8693, and nobody speaks it to this provider';

@@ -55,9 +55,9 @@ export function createSubjectSource(parts: SubjectSourceParts): SubjectSource {
   const known = new Map<string, Entry>();
   const presented = new WeakMap<PresentedToken, Subject>();
   /** What a caller's entry is called: the same object comes call after call. */
-  const names: Readonly<Record<SubjectKind, WeakMap<UserPrincipal, string>>> = {
-    access_token: new WeakMap(),
-    id_token: new WeakMap(),
+  const names = {
+    access_token: new WeakMap<UserPrincipal, string>(),
+    id_token: new WeakMap<UserPrincipal, string>(),
   };
   const flights = createSingleFlight<Subject>();
   /** Counts notices: what was read before one may be what it told about. */

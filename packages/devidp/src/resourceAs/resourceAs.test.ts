@@ -1,0 +1,111 @@
+import { verifies } from '@behalf/testkit';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
+import {
+  closeExchanges,
+  createExchangeRig,
+  GRANTS,
+  mail,
+  OBO_SECRET,
+  type ExchangeRig,
+} from '../../test/exchangeRig.ts';
+import { ada, bob } from '../../test/idpRig.ts';
+import { createResourceAs, type ResourceAs } from './createResourceAs.ts';
+
+const ID_JAG = 'urn:ietf:params:oauth:token-type:id-jag';
+const ID_TOKEN = 'urn:ietf:params:oauth:token-type:id_token';
+const [LOCATION = ''] = mail.locations;
+
+let rig: ExchangeRig;
+let as: ResourceAs;
+const idJagClients: Record<string, string> = {};
+beforeAll(async () => {
+  const client = {
+    id: 'obo',
+    secret: OBO_SECRET,
+    redirectUris: ['http://127.0.0.1:1/callback'],
+    idJagClients,
+  };
+  rig = await createExchangeRig({ clients: [client, { id: 'robot', secret: 'robot-secret' }] });
+  as = await createResourceAs({
+    ...{ production: false, idp: rig.idp, https: { ca: rig.ca } },
+    clients: [
+      { id: 'us-there', secret: 'there' },
+      { id: 'other', secret: 'other' },
+    ],
+  });
+  idJagClients[as.issuer] = 'us-there';
+});
+afterAll(async () => {
+  await as.close();
+  await closeExchanges();
+});
+
+const assertion = (over: Record<string, string | undefined> = {}) =>
+  rig.exchange({
+    ...{ requested_token_type: ID_JAG, audience: as.issuer, resource: LOCATION, scope: 'read' },
+    ...{ subject_token: rig.idp.tokens.mintIdToken(), subject_token_type: ID_TOKEN, ...over },
+  });
+const redeem = (text: string, over: Record<string, string> = {}) =>
+  rig.post(as.tokenEndpoint, {
+    ...{ grant_type: GRANTS.bearer, assertion: text, client_id: 'us-there', client_secret: 'there', ...over },
+  });
+
+describe('identity assertions of the development provider', () => {
+  verifies(
+    'id-jag.devidp',
+    'speak of the user to one authorization server, for one client and resource',
+    async () => {
+      const { status, body } = await assertion();
+      expect([status, body.token_type, body.issued_token_type, body['expires_in']]).toEqual([
+        200,
+        'N_A',
+        ID_JAG,
+        300,
+      ]);
+      expect(decodeProtectedHeader(body.access_token).typ).toBe('oauth-id-jag+jwt');
+      expect(await rig.verify(body.access_token, as.issuer, rig.idp.issuer)).toMatchObject({
+        ...{ sub: ada.id, client_id: 'us-there', resource: LOCATION, scope: 'read', jti: expect.any(String) },
+      });
+    },
+  );
+
+  verifies('id-jag.devidp', 'are given for an ID token, to who is known there', async () => {
+    const errors = async (over: Record<string, string | undefined>) => (await assertion(over)).body['error'];
+    const access = {
+      subject_token: rig.idp.tokens.mint(),
+      subject_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+    };
+    expect(await errors(access)).toBe('invalid_request');
+    expect(await errors({ audience: 'https://elsewhere.example' })).toBe('invalid_target');
+    expect(await errors({ audience: undefined })).toBe('invalid_request');
+    expect(await errors({ resource: undefined })).toBe('invalid_request');
+    expect(await errors({ resource: 'https://unknown.example/mcp' })).toBe('invalid_target');
+    const notForUs = rig.idp.tokens.mintIdToken({ client: 'robot' });
+    expect(await errors({ subject_token: notForUs })).toBe('invalid_request');
+  });
+
+  verifies(
+    'id-jag.devidp',
+    'are good once, for the client they name, at the server they are for',
+    async () => {
+      const { body } = await assertion({ subject_token: rig.idp.tokens.mintIdToken({ user: bob.id }) });
+      expect(
+        (await redeem(body.access_token, { client_id: 'other', client_secret: 'other' })).body['error'],
+      ).toBe('invalid_grant');
+      const given = await redeem(body.access_token);
+      expect(given.status).toBe(200);
+      const keys = createLocalJWKSet(as.publicKeys());
+      const { payload } = await jwtVerify(given.body.access_token, keys, {
+        issuer: as.issuer,
+        audience: LOCATION,
+      });
+      expect(payload).toMatchObject({ sub: bob.id, scope: 'read' });
+      expect((await redeem(body.access_token)).body['error']).toBe('invalid_grant');
+      expect(as.requests.map(({ status }) => status)).toEqual([400, 200, 400]);
+      expect(as.requests.at(-1)?.jti).toBe(decodeJwt(body.access_token).jti);
+      expect((await redeem(rig.idp.tokens.mintIdToken())).body['error']).toBe('invalid_grant');
+      expect((await redeem(body.access_token, { client_secret: 'wrong' })).status).toBe(401);
+    },
+  );
+});
