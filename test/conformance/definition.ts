@@ -16,14 +16,57 @@ export interface ScenarioContext {
   readonly private_key_pem?: string;
   readonly signing_algorithm?: string;
   readonly issuer?: string;
+  readonly idp_client_id?: string;
+  readonly idp_id_token?: string;
+  readonly idp_issuer?: string;
+  readonly idp_token_endpoint?: string;
   readonly toolCalls?: readonly {
     readonly name: string;
     readonly arguments: Readonly<Record<string, unknown>>;
   }[];
 }
 
-/** The server as an operator would define it. */
-export async function definitionOf({ name, url, context }: Scenario, dir: string): Promise<object> {
+/** A sign-in that has happened before the scenario begins. */
+export interface Login {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly idToken: string;
+}
+
+/** What an operator would write down for a scenario. */
+export interface Definition {
+  /** Below `mcpServers`. */
+  readonly server: object;
+  readonly identityProviders?: object;
+  /** Where people sign in, when they do. */
+  readonly login?: Login;
+}
+
+export async function definitionOf(scenario: Scenario, dir: string): Promise<Definition> {
+  const { url, context } = scenario;
+  const { idp_issuer: issuer, idp_client_id: clientId, idp_id_token: idToken } = context;
+  if (issuer === undefined || clientId === undefined || idToken === undefined) {
+    return { server: await serverOf(scenario, dir) };
+  }
+  // Enterprise-managed authorization: a sign-in at the company's provider, and who we are at the server's own.
+  const { client_id, client_secret, idp_token_endpoint: tokenEndpoint } = context;
+  const there = { issuer: await issuerOf(url), clientId: client_id, clientSecret: client_secret };
+  return {
+    server: { type: 'streamable-http', url, obo: { provider: 'enterprise', scopes: 'mcp' } },
+    identityProviders: { enterprise: { type: 'id-jag', issuer, tokenEndpoint, resourceServers: [there] } },
+    login: { issuer, clientId, idToken },
+  };
+}
+
+/** As an operator reads it there: the suite does not say. */
+async function issuerOf(url: string): Promise<string> {
+  const { origin, pathname } = new URL(url);
+  const found = await fetch(`${origin}/.well-known/oauth-protected-resource${pathname}`);
+  const { authorization_servers: servers } = (await found.json()) as { authorization_servers: string[] };
+  return servers[0] ?? '';
+}
+
+async function serverOf({ name, url, context }: Scenario, dir: string): Promise<object> {
   const server = { type: 'streamable-http', url };
   if (name.startsWith('auth/client-credentials-')) {
     return { ...server, oauth: { grant: 'client_credentials', ...(await clientOf(context, dir)) } };

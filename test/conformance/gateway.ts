@@ -5,13 +5,14 @@ import { principalOf, type UserPrincipal } from '@behalf/gateway';
 import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
 import { createClosers } from '../../api/src/closers.ts';
-import { composeAccess } from '../../api/src/composeAccess.ts';
+import { composeAccess, type Access } from '../../api/src/composeAccess.ts';
 import { composeServers, type Servers } from '../../api/src/composeServers.ts';
 import { composeVault } from '../../api/src/composeVault.ts';
 import { createConfiguration } from '../../api/src/configuration.ts';
 import type { SwappableNetwork } from '../../api/src/network.ts';
 import { createExchangeStats } from '../../api/src/ops/exchangeStats.ts';
 import { createRefreshStats } from '../../api/src/ops/refreshStats.ts';
+import type { Definition, Login } from './definition.ts';
 
 /** What the one server is called. */
 export const SERVER = 'conformance';
@@ -27,8 +28,7 @@ export interface ConformanceGateway extends Pick<Servers, 'asking' | 'oauth'> {
 export interface GatewayParts {
   /** A folder of its own. */
   readonly dir: string;
-  /** What stands below `mcpServers`. */
-  readonly definition: object;
+  readonly definition: Definition;
   readonly door: SwappableNetwork;
   readonly log: (event: string, fields?: object) => void;
 }
@@ -37,8 +37,12 @@ export interface GatewayParts {
 export async function openGateway({ dir, definition, door, log }: GatewayParts): Promise<ConformanceGateway> {
   const [clock, random] = [systemClock, systemRandom];
   const file = join(dir, 'librechat.yaml');
-  await writeFile(file, JSON.stringify({ mcpServers: { [SERVER]: definition } }));
-  const record = { CONFIG_PATH: file };
+  const { server, identityProviders = {}, login } = definition;
+  await writeFile(file, JSON.stringify({ mcpServers: { [SERVER]: server }, identityProviders }));
+  const record = {
+    CONFIG_PATH: file,
+    ...(login && { OPENID_ISSUER: login.issuer, OPENID_CLIENT_ID: login.clientId }),
+  };
   const parsed = parseEnv(record);
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.diagnostics));
   const logger = { error: log, warn: log, info: log, debug: log };
@@ -64,7 +68,42 @@ export async function openGateway({ dir, definition, door, log }: GatewayParts):
       publicDocument: `${PUBLIC_URL}/client-metadata.json`,
     }),
   });
-  const account = { email: 'ada@example.com', name: 'Ada', password: random.id(), role: 'USER' };
-  const user = principalOf(await access.accounts.create(account), { via: 'session', session: random.id() });
+  const user = login ? await signedIn(access, login) : await localUser(access);
   return { asking, oauth, user, close: () => closers.closeAll() };
+}
+
+async function localUser({ accounts }: Pick<Access, 'accounts'>): Promise<UserPrincipal> {
+  const account = { email: 'ada@example.com', name: 'Ada', password: systemRandom.id(), role: 'USER' };
+  return principalOf(await accounts.create(account), { via: 'session', session: systemRandom.id() });
+}
+
+const HOUR_MS = 60 * 60 * 1000;
+
+/** Somebody whom the provider has signed in, with what it gave for that. */
+async function signedIn({ openId }: Pick<Access, 'openId'>, login: Login): Promise<UserPrincipal> {
+  const browser = openId?.browser;
+  if (!browser) throw new Error('Nobody can sign in');
+  const { issuer, clientId, idToken } = login;
+  const claims = JSON.parse(Buffer.from(idToken.split('.')[1] ?? '', 'base64url').toString()) as {
+    sub: string;
+  };
+  const { sub: subject } = claims;
+  const expiresAt = systemClock.now() + HOUR_MS;
+  const user = await browser.provisioning.userFor({
+    ...{
+      kind: 'user',
+      issuer,
+      subject,
+      tenant: 'default',
+      email: subject,
+      name: 'Ada',
+      roles: [],
+      groups: [],
+    },
+    ...{ namesAdmin: false, isAdmitted: true, issuedAt: systemClock.now(), expiresAt, clientId },
+  });
+  if (!user) throw new Error('They may not come in');
+  const tokens = { issuer, subject, accessToken: systemRandom.id(), idToken, expiresAt };
+  const session = await browser.startSession(user, { via: 'openid', groups: [], tokens });
+  return principalOf(user, { via: 'session', session: session.hash });
 }

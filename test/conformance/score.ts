@@ -41,6 +41,7 @@ export interface Verdict extends Asked {
 const extensions: ReadonlySet<string> = new Set([
   'auth/client-credentials-basic',
   'auth/client-credentials-jwt',
+  'auth/enterprise-managed-authorization',
 ]);
 
 /** Meant to end with our refusal: whoever goes on has not noticed. */
