@@ -24,6 +24,7 @@ const env = {
   CORPORATE_CLIENT_SECRET: 'secret',
   WEATHER_API_KEY: 'key',
   LOCAL_API_KEY: 'key',
+  TICKETS_CLIENT_SECRET: 'secret',
   OPENAI_API_KEY: 'key',
 };
 
@@ -39,6 +40,7 @@ describe('the files we ship', () => {
       'chat.yaml',
       'client-credentials.yaml',
       'custom-variables.yaml',
+      'obo-enterprise.yaml',
       'obo-entra.yaml',
       'obo-token-exchange.yaml',
       'obo.yaml',
