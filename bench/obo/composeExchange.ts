@@ -80,8 +80,9 @@ export async function composeExchange(users: number): Promise<ComposedExchange> 
     // Who wrote the file answers for it: no role is asked.
     roles: { roleHas: () => false, isFresh: () => true, refresh: async () => undefined },
   });
+  const absent = async () => ({ kind: 'absent' as const });
   const subjects = createSubjectSource({
-    login: { issuer: ISSUER, tokens: { current: async () => ({ kind: 'absent' as const }) } },
+    login: { issuer: ISSUER, tokens: { current: absent, renewed: absent } },
     sessions: { list: async () => [] },
     ...{ users: store.users, changes, clock },
   });
@@ -98,6 +99,7 @@ export async function composeExchange(users: number): Promise<ComposedExchange> 
         ...{ login: () => null, graphScopes: graphScopes({}) },
       }),
       ...{ trust, subjects, exchanger, providers: () => providers },
+      placeOf: () => ({ url: '', authorizationServers: async () => [] }),
       pendingClaims: { put: async () => undefined },
       refused: log,
     },

@@ -16,12 +16,13 @@ function wrongWith(name: string, result: Result | undefined): readonly string[] 
 }
 
 describe('the conformance score', () => {
-  verifies('conformance.score.due', 'scored sign-ins and two extensions are due, the rest later', () => {
+  verifies('conformance.score.due', 'scored sign-ins and our extensions are due, the rest later', () => {
     const asked = askedOf({
       client: ['tools_call', 'auth/metadata-default'],
       not_scored: [
         { scenario: 'auth/client-credentials-jwt', leg: 'client' },
         { scenario: 'auth/dpop', leg: 'client' },
+        { scenario: 'auth/wif-jwt-bearer', leg: 'client' },
         { scenario: 'tasks-lifecycle', leg: 'server' },
       ],
     });
@@ -29,7 +30,8 @@ describe('the conformance score', () => {
       { name: 'tools_call', isScored: true, isDue: false },
       { name: 'auth/metadata-default', isScored: true, isDue: true },
       { name: 'auth/client-credentials-jwt', isScored: false, isDue: true },
-      { name: 'auth/dpop', isScored: false, isDue: false },
+      { name: 'auth/dpop', isScored: false, isDue: true },
+      { name: 'auth/wif-jwt-bearer', isScored: false, isDue: false },
     ]);
   });
 

@@ -42,6 +42,8 @@ const extensions: ReadonlySet<string> = new Set([
   'auth/client-credentials-basic',
   'auth/client-credentials-jwt',
   'auth/enterprise-managed-authorization',
+  'auth/dpop',
+  'auth/dpop-nonce',
 ]);
 
 /** Meant to end with our refusal: whoever goes on has not noticed. */

@@ -140,7 +140,12 @@ export const live: readonly Mutant[] = [
     '(rules[key] ?? masked) : masked)',
     '(rules[key] ?? shown) : shown)',
   ),
-  mutant('config.redacted', `${redact}/redactConfig`, 'clientSecret: secret', 'clientSecret: shown'),
+  mutant(
+    'config.redacted',
+    `${redact}/redactConfig`,
+    'clientSecret: secret,\n  parameters',
+    'clientSecret: shown,\n  parameters',
+  ),
   mutant(
     'config.redacted',
     `${redact}/redactConfig`,

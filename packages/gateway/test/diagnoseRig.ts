@@ -29,12 +29,14 @@ export const discovered: Discovered = {
     authMethods: null,
     challengeMethods: ['S256'],
     readsClientDocuments: false,
+    proofAlgorithms: null,
     fetchedAt: 0,
   },
   resource: 'https://mcp.example/mcp',
   mustAsk: false,
   challengedScope: undefined,
   publishedScopes: null,
+  bindsTokens: false,
 };
 
 /** A diagnosis over parts that a test decides about; whatever went out is written down. */

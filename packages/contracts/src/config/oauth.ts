@@ -65,6 +65,12 @@ export const OAuth = section({
     .enum(['RS256', 'PS256', 'ES256', 'EdDSA'])
     .optional()
     .describe('Absent: what fits the key. Own key of Behalf.'),
+  dpop: z
+    .enum(['auto', 'require', 'off'])
+    .default('auto')
+    .describe(
+      'Tokens that are bound to a key (RFC 9449): `auto`, where the server asks for it and its authorization server can; `require`; `off`. Own key of Behalf.',
+    ),
   authorize_params: z
     .partialRecord(z.enum(['access_type', 'prompt', 'audience', 'domain_hint', 'login_hint']), z.string())
     .optional()

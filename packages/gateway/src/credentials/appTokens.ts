@@ -3,7 +3,7 @@ import type { AppServer } from '../registry/server.ts';
 import { usesOwnGrant } from '../registry/scope.ts';
 import { ownedByApp, type AppBearer, type Bearer } from '../upstream/target.ts';
 import { APP_HOLDER } from './credentialHolder.ts';
-import { createVaultBearer, DEFAULT_LABEL, heldOrThrow } from './oauthTokens.ts';
+import { createVaultBearer, DEFAULT_LABEL, heldOrThrow, presentable } from './oauthTokens.ts';
 import type { Purse } from './obo/oboTokens.ts';
 import type { CredentialVault, HeldToken } from './vault/vault.ts';
 
@@ -29,8 +29,12 @@ export function createAppTokens(vault: Pick<CredentialVault, 'peek' | 'token' | 
     },
     connectionBearer(serverId, tenant) {
       const key = appKey(serverId, tenant);
-      const token = () =>
-        vault.peek(key)?.accessToken ?? vault.token(key).then((outcome) => heldOrThrow(outcome).accessToken);
+      const token = () => {
+        const held = vault.peek(key);
+        return held
+          ? presentable(held)
+          : vault.token(key).then((outcome) => presentable(heldOrThrow(outcome)));
+      };
       return asAppBearer({
         token,
         // A call that is refused renews; what merely keeps a connection alive asks for what there is.

@@ -148,7 +148,10 @@ export function createCredentials(parts: CredentialParts): Credentials {
   }
 
   async function graphToken(server: UserServer, principal: Principal, purse: Purse): Promise<string> {
-    return obo.bearerFor(server, principal, graph, purse).token();
+    const token = await obo.bearerFor(server, principal, graph, purse).token();
+    // What is bound to a key is nothing as a text in a header of its own.
+    if (typeof token !== 'string') throw new GatewayError('OBO_MISCONFIGURED');
+    return token;
   }
 }
 

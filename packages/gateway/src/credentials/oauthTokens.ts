@@ -4,7 +4,7 @@ import { GatewayError } from '../errors/gatewayError.ts';
 import type { CredentialKey } from '../ports/index.ts';
 import type { Principal } from '../principal/principal.ts';
 import type { UserServer } from '../registry/server.ts';
-import type { Bearer } from '../upstream/target.ts';
+import type { Bearer, Token } from '../upstream/target.ts';
 import type { Challenge } from '../upstream/upstreamError.ts';
 import type { ChosenCredentials } from './chosenCredential.ts';
 import { credentialHolder } from './credentialHolder.ts';
@@ -119,6 +119,16 @@ export function heldOrThrow(outcome: TokenOutcome): HeldToken {
   }
 }
 
+/** As it is presented: one that is bound to a key is never a mere text. */
+export function presentable({ accessToken, prover }: Pick<HeldToken, 'accessToken' | 'prover'>): Token {
+  if (!prover) return accessToken;
+  return {
+    text: accessToken,
+    proof: (method, url) => prover.proof(method, url, accessToken),
+    heard: (url, nonce) => prover.heard(url, nonce),
+  };
+}
+
 /** One call's way to its token. It never holds more than the access tokens that it was given to present. */
 export function createVaultBearer(
   vault: Pick<CredentialVault, 'peek' | 'token' | 'recover'>,
@@ -137,11 +147,11 @@ export function createVaultBearer(
     shown.add(held.accessToken);
   }
 
-  function present(held: HeldToken): string {
+  function present(held: HeldToken): Token {
     take(held);
     // A login meanwhile is another grant: its token is not for a connection that was opened with the one before.
     if (isReplaced) throw new SignInRequired('revoked', { credentialId: held.id });
-    return held.accessToken;
+    return presentable(held);
   }
 
   return {

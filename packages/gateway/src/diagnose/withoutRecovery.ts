@@ -18,6 +18,7 @@ export function withoutRecovery(ready: Ready): Ready {
 /** Field by field: what else a bearer can do is about what to do after a refusal. */
 function asItIs(bearer: Bearer): Bearer {
   return {
+    extension: bearer.extension,
     token: () => bearer.token(),
     renew: () => Promise.resolve(false),
     isRenewed: () => bearer.isRenewed(),

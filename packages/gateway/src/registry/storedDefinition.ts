@@ -31,6 +31,7 @@ const operatorKeys: Readonly<Record<string, readonly string[]>> = {
     'private_key_id',
     'private_key_alg',
     'authorize_params',
+    'dpop',
   ],
   obo: ['provider', 'grant', 'audience', 'resource'],
 };

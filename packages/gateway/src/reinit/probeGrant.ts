@@ -46,12 +46,12 @@ export async function probeGrant(
 }
 
 /** Nobody renews it: what is asked is whether this one is taken. */
-function asItIs({ key, accessToken, canonicalUrl }: NewToken): OwnToken {
+function asItIs({ key, token, canonicalUrl }: NewToken): OwnToken {
   const bearer: Bearer = {
-    token: () => accessToken,
+    token: () => token,
     renew: () => Promise.resolve(false),
     isRenewed: () => false,
-    shown: () => [accessToken],
+    shown: () => [typeof token === 'string' ? token : token.text],
   };
   return { bearer, key, canonicalUrl, grant: '' };
 }

@@ -41,7 +41,7 @@ async function ownTokensRig(...happenings: Happening[]) {
   };
   const tokens: string[] = [];
   rig.answers = async ({ options }): Promise<Json> => {
-    const token = await options.bearer!.token();
+    const token = String(await options.bearer!.token());
     tokens.push(token);
     await happenings.shift()?.(token);
     return { content: [{ type: 'text', text: tokens.join(' ') }], resources: [] };
@@ -131,7 +131,7 @@ describe('a token that was renewed in the middle of a call', () => {
     const scene = await ownTokensRig();
     const { rig, vault } = scene;
     rig.answers = async ({ options }): Promise<Json> => {
-      const first = await options.bearer!.token();
+      const first = String(await options.bearer!.token());
       // Another call renews it.
       await vault.vault.recover(keyOf(), first);
       const second = await options.bearer!.token();

@@ -18,12 +18,24 @@ export interface RemoteTarget {
   readonly bearer?: Bearer | undefined;
 }
 
+/** A token that is good only together with a proof that we hold its key (RFC 9449). It is never sent as a bearer token. */
+export interface BoundToken {
+  readonly text: string;
+  /** For one request with this token. */
+  proof(method: string, url: string): string;
+  /** What an answer said in `DPoP-Nonce`. True: it is another one than was known. */
+  heard(url: string, nonce: string | undefined): boolean;
+}
+
+/** What is presented at a server: a bearer token as its text, or one that is bound to a key. */
+export type Token = string | BoundToken;
+
 /** One user's token for one server, asked for anew for every HTTP request; who asks keeps no answer. */
 export interface Bearer {
   /** The MCP extension by which it is had: the server is told that we know it. */
   readonly extension?: string | undefined;
   /** At once while one is at hand. Rejects when none is to be had: then nothing is sent. */
-  token(): string | Promise<string>;
+  token(): Token | Promise<Token>;
   /** The server refused the last one. True: another is at hand, and the request may be sent once more. */
   renew(challenge: Challenge | undefined): Promise<boolean>;
   /** Whether another one was already tried in this call because the server refused one. */

@@ -15,7 +15,7 @@ export function watchToken(target: UpstreamTarget): TokenWait {
     ...bearer,
     token() {
       const asked = bearer.token();
-      if (typeof asked === 'string') return asked;
+      if (!(asked instanceof Promise)) return asked;
       waits += 1;
       return asked.finally(() => (waits -= 1));
     },

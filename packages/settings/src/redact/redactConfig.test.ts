@@ -23,7 +23,7 @@ const shownKeys = new Set(
   oauth.token_endpoint_auth_methods_supported oauth.response_types_supported oauth.code_challenge_methods_supported
   oauth.skip_code_challenge_check oauth.audience oauth.forward_audience_on_refresh
   oauth.revocation_endpoint_auth_methods_supported oauth.resource oauth.legacyAuthDiscovery oauth.grant
-  oauth.private_key_file oauth.private_key_id oauth.private_key_alg oauth.authorize_params.*
+  oauth.private_key_file oauth.private_key_id oauth.private_key_alg oauth.authorize_params.* oauth.dpop
   issuers.*.profile issuers.*.pkce issuers.*.resource issuers.*.rotationGraceSeconds issuers.*.revokeOnReplace
   obo.scopes obo.provider obo.grant obo.audience obo.resource
   customUserVars.*.title customUserVars.*.description customUserVars.*.sensitive
@@ -38,16 +38,17 @@ const shownKeys = new Set(
   identityProviders.*.type identityProviders.*.clientId identityProviders.*.clientAuth
   identityProviders.*.certificateFile identityProviders.*.privateKeyFile identityProviders.*.assertionFile
   identityProviders.*.actorTokenFile identityProviders.*.caFile identityProviders.*.subjectTokenType
-  identityProviders.*.requestedTokenType targets.scopes`.split(/\s+/),
+  identityProviders.*.requestedTokenType targets.scopes
+  resourceServers.clientId resourceServers.clientAuth resourceServers.certificateFile resourceServers.privateKeyFile
+  resourceServers.caFile`.split(/\s+/),
 );
 
 /** Shown without what opens them. */
 const addressKeys = new Set(
   `url proxy iconPath oauth.authorization_url oauth.token_url oauth.revocation_endpoint oauth.redirect_uri oauth.issuer custom.baseURL
   issuers.*.origins issuers.*.endpointOrigins
-  identityProviders.*.issuer identityProviders.*.authority identityProviders.*.tokenEndpoint targets.origins`.split(
-    /\s+/,
-  ),
+  identityProviders.*.issuer identityProviders.*.authority identityProviders.*.tokenEndpoint targets.origins
+  resourceServers.issuer resourceServers.tokenEndpoint`.split(/\s+/),
 );
 
 /** Every place of a value that the schema knows, with `*` for the names that people choose. */

@@ -64,6 +64,7 @@ const oauth = fields({
   ...all(shown, 'code_challenge_methods_supported', 'skip_code_challenge_check'),
   ...all(shown, 'forward_audience_on_refresh', 'revocation_endpoint_auth_methods_supported'),
   ...all(shown, 'legacyAuthDiscovery', 'grant', 'private_key_file', 'private_key_id', 'private_key_alg'),
+  ...all(shown, 'dpop'),
   authorize_params: each(identifier),
   ...all(identifier, 'audience', 'resource'),
   client_secret: secret,
@@ -106,6 +107,13 @@ const provider = fields({
   clientSecret: secret,
   parameters: each(secret),
   targets: list(fields({ scopes: shown, origins: list(issuer) })),
+  resourceServers: list(
+    fields({
+      ...all(shown, 'clientId', 'clientAuth', 'certificateFile', 'privateKeyFile', 'caFile'),
+      ...all(issuer, 'issuer', 'tokenEndpoint'),
+      clientSecret: secret,
+    }),
+  ),
 });
 
 const document = fields({

@@ -42,7 +42,7 @@ export function createClientCredentials(parts: ClientCredentialParts): AppGrants
       const target = await targetFor(servers, server, { tenant, holder: principal });
       // A token for everybody is the operator's to give: nobody else's word sends it anywhere.
       if (!target?.isOperators) return null;
-      const { as, resource, publishedScopes, challengedScope } = await discovered(target);
+      const { as, resource, publishedScopes, challengedScope, bindsTokens } = await discovered(target);
       const { issuer } = as;
       const client = await clients.now({ tenant, target, issuer, as }, target.oauth.clientId ?? '');
       if (client.source !== 'configured') throw new GatewayError('UPSTREAM_AUTH_MISCONFIGURED');
@@ -66,6 +66,7 @@ export function createClientCredentials(parts: ClientCredentialParts): AppGrants
             ...(audience !== undefined && { audience }),
           },
           profile: profileOf(book(), issuer),
+          dpop: target.oauth.plain.dpop,
           async rediscover() {
             known.delete(server.revision);
             const moved = await discovery.again(target, issuer);
@@ -75,6 +76,7 @@ export function createClientCredentials(parts: ClientCredentialParts): AppGrants
         },
         endpoints: endpointsOf(as),
         scopes,
+        bindsTokens,
       };
     },
   };

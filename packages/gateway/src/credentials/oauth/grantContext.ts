@@ -10,6 +10,9 @@ export interface GrantBinding {
   readonly resource: string | null;
 }
 
+/** `auto`: where the server and its authorization server ask for it. */
+export type DpopMode = 'auto' | 'require' | 'off';
+
 /** What the operator knows of an authorization server. */
 export interface IssuerProfile {
   /** For how long after a rotation the refresh token before it still answers. 0: unknown. */
@@ -34,6 +37,8 @@ export interface GrantContext {
   /** What every token request of this grant repeats: `resource`, `audience`. */
   readonly form: Readonly<Record<string, string>>;
   readonly profile: IssuerProfile;
+  /** Whether tokens of this server have to be bound to a key. Absent: as the server asks. */
+  readonly dpop?: DpopMode | undefined;
   /** The endpoint is gone: asks the metadata again. Null when the issuer is another one, or has none. */
   rediscover(): Promise<CredentialEndpoints | null>;
   /** The client is not known there any more. True when another was registered; only ever of dynamic ones. */

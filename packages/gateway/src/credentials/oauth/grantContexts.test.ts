@@ -229,8 +229,8 @@ describe('a token that a user brings', () => {
       for (const said of ['refused', 'unreachable', 'unverified', 'ok'] as const) {
         const shown: string[] = [];
         const scene = await signInScene({
-          probe: async (_server, _principal, { key, accessToken }) => {
-            shown.push(accessToken);
+          probe: async (_server, _principal, { key, token }) => {
+            shown.push(String(token));
             expect(await scene.store.credentials.find(key)).toBeNull();
             return said;
           },

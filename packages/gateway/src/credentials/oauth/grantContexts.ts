@@ -43,6 +43,7 @@ export function createGrantContexts(parts: GrantContextParts): GrantContexts {
       headers: target.headers,
       form: repeatedForm(record, target),
       profile: profileOf(book(), issuer),
+      dpop: target.oauth.plain.dpop,
       async rediscover() {
         const as = await discovery.again(target, issuer);
         if (!as) return null;

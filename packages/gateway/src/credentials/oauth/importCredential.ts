@@ -63,7 +63,7 @@ export async function importCredential(
   await requireLabel(parts, key);
   const { accessToken, refreshToken, expiresIn, scope } = request;
   const probe = await probeToken(parts, server, principal, {
-    ...{ key, accessToken, canonicalUrl: target.canonicalUrl },
+    ...{ key, token: accessToken, canonicalUrl: target.canonicalUrl },
   });
   if (probe === 'refused') throw new GatewayError('MCP_TOKEN_REFUSED');
   const before = await parts.credentials.find(key);

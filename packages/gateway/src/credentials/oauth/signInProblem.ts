@@ -9,6 +9,8 @@ const sentences = {
   metadata_invalid: 'The metadata of the server, or of its authorization server, cannot be used.',
   issuer_mismatch: 'The authorization server calls itself by another name than the server does.',
   pkce_missing: 'The authorization server does not offer PKCE with S256.',
+  dpop_unsupported:
+    'Tokens for this server have to be bound to a key, which its authorization server does not offer with ES256.',
   audience_missing:
     'No resource is sent to this authorization server, and the scopes do not say for whom a token is.',
   no_client: 'There is no OAuth client for this server, and none can be registered.',

@@ -1,10 +1,11 @@
 import type { Clock, Fetch, Random } from '@behalf/kernel';
 import type { ReadNetworkError } from '../../upstream/upstreamError.ts';
+import type { Prover } from '../dpop/dpop.ts';
 import type { OAuthClient } from './oauthClient.ts';
 import { proveClient, type ProvenClient } from './oauthClientProof.ts';
 import type { TokenAnswer } from './tokenAnswer.ts';
 import { readTokenAnswer } from './tokenAnswerReading.ts';
-import { postForm, type FormAnswer } from './tokenEndpointPost.ts';
+import { postForm, type FormAnswer, type FormPost } from './tokenEndpointPost.ts';
 
 const TIMEOUT_MS = 10_000;
 
@@ -21,6 +22,8 @@ export interface TokenRequest {
   readonly clock: Clock;
   readonly random: Random;
   readonly timeoutMs?: number;
+  /** The key that the tokens are, or are to be, bound to (RFC 9449, section 5). */
+  readonly prover?: Prover | undefined;
   /** Asked when nothing is left but sending; false: nothing is sent. */
   readonly maySend?: () => boolean;
 }
@@ -37,28 +40,50 @@ export async function requestTokens({
   clock,
   random,
   timeoutMs = TIMEOUT_MS,
+  prover,
   maySend = () => true,
 }: TokenRequest): Promise<TokenAnswer> {
-  let proven: ProvenClient;
-  try {
-    proven = await proveClient(client, { issuer, clock, random });
-  } catch {
-    return { kind: 'misconfigured', error: 'client_key_unusable' };
-  }
-  if (!maySend()) return { kind: 'unavailable' };
-  const sentAt = clock.now();
-  let answer: FormAnswer;
-  try {
-    answer = await postForm({
-      ...{ url: endpoint, fetch, clock, timeoutMs },
+  const begunAt = clock.now();
+
+  async function send(): Promise<{ answer: FormAnswer; sentAt: number } | TokenAnswer> {
+    let proven: ProvenClient;
+    try {
+      // Anew for each request: an assertion is good once.
+      proven = await proveClient(client, { issuer, clock, random });
+    } catch {
+      return { kind: 'misconfigured', error: 'client_key_unusable' };
+    }
+    if (!maySend()) return { kind: 'unavailable' };
+    const sentAt = clock.now();
+    const post: FormPost = {
+      ...{ url: endpoint, fetch, clock, timeoutMs: timeoutMs - (sentAt - begunAt) },
       // Nothing that a definition adds takes the place of who we are.
       fields: { ...form, ...proven.fields },
-      headers: { ...lowerCase(headers), ...proven.headers },
-    });
-  } catch (error) {
-    return ofFailure(error, readError);
+      headers: {
+        ...lowerCase(headers),
+        ...proven.headers,
+        ...(prover && { dpop: prover.proof('POST', endpoint) }),
+      },
+    };
+    try {
+      return { answer: await postForm(post), sentAt };
+    } catch (error) {
+      return ofFailure(error, readError);
+    }
   }
-  return readTokenAnswer(answer, sentAt, clock);
+
+  const first = await send();
+  if ('kind' in first) return first;
+  const isAnother = prover?.heard(endpoint, first.answer.header('dpop-nonce')) === true;
+  const read = readTokenAnswer(first.answer, first.sentAt, clock);
+  // Nothing was done there but saying what to repeat (RFC 9449, section 8). Once: who asks again asks for something else.
+  if (!isAnother || read.kind !== 'misconfigured' || read.error !== 'use_dpop_nonce') return read;
+  // What is left must be enough for an answer: who hangs up early does not know what became of it.
+  if (clock.now() - begunAt > timeoutMs / 2) return { kind: 'unavailable' };
+  const second = await send();
+  if ('kind' in second) return second;
+  prover.heard(endpoint, second.answer.header('dpop-nonce'));
+  return readTokenAnswer(second.answer, second.sentAt, clock);
 }
 
 /** Only who knows that nothing was sent may say so. */

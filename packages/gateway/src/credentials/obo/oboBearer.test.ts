@@ -144,7 +144,7 @@ describe('one call’s way to its token', () => {
     expect(await rig.bearer().token()).toBe('token 2');
     // Each against the one before it, which differs in nothing else.
     const others = [{ role: 'ADMIN' }, {}, { userId: 'bob' }, {}, { tenant: 'other' }];
-    const seen: string[] = [];
+    const seen: unknown[] = [];
     for (const other of others) seen.push(await rig.bearer({ ...ada, ...other }).token());
     expect(seen).toEqual(['token 3', 'token 2', 'token 4', 'token 2', 'token 5']);
   });

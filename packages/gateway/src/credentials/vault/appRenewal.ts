@@ -1,3 +1,5 @@
+import type { HiddenText } from '@behalf/kernel';
+import { newDpopKey } from '../dpop/dpopKey.ts';
 import { requestTokens } from '../oauth/tokenEndpoint.ts';
 import type { Commit } from './commit.ts';
 import { lastOr, lookAgain, type Course, type Step } from './course.ts';
@@ -14,7 +16,7 @@ import { fitOf, type CredentialView } from './view.ts';
 
 export interface AppRenewalParts extends Pick<
   VaultTools,
-  'store' | 'keyring' | 'clock' | 'random' | 'readError' | 'appGrants' | 'record' | 'log' | 'timings'
+  'store' | 'keyring' | 'clock' | 'random' | 'readError' | 'appGrants' | 'record' | 'log' | 'timings' | 'dpop'
 > {
   readonly reading: Reading;
   readonly setbacks: Setbacks;
@@ -22,11 +24,16 @@ export interface AppRenewalParts extends Pick<
   readonly commit: Commit;
 }
 
+/** With the key that the token is bound to, where it is. */
+interface Bound extends Received {
+  readonly dpopKey: HiddenText | undefined;
+}
+
 export type RenewApp = (course: Course, view: CredentialView, last: HeldToken | undefined) => Promise<Step>;
 
 /** A token of our own. Asking twice costs a request and nothing else: the turn is enough, no claim is needed. */
 export function createAppRenewal(parts: AppRenewalParts): RenewApp {
-  const { clock, random, readError, appGrants, record: tell, log, timings, keyring } = parts;
+  const { clock, random, readError, appGrants, record: tell, log, timings, keyring, dpop } = parts;
   const { reading, setbacks, notices, commit } = parts;
 
   function failed({ key, id }: Course, view: CredentialView, answer: Refusal): TokenOutcome {
@@ -40,13 +47,14 @@ export function createAppRenewal(parts: AppRenewalParts): RenewApp {
     return setbacks.stand(pair, { kind: 'misconfigured', error: answer.error });
   }
 
-  async function keep(course: Course, view: CredentialView, grant: AppGrant, pair: Received): Promise<Step> {
+  async function keep(course: Course, view: CredentialView, grant: AppGrant, pair: Bound): Promise<Step> {
     const { key, id } = course;
     const { record, tokens } = view;
     tell({ kind: 'refresh', credential: key, outcome: 'ok' });
     setbacks.clear(id);
     const isSame = record?.status === 'active' && fitOf(record, grant.context) === 'fits';
-    if (!isSame || !tokens) {
+    // Another key is another credential: what is stored beside the old one could not be proven.
+    if (!isSame || !tokens || tokens.dpopKey !== pair.dpopKey) {
       await commit({
         ...key,
         binding: grant.context.binding,
@@ -54,6 +62,7 @@ export function createAppRenewal(parts: AppRenewalParts): RenewApp {
         tokens: pair.tokens,
         sentAt: pair.sentAt,
         scopesRequested: grant.scopes,
+        dpopKey: pair.dpopKey,
         baseGeneration: record?.generation ?? 0,
       });
       return lookAgain;
@@ -83,6 +92,8 @@ export function createAppRenewal(parts: AppRenewalParts): RenewApp {
     const grant = await appGrants?.of(course.key);
     if (!grant) return lastOr(last, { kind: 'misconfigured', error: 'no_app_grant' });
     const { context, endpoints, scopes } = grant;
+    const isBound = context.dpop === 'require' || grant.bindsTokens;
+    const dpopKey = isBound ? (view.tokens?.dpopKey ?? newDpopKey(random)) : undefined;
     const answer = await requestTokens({
       endpoint: endpoints.token,
       ...{
@@ -93,10 +104,16 @@ export function createAppRenewal(parts: AppRenewalParts): RenewApp {
       },
       form: { ...context.form, grant_type: 'client_credentials', ...(scopes !== '' && { scope: scopes }) },
       ...{ readError, clock, random, timeoutMs: timings.postMs },
+      prover: dpopKey && dpop.prover(dpopKey),
     });
     if (answer.kind !== 'tokens') return lastOr(last, failed(course, view, answer));
+    const { tokenType } = answer.tokens;
+    if (tokenType === 'dpop' ? !dpopKey : context.dpop === 'require') {
+      return lastOr(last, failed(course, view, { kind: 'misconfigured', error: 'dpop_mismatch' }));
+    }
     // RFC 6749, section 4.4.3: there should be none, and one would be a grant that nobody gave.
     const tokens = { ...answer.tokens, refreshToken: undefined, isRefreshTokenUnusable: false };
-    return keep(course, view, grant, { tokens, sentAt: answer.sentAt, isInDoubt: false });
+    const key = tokenType === 'dpop' ? dpopKey : undefined;
+    return keep(course, view, grant, { tokens, sentAt: answer.sentAt, isInDoubt: false, dpopKey: key });
   };
 }

@@ -65,6 +65,7 @@ export function createAttempt(parts: AttemptParts): Attempt {
         refresh_token: tokens.refreshToken.reveal(),
       },
       ...{ readError, clock, random, timeoutMs: timings.postMs },
+      prover: tokens.prover,
       maySend() {
         // Who was stopped since the claim may find another's there by now.
         sending.isLate = localClock.now() - claimedAt >= timings.sendWithinMs;

@@ -36,7 +36,8 @@ export function createCommit(parts: CommitParts): Commit {
     const refreshToken = tokens.refreshToken === undefined ? undefined : new HiddenText(tokens.refreshToken);
     const hashKey = newHashKey(random);
     const bound = { ...binding, generation: grant.baseGeneration + 1, tokenSeq: 1 };
-    const opened = { accessToken, tokenType, refreshToken, idToken, endpoints, hashKey };
+    const dpopKey = tokenType === 'dpop' ? grant.dpopKey : undefined;
+    const opened = { accessToken, tokenType, refreshToken, idToken, endpoints, hashKey, dpopKey };
     return {
       ...bound,
       ...sealTokens(keyring, { ...grant, ...bound }, opened),

@@ -1,5 +1,6 @@
 import { unlessAborted, within, type Cancellation } from '@behalf/kernel';
 import { credentialId, type CredentialKey } from '../../ports/index.ts';
+import { createDpop } from '../dpop/dpop.ts';
 import { createAppRenewal } from './appRenewal.ts';
 import { createAttempt } from './attempt.ts';
 import { createCommit } from './commit.ts';
@@ -31,7 +32,8 @@ export function createVault(parts: VaultParts): CredentialVault {
   const timings = checkTimings({ ...vaultTimings, ...parts.timings });
   const { store, log, clock: localClock } = parts;
   const time = createStoreTime(store, localClock);
-  const tools: VaultTools = { ...parts, timings, clock: time.clock, localClock, record };
+  const dpop = parts.dpop ?? createDpop({ clock: localClock, random: parts.random });
+  const tools: VaultTools = { ...parts, dpop, timings, clock: time.clock, localClock, record };
   const { clock } = tools;
 
   let closingSince = Infinity;

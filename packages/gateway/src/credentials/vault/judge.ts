@@ -29,9 +29,14 @@ export function judge(view: CredentialView, question: Question, timings: VaultTi
   if (record.status === 'revoked' || record.sealed === null) return needs('revoked');
   if (fit === 'unbound' || record.status === 'unbound') return needs('unbound');
   if (!tokens || record.status === 'unreadable') return needs('unreadable');
-  // We prove possession of no key: presented as a bearer it would be refused, or worse, accepted.
-  if (tokens.tokenType !== 'bearer')
+  // Without its key: presented as a bearer it would be refused, or worse, accepted.
+  if (tokens.tokenType === 'dpop' && !tokens.prover)
     return outcome({ kind: 'misconfigured', error: 'token_type_unsupported' });
+
+  // Whoever has a copy could use it, and the operator wants none of that kind here.
+  if (tokens.tokenType !== 'dpop' && view.context?.dpop === 'require' && record.kind !== 'static') {
+    return needs('unbound');
+  }
 
   const { now, refused, isEarly = false } = question;
   const isRefused = refused === tokens.accessToken;

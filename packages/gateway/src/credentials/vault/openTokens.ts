@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { HiddenText, SealError, type Keyring, type Random } from '@behalf/kernel';
 import { credentialContext, type CredentialEndpoints, type CredentialRecord } from '../../ports/index.ts';
+import type { Prover } from '../dpop/dpop.ts';
 import type { TokenSet } from '../oauth/tokenAnswer.ts';
 
 /** The tokens of a record, opened. What must not leave this folder is hidden from logs and inspection besides. */
@@ -11,6 +12,10 @@ export interface OpenTokens {
   readonly idToken: string | undefined;
   /** Where they may be sent: sealed with them, so that who can write into the store cannot have them sent elsewhere. */
   readonly endpoints: CredentialEndpoints | null;
+  /** The key that they are bound to, where they are: a private JWK. It never leaves but as what it signs. */
+  readonly dpopKey?: HiddenText | undefined;
+  /** Made of it where the tokens are used. */
+  readonly prover?: Prover | undefined;
   /**
    * What the hashes in the record are made with: of one generation, and sealed with the tokens, so that a change of keys
    * changes no hash and nobody guesses a token by a dump.
@@ -25,6 +30,7 @@ interface Payload {
   readonly tokenType: TokenSet['tokenType'];
   readonly endpoints: CredentialEndpoints | null;
   readonly hk: string;
+  readonly dk?: string | undefined;
 }
 
 type Bound = Parameters<typeof credentialContext>[0];
@@ -51,6 +57,7 @@ export function sealTokens(
     tokenType,
     endpoints,
     hk: hashKey.reveal(),
+    dk: tokens.dpopKey?.reveal(),
   };
   return {
     sealed: keyring.seal(JSON.stringify(payload), credentialContext(record)),
@@ -83,7 +90,7 @@ export function openTokens(
     if (error instanceof SealError) return undefined;
     throw error;
   }
-  const { at, rt, idToken, tokenType, endpoints, hk } = JSON.parse(text) as Payload;
+  const { at, rt, idToken, tokenType, endpoints, hk, dk } = JSON.parse(text) as Payload;
   return {
     accessToken: at,
     tokenType,
@@ -91,5 +98,6 @@ export function openTokens(
     idToken,
     endpoints,
     hashKey: new HiddenText(hk),
+    ...(dk !== undefined && { dpopKey: new HiddenText(dk) }),
   };
 }

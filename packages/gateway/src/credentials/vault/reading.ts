@@ -14,7 +14,7 @@ export interface Reading {
   learn(view: CredentialView): void;
 }
 
-export interface ReadingParts extends Pick<VaultTools, 'store' | 'keyring' | 'contexts'> {
+export interface ReadingParts extends Pick<VaultTools, 'store' | 'keyring' | 'contexts' | 'dpop'> {
   readonly snapshots: Snapshots;
   readonly time: StoreTime;
   /** With what this process could not store yet. */

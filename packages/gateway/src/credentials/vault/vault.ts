@@ -1,4 +1,5 @@
-import type { Cancellation } from '@behalf/kernel';
+import type { Cancellation, HiddenText } from '@behalf/kernel';
+import type { Prover } from '../dpop/dpop.ts';
 import type { CredentialEndpoints, CredentialKey, CredentialStatus } from '../../ports/index.ts';
 import type { GrantBinding } from '../oauth/grantContext.ts';
 import type { TokenSet } from '../oauth/tokenAnswer.ts';
@@ -20,6 +21,8 @@ export interface HeldToken {
   readonly scopesRequested: string;
   /** Of a login: whom it speaks of. */
   readonly idToken?: string | undefined;
+  /** Of one that is bound to a key: it is nothing without a proof, and no bearer token. */
+  readonly prover?: Prover | undefined;
 }
 
 export type TokenOutcome =
@@ -49,6 +52,8 @@ export interface NewGrant extends CredentialKey {
   /** When the request for it was sent. */
   readonly sentAt: number;
   readonly scopesRequested: string;
+  /** The key that the tokens are bound to, where they are. */
+  readonly dpopKey?: HiddenText | undefined;
   /** The generation it is meant to follow; 0: there was none. Another one meanwhile wins. */
   readonly baseGeneration: number;
   /** When the row goes by itself: with the session, of a login. */

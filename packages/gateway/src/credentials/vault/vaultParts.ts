@@ -9,6 +9,7 @@ import type {
 } from '../../ports/index.ts';
 import type { Log } from '../../upstream/parts.ts';
 import type { ReadNetworkError } from '../../upstream/upstreamError.ts';
+import type { Dpop } from '../dpop/dpop.ts';
 import type { GrantContext, GrantContexts } from '../oauth/grantContext.ts';
 import type { VaultTimings } from './timings.ts';
 
@@ -43,6 +44,8 @@ export interface AppGrant {
   readonly context: GrantContext;
   readonly endpoints: CredentialEndpoints;
   readonly scopes: string;
+  /** Whether its tokens are bound to a key of ours. */
+  readonly bindsTokens?: boolean;
 }
 
 /** Null: the server has no such grant. */
@@ -64,12 +67,15 @@ export interface VaultParts {
   /** For credentials of the kind `client_credentials`. */
   readonly appGrants?: AppGrants;
   readonly readError: ReadNetworkError;
+  /** Proves possession of the keys that tokens are bound to. Absent: one of its own. */
+  readonly dpop?: Dpop;
   readonly record: (event: VaultEvent) => void;
   readonly timings?: Partial<VaultTimings>;
 }
 
 /** The parts as they go on within this folder. */
-export interface VaultTools extends Omit<VaultParts, 'timings'> {
+export interface VaultTools extends Omit<VaultParts, 'timings' | 'dpop'> {
+  readonly dpop: Dpop;
   readonly timings: VaultTimings;
   /** The store's time: what is written into records and compared with them. */
   readonly clock: Clock;

@@ -1,4 +1,5 @@
 import type { CredentialKey, CredentialRecord } from '../../ports/index.ts';
+import type { Dpop } from '../dpop/dpop.ts';
 import type { GrantContext } from '../oauth/grantContext.ts';
 import { openTokens, type OpenTokens } from './openTokens.ts';
 import type { VaultTools } from './vaultParts.ts';
@@ -23,13 +24,22 @@ export interface CredentialView {
 /** Reads it anew. Rejects when the store, or who knows the definitions, does not answer. */
 export type ReadView = (key: CredentialKey, record: CredentialRecord | null) => Promise<CredentialView>;
 
-export function createReadView({ keyring, contexts }: Pick<VaultTools, 'keyring' | 'contexts'>): ReadView {
+export function createReadView({
+  keyring,
+  contexts,
+  dpop,
+}: Pick<VaultTools, 'keyring' | 'contexts' | 'dpop'>): ReadView {
   return async (key, record) => {
     if (record?.sealed == null) return { key, record, tokens: undefined, fit: 'fits', context: undefined };
     const found = await contexts.of(record);
     const context = found === 'unbound' ? undefined : found;
-    return { key, record, tokens: openTokens(keyring, record), fit: fitOf(record, context), context };
+    const tokens = provable(openTokens(keyring, record), dpop);
+    return { key, record, tokens, fit: fitOf(record, context), context };
   };
+}
+
+function provable(tokens: OpenTokens | undefined, dpop: Dpop): OpenTokens | undefined {
+  return tokens?.dpopKey ? { ...tokens, prover: dpop.prover(tokens.dpopKey) } : tokens;
 }
 
 export function fitOf(record: CredentialRecord, context: GrantContext | undefined): Fit {

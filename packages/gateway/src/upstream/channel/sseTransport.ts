@@ -1,13 +1,12 @@
 import type { Cancel, Clock } from '@behalf/kernel';
 import { SSEClientTransport, SseError } from '@modelcontextprotocol/client';
-import { plainHeaders, withToken } from '../bearerHeaders.ts';
+import { fetchWith, plainHeaders, tokenOf } from '../bearerHeaders.ts';
 import { bodyDecides, classifyStatus, type Refused } from '../http/classifyStatus.ts';
 import { networkFailure } from '../http/networkFailure.ts';
 import { isObject } from '../http/readAnswer.ts';
 import { aboutRequest, isLost, isPlain } from '../http/sessionLoss.ts';
 import type { Network } from '../parts.ts';
-import type { Bearer, RemoteTarget } from '../target.ts';
-import type { HeaderValues } from '../upstream.ts';
+import type { Bearer, RemoteTarget, Token } from '../target.ts';
 import { UpstreamError } from '../upstreamError.ts';
 import type { Channel, Sending } from './channel.ts';
 import { NoToken } from './noToken.ts';
@@ -46,8 +45,8 @@ export function createSseTransport(
   });
 
   async function openStream(url: string | URL, init?: RequestInit): Promise<Response> {
-    const headers = await presenting(init, target.bearer);
-    const response = await fetchTo(url, { ...init, headers });
+    const token = await tokenFor(init, target.bearer);
+    const response = await present(url, init, token);
     if (response.status !== 200)
       throw await refusal(response, { url: target.url, id: undefined, session: false, clock });
     return new Response(watched(response.body, note), { headers: response.headers });
@@ -64,15 +63,23 @@ export function createSseTransport(
     }
   }
 
-  /** A token for each request; the SDK's own headers besides. */
-  async function presenting(
+  /** A token for each request. */
+  async function tokenFor(
     init: RequestInit | undefined,
     bearer: Bearer | undefined,
-  ): Promise<HeaderValues> {
+  ): Promise<Token | undefined> {
     const signal = init?.signal ?? new AbortController().signal;
-    return withToken(plainHeaders(init?.headers), bearer, signal).catch((error: unknown) => {
-      throw new NoToken(error);
-    });
+    return bearer && tokenOf(bearer, signal).catch((error: unknown) => Promise.reject(new NoToken(error)));
+  }
+
+  /** With it, where there is a bearer, and the SDK's own headers besides. */
+  function present(
+    url: string | URL,
+    init: RequestInit | undefined,
+    token: Token | undefined,
+  ): Promise<Response> {
+    const sent = { ...init, headers: plainHeaders(init?.headers) };
+    return token === undefined ? fetchTo(url, sent) : fetchWith(fetchTo, url, sent, token);
   }
 
   /** Sends one message; gives how it was refused, if it was. */
@@ -89,9 +96,9 @@ export function createSseTransport(
     init.signal?.addEventListener('abort', leave);
     try {
       init.signal?.throwIfAborted();
-      const headers = await presenting(init, bearer);
+      const token = await tokenFor(init, bearer);
       if (!goesOn()) throw new UpstreamError('ended');
-      const response = await fetchTo(url, { ...init, headers, signal: exchange.signal });
+      const response = await present(url, { ...init, signal: exchange.signal }, token);
       stop = clock.timer(DRAIN_MS, leave);
       // The endpoint was named by the server itself: what it does not know any more is the session.
       if (!response.ok)

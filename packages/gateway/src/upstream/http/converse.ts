@@ -1,7 +1,7 @@
 import type { Cancel, Clock, Send, SendReply } from '@behalf/kernel';
-import { bearing } from '../bearerHeaders.ts';
+import { bearing, refuseEmpty, sendWith } from '../bearerHeaders.ts';
 import type { Questions } from '../askPeer.ts';
-import type { Bearer } from '../target.ts';
+import type { Bearer, BoundToken } from '../target.ts';
 import type { Answer, Era, HeaderValues, Json, Notice, RequestOptions } from '../upstream.ts';
 import { UpstreamError, type ReadNetworkError } from '../upstreamError.ts';
 import { bodyDecides, classifyStatus } from './classifyStatus.ts';
@@ -45,19 +45,24 @@ export interface Outgoing {
  */
 export async function converse(parts: ConverseParts, out: Outgoing, waiting: Waiting): Promise<Answer> {
   let { headers } = out;
+  let bound: BoundToken | undefined;
   if (out.bearer) {
     const asked = out.bearer.token();
     // Mostly it is at hand, and nobody waits for a promise.
-    headers = bearing(headers, typeof asked === 'string' ? asked : await waiting.forToken(asked));
+    const token = asked instanceof Promise ? await waiting.forToken(asked) : asked;
+    refuseEmpty(token);
+    if (typeof token === 'string') headers = bearing(headers, token, 'POST', out.url);
+    else bound = token;
   }
   try {
-    const reply = await parts.send({
+    const request = {
       method: 'POST',
       url: out.url,
       headers,
       body: out.body,
       signal: waiting.signal,
-    });
+    } as const;
+    const reply = await (bound ? sendWith(parts.send, request, bound) : parts.send(request));
     const { status } = reply;
     if (status < 200 || status > 299) throw await refusal(parts, out, reply);
     if (reply.isEventStream) return await readStream(parts, out, reply, waiting);

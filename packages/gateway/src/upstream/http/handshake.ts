@@ -1,10 +1,10 @@
 import { Client, ProtocolError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { abortReason, toAbortSignal, type Fetch } from '@behalf/kernel';
-import { bearing, plainHeaders, type Presented } from '../bearerHeaders.ts';
+import { fetchWith, plainHeaders, refuseEmpty, type Presented } from '../bearerHeaders.ts';
 import { sessionCapabilities, type Relay } from '../dialogue.ts';
-import type { HeaderValues, ServerClaims } from '../upstream.ts';
+import type { ServerClaims } from '../upstream.ts';
 import type { UpstreamParts } from '../parts.ts';
-import type { RemoteTarget } from '../target.ts';
+import type { Bearer, RemoteTarget, Token } from '../target.ts';
 import { UpstreamError } from '../upstreamError.ts';
 import { readClaims } from './claims.ts';
 import { classifyStatus } from './classifyStatus.ts';
@@ -60,11 +60,12 @@ export async function legacyHandshake(
   const watched: Fetch = async (url, init) => {
     // A stream is opened when somebody listens, not after each hand-shake.
     if (init?.method === 'GET') return new Response(null, { status: 405 });
-    const presenting = await headersOf(init);
+    const token = bearer && (await tokenNow(bearer));
     try {
       // Nothing goes out for somebody who has left, not even a cancellation: `initialize` is never cancelled.
       const either = init?.signal ? AbortSignal.any([init.signal, signal]) : signal;
-      const response = await fetch(url, { ...init, headers: presenting, signal: either });
+      const sent = { ...init, headers: plainHeaders(init?.headers), signal: either };
+      const response = await (token === undefined ? fetch(url, sent) : fetchWith(fetch, url, sent, token));
       if (response.ok) return response;
       const text = await response.text();
       failure = { error: refusal(response, text, target.url, parts) };
@@ -74,13 +75,13 @@ export async function legacyHandshake(
       throw error;
     }
   };
-  /** With a token of its own for each request. */
-  async function headersOf(init: RequestInit | undefined): Promise<HeaderValues> {
-    const plain = plainHeaders(init?.headers);
-    if (!bearer) return plain;
+  /** One of its own for each request. */
+  async function tokenNow(by: Bearer): Promise<Token> {
     try {
-      const asked = bearer.token();
-      return bearing(plain, typeof asked === 'string' ? asked : await waiting.forToken(asked));
+      const asked = by.token();
+      const token = asked instanceof Promise ? await waiting.forToken(asked) : asked;
+      refuseEmpty(token);
+      return token;
     } catch (error) {
       failure = { error };
       throw error;

@@ -1,7 +1,7 @@
 import type { SendReply } from '@behalf/kernel';
 import type { UpstreamParts } from '../parts.ts';
 import type { RemoteTarget } from '../target.ts';
-import { withToken, type Presented } from '../bearerHeaders.ts';
+import { sendPresenting, type Presented } from '../bearerHeaders.ts';
 import type { Questions } from '../askPeer.ts';
 import type { Notice } from '../upstream.ts';
 import { createServerLog } from '../channel/serverLog.ts';
@@ -38,8 +38,8 @@ export function keepLegacyStream(
     if (!session.offersStream) return null;
     const resume = lastEventId === '' ? {} : { 'last-event-id': lastEventId };
     const bare = { ...headers(), accept: 'text/event-stream', ...resume };
-    const presenting = await withToken(bare, credential().bearer, signal);
-    const reply = await send({ method: 'GET', url: target.url, headers: presenting, signal });
+    const request = { method: 'GET', url: target.url, headers: bare, signal } as const;
+    const reply = await sendPresenting(send, request, credential().bearer);
     const { status } = reply;
     if (status === 200 && reply.isEventStream) return reply;
     void reply.discard();

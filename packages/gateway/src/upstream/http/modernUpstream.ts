@@ -1,6 +1,6 @@
 import type { UpstreamParts } from '../parts.ts';
 import type { Bearer, RemoteTarget } from '../target.ts';
-import { withToken } from '../bearerHeaders.ts';
+import { sendPresenting } from '../bearerHeaders.ts';
 import type { HeaderValues, Json, ServerClaims, Upstream } from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
 import { isSessionCode } from './classifyStatus.ts';
@@ -123,8 +123,8 @@ export function createModernUpstream(
             const { id, headers } = outgoing(method, params, credential ? { headers: credential } : {});
             const envelope = envelopeFor(bearer);
             const body = writeRequest({ id, method, params, meta: undefined, envelope, wantsLog: false });
-            const presenting = await withToken(headers, bearer, signal);
-            const reply = await send({ method: 'POST', url: target.url, headers: presenting, body, signal });
+            const request = { method: 'POST', url: target.url, headers, body, signal } as const;
+            const reply = await sendPresenting(send, request, bearer);
             if (reply.status === 200 && reply.isEventStream) return reply;
             void reply.discard();
             if (reply.status === 429 || reply.status >= 500) throw new Error('Later');

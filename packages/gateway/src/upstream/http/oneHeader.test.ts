@@ -79,7 +79,7 @@ describe('a token in a request', () => {
   verifies('obo.injection.one-header', 'leaves other headers, and its source, as they are', () => {
     const headers = { 'x-team': 'blue', authorizations: 'x', authorizatioN: 'y', 'proxy-authoriz': 'z' };
     const before = structuredClone(headers);
-    expect(bearing(headers, 't')).toEqual({
+    expect(bearing(headers, 't', 'POST', 'https://s.example/mcp')).toEqual({
       'x-team': 'blue',
       authorizations: 'x',
       'proxy-authoriz': 'z',

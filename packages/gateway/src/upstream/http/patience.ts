@@ -1,5 +1,6 @@
 import { abortReason, LightCancellation, type Cancel, type Cancellation, type Clock } from '@behalf/kernel';
 import { DIALOGUE_MS } from '../askPeer.ts';
+import type { Token } from '../target.ts';
 import type { RequestOptions } from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
 
@@ -15,7 +16,7 @@ export interface Waiting {
   /** Ends what is left of the exchange after the answer came. */
   drop(): void;
   /** Waits for a token. Meanwhile nothing is on its way, and afterwards nothing goes out for who has left. */
-  forToken(asked: Promise<string>): Promise<string>;
+  forToken(asked: Promise<Token>): Promise<Token>;
   /** Waits for a person: that is no silence of the server. Not for ever: `DIALOGUE_MS` bounds the whole request. */
   forPerson<T>(asked: Promise<T>): Promise<T>;
 }

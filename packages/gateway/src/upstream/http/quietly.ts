@@ -1,5 +1,5 @@
 import type { Clock, Send, SendReply, SendRequest } from '@behalf/kernel';
-import { withToken } from '../bearerHeaders.ts';
+import { sendPresenting } from '../bearerHeaders.ts';
 import type { Bearer } from '../target.ts';
 
 /**
@@ -22,9 +22,8 @@ export async function sendQuietly(
   });
   async function post(): Promise<SendReply> {
     const { signal } = over;
-    const headers = bearer ? await withToken(request.headers, bearer, signal) : request.headers;
     signal.throwIfAborted();
-    return send({ ...request, headers, signal });
+    return sendPresenting(send, { ...request, signal }, bearer);
   }
   const sent = post().then(
     (reply) => reply.discard(),

@@ -22,6 +22,8 @@ export interface AuthorizationServer {
   readonly challengeMethods: readonly string[] | null;
   /** `client_id` may be the address of a document about the client. */
   readonly readsClientDocuments: boolean;
+  /** Algorithms of DPoP proofs (RFC 9449, section 5.1). Null: it does not say. */
+  readonly proofAlgorithms: readonly string[] | null;
   readonly fetchedAt: number;
 }
 
@@ -67,6 +69,7 @@ export function readMetadata(document: Document, issuer: string, fetchedAt: numb
     authMethods: textsOf(document['token_endpoint_auth_methods_supported']),
     challengeMethods: textsOf(document['code_challenge_methods_supported']),
     readsClientDocuments: document['client_id_metadata_document_supported'] === true,
+    proofAlgorithms: textsOf(document['dpop_signing_alg_values_supported']),
     fetchedAt,
   };
 }
@@ -87,6 +90,7 @@ export function withoutMetadata(origin: string, fetchedAt: number): Authorizatio
     // That revision demands PKCE of every client and server.
     challengeMethods: ['S256'],
     readsClientDocuments: false,
+    proofAlgorithms: null,
     fetchedAt,
   };
 }

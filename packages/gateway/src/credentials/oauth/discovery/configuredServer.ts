@@ -31,6 +31,7 @@ export function configuredServer(target: SignInTarget, now: number): Authorizati
     // Nobody advertises anything here. On the operator's word it is used all the same.
     challengeMethods: target.isOperators ? (plain.code_challenge_methods_supported ?? ['S256']) : null,
     readsClientDocuments: false,
+    proofAlgorithms: null,
     fetchedAt: now,
   };
 }

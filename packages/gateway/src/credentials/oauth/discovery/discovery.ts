@@ -8,6 +8,7 @@ import { isSafeEndpointOf, originOf } from '../safeUrl.ts';
 import { SignInImpossible } from '../signInProblem.ts';
 import type { SignInTarget } from '../signInTarget.ts';
 import { askChallenge } from './askChallenge.ts';
+import { bindsTokens } from './bindsTokens.ts';
 import { isIssuer, withoutMetadata, type AuthorizationServer } from './authorizationServer.ts';
 import { configuredServer, withConfigured } from './configuredServer.ts';
 import { hasOwnKeySet } from './keySet.ts';
@@ -26,6 +27,8 @@ export interface Discovered {
   readonly mustAsk: boolean;
   readonly challengedScope: string | undefined;
   readonly publishedScopes: readonly string[] | null;
+  /** Whether tokens are bound to a key. */
+  readonly bindsTokens: boolean;
 }
 
 export interface Discovery {
@@ -173,6 +176,7 @@ export function createDiscovery(parts: DiscoveryParts): Discovery {
       mustAsk: rules.mustAsk(target, as),
       challengedScope: scopeText(challenge?.scope),
       publishedScopes: published?.scopes ?? null,
+      bindsTokens: bindsTokens({ mode: target.oauth.plain.dpop, as, published, challenge }),
     };
   }
 

@@ -15,6 +15,8 @@ export interface ProtectedResource {
   readonly resource: string;
   readonly authorizationServers: readonly string[];
   readonly scopes: readonly string[] | null;
+  /** It takes no token that is not bound to a key (RFC 9728, section 2). */
+  readonly wantsBound: boolean;
 }
 
 /** Null where it publishes nothing. `place`: what its challenge named, which is then the only place. */
@@ -47,6 +49,7 @@ function checked(document: Document, target: SignInTarget, url: string): Protect
     resource: name,
     authorizationServers: textsOf(servers)?.slice(0, MOST_SERVERS) ?? [],
     scopes: scopeNames(scopes),
+    wantsBound: document['dpop_bound_access_tokens_required'] === true,
   };
 }
 

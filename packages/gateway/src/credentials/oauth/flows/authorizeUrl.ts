@@ -1,4 +1,6 @@
 import { scopeList } from '@behalf/contracts';
+import { HiddenText } from '@behalf/kernel';
+import { readDpopKey } from '../../dpop/dpopKey.ts';
 import { asksOffline } from '../discovery/chooseScopes.ts';
 import type { SignInTarget } from '../signInTarget.ts';
 import type { FlowPayload } from './flowPayload.ts';
@@ -19,6 +21,7 @@ const reserved = [
   'id_token_hint',
   'acr_values',
   'max_age',
+  'dpop_jkt',
 ] as const;
 
 /** Where the browser leaves for (RFC 6749, section 4.1.1; RFC 7636; RFC 8707). */
@@ -48,6 +51,8 @@ export function authorizeUrl(
   put('code_challenge', s256(payload.verifier));
   put('code_challenge_method', 'S256');
   if (scopeList(payload.scopes).includes('openid')) put('nonce', payload.nonce);
+  // Section 10: the code too is of use to who has the key alone.
+  if (payload.dpopKey !== undefined) put('dpop_jkt', readDpopKey(new HiddenText(payload.dpopKey)).thumbprint);
   put('claims', payload.claims);
   return url.href;
 }

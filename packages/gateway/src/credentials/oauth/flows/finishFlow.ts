@@ -1,15 +1,18 @@
 import type { FlowError } from '@behalf/contracts';
+import { HiddenText } from '@behalf/kernel';
 import type { AuditEvent } from '../../../audit/audit.ts';
 import { actorOf } from '../../../audit/audit.ts';
 import type { CredentialKey, OAuthFlowRecord } from '../../../ports/index.ts';
 import type { UserPrincipal } from '../../../principal/principal.ts';
 import { credentialHolder } from '../../credentialHolder.ts';
+import { createDpop, type Prover } from '../../dpop/dpop.ts';
+import { presentable } from '../../oauthTokens.ts';
 import { probeToken } from '../probeToken.ts';
 import { refusingRedirects } from '../refusingRedirects.ts';
 import { targetFor } from '../signInServers.ts';
 import type { SignInTarget } from '../signInTarget.ts';
 import { storeGrant } from '../storeGrant.ts';
-import type { TokenAnswer } from '../tokenAnswer.ts';
+import type { TokenAnswer, TokenSet } from '../tokenAnswer.ts';
 import { requestTokens } from '../tokenEndpoint.ts';
 import { endFlow } from './endFlow.ts';
 import { EXCHANGE_MS, type OAuthFlowParts } from './flowParts.ts';
@@ -114,9 +117,12 @@ async function complete(parts: OAuthFlowParts, of: Completing): Promise<FlowErro
   if (parameters.code === null) return 'missing_code';
   const target = await currentTarget(parts, flow, payload);
   if (!target) return 'config_changed';
-  const answer = await exchange(parts, flow, payload, target, parameters.code);
+  const dpopKey = payload.dpopKey === undefined ? undefined : new HiddenText(payload.dpopKey);
+  const prover = dpopKey && createDpop(parts).prover(dpopKey);
+  const answer = await exchange(parts, flow, payload, target, { code: parameters.code, prover });
   if (typeof answer === 'string') return answer;
   const { tokens, sentAt } = answer;
+  if (!isWantedKind(tokens, prover, target)) return 'token_exchange_failed';
   const key: CredentialKey = {
     tenant: flow.tenant,
     principal: credentialHolder(principal),
@@ -144,6 +150,7 @@ async function complete(parts: OAuthFlowParts, of: Completing): Promise<FlowErro
     sentAt,
     scopesRequested: payload.scopes,
     baseGeneration: payload.baseGeneration,
+    dpopKey,
   });
   if (committed.kind === 'superseded') return 'superseded';
   if (tokens.idToken !== undefined) {
@@ -151,10 +158,10 @@ async function complete(parts: OAuthFlowParts, of: Completing): Promise<FlowErro
     const { checkIdToken } = await import('./checkIdToken.ts');
     await checkIdToken(parts, tokens.idToken, payload, target);
   }
-  const { accessToken } = tokens;
+  const { accessToken, tokenType } = tokens;
   return probeToken(parts, target.server, principal, {
     key,
-    accessToken,
+    token: presentable({ accessToken, prover: tokenType === 'dpop' ? prover : undefined }),
     canonicalUrl: payload.canonicalUrl,
   });
 }
@@ -176,7 +183,7 @@ async function exchange(
   { tenant }: OAuthFlowRecord,
   payload: FlowPayload,
   target: SignInTarget,
-  code: string,
+  { code, prover }: { readonly code: string; readonly prover: Prover | undefined },
 ): Promise<Extract<TokenAnswer, { kind: 'tokens' }> | FlowError> {
   const { issuer, clientId, redirectUri, resource, verifier = '' } = payload;
   const use = { tenant, target, issuer };
@@ -198,6 +205,7 @@ async function exchange(
     readError: network.readError,
     clock,
     random,
+    prover,
   });
   if (answer.kind === 'tokens') return answer;
   log('oauth_code_not_exchanged', { server: target.server.name, reason: answer.kind });
@@ -208,9 +216,14 @@ async function exchange(
   return answer.kind === 'unavailable' ? 'temporarily_unavailable' : 'token_exchange_failed';
 }
 
+/** A token that is bound to a key we do not have is of no use, and one that is bound to none is not what the operator wants. */
+function isWantedKind({ tokenType }: TokenSet, prover: Prover | undefined, { oauth }: SignInTarget): boolean {
+  return tokenType === 'dpop' ? prover !== undefined : oauth.plain.dpop !== 'require';
+}
+
 /** What is over needs none any more. */
 function withoutSecrets(
-  { verifier: _verifier, nonce: _nonce, ...rest }: FlowPayload,
+  { verifier: _verifier, nonce: _nonce, dpopKey: _dpopKey, ...rest }: FlowPayload,
   probe: ProbeResult | undefined,
 ): FlowPayload {
   return { ...rest, ...(probe && { probe }) };

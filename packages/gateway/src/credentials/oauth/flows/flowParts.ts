@@ -10,6 +10,7 @@ import type {
 import type { UserPrincipal } from '../../../principal/principal.ts';
 import type { ServerSnapshot } from '../../../registry/server.ts';
 import type { Log } from '../../../upstream/parts.ts';
+import type { Token } from '../../../upstream/target.ts';
 import type { CredentialVault } from '../../vault/vault.ts';
 import type { Discovery } from '../discovery/discovery.ts';
 import type { OAuthNetwork } from '../oauthNetwork.ts';
@@ -52,7 +53,7 @@ export interface OAuthFlowParts {
 /** A token that a user was just given, or brings. */
 export interface NewToken {
   readonly key: CredentialKey;
-  readonly accessToken: string;
+  readonly token: Token;
   /** The only address that it may be presented to. */
   readonly canonicalUrl: string;
 }

@@ -33,9 +33,13 @@ export interface FlowPayload {
   /** Users are told first whose tokens go where. */
   readonly mustAsk: boolean;
   readonly baseGeneration: number;
+  /** Tokens are bound to a key of their own (RFC 9449). */
+  readonly bindsTokens?: boolean;
   /** Of the last time that the browser left. */
   readonly verifier?: string;
   readonly nonce?: string;
+  /** The key, as a private JWK: sealed here until the grant has it. */
+  readonly dpopKey?: string;
   /** How the server took the new token. */
   readonly probe?: ProbeResult;
 }

@@ -3,6 +3,7 @@ import { GatewayError } from '../../../errors/gatewayError.ts';
 import type { OAuthFlowRecord } from '../../../ports/index.ts';
 import type { UserPrincipal } from '../../../principal/principal.ts';
 import { credentialHolder } from '../../credentialHolder.ts';
+import { newDpopKey } from '../../dpop/dpopKey.ts';
 import { hostOf, originOf } from '../safeUrl.ts';
 import { targetFor } from '../signInServers.ts';
 import type { SignInTarget } from '../signInTarget.ts';
@@ -136,7 +137,11 @@ async function leave(
 ): Promise<Extract<Opened, { kind: 'leave' }>> {
   const { flows, clock, keyring, random } = parts;
   const [state, browserSecret] = [newSecret(random), newSecret(random)];
-  const leaving = { ...payload, verifier: newSecret(random), nonce: newSecret(random) };
+  const leaving = {
+    ...payload,
+    ...{ verifier: newSecret(random), nonce: newSecret(random) },
+    ...(payload.bindsTokens && { dpopKey: newDpopKey(random).reveal() }),
+  };
   const opened = await flows.move(
     flow.id,
     { status: UNOPENED, userId: flow.userId, now: clock.now() },

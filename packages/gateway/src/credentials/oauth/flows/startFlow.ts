@@ -168,10 +168,8 @@ async function prepare(
   const { label, challenge, widenedScopes, claims } = wanted;
   const target = await targetFor(parts.servers, server, { tenant, holder });
   if (!target) throw new SignInImpossible('not_fillable');
-  const { as, resource, mustAsk, challengedScope, publishedScopes } = await parts.discovery.discover(
-    target,
-    challenge,
-  );
+  const { as, resource, mustAsk, challengedScope, publishedScopes, bindsTokens } =
+    await parts.discovery.discover(target, challenge);
   if (as.authorizationEndpoint === null) throw new SignInImpossible('metadata_invalid');
   const scopes = chooseScopes({
     configured: target.oauth.scope,
@@ -207,6 +205,7 @@ async function prepare(
     claims,
     mustAsk,
     baseGeneration: before?.generation ?? 0,
+    bindsTokens,
   };
 }
 

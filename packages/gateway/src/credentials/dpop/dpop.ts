@@ -1,0 +1,84 @@
+import { createHash, sign } from 'node:crypto';
+import type { Clock, HiddenText, Random } from '@behalf/kernel';
+import { createRecent } from '../recent.ts';
+import { readDpopKey, type DpopKey } from './dpopKey.ts';
+
+/** How many servers' nonces are remembered. One that is forgotten costs one more request. */
+const MOST_NONCES = 1_000;
+/** RFC 9449, section 8.1, with an end. */
+const NONCE = /^[\x21\x23-\x5b\x5d-\x7e]{1,512}$/;
+
+/** Proves that we hold one key. */
+export interface Prover {
+  readonly thumbprint: string;
+  /** For one request: its method, its address and, at a resource, the token that is presented with it. */
+  proof(method: string, url: string, accessToken?: string): string;
+  /** What an answer from there said in `DPoP-Nonce`. True: it is another one than was known. */
+  heard(url: string, nonce: string | undefined): boolean;
+}
+
+export interface Dpop {
+  /** The same one for the same object. Throws where the text is no key. */
+  prover(key: HiddenText): Prover;
+}
+
+/** Proofs of possession (RFC 9449). What servers want repeated is remembered by their origin, for all keys. */
+export function createDpop({ clock, random }: { readonly clock: Clock; readonly random: Random }): Dpop {
+  const nonces = createRecent<string>(MOST_NONCES);
+  const known = new WeakMap<HiddenText, Prover>();
+
+  function proverOf({ privateKey, jwk, thumbprint }: DpopKey): Prover {
+    const header = encoded({ typ: 'dpop+jwt', alg: 'ES256', jwk });
+    return {
+      thumbprint,
+      proof(method, url, accessToken) {
+        const nonce = nonces.get(originOf(url));
+        const claims = encoded({
+          jti: random.id(),
+          htm: method,
+          htu: withoutQuery(url),
+          iat: Math.floor(clock.now() / 1_000),
+          ...(accessToken !== undefined && { ath: hashOf(accessToken) }),
+          ...(nonce !== undefined && { nonce }),
+        });
+        const data = Buffer.from(`${header}.${claims}`);
+        const signature = sign('sha256', data, { key: privateKey, dsaEncoding: 'ieee-p1363' });
+        return `${header}.${claims}.${signature.toString('base64url')}`;
+      },
+      heard(url, nonce) {
+        const origin = originOf(url);
+        if (nonce === undefined || !NONCE.test(nonce) || nonces.get(origin) === nonce) return false;
+        nonces.set(origin, nonce);
+        return true;
+      },
+    };
+  }
+
+  return {
+    prover(text) {
+      const before = known.get(text);
+      if (before) return before;
+      const prover = proverOf(readDpopKey(text));
+      known.set(text, prover);
+      return prover;
+    },
+  };
+}
+
+function encoded(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
+}
+
+function hashOf(accessToken: string): string {
+  return createHash('sha256').update(accessToken, 'ascii').digest('base64url');
+}
+
+function originOf(url: string): string {
+  return new URL(url).origin;
+}
+
+/** Section 4.2: neither query nor fragment. */
+function withoutQuery(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return origin + pathname;
+}
