@@ -16,6 +16,7 @@ import { conversations } from './mutants/conversations.ts';
 import { devidp } from './mutants/devidp.ts';
 import { oboDevidp } from './mutants/oboDevidp.ts';
 import { drafts } from './mutants/drafts.ts';
+import { dpop } from './mutants/dpop.ts';
 import { egress } from './mutants/egress.ts';
 import { egressSend } from './mutants/egressSend.ts';
 import { flow } from './mutants/flow.ts';
@@ -134,6 +135,7 @@ export const mutants: readonly Mutant[] = [
   ...oboDevidp,
   ...scenarios,
   ...drafts,
+  ...dpop,
   ...egress,
   ...egressSend,
   ...settings,

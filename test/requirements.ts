@@ -11,6 +11,7 @@ import { conversations } from './requirements/conversations.ts';
 import { devidp } from './requirements/devidp.ts';
 import { oboDevidp } from './requirements/oboDevidp.ts';
 import { drafts } from './requirements/drafts.ts';
+import { dpop } from './requirements/dpop.ts';
 import { egress } from './requirements/egress.ts';
 import { flow } from './requirements/flow.ts';
 import { foundation } from './requirements/foundation.ts';
@@ -104,6 +105,7 @@ export const requirements: Readonly<Record<string, Requirement>> = {
   ...oboDevidp,
   ...scenarios,
   ...drafts,
+  ...dpop,
   ...egress,
   ...settings,
   ...stores,

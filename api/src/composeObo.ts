@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { Env, EnvRecord } from '@behalf/contracts';
 import {
+  createBoundKeys,
+  createDpop,
   createExchanger,
   createExchangeProviders,
   createOboTargets,
@@ -104,6 +106,7 @@ export async function composeObo(parts: ComposeOboParts): Promise<Obo> {
       return found?.id === server.id && found.revision === server.revision ? found : undefined;
     },
     providers: () => providers,
+    boundKeys: createBoundKeys({ keyring, dpop: createDpop({ clock, random }) }),
     placeOf: createPlaces({ network: door.oauth, clock, patienceMs: env.MCP_OAUTH_DETECTION_TIMEOUT }),
     pendingClaims: openId?.pendingClaims ?? { put: async () => undefined },
     refused: (wish) => books.refused(wish),

@@ -99,6 +99,9 @@ export async function composeExchange(users: number): Promise<ComposedExchange> 
         ...{ login: () => null, graphScopes: graphScopes({}) },
       }),
       ...{ trust, subjects, exchanger, providers: () => providers },
+      boundKeys: () => {
+        throw new Error('No token is bound to a key here');
+      },
       placeOf: () => ({ url: '', authorizationServers: async () => [] }),
       pendingClaims: { put: async () => undefined },
       refused: log,

@@ -87,8 +87,8 @@ export const obo: readonly Mutant[] = [
   {
     id: 'obo.token.warm',
     file: bearer,
-    find: "return atHand() ?? exchange('obtain');",
-    replace: "return exchange('obtain');",
+    find: '        const kept = atHand();\n',
+    replace: '        const kept = undefined;\n',
   },
   {
     id: 'obo.token.budget',

@@ -25,7 +25,7 @@ export const oboFaults: readonly Mutant[] = [
   mutant(
     'faults.bounded',
     `${obo}/providers/tokenAnswer`,
-    "if (typeof type !== 'string' || type.toLowerCase() !== 'bearer')",
+    "if (typeof type !== 'string' || type.toLowerCase() !== (isBound ? 'dpop' : 'bearer'))",
     "if (typeof type !== 'string')",
   ),
   // Who is told to come back is told when.

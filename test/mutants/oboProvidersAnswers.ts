@@ -12,7 +12,7 @@ export const oboProvidersAnswers: readonly Mutant[] = [
   {
     id: 'obo.answer.token',
     file: `${folder}/tokenAnswer.ts`,
-    find: "if (typeof type !== 'string' || type.toLowerCase() !== 'bearer')",
+    find: "if (typeof type !== 'string' || type.toLowerCase() !== (isBound ? 'dpop' : 'bearer'))",
     replace: "if (typeof type !== 'string' || type === 'N_A')",
   },
   {

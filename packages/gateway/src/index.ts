@@ -70,6 +70,8 @@ export {
   createExchangeProviders,
   type ExchangeProviders,
 } from './credentials/obo/providers/exchangeProviders.ts';
+export { createDpop, type Dpop } from './credentials/dpop/dpop.ts';
+export { createBoundKeys, type BoundKeys } from './credentials/obo/boundKeys.ts';
 export { createPlaces, type PlaceParts } from './credentials/obo/places.ts';
 export { createForgetOutdated } from './credentials/obo/forgetOutdated.ts';
 export { createExchangeRecord } from './credentials/obo/recordExchange.ts';

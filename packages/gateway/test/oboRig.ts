@@ -1,12 +1,16 @@
-import { HiddenText } from '@behalf/kernel';
+import { createKeyring, HiddenText, systemRandom } from '@behalf/kernel';
 import type { OboProblem } from '@behalf/settings';
-import { aPrincipal } from '@behalf/testkit';
+import { aPrincipal, createFakeClock } from '@behalf/testkit';
+import { createDpop } from '../src/credentials/dpop/dpop.ts';
+import { createBoundKeys } from '../src/credentials/obo/boundKeys.ts';
 import type { Exchanged, ExchangeJob } from '../src/credentials/obo/exchanger.ts';
 import type { ExchangeProvider } from '../src/credentials/obo/exchangeProvider.ts';
 import { createOboTokens, createPurse, type RefusedWish } from '../src/credentials/obo/oboTokens.ts';
 import type { Subject } from '../src/credentials/obo/subject.ts';
 import type { Principal } from '../src/principal/principal.ts';
 import { userServer } from './servers.ts';
+
+const keyring = createKeyring([Buffer.alloc(32, 5)], systemRandom);
 
 export const ada = aPrincipal({ userId: 'ada', issuer: 'https://issuer.example' });
 
@@ -84,6 +88,10 @@ export function oboRig(definition: Parameters<typeof userServer>[0] = { obo: { s
       },
     },
     providers: () => ({ find: () => rig.found }),
+    boundKeys: createBoundKeys({
+      keyring,
+      dpop: createDpop({ clock: createFakeClock(), random: systemRandom }),
+    }),
     placeOf: () => ({ url: 'https://server.example/mcp', authorizationServers: async () => [] }),
     exchanger: {
       peek(key) {

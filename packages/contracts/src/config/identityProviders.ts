@@ -101,6 +101,12 @@ export const IdentityProvider = section({
     .min(1)
     .optional()
     .describe('File that holds the `actor_token` of RFC 8693 (a JWT), read for each exchange.'),
+  dpop: z
+    .enum(['require', 'off'])
+    .optional()
+    .describe(
+      'Tokens that are bound to a key of each user (RFC 9449); with `id-jag`, those of the second leg. Absent: `off`. Not for `entra`.',
+    ),
   resourceServers: z
     .array(ResourceAuthorizationServer)
     .min(1)

@@ -3,7 +3,8 @@ import type { AppServer } from '../registry/server.ts';
 import { usesOwnGrant } from '../registry/scope.ts';
 import { ownedByApp, type AppBearer, type Bearer } from '../upstream/target.ts';
 import { APP_HOLDER } from './credentialHolder.ts';
-import { createVaultBearer, DEFAULT_LABEL, heldOrThrow, presentable } from './oauthTokens.ts';
+import { createVaultBearer, DEFAULT_LABEL, heldOrThrow } from './oauthTokens.ts';
+import { presentable } from './presentable.ts';
 import type { Purse } from './obo/oboTokens.ts';
 import type { CredentialVault, HeldToken } from './vault/vault.ts';
 

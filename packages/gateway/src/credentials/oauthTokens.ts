@@ -9,6 +9,7 @@ import type { Challenge } from '../upstream/upstreamError.ts';
 import type { ChosenCredentials } from './chosenCredential.ts';
 import { credentialHolder } from './credentialHolder.ts';
 import type { Purse } from './obo/oboTokens.ts';
+import { presentable } from './presentable.ts';
 import { SignInRequired } from './signInRequired.ts';
 import type { CredentialVault, HeldToken, TokenOutcome } from './vault/vault.ts';
 
@@ -117,16 +118,6 @@ export function heldOrThrow(outcome: TokenOutcome): HeldToken {
     case 'misconfigured':
       throw new GatewayError('UPSTREAM_AUTH_MISCONFIGURED');
   }
-}
-
-/** As it is presented: one that is bound to a key is never a mere text. */
-export function presentable({ accessToken, prover }: Pick<HeldToken, 'accessToken' | 'prover'>): Token {
-  if (!prover) return accessToken;
-  return {
-    text: accessToken,
-    proof: (method, url) => prover.proof(method, url, accessToken),
-    heard: (url, nonce) => prover.heard(url, nonce),
-  };
 }
 
 /** One call's way to its token. It never holds more than the access tokens that it was given to present. */

@@ -14,6 +14,7 @@ const notForEntra = [
   'subjectTokenType',
   'requestedTokenType',
   'actorTokenFile',
+  'dpop',
 ] as const;
 const ofTokenExchange = ['subjectTokenType', 'requestedTokenType', 'actorTokenFile'] as const;
 /** What the exchange itself says: a second value for it would be somebody else's exchange. */

@@ -38,7 +38,7 @@ const shownKeys = new Set(
   identityProviders.*.type identityProviders.*.clientId identityProviders.*.clientAuth
   identityProviders.*.certificateFile identityProviders.*.privateKeyFile identityProviders.*.assertionFile
   identityProviders.*.actorTokenFile identityProviders.*.caFile identityProviders.*.subjectTokenType
-  identityProviders.*.requestedTokenType targets.scopes
+  identityProviders.*.requestedTokenType identityProviders.*.dpop targets.scopes
   resourceServers.clientId resourceServers.clientAuth resourceServers.certificateFile resourceServers.privateKeyFile
   resourceServers.caFile`.split(/\s+/),
 );

@@ -101,7 +101,7 @@ const endpoint = fields({
 });
 
 const provider = fields({
-  ...all(shown, 'type', 'clientId', 'clientAuth', 'subjectTokenType', 'requestedTokenType'),
+  ...all(shown, 'type', 'clientId', 'clientAuth', 'subjectTokenType', 'requestedTokenType', 'dpop'),
   ...all(shown, 'certificateFile', 'privateKeyFile', 'assertionFile', 'actorTokenFile', 'caFile'),
   ...all(issuer, 'issuer', 'authority', 'tokenEndpoint'),
   clientSecret: secret,

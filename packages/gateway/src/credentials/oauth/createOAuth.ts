@@ -5,6 +5,7 @@ import type { UserPrincipal } from '../../principal/principal.ts';
 import type { ServerSnapshot } from '../../registry/server.ts';
 import type { Allowed } from '../../toolcall/checkAccess.ts';
 import type { AppGrants } from '../vault/vaultParts.ts';
+import { createDpop } from '../dpop/dpop.ts';
 import { createClientCredentials } from './clientCredentials.ts';
 import { createDiscovery, type Discovery } from './discovery/discovery.ts';
 import { createOAuthFlows, type OAuthFlows } from './flows/createOAuthFlows.ts';
@@ -27,7 +28,7 @@ import type { SignInTarget } from './signInTarget.ts';
 
 export interface OAuthParts extends Omit<
   OAuthFlowParts,
-  'servers' | 'discovery' | 'clients' | 'credentials' | 'network'
+  'servers' | 'discovery' | 'clients' | 'credentials' | 'network' | 'dpop'
 > {
   readonly network: OAuthDoor;
   readonly credentials: Pick<CredentialStore, 'find' | 'list'>;
@@ -91,7 +92,7 @@ export function createOAuth(parts: OAuthParts): OAuth {
   const granting = { servers, network, discovery, clients, rules, book };
   const importing = { ...parts, network, discovery, clients };
   return {
-    flows: createOAuthFlows({ ...parts, network, discovery, clients }),
+    flows: createOAuthFlows({ ...parts, network, discovery, clients, dpop: createDpop(parts) }),
     contexts: createGrantContexts(granting),
     appGrants: createClientCredentials({ ...granting, clock }),
     ...{ discovery, clients, documentKey },

@@ -18,7 +18,7 @@ export interface KeyParts {
   readonly resource: string | undefined;
   readonly scopes: readonly string[];
   readonly claims: string | undefined;
-  /** Reserved for keys that a token is bound to. */
+  /** Of the key that it is bound to; undefined for a bearer token. */
   readonly keyThumbprint: string | undefined;
 }
 

@@ -21,6 +21,8 @@ export interface Wish {
   readonly subject: Subject;
   readonly provider: ExchangeProvider;
   readonly claims: string | undefined;
+  /** Names the key that the token is bound to; undefined for a bearer token. */
+  readonly keyThumbprint: string | undefined;
 }
 
 interface Named extends Wish {
@@ -52,13 +54,14 @@ function isSame(a: Wish, b: Wish): boolean {
   return (
     a.wanted === b.wanted &&
     a.claims === b.claims &&
+    a.keyThumbprint === b.keyThumbprint &&
     a.principal.role === b.principal.role &&
     a.principal.userId === b.principal.userId &&
     a.principal.tenant === b.principal.tenant
   );
 }
 
-function keyOf({ server, principal, wanted, subject, provider, claims }: Wish): string {
+function keyOf({ server, principal, wanted, subject, provider, claims, keyThumbprint }: Wish): string {
   return exchangeKey({
     tenant: principal.tenant,
     principal: principalKey(principal),
@@ -72,6 +75,6 @@ function keyOf({ server, principal, wanted, subject, provider, claims }: Wish): 
     resource: wanted.resource,
     scopes: scopeList(wanted.scopes),
     claims,
-    keyThumbprint: undefined,
+    keyThumbprint,
   });
 }

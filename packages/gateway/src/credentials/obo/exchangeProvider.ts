@@ -1,3 +1,4 @@
+import type { Prover } from '../dpop/dpop.ts';
 import type { Subject, SubjectKind } from './subject.ts';
 
 /** What is asked for. */
@@ -11,6 +12,8 @@ export interface ExchangeRequest {
   readonly place: Place;
   /** A claims challenge: JSON text. */
   readonly claims: string | undefined;
+  /** The key that the token has to be bound to, where the provider binds tokens. */
+  readonly prover?: Prover | undefined;
 }
 
 /** A server as an exchange sees it. */
@@ -20,7 +23,7 @@ export interface Place {
   authorizationServers(): Promise<readonly string[]>;
 }
 
-/** What came back, checked: a bearer token that is not empty. */
+/** What came back, checked: a token that is not empty, a bearer token unless the provider binds them. */
 export interface ExchangedToken {
   readonly token: string;
   /** Absolute, counted from when the request was sent. */
@@ -49,6 +52,8 @@ export interface ExchangeProvider {
   readonly identity: ProviderIdentity;
   /** Which token of the user's it exchanges; absent: the access token. */
   readonly takes?: SubjectKind;
+  /** Its tokens are bound to a key: they are no bearer tokens. */
+  readonly binds?: boolean;
   /** The MCP extension that its tokens belong to: servers are told that we know it. */
   readonly extension?: string;
   /** One token request at most (a provider with two legs: one for each). Rejects with ExchangeFault alone. */

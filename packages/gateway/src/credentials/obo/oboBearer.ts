@@ -4,7 +4,8 @@ import { NO_PROVIDER } from '@behalf/settings';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import { principalKey, type Principal } from '../../principal/principal.ts';
 import type { ServerSnapshot, UserServer } from '../../registry/server.ts';
-import type { Bearer } from '../../upstream/target.ts';
+import type { Bearer, Token } from '../../upstream/target.ts';
+import { presentable } from '../presentable.ts';
 import type { Recent } from '../recent.ts';
 import { ReauthNeeded } from '../reauthNeeded.ts';
 import { claimsOf, claimsText } from './claimsChallenge.ts';
@@ -71,8 +72,18 @@ export function createOboBearer(parts: OboBearerParts, of: OboBearerFor): Bearer
     return claimsAsked.size === 0 ? undefined : claimsAsked.get(claimsKey(subject));
   }
 
+  const proverOf = ({ binds, identity }: ExchangeProvider) =>
+    binds ? parts.boundKeys(server, principal, identity.provider) : undefined;
+
   function keyFor(subject: Subject, provider: ExchangeProvider): string {
-    return parts.keyOf({ server, principal, wanted, subject, provider, claims: claimsFor(subject) });
+    const keyThumbprint = proverOf(provider)?.thumbprint;
+    const claims = claimsFor(subject);
+    return parts.keyOf({ server, principal, wanted, subject, provider, claims, keyThumbprint });
+  }
+
+  /** Where tokens are bound to a key, never a mere text. */
+  function asPresented(accessToken: string): Token {
+    return presentable({ accessToken, prover: proverOf(requireProvider()) });
   }
 
   function jobFor(subject: Subject, provider: ExchangeProvider): ExchangeJob {
@@ -86,6 +97,7 @@ export function createOboBearer(parts: OboBearerParts, of: OboBearerFor): Bearer
         scopes: scopeList(wanted.scopes),
         place: parts.placeOf(server),
         claims: claimsFor(subject),
+        prover: proverOf(provider),
       },
       holder: {
         tenant: server.tenant,
@@ -165,7 +177,8 @@ export function createOboBearer(parts: OboBearerParts, of: OboBearerFor): Bearer
     extension: parts.providers().find(wanted)?.extension,
     token() {
       try {
-        return atHand() ?? exchange('obtain');
+        const kept = atHand();
+        return kept === undefined ? exchange('obtain').then(asPresented) : asPresented(kept);
       } catch (error) {
         refused(error);
         // An Error, as explained to who calls.

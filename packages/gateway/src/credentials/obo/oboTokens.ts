@@ -4,6 +4,7 @@ import type { Principal } from '../../principal/principal.ts';
 import type { ServerSnapshot, UserServer } from '../../registry/server.ts';
 import type { Bearer } from '../../upstream/target.ts';
 import { createRecent } from '../recent.ts';
+import type { BoundKeys } from './boundKeys.ts';
 import type { About, Exchanger } from './exchanger.ts';
 import type { Place } from './exchangeProvider.ts';
 import { createExchangeKeys, type Wanted } from './exchangeKeys.ts';
@@ -40,6 +41,8 @@ export interface OboTokenParts {
   readonly targets: Pick<OboTargets, 'problemOf'>;
   readonly subjects: Pick<SubjectSource, 'current'>;
   readonly providers: () => Pick<ExchangeProviders, 'find'>;
+  /** The keys that tokens are bound to, where a provider binds them. */
+  readonly boundKeys: BoundKeys;
   /** A server as an exchange for it sees it. */
   readonly placeOf: (server: UserServer) => Place;
   readonly exchanger: Pick<Exchanger, 'peek' | 'obtain' | 'force' | 'evict'>;

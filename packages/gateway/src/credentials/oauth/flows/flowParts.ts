@@ -11,6 +11,7 @@ import type { UserPrincipal } from '../../../principal/principal.ts';
 import type { ServerSnapshot } from '../../../registry/server.ts';
 import type { Log } from '../../../upstream/parts.ts';
 import type { Token } from '../../../upstream/target.ts';
+import type { Dpop } from '../../dpop/dpop.ts';
 import type { CredentialVault } from '../../vault/vault.ts';
 import type { Discovery } from '../discovery/discovery.ts';
 import type { OAuthNetwork } from '../oauthNetwork.ts';
@@ -37,6 +38,7 @@ export interface OAuthFlowParts {
   readonly discovery: Discovery;
   readonly clients: OAuthClients;
   readonly network: OAuthNetwork;
+  readonly dpop: Dpop;
   readonly attempts: AttemptCounter;
   readonly changes: Pick<ChangeFeed, 'publish' | 'subscribe'>;
   readonly audit: Pick<Audit, 'note'>;

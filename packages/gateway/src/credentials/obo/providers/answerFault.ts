@@ -37,9 +37,9 @@ const MISCONFIGURED: Readonly<Record<string, string>> = {
   invalid_request:
     'The provider finds the request incomplete or malformed: check scopes, audience, parameters.',
   invalid_dpop_proof:
-    'The client is registered for DPoP, which is not offered here: turn it off for this client.',
+    'The client is registered for DPoP: set dpop: require for the provider here, or turn it off for the client there.',
   use_dpop_nonce:
-    'The client is registered for DPoP, which is not offered here: turn it off for this client.',
+    'The client is registered for DPoP: set dpop: require for the provider here, or turn it off for the client there.',
 };
 
 /** What depends on the caller. Never `misconfigured`: that puts a server aside for everybody. */

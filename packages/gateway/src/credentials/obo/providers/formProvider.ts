@@ -17,12 +17,14 @@ export function createFormProvider(
     get identity() {
       return identity();
     },
+    binds: settings.dpop === 'require',
     async exchange(request, signal) {
       const fields = async () =>
         grant === 'jwt-bearer'
           ? jwtBearerFields(request, settings)
           : tokenExchangeFields(request, settings, await actor.read());
-      return readToken(await postGrant(parts, fields, signal), { clock, grant, requestedTokenType });
+      const answer = await postGrant(parts, fields, signal, request.prover);
+      return readToken(answer, { clock, grant, requestedTokenType, isBound: request.prover !== undefined });
     },
   };
 }

@@ -1,8 +1,8 @@
-import type { Clock } from '@behalf/kernel';
+import type { Prover } from '../../dpop/dpop.ts';
 import { canonicalUrl } from '../../oauth/canonicalUrl.ts';
 import { createRecent } from '../../recent.ts';
 import { ExchangeFault } from '../exchangeFault.ts';
-import type { ExchangeProvider, ExchangeRequest } from '../exchangeProvider.ts';
+import type { ExchangedToken, ExchangeProvider, ExchangeRequest } from '../exchangeProvider.ts';
 import { assertionFields, idJagFields } from './exchangeForm.ts';
 import { readIdJag } from './idJagAnswer.ts';
 import { postGrant, type PostParts } from './postGrant.ts';
@@ -60,6 +60,7 @@ export function createIdJagProvider(parts: IdJagParts): ExchangeProvider {
       return identity();
     },
     takes: 'id_token',
+    binds: settings.dpop === 'require',
     extension: ENTERPRISE_MANAGED,
     async exchange(request, signal) {
       const at = await serverOf(request);
@@ -77,15 +78,20 @@ export function createIdJagProvider(parts: IdJagParts): ExchangeProvider {
         });
       }
       sent.set(assertion.jti, true);
-      return secondLeg(at, assertion.text, signal, clock);
+      return secondLeg(at, assertion.text, request.prover, signal);
     },
   };
 }
 
-async function secondLeg(at: ResourceServer, assertion: string, signal: AbortSignal, clock: Clock) {
+async function secondLeg(
+  at: ResourceServer,
+  assertion: string,
+  prover: Prover | undefined,
+  signal: AbortSignal,
+): Promise<ExchangedToken> {
   try {
-    const answer = await postGrant(at, () => assertionFields(assertion), signal);
-    return readToken(answer, { clock, grant: 'jwt-bearer' });
+    const answer = await postGrant(at, () => assertionFields(assertion), signal, prover);
+    return readToken(answer, { clock: at.clock, grant: 'jwt-bearer', isBound: prover !== undefined });
   } catch (error) {
     throw error instanceof ExchangeFault ? ofResourceServer(error) : error;
   }

@@ -1,5 +1,6 @@
 import { ExchangeFault } from '../exchangeFault.ts';
-import { ask, type Answer } from './ask.ts';
+import type { Prover } from '../../dpop/dpop.ts';
+import { ask, readObject, type Answer } from './ask.ts';
 import { clientAuth } from './clientAuth.ts';
 import type { Proof } from './clientCredential.ts';
 import type { TokenEndpoint } from './endpointSource.ts';
@@ -17,6 +18,7 @@ export async function postGrant(
   parts: PostParts,
   fieldsOf: () => readonly Field[] | Promise<readonly Field[]>,
   signal: AbortSignal,
+  prover?: Prover,
 ): Promise<Answer> {
   const { settings, fetch, endpoint, credential, clock, random } = parts;
   const { name, clientId } = settings;
@@ -25,22 +27,36 @@ export async function postGrant(
   if (clientId === undefined) throw misconfigured('clientId is missing');
   const [to, proof, form] = await Promise.all([endpoint.current(), credential.read(), fieldsOf()]);
   if (!proves(settings, proof)) throw misconfigured('what clientAuth asks for is missing');
-  const { headers, fields } = await clientAuth({
-    ...{ clientId, proof, clock, random },
-    secretIn: secretIn(settings, to),
-    tokenEndpoint: to.url,
-  });
-  // What the exchange itself fills in counts more than what the provider is always told.
-  const body = new URLSearchParams({
-    ...settings.parameters,
-    ...Object.fromEntries([...form, ...fields]),
-  });
-  return ask({ fetch, clock }, to.url, {
-    method: 'POST',
-    headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
-    body: body.toString(),
-    signal,
-  });
+  const post = async () => {
+    // Anew for each request: an assertion is good once.
+    const { headers, fields } = await clientAuth({
+      ...{ clientId, proof, clock, random },
+      secretIn: secretIn(settings, to),
+      tokenEndpoint: to.url,
+    });
+    // What the exchange itself fills in counts more than what the provider is always told.
+    const body = new URLSearchParams({
+      ...settings.parameters,
+      ...Object.fromEntries([...form, ...fields]),
+    });
+    const proven = prover && { dpop: prover.proof('POST', to.url) };
+    return ask({ fetch, clock }, to.url, {
+      method: 'POST',
+      headers: { ...headers, ...proven, 'content-type': 'application/x-www-form-urlencoded' },
+      body: body.toString(),
+      signal,
+    });
+  };
+  const first = await post();
+  if (!prover?.heard(to.url, first.header('dpop-nonce')) || !wantsNonce(first)) return first;
+  // Nothing was done there but saying what to repeat (RFC 9449, section 8). Once: who asks again asks for something else.
+  const second = await post();
+  prover.heard(to.url, second.header('dpop-nonce'));
+  return second;
+}
+
+function wantsNonce({ status, text }: Answer): boolean {
+  return status === 400 && readObject(text)?.['error'] === 'use_dpop_nonce';
 }
 
 /** A stock configuration says nothing, and its login asks the metadata: the exchange does what the login does. */

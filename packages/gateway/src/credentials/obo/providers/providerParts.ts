@@ -28,6 +28,7 @@ export function createIdentity(
   const sendsActor = grant === 'token-exchange';
   // Fields that change what is asked for belong to the key as well.
   const manner = hashOf([
+    settings.dpop ?? null,
     JSON.stringify(
       legs.map(({ settings, endpoint }) => [endpoint.name, settings.clientId, settings.clientAuth]),
     ),

@@ -26,12 +26,14 @@ export interface AnswerContext {
   readonly grant: ProviderIdentity['grant'];
   /** Asked for by name; absent where it was not. */
   readonly requestedTokenType?: string | undefined;
+  /** It was asked for with a proof, and has to be bound to that key. */
+  readonly isBound?: boolean;
 }
 
 /** The token in an answer, or an ExchangeFault: an answer that is not surely a bearer token is none. */
 export function readToken(
   answer: Answer,
-  { clock, grant, requestedTokenType }: AnswerContext,
+  { clock, grant, requestedTokenType, isBound = false }: AnswerContext,
 ): ExchangedToken {
   const { status, sentAt } = answer;
   const body = readObject(answer.text);
@@ -46,8 +48,9 @@ export function readToken(
   if (typeof token !== 'string' || !TOKEN.test(token)) throw refuse('The answer holds no token.');
   if (token.length > LONGEST_TOKEN)
     throw refuse('The token is longer than 32 KiB: have the provider put less into it, such as groups.');
-  if (typeof type !== 'string' || type.toLowerCase() !== 'bearer')
-    throw refuse('The token is not a bearer token.');
+  // One that is bound to no key is not what was asked for, and one that is bound to a key is none to send without.
+  if (typeof type !== 'string' || type.toLowerCase() !== (isBound ? 'dpop' : 'bearer'))
+    throw refuse(isBound ? 'The token is not bound to the key (DPoP).' : 'The token is not a bearer token.');
   if (grant === 'token-exchange' && !isBearerType(body['issued_token_type'], requestedTokenType)) {
     throw refuse('The issued token is not an access token: check requestedTokenType.');
   }

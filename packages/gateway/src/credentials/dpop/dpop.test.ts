@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import { HiddenText, systemRandom } from '@behalf/kernel';
+import { createFakeClock, verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { calculateJwkThumbprint, decodeJwt, EmbeddedJWK, jwtVerify } from 'jose';
+import { createDpop } from './dpop.ts';
+import { dpopKeyOf, newDpopKey, readDpopKey } from './dpopKey.ts';
+
+const clock = createFakeClock();
+const dpop = () => createDpop({ clock, random: systemRandom });
+const prover = () => dpop().prover(newDpopKey(systemRandom));
+
+describe('a proof of possession', () => {
+  verifies('dpop.proof', 'is what RFC 9449 says, and holds', async () => {
+    const one = prover();
+    const proof = one.proof('POST', 'https://S.example:443/mcp?key=secret#part', 'the-token');
+    const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, { typ: 'dpop+jwt' });
+    expect(payload).toEqual({
+      ...{ htm: 'POST', htu: 'https://s.example/mcp', iat: Math.floor(clock.now() / 1000) },
+      jti: expect.any(String),
+      ath: createHash('sha256').update('the-token').digest('base64url'),
+    });
+    expect(Object.keys(protectedHeader.jwk ?? {}).sort()).toEqual(['crv', 'kty', 'x', 'y']);
+    expect(await calculateJwkThumbprint(protectedHeader.jwk ?? {})).toBe(one.thumbprint);
+    expect(decodeJwt(one.proof('GET', 'https://s.example/token'))).not.toHaveProperty('ath');
+  });
+
+  verifies('dpop.proof', 'is another one each time', () => {
+    const one = prover();
+    const jtis = Array.from({ length: 50 }, () => decodeJwt(one.proof('POST', 'https://s.example/')).jti);
+    expect(new Set(jtis).size).toBe(50);
+  });
+
+  verifies('dpop.nonce', 'repeats what its server said, and nobody else’s', () => {
+    const one = prover();
+    const nonceAt = (url: string) => decodeJwt(one.proof('POST', url))['nonce'];
+    expect(one.heard('https://a.example/token', 'n-1')).toBe(true);
+    // What is known already was in the proof.
+    expect(one.heard('https://a.example/other', 'n-1')).toBe(false);
+    expect(one.heard('https://a.example/', undefined)).toBe(false);
+    for (const odd of ['', 'with blank', 'quo"te', 'x'.repeat(513), 'nul\0'])
+      expect(one.heard('https://b.example/', odd)).toBe(false);
+    expect(nonceAt('https://a.example/mcp')).toBe('n-1');
+    expect(nonceAt('https://b.example/mcp')).toBeUndefined();
+    expect(nonceAt('https://a.example:8443/mcp')).toBeUndefined();
+    expect(one.heard('https://a.example/token', 'n-2')).toBe(true);
+    expect(nonceAt('https://a.example/mcp')).toBe('n-2');
+  });
+
+  verifies('dpop.nonce', 'remembers no more servers than it has room for', () => {
+    const one = prover();
+    for (let n = 0; n <= 1_000; n += 1) one.heard(`https://s${n}.example/`, 'n');
+    expect(decodeJwt(one.proof('POST', 'https://s0.example/'))['nonce']).toBeUndefined();
+    expect(decodeJwt(one.proof('POST', 'https://s1000.example/'))['nonce']).toBe('n');
+  });
+});
+
+describe('a key', () => {
+  verifies('dpop.key', 'is nobody else’s, and the same for the same secret', () => {
+    const thumbprints = [
+      newDpopKey(systemRandom),
+      newDpopKey(systemRandom),
+      dpopKeyOf('a'),
+      dpopKeyOf('b'),
+    ].map((key) => readDpopKey(key).thumbprint);
+    expect(new Set(thumbprints).size).toBe(4);
+    expect(readDpopKey(dpopKeyOf('a')).thumbprint).toBe(thumbprints[2]);
+    expect(JSON.stringify({ key: dpopKeyOf('a') })).toBe('{"key":"[hidden]"}');
+    expect(() => readDpopKey(new HiddenText('{}'))).toThrow();
+  });
+});

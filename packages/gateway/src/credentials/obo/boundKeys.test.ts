@@ -1,0 +1,103 @@
+import { createKeyring, systemRandom } from '@behalf/kernel';
+import { createFakeClock, verifies } from '@behalf/testkit';
+import { afterEach, beforeEach, describe, expect } from '@jest/globals';
+import { decodeJwt } from 'jose';
+import { ada, oboRig, provider } from '../../../test/oboRig.ts';
+import { userServer } from '../../../test/servers.ts';
+import { aToken } from '../../../test/tokenEndpoint.ts';
+import {
+  createTokenEndpointRig,
+  exchange,
+  faultOf,
+  type TokenEndpointRig,
+} from '../../../test/tokenEndpointRig.ts';
+import { createDpop } from '../dpop/dpop.ts';
+import { newDpopKey } from '../dpop/dpopKey.ts';
+import { createBoundKeys } from './boundKeys.ts';
+
+const dpop = createDpop({ clock: createFakeClock(), random: systemRandom });
+const obo = { obo: { scopes: 'a' } };
+const keysOf = (byte: number) =>
+  createBoundKeys({ keyring: createKeyring([Buffer.alloc(32, byte)], systemRandom), dpop });
+
+describe('the key that a user’s exchanged tokens are bound to', () => {
+  verifies('dpop.exchange-key', 'is each user’s own for each server and provider, on every replica', () => {
+    const keys = keysOf(1);
+    const [one, two] = [userServer(obo), userServer({ ...obo, url: 'https://other.example/mcp' })];
+    const bob = { ...ada, userId: 'bob' };
+    const other = { ...two, id: 'other' };
+    const thumbprints = [
+      keys(one, ada, 'p'),
+      keys(one, bob, 'p'),
+      keys(one, { ...ada, tenant: 'elsewhere' }, 'p'),
+      keys(other, ada, 'p'),
+      keys(one, ada, 'q'),
+      keysOf(2)(one, ada, 'p'),
+    ].map(({ thumbprint }) => thumbprint);
+    expect(new Set(thumbprints).size).toBe(6);
+    expect(keysOf(1)(one, ada, 'p').thumbprint).toBe(thumbprints[0]);
+  });
+
+  verifies('dpop.exchange-key', 'is part of what names a token', async () => {
+    const rig = oboRig();
+    await rig.bearer().token();
+    rig.found = { ...provider, binds: true };
+    const token = await rig.bearer().token();
+    const bobs = await rig.bearer({ ...ada, userId: 'bob' }).token();
+    const keys = rig.jobs.map(({ job }) => job.key);
+    expect(new Set(keys).size).toBe(3);
+    // Never a text that could be sent as a bearer token.
+    expect([typeof token, typeof bobs]).toEqual(['object', 'object']);
+    expect(rig.jobs[0]?.job.request.prover).toBeUndefined();
+    const provers = rig.jobs.slice(1).map(({ job }) => job.request.prover?.thumbprint);
+    expect(new Set(provers).size).toBe(2);
+    expect(typeof rig.bearer().token()).toBe('object');
+  });
+});
+
+describe('an exchange for a token that is bound to a key', () => {
+  let rig: TokenEndpointRig;
+  beforeEach(async () => void (rig = await createTokenEndpointRig()));
+  afterEach(() => rig.close());
+  const at = (dpop?: 'require' | 'off') =>
+    rig.provider({
+      ...{
+        type: 'jwt-bearer',
+        tokenEndpoint: `${rig.endpoint.origin}/token`,
+        clientId: 'us',
+        clientSecret: 's',
+      },
+      ...(dpop && { dpop }),
+    });
+  const prover = dpop.prover(newDpopKey(systemRandom));
+
+  verifies('dpop.exchange', 'shows a proof, and takes nothing that is not bound', async () => {
+    rig.endpoint.reply = () => aToken({ token_type: 'DPoP' });
+    expect([at('require').binds, at('off').binds, at().binds]).toEqual([true, false, false]);
+    expect(await exchange(at('require'), { prover })).toMatchObject({ token: 'exchanged-token' });
+    const proof = decodeJwt(String(rig.endpoint.requests[0]?.headers['dpop']));
+    expect(proof).toMatchObject({ htm: 'POST', htu: `${rig.endpoint.origin}/token` });
+    rig.endpoint.reply = () => aToken();
+    expect(await faultOf(exchange(at('require'), { prover }))).toMatchObject({ code: 'OBO_EMPTY_RESPONSE' });
+    // And without a key nothing that is.
+    rig.endpoint.reply = () => aToken({ token_type: 'DPoP' });
+    expect(await faultOf(exchange(at()))).toMatchObject({ code: 'OBO_EMPTY_RESPONSE' });
+    expect(rig.endpoint.requests.at(-1)?.headers).not.toHaveProperty('dpop');
+  });
+
+  verifies('dpop.exchange', 'repeats a nonce once; where it is off the demand is a typed fault', async () => {
+    const demand = (nonce: string) => ({
+      ...{ status: 400, headers: { 'dpop-nonce': nonce }, body: { error: 'use_dpop_nonce' } },
+    });
+    rig.endpoint.reply = ({ headers }) =>
+      decodeJwt(String(headers['dpop']))['nonce'] === 'n' ? aToken({ token_type: 'DPoP' }) : demand('n');
+    expect(await exchange(at('require'), { prover })).toMatchObject({ token: 'exchanged-token' });
+    expect(rig.endpoint.requests).toHaveLength(2);
+    rig.endpoint.reply = () => demand(`n-${rig.endpoint.requests.length}`);
+    expect(await faultOf(exchange(at('require'), { prover }))).toMatchObject({ code: 'OBO_MISCONFIGURED' });
+    expect(rig.endpoint.requests).toHaveLength(4);
+    const fault = await faultOf(exchange(at('off')));
+    expect(fault).toMatchObject({ code: 'OBO_MISCONFIGURED', detail: { providerCode: 'use_dpop_nonce' } });
+    expect(rig.endpoint.requests).toHaveLength(5);
+  });
+});

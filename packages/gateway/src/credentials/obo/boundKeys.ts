@@ -1,0 +1,37 @@
+import type { HiddenText, Keyring } from '@behalf/kernel';
+import { principalKey, type Principal } from '../../principal/principal.ts';
+import type { UserServer } from '../../registry/server.ts';
+import type { Dpop, Prover } from '../dpop/dpop.ts';
+import { dpopKeyOf } from '../dpop/dpopKey.ts';
+import { createRecent } from '../recent.ts';
+
+const MOST_REMEMBERED = 10_000;
+
+/** The key that a user's exchanged tokens for one server are bound to. */
+export type BoundKeys = (server: UserServer, principal: Principal, provider: string) => Prover;
+
+/**
+ * A key of its own for each user, server and provider. It follows from our secret, so that every replica has the same one and
+ * none is kept: whoever finds a token in the cache can use it, and who steals the cache can use none.
+ */
+export function createBoundKeys({
+  keyring,
+  dpop,
+}: {
+  readonly keyring: Pick<Keyring, 'mac'>;
+  readonly dpop: Dpop;
+}): BoundKeys {
+  const known = createRecent<HiddenText>(MOST_REMEMBERED);
+  return (server, principal, provider) => {
+    const owner = principalKey(principal);
+    const name = JSON.stringify([owner, server.tenant, server.id, provider]);
+    let key = known.get(name);
+    if (!key) {
+      const { tenant } = principal;
+      const place = { tenant, principal: owner, server: server.id, kind: 'dpop', field: 'key' };
+      key = dpopKeyOf(keyring.mac(name, place));
+      known.set(name, key);
+    }
+    return dpop.prover(key);
+  };
+}
