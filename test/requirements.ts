@@ -20,6 +20,7 @@ import { idJag } from './requirements/idJag.ts';
 import { identity } from './requirements/identity.ts';
 import { kernel } from './requirements/kernel.ts';
 import { live } from './requirements/live.ts';
+import { mcpDoor } from './requirements/mcpDoor.ts';
 import { obo } from './requirements/obo.ts';
 import { oboSubject } from './requirements/oboSubject.ts';
 import { oboInjection } from './requirements/oboInjection.ts';
@@ -67,6 +68,7 @@ export const requirements: Readonly<Record<string, Requirement>> = {
   ...conformance,
   ...live,
   ...idJag,
+  ...mcpDoor,
   ...identity,
   ...oboScenarios,
   ...oboFaults,

@@ -19,6 +19,7 @@ import { composeAccess } from './composeAccess.ts';
 import { composeBlocks } from './composeBlocks.ts';
 import { composeChat } from './composeChat.ts';
 import { oauthRoutes } from './composeOAuth.ts';
+import { composeMcp } from './composeMcp.ts';
 import { composeServers } from './composeServers.ts';
 import { composeVault } from './composeVault.ts';
 import { createConfiguration } from './configuration.ts';
@@ -263,6 +264,8 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
   const blocks = composeBlocks({ ...common, access, servers, vault });
   const chat = composeChat({ ...common, ...calling, ...{ asking, door, limits, callers } });
 
+  const endpoint = composeMcp({ ...common, ...calling, servers, base: () => origins.base });
+
   const routes: Route[] = [
     healthRoute,
     readyRoute(readiness),
@@ -314,6 +317,7 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
     ...approvalRoutes(asking),
     ...chat.routes,
     discoverToolsRoute({ ...servers.discovering, origins: () => origins }),
+    ...endpoint.routes,
     ...serverRoutes(servers.configure),
     ...permissionRoutes({
       ...servers.configure,
@@ -361,6 +365,7 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
     drain() {
       draining = true;
       chat.drain();
+      endpoint.drain();
     },
     close: () => closers.closeAll(),
   };

@@ -11,9 +11,12 @@ import {
   createInspectDefinition,
   createInspection,
   createListAll,
+  createListings,
+  createListNews,
   createOpenUpstream,
   createOverrides,
   createRegistry,
+  createServerKeys,
   createStdioLimits,
   createStoredServers,
   createToolPolicy,
@@ -26,6 +29,7 @@ import {
   followSignOuts,
   holderValues,
   inspectServer,
+  listKinds,
   openWithoutSession,
   principalKey,
   createRetiringServers,
@@ -40,11 +44,15 @@ import {
   type DiscoverParts,
   type Drafts,
   type ListAllServersParts,
+  type Listings,
+  type ListKind,
+  type ListNews,
   type ListToolsParts,
   type Log,
   type OAuth,
   type OverrideParts,
   type Registry,
+  type ServerKeys,
   type ReinitParts,
   type SignIns,
   type StatusParts,
@@ -104,6 +112,10 @@ export interface Servers {
   readonly discovering: DiscoverParts;
   readonly drafts: Drafts;
   readonly registry: Registry;
+  readonly listings: Listings;
+  /** That something may be listed differently. */
+  readonly news: ListNews;
+  readonly serverKeys: ServerKeys;
   readonly oauth: OAuth;
   readonly overriding: OverrideParts & ListAllServersParts;
   /** What was opened or listed with a user's old values is of no use any more. */
@@ -127,6 +139,8 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
   const open = createOpenUpstream({ ...upstreamParts, limits: createStdioLimits() });
   const catalog = createCatalog({ clock, log });
   closers.add(() => catalog.close());
+  const listings = createListings({ clock });
+  const news = createListNews();
   const connections = createConnectionManager({
     open: async (target, options) => {
       const upstream = await open(target, options);
@@ -134,7 +148,11 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
       if (options.owner === undefined) {
         upstream.listen(
           ({ method }) => {
-            if (method === 'notifications/tools/list_changed') catalog.onListChanged(options.server);
+            const kind = changedKind(method);
+            if (kind === undefined) return;
+            if (kind === 'tools') catalog.onListChanged(options.server);
+            else listings.invalidate(options.server);
+            news.tell({ serverId: options.server, kinds: [kind] });
           },
           { ...(target.type !== 'stdio' && { headers: target.headers }) },
         );
@@ -220,6 +238,14 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
       connections.update(servers);
       catalog.update(servers);
       inspection.update(servers);
+      news.tell({ kinds: listKinds });
+    }),
+  );
+  const serverKeys = createServerKeys(registry);
+  closers.add(
+    changes.subscribe(({ topic }) => {
+      // Who may use what: a caller may see more servers now, or fewer.
+      if (topic === 'acl' || topic === 'roles') news.tell({ kinds: listKinds });
     }),
   );
   const fromFile = () => ({
@@ -258,6 +284,8 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
   closers.add(() => signOuts.stop());
   const forget = async (serverId: string, principal: string) => {
     catalog.invalidate(serverId, principal);
+    listings.invalidate(serverId, principal);
+    news.tell({ serverId, holderKey: principal, kinds: listKinds });
     await connections.dropHolder(serverId, principal);
   };
   closers.add(
@@ -348,6 +376,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     asking,
     connections,
     registry,
+    ...{ listings, news, serverKeys },
     configure,
     discovering: {
       ...configure,
@@ -383,4 +412,8 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     },
     forget,
   };
+}
+
+function changedKind(method: string): ListKind | undefined {
+  return listKinds.find((kind) => method === `notifications/${kind}/list_changed`);
 }

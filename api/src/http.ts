@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ApiKeyScope } from '@behalf/contracts';
+import type { ApiKeyScope, Problem } from '@behalf/contracts';
 import type { Principal, UserPrincipal } from '@behalf/gateway';
 import type { Cancellation } from '@behalf/kernel';
 import type { Request, Response } from 'express';
@@ -49,13 +49,17 @@ export interface HotExchange {
   readonly body: unknown;
   /** Aborts when the caller leaves before the answer. */
   readonly signal: Cancellation;
-  /** Answers with JSON that is already text. */
-  readonly json: (status: number, text: string) => void;
+  /** Answers with JSON that is already text; `extra` are further headers, names and values in turn. */
+  readonly json: (status: number, text: string, extra?: readonly string[]) => void;
 }
 
 export interface HotRoute extends RouteBase {
   readonly access: 'caller';
   readonly scope: RouteScope;
+  /** For programs: a token or a key opens it, a cookie does not, and no page of another site may send it. */
+  readonly programs?: true;
+  /** How a refusal is written, for callers that read no problem document: JSON text. */
+  readonly refusal?: (problem: Problem, error: unknown) => string;
   readonly hot: (exchange: HotExchange) => Promise<void>;
 }
 

@@ -12,15 +12,16 @@ const stored = 'packages/gateway/src/registry/storedServers.ts';
 const places = 'packages/gateway/src/registry/valuePlaces.ts';
 const mirror = 'packages/gateway/src/catalog/mirrorHeaders.ts';
 const forUser = 'packages/gateway/src/catalog/listForUser.ts';
+const each = 'packages/gateway/src/catalog/eachServer.ts';
 
 export const catalog: readonly Mutant[] = [
   {
     id: 'catalog.slow-server',
-    file: forUser,
+    file: each,
     find: 'await within(clock, deadlineMs, loading, () => timedOut(late))',
     replace: 'await loading',
   },
-  { id: 'catalog.slow-server', file: forUser, find: '  late.abort(error);\n', replace: '' },
+  { id: 'catalog.slow-server', file: each, find: '  late.abort(error);\n', replace: '' },
   {
     id: 'catalog.pages.budgets',
     file: list,
@@ -56,7 +57,7 @@ export const catalog: readonly Mutant[] = [
   {
     id: 'catalog.pages.claims-of-others',
     file: list,
-    find: "if (page === 1 && era === 'modern' && isNotOffered(error)) return none;",
+    find: 'if (page === 1 && mayLack && isNotOffered(error)) return none;',
     replace: '',
   },
   {

@@ -20,12 +20,16 @@ export interface AdmissionParts {
 export interface Asked {
   readonly access: Exclude<RouteAccess, 'public'>;
   readonly scope: RouteScope;
+  /** A cookie counts for nothing here. */
+  readonly programs?: true;
 }
 
 /** What every request passes before its route, whichever way it came in. */
 export interface Admission {
   /** Meant for us, not forged by another site, and not a write that would be lost. Throws otherwise. */
   check(req: IncomingMessage): void;
+  /** Not sent by a page of another site, whatever it presents: a name can be made to lead to us. Throws otherwise. */
+  checkProgram(req: IncomingMessage): void;
   /** Who is calling. Throws unless they may enter. Without I/O when the answer is known. */
   authenticate(req: IncomingMessage, asked: Asked): Principal | Promise<Principal>;
 }
@@ -59,7 +63,11 @@ export function createAdmission(parts: AdmissionParts): Admission {
       checkCsrf(req);
       if (refusesWrites() && req.method !== 'GET') throw new GatewayError('SHUTTING_DOWN');
     },
+    checkProgram({ headers: { origin } }) {
+      if (origin !== undefined && !origins().isOwn(origin)) throw new GatewayError('CSRF_REFUSED');
+    },
     authenticate(req, asked) {
+      if (asked.programs && req.headers.authorization === undefined) throw new GatewayError('AUTH_REQUIRED');
       const caller = callers(req);
       return caller instanceof Promise
         ? caller.then((known) => admit(known, req, asked))

@@ -27,7 +27,7 @@ export function createHotDoor({ routes, admission, headers, problemOf }: HotDoor
     method: route.method.toUpperCase(),
     match: createMatchPath(route.path),
   }));
-  const prefix = commonPrefix(routes.map(({ path }) => path));
+  const prefixes = beginnings(routes.map(({ path }) => path));
   // As a flat list: an object would be copied for each answer.
   const jsonHeaders = Object.entries({
     ...apiHeaders(headers),
@@ -43,6 +43,7 @@ export function createHotDoor({ routes, admission, headers, problemOf }: HotDoor
   ): Promise<void> {
     try {
       admission.check(req);
+      if (route.programs) admission.checkProgram(req);
       const known = admission.authenticate(req, route);
       const caller = known instanceof Promise ? await known : known;
       const body = await readJsonBody(req);
@@ -54,28 +55,29 @@ export function createHotDoor({ routes, admission, headers, problemOf }: HotDoor
         query,
         body,
         signal: callerLeaving(res),
-        json(status, text) {
-          res.writeHead(status, [...jsonHeaders, 'Content-Length', String(Buffer.byteLength(text))]);
+        json(status, text, extra = []) {
+          const length = String(Buffer.byteLength(text));
+          res.writeHead(status, [...jsonHeaders, ...extra, 'Content-Length', length]);
           res.end(text);
         },
       });
     } catch (error) {
-      refuse(req, res, error);
+      refuse(route, req, res, error);
     }
   }
 
-  function refuse(req: IncomingMessage, res: ServerResponse, error: unknown): void {
+  function refuse(route: HotRoute, req: IncomingMessage, res: ServerResponse, error: unknown): void {
     if (res.destroyed) return;
     if (res.headersSent) {
       res.destroy();
       return;
     }
     const { problem, headers: own } = problemOf(error);
-    const text = JSON.stringify(problem);
+    const text = route.refusal ? route.refusal(problem, error) : JSON.stringify(problem);
     res.writeHead(problem.status, {
       ...apiHeaders(headers),
       ...own,
-      'Content-Type': 'application/problem+json; charset=utf-8',
+      'Content-Type': `application/${route.refusal ? 'json' : 'problem+json'}; charset=utf-8`,
       'Content-Length': Buffer.byteLength(text),
       // What is still being sent is read by nobody: the connection ends with the answer.
       ...(!req.complete && { Connection: 'close' }),
@@ -87,7 +89,7 @@ export function createHotDoor({ routes, admission, headers, problemOf }: HotDoor
     const url = req.url ?? '/';
     const cut = url.indexOf('?');
     const path = cut === -1 ? url : url.slice(0, cut);
-    if (!path.startsWith(prefix)) return false;
+    if (!prefixes.some((prefix) => path.startsWith(prefix))) return false;
     const segments = segmentsOf(path);
     for (const { route, method, match } of doors) {
       if (req.method !== method) continue;
@@ -100,10 +102,8 @@ export function createHotDoor({ routes, admission, headers, problemOf }: HotDoor
   };
 }
 
-/** What all hot routes begin with: most other requests are told apart by it. */
-function commonPrefix(paths: readonly string[]): string {
-  const [first = '', ...others] = paths.map((path) => path.replace(/:.*$/, ''));
-  let length = first.length;
-  while (others.some((path) => !path.startsWith(first.slice(0, length)))) length -= 1;
-  return first.slice(0, length);
+/** What hot routes begin with: most other requests are told apart by it. */
+function beginnings(paths: readonly string[]): readonly string[] {
+  const fixed = [...new Set(paths.map((path) => path.replace(/\/?:.*$/, '')))];
+  return fixed.filter((path) => !fixed.some((other) => other !== path && path.startsWith(other)));
 }

@@ -1,6 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '@behalf/gateway';
 
+/** What was sent is no JSON, or does not say that it is. */
+export class UnreadableBody extends GatewayError {}
+
 export const MAX_BODY_BYTES = 1024 * 1024;
 
 /** The body of a hot request: JSON or nothing. The same limit and the same errors as everywhere else. */
@@ -21,7 +24,7 @@ export async function readJsonBody(req: IncomingMessage): Promise<unknown> {
 }
 
 function unreadable(): GatewayError {
-  return new GatewayError('REQUEST_INVALID', {
+  return new UnreadableBody('REQUEST_INVALID', {
     detail: 'The body cannot be read as JSON. Send Content-Type: application/json, and no Content-Encoding.',
   });
 }

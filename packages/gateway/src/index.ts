@@ -23,6 +23,15 @@ export {
   type ListMethod,
 } from './catalog/listAll.ts';
 export type { ServerTools } from './catalog/listForUser.ts';
+export { createListings, type Listings } from './catalog/listings.ts';
+export {
+  createListNews,
+  listKinds,
+  type ListChange,
+  type ListKind,
+  type ListNews,
+} from './catalog/listNews.ts';
+export { createServerKeys, type ServerKeys } from './catalog/serverKeys.ts';
 export { changeServer } from './configure/changeServer.ts';
 export { checkServer, type ServerCheck } from './configure/checkServer.ts';
 export { createServer } from './configure/createServer.ts';
@@ -220,12 +229,27 @@ export type { Door, Inbound, InboundPeer, RequestFields, TraceContext } from './
 export { callTool, type CallParts, type ToolCall } from './toolcall/callTool.ts';
 export type { AccessParts, Allowed } from './toolcall/checkAccess.ts';
 export { completeServer, type Completing } from './toolcall/completeServer.ts';
+export {
+  endpointServers,
+  type Endpoint,
+  type EndpointParts,
+  type MissingServer,
+} from './toolcall/endpoint.ts';
 export { findServer, findServers, type FindParts } from './toolcall/findServer.ts';
 export { inspectServer } from './toolcall/inspectServer.ts';
+export { listEndpointItems, listEndpointTools, type EndpointList } from './toolcall/listEndpoint.ts';
 export { listServer, type ListParts } from './toolcall/listServer.ts';
 export { listServerTools, type OneServersTools } from './toolcall/listServerTools.ts';
 export { listTools, listToolsOf, type ListToolsParts } from './toolcall/listTools.ts';
 export { readServer, type Reading, type ReadParts } from './toolcall/readServer.ts';
+export {
+  routePrompt,
+  routeResource,
+  routeTool,
+  type Routed,
+  type RoutedTool,
+} from './toolcall/routeEndpoint.ts';
+export { connectPage } from './toolcall/signInNeeded.ts';
 export { createArgumentValidator, type ArgumentValidator } from './toolcall/validateArguments.ts';
 export { watchServer, type WatchParts } from './toolcall/watchServer.ts';
 export { createWatches, type Watch, type Watches } from './watching/watches.ts';
@@ -235,5 +259,5 @@ export { PeerRefusal } from './upstream/dialogue.ts';
 export { createOpenUpstream, type OpenUpstream } from './upstream/openUpstream.ts';
 export type { Log, Network, UpstreamParts } from './upstream/parts.ts';
 export type { OpenOptions, RemoteTarget, StdioTarget, UpstreamTarget } from './upstream/target.ts';
-export type { Answer, Json, Upstream } from './upstream/upstream.ts';
+export type { Answer, Era, Json, Upstream } from './upstream/upstream.ts';
 export { UpstreamError, type ReadNetworkError } from './upstream/upstreamError.ts';

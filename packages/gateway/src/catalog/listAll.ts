@@ -86,7 +86,9 @@ export function createListAll({ clock, limits }: ListParts): ListAll {
         );
         read = readPage(answer, field);
       } catch (error) {
-        if (page === 1 && era === 'modern' && isNotOffered(error)) return none;
+        // A legacy server that declares resources may have no templates: that is one capability for both.
+        const mayLack = era === 'modern' || method === 'resources/templates/list';
+        if (page === 1 && mayLack && isNotOffered(error)) return none;
         if (page === 1 || options.signal.aborted) throw error;
         return stopped(clock.now() >= end ? 'time' : 'failed');
       }

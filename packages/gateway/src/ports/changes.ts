@@ -14,6 +14,8 @@ export const changeTopics = [
   'credentials',
   /** Sign-ins at servers: the id is the flow's. */
   'flows',
+  /** Sessions of MCP clients: ended, or a word for one of their requests. The id is the session's. */
+  'mcp',
 ] as const;
 export type ChangeTopic = (typeof changeTopics)[number];
 

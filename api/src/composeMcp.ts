@@ -1,0 +1,123 @@
+import type { EndpointParts, WatchParts } from '@behalf/gateway';
+import type { CoordinationStore } from '@behalf/gateway/ports';
+import type { Clock, Keyring, Random } from '@behalf/kernel';
+import type { Closers } from './closers.ts';
+import type { Servers } from './composeServers.ts';
+import { apiHeaders } from './door/securityHeaders.ts';
+import type { Route } from './http.ts';
+import type { Method } from './mcp/asked.ts';
+import { createTakePage } from './mcp/cursors.ts';
+import { createMcpDoor } from './mcp/door.ts';
+import { createInitialize } from './mcp/initialize.ts';
+import { createInstructions } from './mcp/instructions.ts';
+import { createLegacyDoor } from './mcp/legacyDoor.ts';
+import { completionMethods } from './mcp/methods/completion.ts';
+import { createListen } from './mcp/methods/listen.ts';
+import type { MethodParts } from './mcp/methods/methodParts.ts';
+import { discoverMethod } from './mcp/methods/opening.ts';
+import { promptMethods } from './mcp/methods/prompts.ts';
+import { resourceMethods, subscribeMethods } from './mcp/methods/resources.ts';
+import { sessionMethods } from './mcp/methods/sessionMethods.ts';
+import { toolMethods } from './mcp/methods/tools.ts';
+import { createRequestStates } from './mcp/requestState.ts';
+import { createResultJson, type ServerInfo } from './mcp/resultJson.ts';
+import { mcpRoutes } from './mcp/routes.ts';
+import { createServeRequest, type ServeParts } from './mcp/serveRequest.ts';
+import { createAsking } from './mcp/session/asking.ts';
+import { createMailbox } from './mcp/session/mailbox.ts';
+import { createRequireSession } from './mcp/session/requireSession.ts';
+import { createMcpSessions } from './mcp/session/sessions.ts';
+import { createSessionStates } from './mcp/session/sessionStates.ts';
+import { createSubscriptions } from './mcp/session/subscriptions.ts';
+import { createFollowLists } from './mcp/stream/followLists.ts';
+import { createFollowResources } from './mcp/stream/followResources.ts';
+import { createOpenStreams } from './mcp/stream/openStreams.ts';
+import { createReplays } from './mcp/stream/replays.ts';
+import { createStreamDoor } from './mcp/streamDoor.ts';
+import type { ObservingParts } from './rest/mcp/observing.ts';
+import { version } from './version.ts';
+
+export interface ComposeMcpParts extends ObservingParts, ServeParts {
+  clock: Clock;
+  random: Random;
+  keyring: Keyring;
+  coordination: CoordinationStore;
+  closers: Closers;
+  headers: Readonly<Record<string, string>>;
+  requestIds: () => string;
+  base: () => string;
+  servers: Pick<Servers, 'asking' | 'listings' | 'news' | 'serverKeys'>;
+}
+
+/** The door for every MCP client. */
+export interface McpEndpoint {
+  readonly routes: readonly Route[];
+  drain(): void;
+}
+
+export function composeMcp(parts: ComposeMcpParts): McpEndpoint {
+  const { clock, random, keyring, coordination, closers, base } = parts;
+  const { changes } = coordination;
+  const cache = coordination.cache('mcp');
+  const { asking: gateway, listings, news, serverKeys } = parts.servers;
+  const servers: EndpointParts & WatchParts = { ...gateway, listings, serverKeys };
+  const headers = Object.entries(apiHeaders(parts.headers)).flat();
+  const info: ServerInfo = { name: 'behalf', title: 'Behalf', version };
+  const results = createResultJson(info);
+  const sessions = createMcpSessions({ keyring, clock, random });
+  const states = createSessionStates({ cache, changes, clock });
+  closers.add(() => states.close());
+  const mailbox = createMailbox({ cache, changes, keyring, clock });
+  closers.add(() => mailbox.close());
+  const replays = createReplays({ clock, random, mailbox });
+  closers.add(() => replays.close());
+  const streams = createOpenStreams(clock);
+  const asking = createAsking({ mailbox, keyring, clock, random });
+  const requireSession = createRequireSession({ sessions, states });
+  const opening = { results, info, instructions: createInstructions(servers) };
+  const methodParts: MethodParts = {
+    ...parts,
+    ...{ servers, results, asking, base },
+    takePage: createTakePage(keyring),
+    states: createRequestStates({ keyring, clock }),
+  };
+  const both: Readonly<Record<string, Method>> = {
+    ...toolMethods(methodParts),
+    ...promptMethods(methodParts),
+    ...resourceMethods(methodParts),
+    ...completionMethods(methodParts),
+  };
+  const subscriptions = createSubscriptions({ cache, changes, clock });
+  const replying = { clock, headers, replays };
+  const serve = createServeRequest(parts);
+  const legacy = createLegacyDoor({
+    ...replying,
+    methods: new Map(
+      Object.entries({
+        ...both,
+        ...sessionMethods(states),
+        ...subscribeMethods(methodParts, subscriptions),
+      }),
+    ),
+    initialize: createInitialize({ ...opening, sessions }),
+    ...{ serve, requireSession, asking, mailbox },
+  });
+  const followLists = createFollowLists({ servers, news, clock });
+  const followResources = createFollowResources({ servers, clock });
+  const following = { streams, followLists, followResources };
+  const door = createMcpDoor({
+    ...replying,
+    ...{ servers, legacy, serve },
+    listen: createListen({ ...replying, ...following, results }),
+    modern: new Map(Object.entries({ ...both, 'server/discover': discoverMethod(opening) })),
+  });
+  const streaming = createStreamDoor({
+    ...replying,
+    ...following,
+    ...{ servers, requireSession, states, mailbox, subscriptions, changes },
+  });
+  return {
+    routes: mcpRoutes({ post: (...given) => door.post(...given), ...streaming }),
+    drain: () => streams.drain(),
+  };
+}

@@ -1,0 +1,74 @@
+import { connectPage, type Answer, type GatewayError, type Json } from '@behalf/gateway';
+import { faultOf, RpcFault, rpcCode } from './rpcFault.ts';
+import type { Asked } from './asked.ts';
+import { isObject } from './message.ts';
+import type { MethodParts } from './methods/methodParts.ts';
+import type { State } from './requestState.ts';
+import { URL_ELICITATION_VERSION } from './versions.ts';
+
+/** How often a call asks its user to connect before it is a failed call. */
+const MOST_ASKED = 3;
+
+export interface Needed {
+  readonly server: string;
+  readonly state: State;
+  readonly seal: (state: State) => string;
+  /** Of a tool: the result that says so. */
+  readonly answer?: Answer;
+  readonly signIn?: Json;
+  /** Of what is read: there is no result to say it in. */
+  readonly error?: GatewayError;
+}
+
+/** What a result of ours says of a sign-in that is needed. Servers cannot say it: their words are taken out before. */
+export function signInOf({ _meta }: Json): Json | undefined {
+  const auth = isObject(_meta) ? _meta['behalf/auth'] : undefined;
+  return isObject(auth) ? auth : undefined;
+}
+
+/**
+ * That the user must connect a server first, in the best form that their client has: a page to open and then the same
+ * call again, an error that names the page, or a failed result with the link in it. The page is ours, holds no secret and
+ * works for nobody else.
+ */
+export function authNeeded(
+  { results, base }: Pick<MethodParts, 'results' | 'base'>,
+  asked: Asked,
+  { server, state, seal, answer, signIn, error }: Needed,
+): string {
+  const { era, version, capabilities, id } = asked;
+  const path =
+    typeof signIn?.['connectUrl'] === 'string' ? signIn['connectUrl'] : connectPage({ name: server });
+  const url = new URL(path, base()).href;
+  const message = `Connect "${server}" to go on: ${url}`;
+  const data: Json = { ...signIn, code: signIn?.['code'] ?? 'needs_reauth', server, connectUrl: url };
+  const opensPages = isObject(capabilities['elicitation']) && isObject(capabilities['elicitation']['url']);
+  const times = (state.asked ?? 0) + 1;
+  if (opensPages && era === 'modern' && times <= MOST_ASKED) {
+    const params = { mode: 'url', url, message, elicitationId: `behalf:${server}` };
+    return results.inputRequired({
+      inputRequests: { connect: { method: 'elicitation/create', params } },
+      requestState: seal({ asked: times }),
+    });
+  }
+  if (opensPages && era === 'legacy' && version >= URL_ELICITATION_VERSION) {
+    throw new RpcFault(rpcCode.urlElicitation, message, {
+      data: {
+        elicitations: [
+          { mode: 'url', elicitationId: `behalf:${server}:${JSON.stringify(id)}`, url, message },
+        ],
+        'behalf/auth': data,
+      },
+    });
+  }
+  if (error) {
+    const fault = faultOf(error, era);
+    throw new RpcFault(fault.code, message, { data: { ...fault.data, 'behalf/auth': data } });
+  }
+  const content = Array.isArray(answer?.result['content']) ? (answer.result['content'] as unknown[]) : [];
+  return results.own(era, {
+    content: [...content, { type: 'text', text: message }],
+    isError: true,
+    _meta: { 'behalf/auth': data },
+  });
+}

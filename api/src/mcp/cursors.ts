@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto';
+import { principalKey, type Json, type Principal } from '@behalf/gateway';
+import type { Keyring, SealContext } from '@behalf/kernel';
+import { RpcFault, rpcCode } from './rpcFault.ts';
+
+/** One page of a list, and how to ask for the next. */
+export interface Page {
+  readonly items: readonly Json[];
+  readonly nextCursor: string | undefined;
+}
+
+/** Pages of a list that is put together anew with each request. */
+export type TakePage = (
+  caller: Principal,
+  list: { readonly endpoint: string; readonly method: string; readonly items: readonly Json[] },
+  cursor: unknown,
+) => Page;
+
+const PAGE_ITEMS = 500;
+
+/**
+ * A cursor is sealed to its caller, endpoint and list, and names the list as it was: where that is another by now, the
+ * client begins again instead of missing something.
+ */
+export function createTakePage(keyring: Keyring, pageItems = PAGE_ITEMS): TakePage {
+  return (caller, { endpoint, method, items }, cursor) => {
+    if (cursor === undefined && items.length <= pageItems) return { items, nextCursor: undefined };
+    const context = contextOf(caller, endpoint, method);
+    const revision = revisionOf(items);
+    const from = cursor === undefined ? 0 : read(keyring, cursor, context, revision);
+    const next = from + pageItems;
+    return {
+      items: items.slice(from, next),
+      nextCursor: next < items.length ? keyring.seal(JSON.stringify([revision, next]), context) : undefined,
+    };
+  };
+}
+
+function read(keyring: Keyring, cursor: unknown, context: SealContext, revision: string): number {
+  if (typeof cursor !== 'string') throw badCursor();
+  let value: unknown;
+  try {
+    value = JSON.parse(keyring.open(cursor, context));
+  } catch {
+    throw badCursor();
+  }
+  const [of, position] = Array.isArray(value) ? (value as unknown[]) : [];
+  if (of !== revision || typeof position !== 'number') throw badCursor();
+  return position;
+}
+
+function badCursor(): RpcFault {
+  return new RpcFault(
+    rpcCode.invalidParams,
+    'The cursor is not valid any more. List again from the beginning.',
+  );
+}
+
+/** By what tells items apart: a description that was reworded moves nothing. */
+function revisionOf(items: readonly Json[]): string {
+  const names = items.map(({ name, uri, uriTemplate }) => [name, uri, uriTemplate]);
+  return createHash('sha256').update(JSON.stringify(names)).digest('base64url').slice(0, 22);
+}
+
+function contextOf(caller: Principal, endpoint: string, method: string): SealContext {
+  return {
+    tenant: caller.tenant,
+    principal: principalKey(caller),
+    server: '-',
+    kind: 'mcp-cursor',
+    field: method,
+    binding: [endpoint],
+  };
+}

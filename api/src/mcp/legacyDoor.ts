@@ -1,0 +1,132 @@
+import type { Endpoint } from '@behalf/gateway';
+import { LightCancellation } from '@behalf/kernel';
+import type { HotExchange } from '../http.ts';
+import type { Asked, Method } from './asked.ts';
+import { readEra } from './era.ts';
+import type { Initialize } from './initialize.ts';
+import {
+  readMessage,
+  type RpcMessage,
+  type RpcNotification,
+  type RpcRequest,
+  type RpcResponse,
+} from './message.ts';
+import { invalidRequest } from './rpcFault.ts';
+import type { ServeRequest } from './serveRequest.ts';
+import { placeOf, type Asking } from './session/asking.ts';
+import type { Mailbox } from './session/mailbox.ts';
+import type { SessionAtDoor } from './session/requireSession.ts';
+import { collectReply } from './stream/collectReply.ts';
+import { accepted, createReply, type Reply, type ReplyParts } from './stream/reply.ts';
+import { BATCH_VERSION, URL_ELICITATION_VERSION } from './versions.ts';
+
+export interface LegacyDoorParts extends ReplyParts {
+  readonly methods: ReadonlyMap<string, Method>;
+  readonly serve: ServeRequest;
+  readonly initialize: Initialize;
+  readonly requireSession: (exchange: HotExchange, endpoint: Endpoint) => Promise<SessionAtDoor>;
+  readonly asking: Pick<Asking, 'answered'>;
+  readonly mailbox: Pick<Mailbox, 'post' | 'wait'>;
+}
+
+/** What clients of the revisions with sessions post. */
+export interface LegacyDoor {
+  message(exchange: HotExchange, endpoint: Endpoint, message: RpcRequest | RpcNotification): Promise<void>;
+  response(exchange: HotExchange, endpoint: Endpoint, response: RpcResponse): Promise<void>;
+  /** Several in one body, which one revision has. */
+  batch(exchange: HotExchange, endpoint: Endpoint, body: readonly unknown[]): Promise<void>;
+}
+
+const MOST_IN_A_BATCH = 50;
+
+export function createLegacyDoor(parts: LegacyDoorParts): LegacyDoor {
+  const { methods, serve, initialize, requireSession, asking, mailbox, headers } = parts;
+
+  /** Goes on when its client leaves, and stops when its client says so, at whichever replica. */
+  async function request(
+    exchange: HotExchange,
+    endpoint: Endpoint,
+    { session, logLevel }: SessionAtDoor,
+    { id, method, params }: RpcRequest,
+    reply: Reply,
+  ): Promise<void> {
+    const { req, caller } = exchange;
+    const signal = new LightCancellation();
+    const asked: Asked = {
+      ...{ caller, endpoint, id, method, params, session, logLevel, signal, reply },
+      ...{
+        era: 'legacy',
+        version: session.version,
+        capabilities: session.capabilities,
+        headers: req.headers,
+      },
+    };
+    const stop = mailbox.wait(placeOf(caller, session), cancelName(id), () =>
+      signal.abort(new DOMException('The client cancelled the request', 'AbortError')),
+    );
+    try {
+      await serve(asked, methods.get(method));
+    } finally {
+      stop();
+    }
+  }
+
+  async function notified(
+    { caller }: HotExchange,
+    { session }: SessionAtDoor,
+    { method, params }: RpcNotification,
+  ): Promise<void> {
+    const { requestId } = params;
+    if (method !== 'notifications/cancelled') return;
+    if (typeof requestId !== 'string' && typeof requestId !== 'number') return;
+    await mailbox.post(placeOf(caller, session), cancelName(requestId), 'cancelled');
+  }
+
+  return {
+    async message(exchange, endpoint, message) {
+      if (message.method === 'initialize' && message.kind === 'request')
+        return initialize(exchange, endpoint, message);
+      const at = await requireSession(exchange, endpoint);
+      if (message.kind === 'notification') {
+        await notified(exchange, at, message);
+        accepted(exchange.res, headers); return;
+      }
+      const reply = createReply(exchange, parts, {
+        place: placeOf(exchange.caller, at.session),
+        primes: at.session.version >= URL_ELICITATION_VERSION,
+      });
+      await request(exchange, endpoint, at, message, reply);
+    },
+    async response(exchange, endpoint, response) {
+      const { session } = await requireSession(exchange, endpoint);
+      await asking.answered(exchange.caller, session, response);
+      accepted(exchange.res, headers);
+    },
+    async batch(exchange, endpoint, body) {
+      const messages = body.map(readMessage);
+      if (messages.length === 0 || messages.length > MOST_IN_A_BATCH || !areMessages(messages))
+        throw invalidRequest('A batch has between one and fifty messages');
+      const at = await requireSession(exchange, endpoint);
+      if (at.session.version !== BATCH_VERSION) throw invalidRequest('This revision has no batches');
+      const answers: Promise<string | undefined>[] = [];
+      for (const message of messages) {
+        if (message.kind === 'response') await asking.answered(exchange.caller, at.session, message);
+        else if (message.method === 'initialize' || readEra({}, message) !== 'legacy')
+          throw invalidRequest('It cannot be part of a batch');
+        else if (message.kind === 'notification') await notified(exchange, at, message);
+        else answers.push(collectReply((reply) => request(exchange, endpoint, at, message, reply)));
+      }
+      if (answers.length === 0) { accepted(exchange.res, headers); return; }
+      const texts = (await Promise.all(answers)).filter((text) => text !== undefined);
+      if (!exchange.res.destroyed) exchange.json(200, `[${texts.join(',')}]`);
+    },
+  };
+}
+
+function cancelName(id: string | number): string {
+  return `cancel:${JSON.stringify(id)}`;
+}
+
+function areMessages(messages: readonly (RpcMessage | undefined)[]): messages is readonly RpcMessage[] {
+  return messages.every((message) => message !== undefined);
+}

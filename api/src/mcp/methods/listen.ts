@@ -1,0 +1,94 @@
+import type { Json, ListKind } from '@behalf/gateway';
+import type { HotExchange } from '../../http.ts';
+import type { Asked } from '../asked.ts';
+import { isObject } from '../message.ts';
+import type { ResultJson } from '../resultJson.ts';
+import { resultText, RpcFault, rpcCode } from '../rpcFault.ts';
+import type { FollowLists } from '../stream/followLists.ts';
+import type { FollowResources } from '../stream/followResources.ts';
+import { createMessageStream } from '../stream/messageStream.ts';
+import type { OpenStreams } from '../stream/openStreams.ts';
+import type { ReplyParts } from '../stream/reply.ts';
+import { metaKey } from '../versions.ts';
+
+export interface ListenParts extends Pick<ReplyParts, 'clock' | 'headers'> {
+  readonly results: ResultJson;
+  readonly streams: OpenStreams;
+  readonly followLists: FollowLists;
+  readonly followResources: FollowResources;
+}
+
+/** `subscriptions/listen`: a stream of what changes, of the kinds that were asked for. It ends when either side ends it. */
+export type Listen = (exchange: HotExchange, asked: Omit<Asked, 'reply'>) => Promise<void>;
+
+export function createListen({ clock, headers, results, streams, followLists, followResources }: ListenParts): Listen {
+  return async ({ res }, asked) => {
+    const { caller, endpoint, id } = asked;
+    const wanted = readWanted(asked.params);
+    const stream = createMessageStream(res, { clock, headers });
+    let acknowledged = false;
+    const tag = { [metaKey.subscription]: id };
+    const tell = (method: string, params: Json) =>
+      stream.send(JSON.stringify({ jsonrpc: '2.0', method, params: { ...params, _meta: tag } }));
+    const stops: (() => void)[] = [() => stream.close()];
+    const stop = () => {
+      for (const one of stops.splice(0)) one();
+    };
+    /** In good order: whoever listens is told that nothing more comes. */
+    const end = () => {
+      stop();
+      if (!stream.open) return;
+      tell('notifications/cancelled', { requestId: id, reason: 'The gateway ends the subscription' });
+      stream.send(resultText(id, results.own('modern', { _meta: tag })));
+      stream.end();
+    };
+    try {
+      stops.push(streams.enter(caller, end));
+    } catch (error) {
+      stop();
+      throw error;
+    }
+    res.once('close', stop);
+    const resources = followResources(caller, endpoint, (uri) => {
+      if (acknowledged) tell('notifications/resources/updated', { uri });
+    });
+    stops.push(() => resources.stop());
+    const addresses = await resources.follow(wanted.addresses);
+    if (!stream.open) return;
+    // First what it will hear of, then that.
+    tell('notifications/subscriptions/acknowledged', { notifications: honoured({ ...wanted, addresses }) });
+    acknowledged = true;
+    stops.push(
+      followLists(caller, endpoint, ({ kind, method, params }) => {
+        if (wanted.kinds.has(kind)) tell(method, params);
+      }),
+    );
+    if (wanted.kinds.size === 0 && addresses.length === 0) end();
+  };
+}
+
+interface Wanted {
+  readonly kinds: ReadonlySet<ListKind>;
+  readonly addresses: readonly string[];
+}
+
+const members = { tools: 'toolsListChanged', prompts: 'promptsListChanged', resources: 'resourcesListChanged' } as const;
+const MOST_ADDRESSES = 100;
+
+function readWanted({ notifications }: Json): Wanted {
+  if (!isObject(notifications)) throw new RpcFault(rpcCode.invalidParams, 'params.notifications must be an object');
+  const kinds = Object.entries(members).flatMap(([kind, member]) =>
+    notifications[member] === true ? [kind as ListKind] : [],
+  );
+  const { resourceSubscriptions: given = [] } = notifications;
+  if (!Array.isArray(given) || given.length > MOST_ADDRESSES || !given.every((uri) => typeof uri === 'string'))
+    throw new RpcFault(rpcCode.invalidParams, 'resourceSubscriptions must be up to 100 addresses');
+  return { kinds: new Set(kinds), addresses: [...new Set(given as string[])] };
+}
+
+function honoured({ kinds, addresses }: Wanted): Json {
+  return {
+    ...Object.fromEntries([...kinds].map((kind) => [members[kind], true])),
+    ...(addresses.length > 0 && { resourceSubscriptions: addresses }),
+  };
+}

@@ -1,0 +1,34 @@
+import type { Json } from '@behalf/gateway';
+import type { Method } from '../asked.ts';
+import type { Instructions } from '../instructions.ts';
+import type { ResultJson, ServerInfo } from '../resultJson.ts';
+import { MODERN_VERSION } from '../versions.ts';
+
+/** What every endpoint can do; whether the servers behind it can is known when they are asked. */
+export const serverCapabilities: Json = {
+  tools: { listChanged: true },
+  prompts: { listChanged: true },
+  resources: { listChanged: true, subscribe: true },
+  completions: {},
+  logging: {},
+};
+
+export interface OpeningParts {
+  readonly results: ResultJson;
+  readonly info: ServerInfo;
+  readonly instructions: Instructions;
+}
+
+/** How a modern client finds out what is here. Another user may be told something else. */
+export function discoverMethod({ results, instructions }: OpeningParts): Method {
+  return (asked) => {
+    const text = instructions(asked.caller, asked.endpoint);
+    return results.own('modern', {
+      supportedVersions: [MODERN_VERSION],
+      capabilities: serverCapabilities,
+      ...(text !== undefined && { instructions: text }),
+      ttlMs: 0,
+      cacheScope: 'private',
+    });
+  };
+}

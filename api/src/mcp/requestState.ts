@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import { principalKey, type Json, type Principal } from '@behalf/gateway';
+import type { Clock, Keyring, SealContext } from '@behalf/kernel';
+import { isObject } from './message.ts';
+import { RpcFault, rpcCode } from './rpcFault.ts';
+
+/** What a client gives back with a retried request. */
+export interface State {
+  /** What the server itself gave us, for the server alone. */
+  readonly upstream?: string;
+  /** How often this user was asked to connect for this call. */
+  readonly asked?: number;
+}
+
+export interface RequestStates {
+  seal(caller: Principal, request: StatedRequest, state: State): string;
+  /** Throws for whatever is not ours, of this caller, for this very request, and fresh. */
+  open(caller: Principal, request: StatedRequest, text: unknown): State;
+}
+
+/** The request that a state belongs to. */
+export interface StatedRequest {
+  readonly endpoint: string;
+  readonly method: string;
+  readonly params: Json;
+}
+
+/** Somebody has to sign in somewhere, or to fill in a form. */
+const LIFETIME_MS = 15 * 60_000;
+const LONGEST_STATE = 256 * 1024;
+
+/**
+ * `requestState` as clients hold it. It passes through hands that we do not trust, so it is sealed to whoever was asked, to
+ * the method and to what it was asked with: it opens nothing for another user, another tool or other arguments.
+ */
+export function createRequestStates({ keyring, clock }: { keyring: Keyring; clock: Clock }): RequestStates {
+  return {
+    seal: (caller, request, state) =>
+      keyring.seal(JSON.stringify([clock.now() + LIFETIME_MS, state]), contextOf(caller, request)),
+    open(caller, request, text) {
+      if (typeof text !== 'string' || text.length > LONGEST_STATE) throw badState();
+      let value: unknown;
+      try {
+        value = JSON.parse(keyring.open(text, contextOf(caller, request)));
+      } catch {
+        throw badState();
+      }
+      const [until, state] = Array.isArray(value) ? (value as unknown[]) : [];
+      if (typeof until !== 'number' || clock.now() >= until || !isObject(state)) throw badState();
+      return state;
+    },
+  };
+}
+
+function badState(): RpcFault {
+  return new RpcFault(rpcCode.invalidParams, 'requestState does not belong to this request, or is too old');
+}
+
+function contextOf(caller: Principal, { endpoint, method, params }: StatedRequest): SealContext {
+  return {
+    tenant: caller.tenant,
+    principal: principalKey(caller),
+    server: '-',
+    kind: 'mcp-state',
+    field: method,
+    binding: [endpoint, digestOf(params)],
+  };
+}
+
+/** Of everything that says what is asked for; what a retry adds, and what each message says of itself, is not that. */
+function digestOf(params: Json): string {
+  const { _meta, inputResponses: _responses, requestState: _state, ...asked } = params;
+  return createHash('sha256').update(canonical(asked)).digest('base64url');
+}
+
+/** One text for equal values, whatever the order of their members. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    isObject(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
+  );
+}

@@ -1,0 +1,75 @@
+import type { Answer, Era, Json } from '@behalf/gateway';
+import { isObject } from './message.ts';
+import { metaKey } from './versions.ts';
+
+/** Who answers: in the modern era each result says so. */
+export interface ServerInfo {
+  readonly name: string;
+  readonly title: string;
+  readonly version: string;
+}
+
+/** What only the modern era knows of a result. */
+const MODERN_MEMBERS = ['resultType', 'ttlMs', 'cacheScope'] as const;
+
+/** Writes results as the era of the client has them. A server's own text is passed on wherever that is possible. */
+export interface ResultJson {
+  /** A result of our own. */
+  own(era: Era, result: Json): string;
+  /** What a server answered. */
+  passed(era: Era, answer: Answer): string;
+  /** What the client's user is asked before it can be answered. Of the modern era alone. */
+  inputRequired(result: Json): string;
+}
+
+export function createResultJson(info: ServerInfo): ResultJson {
+  const stamp = { [metaKey.serverInfo]: info };
+  const tail = `"resultType":"complete","_meta":${JSON.stringify(stamp)}}`;
+
+  /** Of which kind it is, we say: a server of the other era may have a member of this name for something else. */
+  function modern(result: Json, kind = 'complete'): string {
+    const { _meta } = result;
+    return JSON.stringify({
+      ...result,
+      resultType: kind,
+      _meta: { ...(isObject(_meta) && _meta), ...stamp },
+    });
+  }
+
+  return {
+    own: (era, result) => (era === 'modern' ? modern(result) : JSON.stringify(result)),
+    inputRequired: (result) => modern(result, 'input_required'),
+    passed(era, { result, json }) {
+      if (era === 'legacy') return legacyText(result, json);
+      if (json === undefined || 'resultType' in result || '_meta' in result) return modern(result);
+      const head = json.slice(0, json.lastIndexOf('}'));
+      return `${head}${isEmpty(result) ? '' : ','}${tail}`;
+    },
+  };
+}
+
+/** Without what is new since, so that a client that counts members finds what it knows. */
+function legacyText(result: Json, json: string | undefined): string {
+  const { _meta, structuredContent } = result;
+  const stamped = isObject(_meta) && metaKey.serverInfo in _meta;
+  // Anything may stand there in the modern era; before it was an object.
+  const odd = structuredContent !== undefined && !isObject(structuredContent);
+  if (!stamped && !odd && !MODERN_MEMBERS.some((member) => member in result))
+    return json ?? JSON.stringify(result);
+  const { resultType: _kind, ttlMs: _ttl, cacheScope: _scope, _meta: _said, ...rest } = result;
+  return JSON.stringify({
+    ...rest,
+    // Undefined is not written.
+    ...(odd && { structuredContent: undefined }),
+    _meta: stamped ? withoutStamp(_meta) : _meta,
+  });
+}
+
+function withoutStamp({ [metaKey.serverInfo]: _, ...rest }: Json): Json | undefined {
+  return isEmpty(rest) ? undefined : rest;
+}
+
+function isEmpty(result: Json): boolean {
+  for (const _key in result) return false;
+  return true;
+}

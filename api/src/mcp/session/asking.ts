@@ -1,0 +1,105 @@
+import { GatewayError, PeerRefusal, principalKey, type Json, type Principal } from '@behalf/gateway';
+import {
+  abortReason,
+  type Cancellation,
+  type Clock,
+  type Keyring,
+  type Random,
+  type SealContext,
+} from '@behalf/kernel';
+import { isObject, type RpcResponse } from '../message.ts';
+import { rpcCode } from '../rpcFault.ts';
+import type { Reply } from '../stream/reply.ts';
+import type { Mailbox, Place } from './mailbox.ts';
+import type { McpSession } from './sessions.ts';
+
+export type Ask = (method: string, params: Json, signal: Cancellation) => Promise<Json>;
+
+/** Requests to legacy clients in the middle of a call. The answer comes with another request, at whichever replica. */
+export interface Asking {
+  /** How this call's client can be asked. */
+  askOf(caller: Principal, session: McpSession, reply: Reply): Ask;
+  /** What a client sent as an answer. Nothing happens unless it was asked, in this session. */
+  answered(caller: Principal, session: McpSession, response: RpcResponse): Promise<void>;
+}
+
+export interface AskingParts {
+  readonly mailbox: Pick<Mailbox, 'post' | 'wait'>;
+  readonly keyring: Keyring;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** For how long somebody may think about it. */
+const ANSWER_MS = 10 * 60_000;
+/** An answer is text that a person typed, or that a model wrote. */
+const LONGEST_ANSWER = 256 * 1024;
+
+export function createAsking({ mailbox, keyring, clock, random }: AskingParts): Asking {
+  return {
+    askOf: (caller, session, reply) => (method, params, signal) =>
+      new Promise((resolve, reject) => {
+        if (signal.aborted) return reject(abortReason(signal));
+        const place = placeOf(caller, session);
+        const nonce = random.id();
+        const id = `${nonce}.${keyring.mac(nonce, contextOf(place))}`;
+        const end = () => {
+          stop();
+          cancel();
+          signal.removeEventListener('abort', leave);
+        };
+        const leave = () => {
+          end();
+          reply.notify('notifications/cancelled', { requestId: id, reason: 'Nobody waits for it any more' });
+          reject(abortReason(signal));
+        };
+        const stop = mailbox.wait(
+          place,
+          `answer:${nonce}`,
+          (word) => {
+            end();
+            const { result, error } = JSON.parse(word) as Partial<Told>;
+            if (isObject(result)) resolve(result);
+            else reject(new PeerRefusal(error?.code ?? rpcCode.internal, error?.message ?? 'No answer'));
+          },
+          { poll: true },
+        );
+        const cancel = clock.timer(ANSWER_MS, () => {
+          end();
+          reject(new GatewayError('MCP_TIMEOUT', { detail: 'The client did not answer in time.' }));
+        });
+        signal.addEventListener('abort', leave);
+        if (reply.ask(id, method, params)) return;
+        end();
+        reject(new PeerRefusal(rpcCode.methodNotFound, 'This client takes no requests'));
+      }),
+    async answered(caller, session, { id, answer }) {
+      const place = placeOf(caller, session);
+      const cut = typeof id === 'string' ? id.indexOf('.') : -1;
+      if (typeof id !== 'string' || cut < 0) return;
+      const nonce = id.slice(0, cut);
+      // What we never asked is answered by nobody: a client cannot fill the store with answers.
+      if (!keyring.verifyMac(nonce, id.slice(cut + 1), contextOf(place))) return;
+      const word = JSON.stringify(answer);
+      const fits = word.length <= LONGEST_ANSWER;
+      await mailbox.post(place, `answer:${nonce}`, fits ? word : TOO_LONG);
+    },
+  };
+}
+
+const TOO_LONG = JSON.stringify({
+  error: { code: rpcCode.internal, message: 'The answer of the client is too long' },
+});
+
+interface Told {
+  readonly result: Json;
+  readonly error: { readonly code: number; readonly message: string };
+}
+
+export function placeOf(caller: Principal, { key }: McpSession): Place {
+  return { tenant: caller.tenant, principal: principalKey(caller), key };
+}
+
+function contextOf({ tenant, principal, key }: Place): SealContext {
+  return { tenant, principal, server: '-', kind: 'mcp-question', field: 'id', binding: [key] };
+}

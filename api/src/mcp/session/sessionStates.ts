@@ -1,0 +1,62 @@
+import { isCurrent, type Cache, type ChangeFeed } from '@behalf/gateway/ports';
+import type { Clock } from '@behalf/kernel';
+import type { McpSession } from './sessions.ts';
+
+/** What became of a session since it began. */
+export interface SessionState {
+  readonly ended: boolean;
+  /** Of `logging/setLevel`. */
+  readonly logLevel: string | undefined;
+}
+
+export interface SessionStates {
+  /** Without I/O while it is known; as old as everything else may be that was read (two seconds). */
+  read(session: McpSession): SessionState | Promise<SessionState>;
+  /** For good, on every replica. */
+  end(session: McpSession): Promise<void>;
+  setLevel(session: McpSession, level: string): Promise<void>;
+  close(): void;
+}
+
+export interface SessionStateParts {
+  readonly cache: Cache;
+  readonly changes: ChangeFeed;
+  readonly clock: Clock;
+}
+
+const MOST_KNOWN = 10_000;
+
+/** The little that a session does not carry itself. What is here lives as long as the session could. */
+export function createSessionStates({ cache, changes, clock }: SessionStateParts): SessionStates {
+  const known = new Map<string, { state: SessionState; readAt: number }>();
+  const unsubscribe = changes.subscribe(({ topic, id }) => {
+    if (topic !== 'mcp') return;
+    if (id === '*') known.clear();
+    else known.delete(id);
+  });
+
+  async function load({ key }: McpSession): Promise<SessionState> {
+    const readAt = clock.now();
+    const [ended, logLevel] = await Promise.all([cache.get(`ended:${key}`), cache.get(`level:${key}`)]);
+    const state = { ended: ended !== undefined, logLevel };
+    if (known.size >= MOST_KNOWN) known.delete(known.keys().next().value as string);
+    known.set(key, { state, readAt });
+    return state;
+  }
+
+  async function write(name: string, value: string, { key, expiresAt }: McpSession): Promise<void> {
+    await cache.set(`${name}:${key}`, value, Math.max(1, expiresAt - clock.now()));
+    known.delete(key);
+    await changes.publish({ topic: 'mcp', id: key });
+  }
+
+  return {
+    read(session) {
+      const seen = known.get(session.key);
+      return seen && isCurrent(changes, clock.now(), seen.readAt) ? seen.state : load(session);
+    },
+    end: (session) => write('ended', '1', session),
+    setLevel: (session, level) => write('level', level, session),
+    close: unsubscribe,
+  };
+}

@@ -1,0 +1,102 @@
+import { principalKey, type Json, type Principal } from '@behalf/gateway';
+import type { Clock, Keyring, Random, SealContext } from '@behalf/kernel';
+import { isObject } from '../message.ts';
+import { isLegacyVersion, type LegacyVersion } from '../versions.ts';
+
+/** What a legacy client agreed on with us. All of it stands in the id that the client sends: no replica keeps it. */
+export interface McpSession {
+  /** As the client sends it. */
+  readonly id: string;
+  /** Names it wherever something is kept about it. It opens nothing. */
+  readonly key: string;
+  readonly version: LegacyVersion;
+  readonly capabilities: Json;
+  readonly expiresAt: number;
+}
+
+export interface McpSessions {
+  begin(
+    caller: Principal,
+    endpoint: string,
+    agreed: Pick<McpSession, 'version' | 'capabilities'>,
+  ): McpSession;
+  /** Undefined for what is no session of this caller at this endpoint, whatever else it may be. */
+  open(id: string, caller: Principal, endpoint: string): McpSession | undefined;
+}
+
+export interface McpSessionParts {
+  readonly keyring: Keyring;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+const LIFETIME_MS = 24 * 3_600_000;
+/** Opening a seal costs more than the rest of what the door does for a call. */
+const MOST_KNOWN = 10_000;
+const LONGEST_ID = 4_096;
+
+/**
+ * Sessions that any replica can serve: the id is sealed to its user and endpoint. It is no credential: whoever presents it
+ * has shown who they are before, and of somebody else it does not open. A new token of the same user changes nothing.
+ */
+export function createMcpSessions({ keyring, clock, random }: McpSessionParts): McpSessions {
+  const known = new Map<string, { session: McpSession; owner: string; endpoint: string }>();
+
+  function keep(session: McpSession, caller: Principal, endpoint: string): McpSession {
+    if (known.size >= MOST_KNOWN) known.delete(known.keys().next().value as string);
+    known.set(session.id, { session, owner: ownerOf(caller), endpoint });
+    return session;
+  }
+
+  return {
+    begin(caller, endpoint, { version, capabilities }) {
+      const key = random.id();
+      const expiresAt = clock.now() + LIFETIME_MS;
+      const text = JSON.stringify([key, version, capabilities, expiresAt]);
+      const id = keyring.seal(text, contextOf(caller, endpoint));
+      return keep({ id, key, version, capabilities, expiresAt }, caller, endpoint);
+    },
+    open(id, caller, endpoint) {
+      const seen = known.get(id);
+      if (seen) {
+        const own = seen.owner === ownerOf(caller) && seen.endpoint === endpoint;
+        return own && clock.now() < seen.session.expiresAt ? seen.session : undefined;
+      }
+      if (id.length > LONGEST_ID) return undefined;
+      const session = unseal(keyring, id, contextOf(caller, endpoint));
+      if (!session || clock.now() >= session.expiresAt) return undefined;
+      return keep(session, caller, endpoint);
+    },
+  };
+}
+
+function unseal(keyring: Keyring, id: string, context: SealContext): McpSession | undefined {
+  let text: string;
+  try {
+    text = keyring.open(id, context);
+  } catch {
+    // Somebody else's, of another endpoint, of a key we no longer have, or made up: all the same to who sends it.
+    return undefined;
+  }
+  const [key, version, capabilities, expiresAt] = JSON.parse(text) as unknown[];
+  if (typeof key !== 'string' || typeof version !== 'string' || typeof expiresAt !== 'number')
+    return undefined;
+  if (!isLegacyVersion(version) || !isObject(capabilities)) return undefined;
+  return { id, key, version, capabilities, expiresAt };
+}
+
+/** Who they are, and who vouches for them. Not by which token: that one is refreshed while the session goes on. */
+function ownerOf(caller: Principal): string {
+  return JSON.stringify([principalKey(caller), caller.issuer]);
+}
+
+function contextOf(caller: Principal, endpoint: string): SealContext {
+  return {
+    tenant: caller.tenant,
+    principal: principalKey(caller),
+    server: '-',
+    kind: 'mcp-session',
+    field: 'id',
+    binding: [caller.issuer, endpoint],
+  };
+}

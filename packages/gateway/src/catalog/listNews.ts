@@ -1,0 +1,33 @@
+export type ListKind = 'tools' | 'prompts' | 'resources';
+
+/** Something may be listed differently from now on. */
+export interface ListChange {
+  /** Undefined: which servers there are, or who may use them. */
+  readonly serverId?: string;
+  /** Whose list: a key of a principal; undefined for everybody's. */
+  readonly holderKey?: string;
+  readonly kinds: readonly ListKind[];
+}
+
+/** Tells those who keep a list of ours that it is worth asking again. It never says what is new. */
+export interface ListNews {
+  tell(change: ListChange): void;
+  /** Returns how to stop. */
+  subscribe(listener: (change: ListChange) => void): () => void;
+}
+
+export const listKinds: readonly ListKind[] = ['tools', 'prompts', 'resources'];
+
+export function createListNews(): ListNews {
+  const listeners = new Set<(change: ListChange) => void>();
+  return {
+    tell(change) {
+      for (const listener of [...listeners]) listener(change);
+    },
+    subscribe(listener) {
+      const own = (change: ListChange) => listener(change);
+      listeners.add(own);
+      return () => void listeners.delete(own);
+    },
+  };
+}

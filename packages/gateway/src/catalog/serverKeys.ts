@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import type { Registry } from '../registry/registry.ts';
+import type { ServerSnapshot } from '../registry/server.ts';
+import { uniqueNames } from './uniqueNames.ts';
+
+/** What the names of a server's tools begin with where those of all servers stand side by side. */
+export interface ServerKeys {
+  keyOf(tenant: string, server: Pick<ServerSnapshot, 'id'>): string | undefined;
+  /** The names of the servers that a public name can belong to: one, or none. */
+  namesFor(tenant: string, publicName: string): readonly string[];
+  /** The server of this very key. */
+  nameOf(tenant: string, key: string): string | undefined;
+}
+
+export const BETWEEN = '__';
+const LONGEST_KEY = 24;
+/** How many hex digits tell keys apart; more when fewer were not enough. */
+const DIGITS = [8, 16, 22] as const;
+
+interface Keys {
+  readonly byId: ReadonlyMap<string, string>;
+  readonly byKey: ReadonlyMap<string, string>;
+  /** Each with what its names begin with. */
+  readonly beginnings: readonly (readonly [beginning: string, name: string])[];
+}
+
+/**
+ * Keys follow from a server's own name, or from its id where the name cannot be one: the same for everybody, on every
+ * replica and after a restart, and no other server can take them. None holds two underscores or ends with one, so no
+ * name of one server is a name of another.
+ */
+export function createServerKeys(registry: Pick<Registry, 'list' | 'onChange'>): ServerKeys {
+  let tenants = new Map<string, Keys>();
+  registry.onChange(() => {
+    tenants = new Map();
+  });
+  function keysOf(tenant: string): Keys {
+    let keys = tenants.get(tenant);
+    if (!keys) tenants.set(tenant, (keys = buildKeys(registry.list(tenant))));
+    return keys;
+  }
+  return {
+    keyOf: (tenant, { id }) => keysOf(tenant).byId.get(id),
+    nameOf: (tenant, key) => keysOf(tenant).byKey.get(key),
+    namesFor(tenant, publicName) {
+      const found: string[] = [];
+      for (const [beginning, name] of keysOf(tenant).beginnings) {
+        if (publicName.startsWith(beginning)) found.push(name);
+      }
+      return found;
+    },
+  };
+}
+
+function buildKeys(servers: readonly ServerSnapshot[]): Keys {
+  const named = uniqueNames(servers, serverKey, DIGITS.length + 1);
+  return {
+    byId: new Map([...named].map(([key, { id }]) => [id, key])),
+    byKey: new Map([...named].map(([key, { name }]) => [key, name])),
+    beginnings: [...named].map(([key, { name }]) => [key + BETWEEN, name]),
+  };
+}
+
+/** Level 0 is the preferred key; each further one has more of the hash. */
+export function serverKey({ id, name }: Pick<ServerSnapshot, 'id' | 'name'>, level = 0): string {
+  const plain = isPlain(name);
+  if (plain && level === 0) return name;
+  const step = plain ? level - 1 : level;
+  const digits = DIGITS[Math.min(step, DIGITS.length - 1)] ?? DIGITS[0];
+  const hash = createHash('sha256').update(id).digest('hex').slice(0, digits);
+  const readable = name.replaceAll(/[^A-Za-z0-9-]+/g, '-').replaceAll(/^-+/g, '');
+  return `${readable.slice(0, LONGEST_KEY - 1 - digits).replace(/-+$/, '') || 'x'}-${hash}`;
+}
+
+function isPlain(name: string): boolean {
+  if (!/^[A-Za-z0-9_-]{1,24}$/.test(name) || name.includes(BETWEEN) || name.endsWith('_')) return false;
+  // It looks like a key with a hash, and could be made to equal one.
+  return !/-[0-9a-f]{8,}$/.test(name);
+}

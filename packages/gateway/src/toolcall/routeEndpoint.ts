@@ -1,0 +1,168 @@
+import type { CatalogTool } from '../catalog/toolList.ts';
+import { prefixedNamesOf } from '../catalog/prefixedNames.ts';
+import { createPurse } from '../credentials/obo/oboTokens.ts';
+import { GatewayError } from '../errors/gatewayError.ts';
+import { prepare } from './askServer.ts';
+import type { Inbound } from './call.ts';
+import { checkAccess, type Allowed } from './checkAccess.ts';
+import { endpointServers, keyAt, type Endpoint, type EndpointParts } from './endpoint.ts';
+import { loadItems } from './listEndpoint.ts';
+import { holderKey, loadTools } from './loadTools.ts';
+import { fitsTemplate, unwrapAddress } from './resourceAddress.ts';
+import { resolveServer } from './resolveServer.ts';
+
+/** What a name at an endpoint means: a server, and what that server itself calls it. */
+export interface Routed {
+  readonly server: string;
+  readonly name: string;
+}
+
+/** Also the tool as it is known, where it is. */
+export interface RoutedTool extends Routed {
+  readonly tool: CatalogTool | undefined;
+}
+
+/** Whose tool this is: at once when it is known. What is forbidden and what does not exist are told alike. */
+export function routeTool(
+  parts: EndpointParts,
+  inbound: Inbound,
+  endpoint: Endpoint,
+  publicName: string,
+): RoutedTool | Promise<RoutedTool> {
+  const { principal } = inbound;
+  if (endpoint.kind === 'one') {
+    const { server } = endpoint;
+    const found = parts.registry.find(principal.tenant, server);
+    const list = found && parts.catalog.peek(found, holderKey(found, principal));
+    return { server, name: publicName, tool: list?.find(publicName) };
+  }
+  for (const server of candidates(parts, inbound, publicName, 'MCP_TOOL_NOT_FOUND')) {
+    const list = parts.catalog.peek(server, holderKey(server, principal));
+    const found = list && ownTool(parts, inbound, endpoint, server, list, publicName);
+    if (found) return found;
+    return loadAndRoute(parts, inbound, endpoint, server, publicName);
+  }
+  throw new GatewayError('MCP_TOOL_NOT_FOUND');
+}
+
+/** Not known: it may be new there, or this is the first call. */
+async function loadAndRoute(
+  parts: EndpointParts,
+  inbound: Inbound,
+  endpoint: Endpoint,
+  server: Allowed,
+  publicName: string,
+): Promise<RoutedTool> {
+  const purse = createPurse();
+  const obtain = (signal = inbound.signal) => prepare(parts, server, { ...inbound, signal }, { purse });
+  let list: KnownList;
+  try {
+    list = await loadTools(parts, server, obtain, inbound, { refresh: 'if-old' });
+  } catch {
+    // Why it cannot be listed is what the call itself will say, in the words of a call. No tool has a name like this.
+    return { server: server.name, name: publicName, tool: undefined };
+  }
+  const found = ownTool(parts, inbound, endpoint, server, list, publicName);
+  if (!found) throw new GatewayError('MCP_TOOL_NOT_FOUND');
+  return found;
+}
+
+type KnownList = NonNullable<ReturnType<EndpointParts['catalog']['peek']>>;
+
+function ownTool(
+  parts: EndpointParts,
+  { principal }: Inbound,
+  endpoint: Endpoint,
+  server: Allowed,
+  list: KnownList,
+  publicName: string,
+): RoutedTool | undefined {
+  const key = keyAt(parts, principal, endpoint, server);
+  if (key === undefined) return undefined;
+  const names = prefixedNamesOf(list, key, server.id, () => list.tools.map(({ name }) => name));
+  const name = names.ownName(publicName);
+  return name === undefined ? undefined : { server: server.name, name, tool: list.find(name) };
+}
+
+/** The servers that the caller may use and that a name can belong to. */
+function candidates(
+  parts: EndpointParts,
+  { principal }: Inbound,
+  publicName: string,
+  denial: 'MCP_TOOL_NOT_FOUND' | 'MCP_PROMPT_NOT_FOUND',
+): Allowed[] {
+  return parts.serverKeys
+    .namesFor(principal.tenant, publicName)
+    .map((name) => checkAccess(parts, principal, resolveServer(parts.registry, principal, name), denial));
+}
+
+export async function routePrompt(
+  parts: EndpointParts,
+  inbound: Inbound,
+  endpoint: Endpoint,
+  publicName: string,
+): Promise<Routed> {
+  if (endpoint.kind === 'one') return { server: endpoint.server, name: publicName };
+  const servers = candidates(parts, inbound, publicName, 'MCP_PROMPT_NOT_FOUND');
+  for (const fresh of [false, true]) {
+    for (const [server, listed] of await loadItems(parts, inbound, servers, 'prompts/list', { fresh })) {
+      if ('absence' in listed) throw listed.cause;
+      const key = keyAt(parts, inbound.principal, endpoint, server);
+      if (key === undefined) continue;
+      const all = () => listed.items.flatMap(({ name }) => (typeof name === 'string' ? [name] : []));
+      const name = prefixedNamesOf(listed, key, server.id, all).ownName(publicName);
+      if (name !== undefined) return { server: server.name, name };
+    }
+  }
+  throw new GatewayError('MCP_PROMPT_NOT_FOUND');
+}
+
+/** Whose resource this is. One that two servers have is neither's, unless the address says whose. */
+export async function routeResource(
+  parts: EndpointParts,
+  inbound: Inbound,
+  endpoint: Endpoint,
+  address: string,
+): Promise<Routed> {
+  if (endpoint.kind === 'one') return { server: endpoint.server, name: address };
+  const wrapped = unwrapAddress(address);
+  if (wrapped) {
+    const server = parts.serverKeys.nameOf(inbound.principal.tenant, wrapped.key);
+    if (server === undefined) throw new GatewayError('MCP_RESOURCE_NOT_FOUND');
+    return { server, name: wrapped.address };
+  }
+  const servers = endpointServers(parts, inbound.principal, endpoint);
+  const lists = await loadItems(parts, inbound, servers, 'resources/list');
+  const owners = lists.flatMap(([server, listed]) =>
+    !('absence' in listed) && listed.items.some(({ uri }) => uri === address) ? [server] : [],
+  );
+  if (owners.length > 0) return only(owners, address);
+  const templates = await loadItems(parts, inbound, servers, 'resources/templates/list');
+  const fitting = templates.flatMap(([server, listed]) => {
+    if ('absence' in listed) return [];
+    const fits = listed.items.some(
+      ({ uriTemplate }) =>
+        typeof uriTemplate === 'string' &&
+        (uriTemplate === address || (isSpecific(uriTemplate) && fitsTemplate(uriTemplate, address))),
+    );
+    return fits ? [server] : [];
+  });
+  return only(fitting, address);
+}
+
+/** A template that fits every address would claim those of all other servers. */
+function isSpecific(template: string): boolean {
+  return /^[a-z][a-z0-9+.-]*:/i.test(template);
+}
+
+function only(servers: readonly Allowed[], address: string): Routed {
+  const [server, other] = servers;
+  if (!server) throw new GatewayError('MCP_RESOURCE_NOT_FOUND');
+  if (other) {
+    throw new GatewayError('MCP_RESOURCE_NOT_FOUND', {
+      detail:
+        'Several servers have a resource at this address. List the resources and use the address given there.',
+    });
+  }
+  return { server: server.name, name: address };
+}

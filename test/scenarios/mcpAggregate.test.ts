@@ -1,0 +1,260 @@
+import { verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { legacyClient, modernRequest, wireClient, type WireClient } from './mcpClient.ts';
+import type { Person } from './people.ts';
+import { createScene } from './scene.ts';
+import { http, yamlWith } from './serverYaml.ts';
+
+const text = (value: string) => ({ content: [{ type: 'text', text: value }] });
+const named = (name: string) => ({ name, handler: () => text(name) });
+
+interface Listed {
+  names: string[];
+  meta: { 'behalf/servers'?: { server: string; state: string; code: string; connectUrl?: string }[] };
+  nextCursor: string | undefined;
+}
+
+async function list(client: WireClient, method = 'tools/list', params: object = {}): Promise<Listed> {
+  const { answer } = await modernRequest(client, method, { ...params });
+  const result = answer.result as Record<string, unknown>;
+  const [member] = Object.keys(result).filter((key) => Array.isArray(result[key])) as [string];
+  return {
+    names: (result[member] as { name: string; uri?: string }[]).map(({ name, uri }) => uri ?? name),
+    meta: result['_meta'] as Listed['meta'],
+    nextCursor: result['nextCursor'] as string | undefined,
+  };
+}
+
+async function say(client: WireClient, name: string) {
+  const { answer } = await modernRequest(client, 'tools/call', { name });
+  const content = answer.result?.['content'] as [{ text: string }] | undefined;
+  return content?.[0].text ?? answer.error?.data?.['code'];
+}
+
+describe('all servers of a user at one MCP endpoint', () => {
+  const scene = createScene();
+
+  verifies('mcp.names.prefixed', 'and a call reaches the tool under its own name', async () => {
+    const long = 'a'.repeat(80);
+    const one = await scene.serve({ era: 'legacy', tools: ['echo', 'a.b', 'a_b', long, '_x'].map(named) });
+    const two = await scene.serve({ era: 'modern', tools: ['echo', 'Ünïcode'].map(named) });
+    const [ada] = (await scene.begin(
+      yamlWith({
+        files: http(one.url),
+        'my files': http(two.url),
+        'files-and-many-more-things-of-ours': http(two.url),
+      }),
+    )) as [Person];
+    const client = await wireClient(ada, scene.gateway.url);
+    const { names } = await list(client);
+    expect(names).toHaveLength(9);
+    expect(new Set(names).size).toBe(9);
+    for (const name of names) expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+    expect(names.filter((name) => name.startsWith('files__'))).toEqual([
+      'files__echo',
+      expect.stringMatching(/^files__a_b_[0-9a-f]{8}$/),
+      'files__a_b',
+      expect.stringMatching(/^files__a{48}_[0-9a-f]{8}$/),
+      'files___x',
+    ]);
+    expect(names).toContainEqual(expect.stringMatching(/^my-files-[0-9a-f]{8}__echo$/));
+    const said = await Promise.all(names.map((name) => say(client, name)));
+    expect(said.sort()).toEqual(
+      ['Ünïcode', 'Ünïcode', '_x', 'a.b', 'a_b', long, 'echo', 'echo', 'echo'].sort(),
+    );
+    for (const wrong of [
+      'echo',
+      'files__',
+      'files__nothing',
+      'my files__echo',
+      'other__echo',
+      '__echo',
+      long,
+    ]) {
+      expect([wrong, await say(client, wrong)]).toEqual([wrong, 'MCP_TOOL_NOT_FOUND']);
+    }
+  });
+
+  verifies('mcp.names.stable', 'whichever servers are there, answer or come first', async () => {
+    const one = await scene.serve({ era: 'legacy', tools: ['echo', 'b'].map(named) });
+    const two = await scene.serve({ era: 'legacy', tools: ['echo', 'b'].map(named) });
+    const alone = yamlWith({ 'a b': http(one.url) });
+    const [ada] = (await scene.begin(alone)) as [Person];
+    const before = await list(await wireClient(ada, scene.gateway.url));
+    const [bob] = (await scene.begin(
+      yamlWith({ 'a-b': http(two.url), ab: http(two.url), 'a b': http(one.url) }),
+    )) as [Person];
+    const client = await wireClient(bob, scene.gateway.url);
+    const after = await list(client);
+    expect(after.names).toEqual(expect.arrayContaining(before.names));
+    expect((await list(client)).names).toEqual(after.names);
+  });
+
+  verifies('mcp.names.looked-up', 'prompts are named and found as tools are', async () => {
+    const methods = (mark: string) => ({
+      'prompts/list': () => ({ prompts: [{ name: 'greet' }, { name: 'a b' }] }),
+      'prompts/get': ({ name }: { name?: unknown }) => ({
+        messages: [],
+        description: `${mark} ${String(name)}`,
+      }),
+    });
+    const capabilities = { tools: {}, prompts: {} };
+    const one = await scene.serve({ era: 'legacy', capabilities, methods: methods('one') });
+    const two = await scene.serve({ era: 'modern', capabilities, methods: methods('two') });
+    const [ada] = (await scene.begin(yamlWith({ one: http(one.url), two: http(two.url) }))) as [Person];
+    const client = await wireClient(ada, scene.gateway.url);
+    const { names } = await list(client, 'prompts/list');
+    expect(names).toEqual([
+      'one__greet',
+      expect.stringMatching(/^one__a_b_/),
+      'two__greet',
+      expect.stringMatching(/^two__a_b_/),
+    ]);
+    const got = await Promise.all(
+      names.map(
+        async (name) => (await modernRequest(client, 'prompts/get', { name })).answer.result?.['description'],
+      ),
+    );
+    expect(got).toEqual(['one greet', 'one a b', 'two greet', 'two a b']);
+    for (const name of ['greet', 'one__nothing', 'three__greet']) {
+      const { answer } = await modernRequest(client, 'prompts/get', { name });
+      expect([name, answer.error?.code]).toEqual([name, -32602]);
+    }
+  });
+
+  verifies('mcp.resources.addresses', 'and one that two have says whose it is', async () => {
+    const methods = (mark: string, uris: string[]) => ({
+      'resources/list': () => ({ resources: uris.map((uri) => ({ uri, name: uri })) }),
+      'resources/templates/list': () => ({
+        resourceTemplates: [{ uriTemplate: `${mark}://{id}`, name: 't' }],
+      }),
+      'resources/read': ({ uri }: { uri?: unknown }) => ({
+        contents: [{ uri: String(uri), text: `${mark} ${String(uri)}` }],
+      }),
+    });
+    const capabilities = { tools: {}, resources: {} };
+    const one = await scene.serve({
+      era: 'legacy',
+      capabilities,
+      methods: methods('one', ['x:own', 'x:both', 'ui://app']),
+    });
+    const two = await scene.serve({
+      era: 'modern',
+      capabilities,
+      methods: methods('two', ['x:both', 'ui://app']),
+    });
+    const [ada] = (await scene.begin(yamlWith({ one: http(one.url), two: http(two.url) }))) as [Person];
+    const client = await wireClient(ada, scene.gateway.url);
+    expect((await list(client, 'resources/list')).names).toEqual([
+      'x:own',
+      'behalf:one/x:both',
+      'ui://app',
+      'behalf:two/x:both',
+      'ui://app',
+    ]);
+    const read = async (uri: string) => {
+      const { answer } = await modernRequest(client, 'resources/read', { uri });
+      return (answer.result?.['contents'] as [{ text: string }] | undefined)?.[0].text ?? answer.error?.code;
+    };
+    expect(await read('x:own')).toBe('one x:own');
+    expect(await read('behalf:one/x:both')).toBe('one x:both');
+    expect(await read('behalf:two/x:both')).toBe('two x:both');
+    expect(await read('two://17')).toBe('two two://17');
+    for (const nobody of ['x:both', 'ui://app', 'x:nothing', 'behalf:three/x:own', 'behalf:one/'])
+      expect([nobody, await read(nobody)]).toEqual([nobody, -32602]);
+    const legacy = await legacyClient(client);
+    expect((await legacy.request('resources/read', { uri: 'x:both' })).answer.error?.code).toBe(-32002);
+  });
+
+  verifies('mcp.list.filtered', 'by role, by rule and by who owns what', async () => {
+    const upstream = await scene.serve({ era: 'legacy', tools: ['echo', 'erase'].map(named) });
+    const [ada, bob] = (await scene.begin(
+      yamlWith({
+        open: http(upstream.url, { tools: { exclude: ['erase'] } }),
+        admins: http(upstream.url, { access: { roles: ['ADMIN'] } }),
+      }),
+      [{ name: 'Ada', role: 'ADMIN' }, 'Bob'],
+    )) as [Person, Person];
+    const [adas, bobs] = [await wireClient(ada, scene.gateway.url), await wireClient(bob, scene.gateway.url)];
+    expect((await list(adas)).names).toEqual(['admins__echo', 'admins__erase', 'open__echo']);
+    const seen = await list(bobs);
+    expect(seen.names).toEqual(['open__echo']);
+    expect(JSON.stringify(seen)).not.toContain('admins');
+  });
+
+  verifies('mcp.door.denied-alike', 'tools, servers and endpoints', async () => {
+    const upstream = await scene.serve({ era: 'legacy', tools: ['echo', 'erase'].map(named) });
+    const [bob] = (await scene.begin(
+      yamlWith({
+        open: http(upstream.url, { tools: { exclude: ['erase'] } }),
+        admins: http(upstream.url, { access: { roles: ['ADMIN'] } }),
+      }),
+      ['Bob'],
+    )) as [Person];
+    const client = await wireClient(bob, scene.gateway.url);
+    expect(await say(client, 'open__echo')).toBe('echo');
+    const refusals = await Promise.all(
+      ['admins__echo', 'nobody__echo', 'open__erase', 'open__nothing'].map(async (name) => {
+        const { status, answer } = await modernRequest(client, 'tools/call', { name });
+        return [status, answer.error];
+      }),
+    );
+    expect(new Set(refusals.map((refusal) => JSON.stringify(refusal))).size).toBe(1);
+    expect(refusals[0]).toMatchObject([200, { code: -31404, data: { code: 'MCP_TOOL_NOT_FOUND' } }]);
+    const endpoints = await Promise.all(
+      ['admins', 'nobody'].map(async (name) => {
+        const one = { ...client, ...(await wireClient(bob, scene.gateway.url, `/mcp/${name}`)) };
+        const { status, answer } = await modernRequest(one, 'tools/list');
+        return JSON.stringify([status, answer.error]);
+      }),
+    );
+    expect(endpoints[0]).toBe(endpoints[1]);
+    expect(endpoints[0]).toContain('[404,');
+  });
+
+  verifies('mcp.list.partial', 'and what is left is whole', async () => {
+    const fine = await scene.serve({ era: 'legacy', tools: [named('echo')] });
+    const hanging = await scene.serve({ era: 'legacy', respond: () => 'hang' });
+    const [ada] = (await scene.begin(
+      yamlWith({
+        fine: http(fine.url),
+        hanging: http(hanging.url),
+        signed: http(fine.url, { requiresOAuth: true }),
+      }),
+    )) as [Person];
+    const client = await wireClient(ada, scene.gateway.url);
+    const { names, meta } = await list(client);
+    expect(names).toEqual(['fine__echo']);
+    expect(meta['behalf/servers']).toEqual([
+      { server: 'hanging', state: 'unreachable', code: 'MCP_TIMEOUT' },
+      {
+        ...{ server: 'signed', state: 'needs_authorization', code: 'MCP_AUTHORIZATION_REQUIRED' },
+        connectUrl: expect.stringMatching(/^http:\/\/.*\/servers\/signed$/) as string,
+      },
+    ]);
+    expect(await say(client, 'fine__echo')).toBe('echo');
+  });
+
+  verifies('mcp.list.cursor', 'for nobody else, and for no other list', async () => {
+    const tools = Array.from({ length: 501 }, (_, index) => ({ name: `t${index}` }));
+    const upstream = await scene.serve({ era: 'legacy', tools });
+    const [ada, bob] = (await scene.begin(yamlWith({ files: http(upstream.url) }), ['Ada', 'Bob'])) as [
+      Person,
+      Person,
+    ];
+    const client = await wireClient(ada, scene.gateway.url);
+    const first = await list(client);
+    expect(first.names).toHaveLength(500);
+    const cursor = first.nextCursor;
+    expect((await list(client, 'tools/list', { cursor })).names).toEqual(['files__t500']);
+    const refusal = async (by: WireClient, method: string, wrong: unknown) =>
+      (await modernRequest(by, method, { cursor: wrong })).answer.error?.code;
+    const bobs = await wireClient(bob, scene.gateway.url);
+    expect(await refusal(bobs, 'tools/list', cursor)).toBe(-32602);
+    expect(await refusal(await wireClient(ada, scene.gateway.url, '/mcp/files'), 'tools/list', cursor)).toBe(
+      -32602,
+    );
+    for (const wrong of ['', 'x', 5, null]) expect(await refusal(client, 'tools/list', wrong)).toBe(-32602);
+    expect(await refusal(client, 'prompts/list', cursor)).toBe(-32602);
+  });
+});

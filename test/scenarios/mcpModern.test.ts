@@ -1,0 +1,280 @@
+import { eventually, verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { META, modernHeaders, modernMeta, modernRequest, readMessages, wireClient } from './mcpClient.ts';
+import type { Person } from './people.ts';
+import { createScene } from './scene.ts';
+import { http, yamlWith } from './serverYaml.ts';
+
+const annotated = {
+  type: 'object',
+  properties: {
+    region: { type: 'string', 'x-mcp-header': 'Region' },
+    count: { type: 'integer', 'x-mcp-header': 'Count' },
+  },
+};
+const form = { mode: 'form', message: 'Sure?', requestedSchema: { type: 'object', properties: {} } };
+
+describe('the MCP endpoint, for clients without a session', () => {
+  const scene = createScene();
+
+  async function begin(
+    era: 'legacy' | 'modern' = 'modern',
+    more: Partial<Parameters<typeof scene.serve>[0]> = {},
+    names: string[] = ['Ada'],
+  ) {
+    const upstream = await scene.serve({
+      era,
+      tools: [{ name: 'echo' }, { name: 'placed', inputSchema: annotated }],
+      ...more,
+    });
+    const people = await scene.begin(yamlWith({ files: http(upstream.url) }), names);
+    const clients = await Promise.all(
+      people.map((person) => wireClient(person, scene.gateway.url, '/mcp/files')),
+    );
+    return { upstream, clients, client: clients[0]!, person: people[0] as Person };
+  }
+
+  verifies('mcp.modern.discover', 'at a server of either era', async () => {
+    for (const era of ['legacy', 'modern'] as const) {
+      const { client } = await begin(era);
+      const found = await modernRequest(client, 'server/discover');
+      expect([found.status, found.answer.result]).toMatchObject([
+        200,
+        {
+          resultType: 'complete',
+          supportedVersions: ['2026-07-28'],
+          capabilities: { tools: { listChanged: true } },
+          cacheScope: 'private',
+        },
+      ]);
+      const called = await modernRequest(client, 'tools/call', { name: 'echo', arguments: { a: 1 } });
+      expect(called.answer.result).toMatchObject({
+        content: [{ type: 'text', text: '{"a":1}' }],
+        resultType: 'complete',
+      });
+    }
+  });
+
+  verifies('mcp.modern.results', 'whatever the server said of it', async () => {
+    for (const era of ['legacy', 'modern'] as const) {
+      const { client } = await begin(era, {
+        capabilities: { tools: {}, resources: {}, prompts: {} },
+        methods: {
+          'resources/list': () => ({
+            resources: [{ uri: 'x:1', name: 'one' }],
+            ttlMs: 5,
+            cacheScope: 'public',
+          }),
+          'resources/read': () => ({ contents: [{ uri: 'x:1', text: '1' }], ttlMs: 5, cacheScope: 'public' }),
+          'prompts/list': () => ({ prompts: [{ name: 'greet' }] }),
+          'prompts/get': () => ({ messages: [], resultType: 'complete', _meta: { mine: 1 } }),
+        },
+      });
+      const info = { [`${META}serverInfo`]: { name: 'behalf' } };
+      for (const [method, params, cached] of [
+        ['tools/list', {}, true],
+        ['resources/list', {}, true],
+        ['resources/templates/list', {}, true],
+        ['resources/read', { uri: 'x:1' }, true],
+        ['prompts/list', {}, true],
+        ['prompts/get', { name: 'greet' }, false],
+        ['tools/call', { name: 'echo', arguments: {} }, false],
+      ] as const) {
+        const { answer } = await modernRequest(client, method, params);
+        expect([method, answer.result]).toMatchObject([method, { resultType: 'complete', _meta: info }]);
+        const scope = answer.result?.['cacheScope'];
+        expect([method, scope, typeof answer.result?.['ttlMs']]).toEqual(
+          cached ? [method, 'private', 'number'] : [method, undefined, 'undefined'],
+        );
+      }
+      const prompt = await modernRequest(client, 'prompts/get', { name: 'greet' });
+      expect(prompt.answer.result?.['_meta']).toMatchObject({ mine: 1 });
+    }
+  });
+
+  verifies('mcp.modern.envelope', 'version and capabilities, with each request', async () => {
+    const { client } = await begin();
+    const post = async (params: object, version = '2026-07-28') => {
+      const headers = { 'mcp-protocol-version': version, 'mcp-method': 'tools/list' };
+      const response = await client.post({ jsonrpc: '2.0', id: 1, method: 'tools/list', params }, headers);
+      const [message] = await readMessages(response);
+      return [response.status, message?.error?.code, message?.error?.data];
+    };
+    expect(await post({})).toMatchObject([400, -32602, undefined]);
+    expect(await post({ _meta: {} })).toMatchObject([400, -32602, undefined]);
+    expect(await post({ _meta: { [`${META}protocolVersion`]: '2026-07-28' } })).toMatchObject([400, -32602]);
+    expect(await post({ _meta: modernMeta({}, { [`${META}protocolVersion`]: 5 }) })).toMatchObject([
+      400, -32602,
+    ]);
+    const future = modernMeta({}, { [`${META}protocolVersion`]: '2031-01-01' });
+    expect(await post({ _meta: future }, '2031-01-01')).toMatchObject([
+      400,
+      -32022,
+      { supported: ['2026-07-28'], requested: '2031-01-01' },
+    ]);
+    const refused = await modernRequest(
+      client,
+      'tools/list',
+      {},
+      { headers: { accept: 'application/json' } },
+    );
+    expect(refused.status).toBe(406);
+  });
+
+  verifies('mcp.modern.headers', 'and what the servers hear is the body', async () => {
+    const { client, upstream } = await begin();
+    const call = (headers: Record<string, string>, name = 'echo', args: object = {}) =>
+      modernRequest(client, 'tools/call', { name, arguments: args }, { headers });
+    for (const headers of [
+      { 'mcp-method': 'tools/list' },
+      { 'mcp-name': 'other' },
+      { 'mcp-protocol-version': '2025-11-25' },
+      { 'mcp-name': '=?base64?!?=' },
+      { 'mcp-name': `=?base64?${Buffer.from('other').toString('base64')}?=` },
+    ]) {
+      const { status, answer } = await call(headers);
+      expect([headers, status, answer.error?.code]).toEqual([headers, 400, -32020]);
+    }
+    for (const missing of ['mcp-method', 'mcp-name', 'mcp-protocol-version']) {
+      const { [missing]: _, ...others } = modernHeaders('tools/call', { name: 'echo' });
+      const params = { name: 'echo', _meta: modernMeta() };
+      const response = await client.post({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }, others);
+      expect([missing, response.status]).toEqual([missing, 400]);
+      expect((await readMessages(response))[0]?.error?.code).toBe(-32020);
+    }
+    expect(upstream.received('tools/call')).toHaveLength(0);
+    const encoded = { 'mcp-name': `=?base64?${Buffer.from('echo').toString('base64')}?=` };
+    expect((await call(encoded)).status).toBe(200);
+
+    const args = { region: 'eu', count: 7 };
+    const right = { 'mcp-param-region': 'eu', 'mcp-param-count': '7' };
+    expect((await call(right, 'placed', args)).answer.result).toBeDefined();
+    expect((await call({ ...right, 'mcp-param-count': '7.0' }, 'placed', args)).status).toBe(200);
+    expect((await call({ ...right, 'mcp-param-unknown': 'x' }, 'placed', args)).status).toBe(200);
+    for (const wrong of [
+      { 'mcp-param-region': 'us' },
+      { 'mcp-param-count': '8' },
+      { 'mcp-param-region': '=?base64?!?=' },
+    ]) {
+      const { status, answer } = await call({ ...right, ...wrong }, 'placed', args);
+      expect([wrong, status, answer.error?.code]).toEqual([wrong, 400, -32020]);
+    }
+    expect((await call({ 'mcp-param-region': 'eu' }, 'placed', args)).answer.error?.code).toBe(-32020);
+    expect((await call({}, 'placed', {})).status).toBe(200);
+    const heard = upstream.received('tools/call').map(({ headers }) => headers['mcp-param-region']);
+    expect(heard).toEqual([undefined, 'eu', 'eu', 'eu', undefined]);
+  });
+
+  verifies('mcp.modern.method', 'nor do those of the other era exist', async () => {
+    const { client } = await begin();
+    for (const method of [
+      'ping',
+      'initialize',
+      'logging/setLevel',
+      'resources/subscribe',
+      'nonsense',
+      'constructor',
+    ]) {
+      const { status, answer } = await modernRequest(client, method);
+      expect([method, status, answer.error?.code]).toEqual([method, 404, -32601]);
+    }
+    const listed = await client.post(
+      { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: modernMeta() } },
+      { ...modernHeaders('tools/list', {}), 'mcp-session-id': 'x', 'last-event-id': 'y' },
+    );
+    expect([listed.status, listed.headers.get('mcp-session-id')]).toEqual([200, null]);
+    const noted = await client.post(
+      { jsonrpc: '2.0', method: 'notifications/odd' },
+      modernHeaders('notifications/odd', {}),
+    );
+    expect([noted.status, await noted.text()]).toEqual([202, '']);
+  });
+
+  verifies('mcp.modern.leaving', 'the server is told', async () => {
+    const { client, upstream } = await begin('legacy', {
+      tools: [{ name: 'slow', handler: () => new Promise(() => undefined) }],
+    });
+    const leaving = new AbortController();
+    const calling = modernRequest(
+      client,
+      'tools/call',
+      { name: 'slow' },
+      { init: { signal: leaving.signal } },
+    );
+    await eventually('it runs', () => upstream.received('tools/call').length === 1);
+    leaving.abort();
+    await expect(calling).rejects.toThrow();
+    await eventually('it is told', () => upstream.received('notifications/cancelled').length === 1);
+  });
+
+  const asking = {
+    name: 'asking',
+    handler: (_args: object, call: { params: Readonly<Record<string, unknown>> }) =>
+      call.params['inputResponses'] === undefined
+        ? {
+            resultType: 'input_required',
+            inputRequests: { one: { method: 'elicitation/create', params: form } },
+            requestState: 'the server’s own',
+          }
+        : {
+            content: [
+              {
+                type: 'text',
+                text: JSON.stringify([call.params['inputResponses'], call.params['requestState']]),
+              },
+            ],
+          },
+  };
+  const capabilities = { elicitation: {} };
+
+  verifies('mcp.modern.input', 'with the state that the server gave', async () => {
+    const { client } = await begin('modern', { tools: [asking] });
+    const asked = await modernRequest(client, 'tools/call', { name: 'asking' }, { capabilities });
+    const { result = {} } = asked.answer;
+    expect(result).toMatchObject({
+      resultType: 'input_required',
+      inputRequests: { one: { method: 'elicitation/create' } },
+    });
+    expect(result).not.toHaveProperty('ttlMs');
+    expect(String(result['requestState'])).not.toContain('own');
+    const inputResponses = { one: { action: 'accept', content: {} } };
+    const retried = { name: 'asking', inputResponses, requestState: result['requestState'] };
+    const { answer } = await modernRequest(client, 'tools/call', retried, { capabilities });
+    const [{ text }] = answer.result?.['content'] as [{ text: string }];
+    expect(JSON.parse(text)).toEqual([inputResponses, 'the server’s own']);
+    const unable = await modernRequest(client, 'tools/call', { name: 'asking' });
+    expect(unable.answer.error?.data).toMatchObject({ code: 'MCP_DIALOGUE_UNSUPPORTED' });
+  });
+
+  verifies('mcp.modern.state', 'for nobody and nothing else', async () => {
+    const { clients, client } = await begin('modern', { tools: [asking, { ...asking, name: 'other' }] }, [
+      'Ada',
+      'Bob',
+    ]);
+    const bobs = clients[1]!;
+    const asked = await modernRequest(
+      client,
+      'tools/call',
+      { name: 'asking', arguments: { a: 1, b: 2 } },
+      { capabilities },
+    );
+    const requestState = asked.answer.result?.['requestState'];
+    const retry = (params: object, by = client) =>
+      modernRequest(
+        by,
+        'tools/call',
+        { name: 'asking', arguments: { b: 2, a: 1 }, inputResponses: { one: {} }, requestState, ...params },
+        { capabilities },
+      );
+    expect((await retry({})).answer.result).toMatchObject({ resultType: 'complete' });
+    for (const [what, trying] of [
+      ['another user', retry({}, bobs)],
+      ['another tool', retry({ name: 'other' })],
+      ['other arguments', retry({ arguments: { a: 1, b: 3 } })],
+      ['something else', retry({ requestState: 'x' })],
+      ['no text', retry({ requestState: 5 })],
+    ] as const) {
+      expect([what, (await trying).answer.error?.code]).toEqual([what, -32602]);
+    }
+  });
+});
