@@ -83,7 +83,7 @@ function readWanted({ notifications }: Json): Wanted {
   const { resourceSubscriptions: given = [] } = notifications;
   if (!Array.isArray(given) || given.length > MOST_ADDRESSES || !given.every((uri) => typeof uri === 'string'))
     throw new RpcFault(rpcCode.invalidParams, 'resourceSubscriptions must be up to 100 addresses');
-  return { kinds: new Set(kinds), addresses: [...new Set(given as string[])] };
+  return { kinds: new Set(kinds), addresses: [...new Set(given)] };
 }
 
 function honoured({ kinds, addresses }: Wanted): Json {

@@ -1,0 +1,204 @@
+import { eventually, verifies, type ScriptedCall, type ScriptedTool } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { elsewhere, legacyClient, wireClient, type LegacyClient } from './mcpClient.ts';
+import { readStream } from './mcpStream.ts';
+import type { Person } from './people.ts';
+import { createScene } from './scene.ts';
+import { http, yamlWith } from './serverYaml.ts';
+
+const text = (value: unknown) => ({ content: [{ type: 'text', text: JSON.stringify(value) }] });
+const form = { mode: 'form', message: 'Sure?', requestedSchema: { type: 'object', properties: {} } };
+const elicitation = { elicitation: { form: {} } };
+
+describe('calls of clients with a session', () => {
+  const scene = createScene();
+
+  async function begin(
+    tools: ScriptedTool[],
+    capabilities: object = {},
+    era: 'legacy' | 'modern' = 'legacy',
+  ) {
+    const upstream = await scene.serve({ era, tools });
+    const [ada] = (await scene.begin(yamlWith({ files: http(upstream.url) }))) as [Person];
+    const wire = await wireClient(ada, scene.gateway.url, '/mcp/files');
+    const client = await legacyClient(wire, { capabilities: { ...capabilities } });
+    return { upstream, ada, client };
+  }
+
+  /** The same session at another replica. */
+  async function there(ada: Person, client: LegacyClient): Promise<LegacyClient> {
+    const [other] = (await scene.beside([ada])) as [Person];
+    return elsewhere(client, new URL('/', (await other.get('/health')).url).href);
+  }
+
+  const post = (client: LegacyClient, id: number, name: string, meta: object = {}, init: RequestInit = {}) =>
+    client.post({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, _meta: meta } }, {}, init);
+
+  verifies('mcp.legacy.progress', 'whatever token the server was given', async () => {
+    for (const era of ['legacy', 'modern'] as const) {
+      const handler = (_: object, call: ScriptedCall) => {
+        for (const step of [1, 2, 2, 1, 3]) call.progress(step, 3);
+        return text('done');
+      };
+      const { client } = await begin([{ name: 'steps', handler }], {}, era);
+      const told = await client.request('tools/call', { name: 'steps', _meta: { progressToken: 'mine' } });
+      expect(told.before).toEqual(
+        [1, 2, 3].map((progress) => ({
+          jsonrpc: '2.0',
+          method: 'notifications/progress',
+          params: { progressToken: 'mine', progress, total: 3 },
+        })),
+      );
+      expect(told.answer.result).toEqual(text('done'));
+      expect((await client.request('tools/call', { name: 'steps' })).before).toEqual([]);
+    }
+  });
+
+  verifies('mcp.legacy.logging', 'and from the usual one on when it set none', async () => {
+    const handler = (_: object, call: ScriptedCall) => {
+      for (const level of ['debug', 'info', 'error']) call.log(level, level);
+      return text('done');
+    };
+    const { client, ada } = await begin([{ name: 'chatty', handler }]);
+    const other = await there(ada, client);
+    const levels = async (by: LegacyClient) =>
+      (await by.request('tools/call', { name: 'chatty' })).before.map(({ params }) => params?.['level']);
+    expect(await levels(other)).toEqual(['info', 'error']);
+    expect((await client.request('logging/setLevel', { level: 'odd' })).answer.error?.code).toBe(-32602);
+    expect((await client.request('logging/setLevel', { level: 'error' })).answer.result).toEqual({});
+    expect(await levels(client)).toEqual(['error']);
+    await eventually('the other replica knows', async () => (await levels(other)).length === 1);
+  });
+
+  verifies('mcp.legacy.cancel', 'and gets no answer', async () => {
+    const stuck = { name: 'stuck', handler: () => new Promise<never>(() => undefined) };
+    const { client, ada, upstream } = await begin([stuck]);
+    const other = await there(ada, client);
+    for (const [id, by] of [client, other].entries()) {
+      const running = post(client, id, 'stuck');
+      await eventually('it runs', () => upstream.received('tools/call').length === id + 1);
+      expect((await by.notify('notifications/cancelled', { requestId: id })).status).toBe(202);
+      const ended = await running;
+      expect([ended.status, await ended.text()]).toEqual([200, '']);
+      await eventually(
+        'the server knows',
+        () => upstream.received('notifications/cancelled').length === id + 1,
+      );
+    }
+  });
+
+  verifies('mcp.legacy.leaving', 'here, or at another replica, and once for each event', async () => {
+    const finish: (() => void)[] = [];
+    const handler = async (_: object, call: ScriptedCall) => {
+      call.progress(1, 2);
+      await new Promise<void>((resolve) => finish.push(resolve));
+      return text('done');
+    };
+    const { client, ada, upstream } = await begin([{ name: 'long', handler }]);
+    const other = await there(ada, client);
+    for (const [round, by] of [client, other].entries()) {
+      const leaving = new AbortController();
+      const begun = await post(client, round, 'long', { progressToken: 1 }, { signal: leaving.signal });
+      const stream = readStream(begun, leaving);
+      await eventually('it has begun', () => stream.ids.length === 1);
+      stream.close();
+      await eventually('it has left', () => stream.ended);
+      const last = { 'last-event-id': stream.ids[0]! };
+      const resumed = readStream(await by.send('GET', last));
+      await eventually('the server waits', () => finish.length === round + 1);
+      finish[round]!();
+      await eventually('the answer comes', () => resumed.messages.length === 1);
+      expect(resumed.messages[0]).toMatchObject({ id: round, result: text('done') });
+      await eventually('and nothing after it', () => resumed.ended);
+      expect(upstream.received('notifications/cancelled')).toEqual([]);
+    }
+    expect((await client.send('GET', { 'last-event-id': 'nonsense' })).status).toBe(400);
+  });
+
+  verifies('mcp.legacy.leaving', 'what another session heard is not told', async () => {
+    const handler = (_: object, call: ScriptedCall) => (call.progress(1), text('secret'));
+    const { client, ada } = await begin([{ name: 'long', handler }]);
+    const stream = readStream(await post(client, 1, 'long', { progressToken: 1 }));
+    await eventually('it is over', () => stream.ended);
+    const wire = await wireClient(ada, scene.gateway.url, '/mcp/files');
+    const second = await legacyClient(wire);
+    const [event] = stream.ids;
+    expect((await second.send('GET', { 'last-event-id': event! })).status).toBe(400);
+    const again = readStream(await client.send('GET', { 'last-event-id': event! }));
+    await eventually('its own is', () => again.messages.length === 1);
+  });
+
+  const asking: ScriptedTool = {
+    name: 'asking',
+    handler: async (_, call) => {
+      const { result, error } = await call.ask('elicitation/create', form);
+      return text(result ?? error);
+    },
+  };
+
+  verifies('mcp.legacy.elicitation', 'as a result or as a refusal', async () => {
+    const { client, ada } = await begin([asking], elicitation);
+    const other = await there(ada, client);
+    const answers = [{ result: { action: 'accept', content: {} } }, { error: { code: -1, message: 'No' } }];
+    for (const [round, by] of [client, other].entries()) {
+      const stream = readStream(await post(client, round, 'asking'));
+      await eventually('it is asked', () => stream.messages.length === 1);
+      const { id, method } = stream.messages[0]!;
+      expect(method).toBe('elicitation/create');
+      const answer = answers[round]!;
+      expect((await by.post({ jsonrpc: '2.0', id, ...answer })).status).toBe(202);
+      await eventually('it is answered', () => stream.ended);
+      expect(stream.messages[1]).toMatchObject({ id: round, result: text(answer.result ?? answer.error) });
+    }
+    const plain = await client.post(
+      { jsonrpc: '2.0', id: 9, method: 'tools/call', params: { name: 'asking' } },
+      { accept: 'application/json' },
+    );
+    expect(await plain.json()).toMatchObject({ id: 9, result: { content: [{ type: 'text' }] } });
+  });
+
+  verifies('mcp.session.answers', 'of nobody else, and made up', async () => {
+    const { client, ada } = await begin([asking], elicitation);
+    const second = await legacyClient(await wireClient(ada, scene.gateway.url, '/mcp/files'));
+    const stream = readStream(await post(client, 1, 'asking'));
+    await eventually('it is asked', () => stream.messages.length === 1);
+    const { id } = stream.messages[0]!;
+    const result = { action: 'accept', content: { by: 'somebody else' } };
+    expect((await second.post({ jsonrpc: '2.0', id, result })).status).toBe(202);
+    for (const made of ['x', `x.${String(id).split('.').slice(1).join('.')}`, 5]) {
+      expect((await client.post({ jsonrpc: '2.0', id: made, result })).status).toBe(202);
+    }
+    expect((await client.post({ jsonrpc: '2.0', id, result: { action: 'decline' } })).status).toBe(202);
+    await eventually('it is answered', () => stream.ended);
+    expect(stream.messages).toHaveLength(2);
+    expect(stream.messages[1]).toMatchObject({ result: text({ action: 'decline' }) });
+  });
+
+  verifies('mcp.legacy.batch', 'and gives the answers together', async () => {
+    const { client, ada } = await begin([{ name: 'echo' }]);
+    const call = (id: number) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'echo' } });
+    const batch = [
+      call(1),
+      { jsonrpc: '2.0', method: 'notifications/odd' },
+      call(2),
+      { ...call(3), method: 'odd' },
+    ];
+    expect((await client.post(batch)).status).toBe(400);
+    const wire = await wireClient(ada, scene.gateway.url, '/mcp/files');
+    const old = await legacyClient(wire, { version: '2025-03-26' });
+    const answers = await old.post(batch);
+    expect([answers.status, await answers.json()]).toEqual([
+      200,
+      [
+        expect.objectContaining({ id: 1, result: text({}) }),
+        expect.objectContaining({ id: 2, result: text({}) }),
+        expect.objectContaining({ id: 3, error: expect.objectContaining({ code: -32601 }) as object }),
+      ],
+    ]);
+    expect((await old.post([{ jsonrpc: '2.0', method: 'notifications/odd' }])).status).toBe(202);
+    const opening = { jsonrpc: '2.0', id: 1, method: 'initialize', params: {} };
+    for (const odd of [[], [opening], ['x'], Array.from({ length: 51 }, (_, id) => call(id))]) {
+      expect((await old.post(odd)).status).toBe(400);
+    }
+  });
+});
