@@ -1,0 +1,175 @@
+import { eventually, verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { legacyClient, META, modernHeaders, modernMeta, wireClient, type WireClient } from './mcpClient.ts';
+import { readStream } from './mcpStream.ts';
+import type { Person } from './people.ts';
+import { createScene } from './scene.ts';
+import { http, yamlWith } from './serverYaml.ts';
+
+const capabilities = {
+  tools: { listChanged: true },
+  prompts: { listChanged: true },
+  resources: { listChanged: true, subscribe: true },
+};
+const methods = {
+  'resources/list': () => ({ resources: [{ uri: 'x:1', name: 'one' }] }),
+  'resources/subscribe': () => ({}),
+  'resources/unsubscribe': () => ({}),
+  'prompts/list': () => ({ prompts: [] }),
+};
+
+describe('what MCP clients are told of changes', () => {
+  const scene = createScene();
+
+  async function begin(era: 'legacy' | 'modern', names: string[] = ['Ada']) {
+    const upstream = await scene.serve({
+      era,
+      tools: [{ name: 'echo' }],
+      capabilities,
+      methods,
+      getStream: true,
+    });
+    const yaml = yamlWith({ files: http(upstream.url) });
+    const people = (await scene.begin(yaml, names)) as [Person];
+    await eventually('the gateway listens', () => upstream.openStreams > 0);
+    return { upstream, yaml, people, client: await wireClient(people[0], scene.gateway.url) };
+  }
+
+  async function listen(client: WireClient, notifications: object, id = 's1') {
+    const params = { notifications, _meta: modernMeta() };
+    const closing = new AbortController();
+    const response = await client.post(
+      { jsonrpc: '2.0', id, method: 'subscriptions/listen', params },
+      modernHeaders('subscriptions/listen', {}),
+      { signal: closing.signal },
+    );
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+    return readStream(response, closing);
+  }
+
+  const tagged = { _meta: { [`${META}subscriptionId`]: 's1' } };
+
+  verifies('mcp.modern.listen', 'of lists and of resources, by a server of either era', async () => {
+    for (const era of ['legacy', 'modern'] as const) {
+      const { upstream, client } = await begin(era);
+      const stream = await listen(client, {
+        ...{ toolsListChanged: true, promptsListChanged: false },
+        resourceSubscriptions: ['x:1', 'x:nothing'],
+      });
+      await eventually('it is acknowledged', () => stream.messages.length === 1);
+      expect(stream.messages[0]).toEqual({
+        jsonrpc: '2.0',
+        method: 'notifications/subscriptions/acknowledged',
+        params: { notifications: { toolsListChanged: true, resourceSubscriptions: ['x:1'] }, ...tagged },
+      });
+      upstream.push('notifications/prompts/list_changed');
+      upstream.push('notifications/resources/updated', { uri: 'x:2' });
+      upstream.push('notifications/resources/updated', { uri: 'x:1' });
+      upstream.push('notifications/tools/list_changed');
+      await eventually('it is told', () => stream.messages.length >= 3);
+      const told = stream.messages.slice(1).map(({ method, params }) => [method, params]);
+      expect(told.sort()).toEqual([
+        ['notifications/resources/updated', { uri: 'x:1', ...tagged }],
+        ['notifications/tools/list_changed', tagged],
+      ]);
+      stream.close();
+    }
+  });
+
+  verifies('mcp.modern.listen', 'or at once when there is nothing to hear', async () => {
+    const { client } = await begin('modern');
+    const stream = await listen(client, {});
+    await eventually('it ends', () => stream.ended);
+    expect(stream.messages).toMatchObject([
+      { method: 'notifications/subscriptions/acknowledged', params: { notifications: {}, ...tagged } },
+      { method: 'notifications/cancelled', params: { requestId: 's1' } },
+      { id: 's1', result: { resultType: 'complete', ...tagged } },
+    ]);
+    const params = { notifications: 5, _meta: modernMeta() };
+    const refused = await client.post(
+      { jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params },
+      modernHeaders('subscriptions/listen', {}),
+    );
+    expect(await refused.json()).toMatchObject({ error: { code: -32602 } });
+  });
+
+  verifies('mcp.list.changes', 'on the stream of a session, and of its resources', async () => {
+    const { upstream, client } = await begin('legacy');
+    const legacy = await legacyClient(client);
+    const stream = readStream(await legacy.send('GET', { accept: 'text/event-stream' }));
+    expect((await legacy.request('resources/subscribe', { uri: 'x:1' })).answer.result).toEqual({});
+    expect((await legacy.request('resources/subscribe', { uri: 'x:nothing' })).answer.error?.code).toBe(
+      -32002,
+    );
+    await eventually('it is subscribed', () => upstream.received('resources/subscribe').length === 1);
+    upstream.push('notifications/tools/list_changed');
+    upstream.push('notifications/resources/updated', { uri: 'x:1' });
+    await eventually('it is told', () => stream.messages.length === 2);
+    expect(stream.messages.map(({ method }) => method).sort()).toEqual([
+      'notifications/resources/updated',
+      'notifications/tools/list_changed',
+    ]);
+    await legacy.request('resources/unsubscribe', { uri: 'x:1' });
+    await eventually('it is let go', () => upstream.received('resources/unsubscribe').length === 1);
+    const second = readStream(await legacy.send('GET', { accept: 'text/event-stream' }));
+    await eventually('the last to come reads', () => stream.ended);
+    expect((await legacy.send('DELETE')).status).toBe(204);
+    await eventually('and it ends with the session', () => second.ended);
+  });
+
+  verifies('mcp.list.changes', 'servers that come and go, and who may use them', async () => {
+    const { upstream, client } = await begin('legacy');
+    const legacy = await legacyClient(client);
+    const stream = readStream(await legacy.send('GET', { accept: 'text/event-stream' }));
+    await scene.gateway.configure(yamlWith({ files: http(upstream.url), more: http(upstream.url) }));
+    await eventually('it is told', () => stream.messages.length === 3);
+    expect(stream.messages.map(({ method }) => method).sort()).toEqual([
+      'notifications/prompts/list_changed',
+      'notifications/resources/list_changed',
+      'notifications/tools/list_changed',
+    ]);
+  });
+
+  verifies('mcp.list.changes', 'not those of a server that they may not use', async () => {
+    const shown = await scene.serve({ era: 'legacy', capabilities, getStream: true });
+    const hidden = await scene.serve({ era: 'legacy', capabilities, getStream: true });
+    const [bob] = (await scene.begin(
+      yamlWith({ shown: http(shown.url), hidden: http(hidden.url, { access: { roles: ['ADMIN'] } }) }),
+      ['Bob'],
+    )) as [Person];
+    await eventually('the gateway listens', () => shown.openStreams > 0 && hidden.openStreams > 0);
+    const stream = await listen(await wireClient(bob, scene.gateway.url), {
+      toolsListChanged: true,
+      promptsListChanged: true,
+    });
+    await eventually('it is acknowledged', () => stream.messages.length === 1);
+    hidden.push('notifications/tools/list_changed');
+    shown.push('notifications/prompts/list_changed');
+    await eventually('it is told', () => stream.messages.length === 2);
+    expect(stream.messages[1]?.method).toBe('notifications/prompts/list_changed');
+  });
+
+  verifies('mcp.door.streams', 'one user has so many, and others theirs', async () => {
+    const { people } = await begin('legacy', ['Ada', 'Bob']);
+    const [ada, bob] = people as unknown as [Person, Person];
+    const client = await wireClient(ada, scene.gateway.url);
+    const streams = await Promise.all(
+      Array.from({ length: 64 }, (_, index) => listen(client, { toolsListChanged: true }, `s${index}`)),
+    );
+    const params = { notifications: { toolsListChanged: true }, _meta: modernMeta() };
+    const body = { jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params };
+    const refused = await client.post(body, modernHeaders('subscriptions/listen', {}));
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5']);
+    (await listen(await wireClient(bob, scene.gateway.url), { toolsListChanged: true })).close();
+    streams[0]!.close();
+    await eventually('there is room again', async () => {
+      const closing = new AbortController();
+      const again = await client.post(body, modernHeaders('subscriptions/listen', {}), {
+        signal: closing.signal,
+      });
+      closing.abort();
+      return again.status === 200;
+    });
+    for (const stream of streams) stream.close();
+  });
+});
