@@ -41,7 +41,9 @@ export function createInitialize({ sessions, results, info, instructions }: Init
 /** What can be made use of. The rest would only make the id longer, which is sent with every request. */
 function known({ elicitation, sampling, roots }: Json, version: string): Json {
   return {
-    ...(isObject(elicitation) && { elicitation: flags(elicitation, version >= URL_ELICITATION_VERSION ? ['form', 'url'] : ['form']) }),
+    ...(isObject(elicitation) && {
+      elicitation: flags(elicitation, version >= URL_ELICITATION_VERSION ? ['form', 'url'] : ['form']),
+    }),
     ...(isObject(sampling) && { sampling: flags(sampling, ['context', 'tools']) }),
     ...(isObject(roots) && { roots: {} }),
   };

@@ -89,7 +89,8 @@ export function createLegacyDoor(parts: LegacyDoorParts): LegacyDoor {
       const at = await requireSession(exchange, endpoint);
       if (message.kind === 'notification') {
         await notified(exchange, at, message);
-        accepted(exchange.res, headers); return;
+        accepted(exchange.res, headers);
+        return;
       }
       const reply = createReply(exchange, parts, {
         place: placeOf(exchange.caller, at.session),
@@ -116,7 +117,10 @@ export function createLegacyDoor(parts: LegacyDoorParts): LegacyDoor {
         else if (message.kind === 'notification') await notified(exchange, at, message);
         else answers.push(collectReply((reply) => request(exchange, endpoint, at, message, reply)));
       }
-      if (answers.length === 0) { accepted(exchange.res, headers); return; }
+      if (answers.length === 0) {
+        accepted(exchange.res, headers);
+        return;
+      }
       const texts = (await Promise.all(answers)).filter((text) => text !== undefined);
       if (!exchange.res.destroyed) exchange.json(200, `[${texts.join(',')}]`);
     },

@@ -28,7 +28,10 @@ export function createServeRequest({ inFlight, problemOf }: ServeParts): ServeRe
       }
     } catch (error) {
       // Whoever cancelled waits for nothing.
-      if (signal.aborted) { reply.abandon(); return; }
+      if (signal.aborted) {
+        reply.abandon();
+        return;
+      }
       // The caller's own token is the matter, and there is still a status to say it with.
       if (error instanceof GatewayError && httpStatus(error.code) === 401 && !reply.begun) {
         reply.close();

@@ -63,15 +63,22 @@ export function createStreamDoor(parts: StreamDoorParts): StreamDoor {
       stream.close();
       throw error;
     }
-    const unfollow = followLists(caller, endpoint, ({ method, params }) =>
-      stream.hint(notice(method, params)),
+    const unfollow = followLists(
+      caller,
+      endpoint,
+      ({ method, params }) => stream.hint(notice(method, params)),
+      // A client keeps this stream all day: what it costs must not grow with the number of servers.
+      { own: endpoint.kind === 'one' },
     );
     const unhear = mailbox.wait(place, ENDED, end);
     const resources = followResources(caller, endpoint, (uri) =>
       stream.hint(notice('notifications/resources/updated', { uri })),
     );
     const follow = () => {
-      subscriptions.read(session).then((addresses) => resources.follow(addresses)).catch(ignore);
+      subscriptions
+        .read(session)
+        .then((addresses) => resources.follow(addresses))
+        .catch(ignore);
     };
     const unsubscribe = changes.subscribe(({ topic, id }) => {
       if (topic === 'mcp' && (id === session.key || id === '*')) follow();

@@ -54,8 +54,7 @@ export function createCallMethod(parts: MethodParts): CallMethod {
       const { result } = answer;
       const signIn = signInOf(result);
       if (signIn) return authNeeded(parts, asked, { server, state, seal, answer, signIn });
-      if (answer.asksBack)
-        return results.inputRequired(withOurState(result, seal));
+      if (answer.asksBack) return results.inputRequired(withOurState(result, seal));
       return results.passed(era, answer);
     },
   };

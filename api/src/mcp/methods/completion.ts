@@ -40,5 +40,8 @@ export function completionMethods(parts: MethodParts): Readonly<Record<string, M
 }
 
 function malformed(): RpcFault {
-  return new RpcFault(rpcCode.invalidParams, 'params.ref must name a prompt or a resource, params.argument what to complete');
+  return new RpcFault(
+    rpcCode.invalidParams,
+    'params.ref must name a prompt or a resource, params.argument what to complete',
+  );
 }

@@ -21,7 +21,14 @@ export interface ListenParts extends Pick<ReplyParts, 'clock' | 'headers'> {
 /** `subscriptions/listen`: a stream of what changes, of the kinds that were asked for. It ends when either side ends it. */
 export type Listen = (exchange: HotExchange, asked: Omit<Asked, 'reply'>) => Promise<void>;
 
-export function createListen({ clock, headers, results, streams, followLists, followResources }: ListenParts): Listen {
+export function createListen({
+  clock,
+  headers,
+  results,
+  streams,
+  followLists,
+  followResources,
+}: ListenParts): Listen {
   return async ({ res }, asked) => {
     const { caller, endpoint, id } = asked;
     const wanted = readWanted(asked.params);
@@ -59,9 +66,14 @@ export function createListen({ clock, headers, results, streams, followLists, fo
     tell('notifications/subscriptions/acknowledged', { notifications: honoured({ ...wanted, addresses }) });
     acknowledged = true;
     stops.push(
-      followLists(caller, endpoint, ({ kind, method, params }) => {
-        if (wanted.kinds.has(kind)) tell(method, params);
-      }),
+      followLists(
+        caller,
+        endpoint,
+        ({ kind, method, params }) => {
+          if (wanted.kinds.has(kind)) tell(method, params);
+        },
+        { own: wanted.kinds.size > 0 },
+      ),
     );
     if (wanted.kinds.size === 0 && addresses.length === 0) end();
   };
@@ -72,16 +84,25 @@ interface Wanted {
   readonly addresses: readonly string[];
 }
 
-const members = { tools: 'toolsListChanged', prompts: 'promptsListChanged', resources: 'resourcesListChanged' } as const;
+const members = {
+  tools: 'toolsListChanged',
+  prompts: 'promptsListChanged',
+  resources: 'resourcesListChanged',
+} as const;
 const MOST_ADDRESSES = 100;
 
 function readWanted({ notifications }: Json): Wanted {
-  if (!isObject(notifications)) throw new RpcFault(rpcCode.invalidParams, 'params.notifications must be an object');
+  if (!isObject(notifications))
+    throw new RpcFault(rpcCode.invalidParams, 'params.notifications must be an object');
   const kinds = Object.entries(members).flatMap(([kind, member]) =>
     notifications[member] === true ? [kind as ListKind] : [],
   );
   const { resourceSubscriptions: given = [] } = notifications;
-  if (!Array.isArray(given) || given.length > MOST_ADDRESSES || !given.every((uri) => typeof uri === 'string'))
+  if (
+    !Array.isArray(given) ||
+    given.length > MOST_ADDRESSES ||
+    !given.every((uri) => typeof uri === 'string')
+  )
     throw new RpcFault(rpcCode.invalidParams, 'resourceSubscriptions must be up to 100 addresses');
   return { kinds: new Set(kinds), addresses: [...new Set(given)] };
 }

@@ -47,7 +47,10 @@ export function createMailbox({ cache, changes, keyring, clock }: MailboxParts):
   return {
     async post(place, name, word) {
       const here = sessions.get(place.key)?.get(name);
-      if (here) { here.hear(word); return; }
+      if (here) {
+        here.hear(word);
+        return;
+      }
       await cache.set(slot(place, name), keyring.seal(word, contextOf(place, name)), KEPT_MS);
       await changes.publish({ topic: 'mcp', id: place.key });
     },

@@ -46,7 +46,11 @@ export function createSubscriptions({
     },
     async remove(session, address) {
       const known = await read(session);
-      if (known.includes(address)) await write(session, known.filter((one) => one !== address));
+      if (known.includes(address))
+        await write(
+          session,
+          known.filter((one) => one !== address),
+        );
     },
   };
 }

@@ -1,14 +1,19 @@
 import {
   endpointServers,
+  listKinds,
   principalKey,
   type Endpoint,
   type EndpointParts,
+  type Inbound,
   type Json,
   type ListKind,
   type ListNews,
   type Principal,
+  type Watch,
+  type WatchParts,
+  watchServer,
 } from '@behalf/gateway';
-import type { Cancel, Clock } from '@behalf/kernel';
+import { LightCancellation, type Cancel, type Clock } from '@behalf/kernel';
 
 export interface ListNotice {
   readonly method: string;
@@ -21,6 +26,10 @@ export type FollowLists = (
   caller: Principal,
   endpoint: Endpoint,
   tell: (notice: ListNotice) => void,
+  options?: {
+    /** Also listens at the servers of which this caller has a connection of their own: it is held open meanwhile. */
+    readonly own?: boolean;
+  },
 ) => () => void;
 
 /** However often something changes, nobody is told more often than this. */
@@ -32,11 +41,11 @@ export function createFollowLists({
   news,
   clock,
 }: {
-  servers: EndpointParts;
+  servers: EndpointParts & WatchParts;
   news: Pick<ListNews, 'subscribe'>;
   clock: Clock;
 }): FollowLists {
-  return (caller, endpoint, tell) => {
+  return (caller, endpoint, tell, { own = false } = {}) => {
     const waiting = new Set<ListKind>();
     let cancel: Cancel | undefined;
     const settle = () => {
@@ -53,15 +62,48 @@ export function createFollowLists({
         return serverId === undefined;
       }
     };
+    const changed = (kinds: readonly ListKind[]) => {
+      for (const kind of kinds) waiting.add(kind);
+      cancel ??= clock.timer(SETTLE_MS, settle);
+    };
+    const watches = own ? watchOwn(servers, caller, endpoint, changed) : [];
     const unsubscribe = news.subscribe(({ serverId, holderKey, kinds }) => {
       if (holderKey !== undefined && holderKey !== principalKey(caller)) return;
       if (!concerns(serverId)) return;
-      for (const kind of kinds) waiting.add(kind);
-      cancel ??= clock.timer(SETTLE_MS, settle);
+      changed(kinds);
     });
     return () => {
       unsubscribe();
       cancel?.();
+      for (const watch of watches) watch.stop();
     };
   };
+}
+
+/** So many of one's own connections are worth a stream. */
+const MOST_OWN = 8;
+
+function watchOwn(
+  servers: EndpointParts & WatchParts,
+  caller: Principal,
+  endpoint: Endpoint,
+  changed: (kinds: readonly ListKind[]) => void,
+): Watch[] {
+  const inbound: Inbound = { principal: caller, door: 'mcp', signal: new LightCancellation() };
+  const own = endpointServers(servers, caller, endpoint).filter(({ scope }) => scope === 'user');
+  return own.slice(0, MOST_OWN).flatMap((server) => {
+    try {
+      return [
+        watchServer(servers, server.name, inbound, ({ method }) => {
+          const kind = listKinds.find((one) => method === `notifications/${one}/list_changed`);
+          if (kind === undefined) return;
+          servers.listings.invalidate(server.id, principalKey(caller));
+          changed([kind]);
+        }),
+      ];
+    } catch {
+      // They watch as much as one may: what changes there is seen when it is asked for.
+      return [];
+    }
+  });
 }

@@ -1,0 +1,153 @@
+import { eventually, verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { legacyClient, modernHeaders, modernMeta, modernRequest, wireClient } from './mcpClient.ts';
+import type { Person } from './people.ts';
+import { createScene } from './scene.ts';
+import { http, yamlWith } from './serverYaml.ts';
+
+const schema = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] };
+
+describe('the door of the MCP endpoint', () => {
+  const scene = createScene();
+
+  async function begin(more: object = {}, server: object = {}) {
+    const upstream = await scene.serve({
+      era: 'legacy',
+      tools: [{ name: 'echo' }, { name: 'read', inputSchema: schema }],
+      ...more,
+    });
+    const people = await scene.begin(yamlWith({ files: http(upstream.url, server) }), [
+      { name: 'Ada', role: 'ADMIN' },
+    ]);
+    const [ada] = people as [Person];
+    return { upstream, ada, client: await wireClient(ada, scene.gateway.url, '/mcp/files') };
+  }
+
+  const params = { name: 'echo', _meta: modernMeta() };
+  const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+  const callHeaders = modernHeaders('tools/call', params);
+
+  verifies('mcp.door.programs', 'nor does nothing at all', async () => {
+    const { ada, upstream } = await begin();
+    const headers = { ...callHeaders, accept: '*/*', 'content-type': 'application/json' };
+    const body = JSON.stringify(call);
+    const url = `${scene.gateway.url}/mcp/files`;
+    for (const presented of [
+      {},
+      { cookie: ada.cookie, 'x-behalf-csrf': '1' },
+      { authorization: 'Bearer x' },
+    ]) {
+      const refused = await fetch(url, { method: 'POST', body, headers: { ...headers, ...presented } });
+      expect([refused.status, await refused.json()]).toMatchObject([
+        401,
+        { jsonrpc: '2.0', id: null, error: { code: -31401 } },
+      ]);
+      expect(refused.headers.get('www-authenticate')).toMatch(/^Bearer/);
+      const got = await fetch(url, { headers: { ...headers, ...presented } });
+      expect(got.status).toBe(401);
+    }
+    expect(upstream.received('tools/call')).toHaveLength(0);
+  });
+
+  verifies('mcp.door.origin', 'before it is asked who it is', async () => {
+    const { client, upstream } = await begin();
+    for (const origin of ['https://evil.example', 'null', 'http://localhost.evil.example']) {
+      for (const method of ['POST', 'GET', 'DELETE']) {
+        const init = method === 'POST' ? { body: JSON.stringify(call) } : {};
+        const refused = await client.send(method, { ...callHeaders, origin }, init);
+        expect([origin, method, refused.status]).toEqual([origin, method, 403]);
+      }
+    }
+    expect(upstream.received('tools/call')).toHaveLength(0);
+    const own = await client.post(call, { ...callHeaders, origin: new URL(scene.gateway.url).origin });
+    expect(own.status).toBe(200);
+  });
+
+  verifies('mcp.door.malformed', 'with a status', async () => {
+    const { client, upstream } = await begin();
+    for (const [body, status, code] of [
+      ['{', 400, -32700],
+      ['', 400, -32600],
+      ['5', 400, -32600],
+      ['"x"', 400, -32600],
+      ['[]', 400, -32600],
+      ['{"jsonrpc":"1.0","id":1,"method":"ping"}', 400, -32600],
+      ['{"jsonrpc":"2.0","id":null,"method":"ping"}', 400, -32600],
+      ['{"jsonrpc":"2.0","id":{},"method":"ping"}', 400, -32600],
+      ['{"jsonrpc":"2.0","id":1,"method":5}', 400, -32600],
+      ['{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}', 400, -32600],
+      ['{"jsonrpc":"2.0","id":1,"result":5}', 400, -32600],
+      ['{"jsonrpc":"2.0","id":1,"result":{}}', 400, -32600],
+      ['{"jsonrpc":"2.0","id":1,"method":"initialize"}', 400, -32602],
+      [`"${'x'.repeat(1024 * 1024)}"`, 413, -31413],
+    ] as const) {
+      const refused = await client.post(body);
+      const { error } = (await refused.json()) as { error: { code: number } };
+      expect([body.slice(0, 60), refused.status, error.code]).toEqual([body.slice(0, 60), status, code]);
+    }
+    const typed = await client.post('{}', { 'content-type': 'text/plain' });
+    expect(typed.status).toBe(400);
+    expect((await client.send('PUT', {}, { body: '{}' })).status).toBe(405);
+    expect(upstream.received('tools/call')).toHaveLength(0);
+  });
+
+  verifies('mcp.door.arguments', 'and nothing is sent', async () => {
+    const { client, upstream } = await begin();
+    const legacy = await legacyClient(client);
+    const answers = [
+      (await modernRequest(client, 'tools/call', { name: 'read', arguments: { path: 5 } })).answer,
+      (await legacy.request('tools/call', { name: 'read', arguments: {} })).answer,
+    ];
+    for (const { result } of answers) {
+      expect(result).toMatchObject({
+        isError: true,
+        content: [{ type: 'text', text: expect.stringContaining('path') as string }],
+        _meta: { 'behalf/error': { code: 'MCP_ARGUMENTS_INVALID' } },
+      });
+    }
+    expect(upstream.received('tools/call')).toHaveLength(0);
+    for (const params of [{}, { name: 5 }, { name: 'read', arguments: [] }]) {
+      expect((await legacy.request('tools/call', params)).answer.error?.code).toBe(-32602);
+    }
+  });
+
+  verifies('mcp.door.errors', 'in either era, in the message and not in the status', async () => {
+    const { client, upstream } = await begin();
+    const legacy = await legacyClient(client);
+    await legacy.request('tools/list');
+    upstream.change({
+      respond: ({ message }) => (message?.method === 'tools/call' ? { status: 503 } : undefined),
+    });
+    const expected = { code: -31502, data: { code: 'MCP_OUTCOME_UNCERTAIN' } };
+    const one = await legacy.request('tools/call', { name: 'echo' });
+    const two = await modernRequest(client, 'tools/call', { name: 'echo' });
+    expect([one.status, one.answer.error]).toMatchObject([200, expected]);
+    expect([two.status, two.answer.error]).toMatchObject([200, expected]);
+    expect((await legacy.request('nonsense')).answer.error?.code).toBe(-32601);
+  });
+
+  verifies('mcp.door.audit', 'under the name of the door', async () => {
+    const { ada } = await begin();
+    const all = await wireClient(ada, scene.gateway.url);
+    await modernRequest(all, 'tools/call', { name: 'files__echo', arguments: { secret: 'planted' } });
+    await modernRequest(all, 'tools/call', { name: 'files__nothing' });
+    let events: Record<string, unknown>[] = [];
+    await eventually('it is written down', async () => {
+      const found = await ada.get('/api/admin/audit?action=tool.call');
+      ({ events } = (await found.json()) as { events: typeof events });
+      return events.length > 0;
+    });
+    expect(events).toContainEqual(
+      expect.objectContaining({
+        door: 'mcp',
+        server: 'files',
+        tool: 'echo',
+        outcome: 'ok',
+        arguments: ['secret'],
+      }),
+    );
+    expect(JSON.stringify(events)).not.toContain('planted');
+    const metrics = await (await ada.get('/metrics')).text();
+    expect(metrics).toMatch(/door="mcp"[^\n]*outcome="ok"/);
+  });
+});
