@@ -77,6 +77,13 @@ export const matrix: Readonly<Record<string, Row>> = {
   'GET /api/mcp/servers/:serverName/resources': { expect: [401, 404, 404, 200, 200, 404, 200] },
   'GET /api/mcp/servers/:serverName/resources/templates': { expect: [401, 404, 404, 200, 200, 404, 200] },
   'GET /api/mcp/servers/:serverName/prompts': { expect: [401, 404, 404, 200, 200, 404, 200] },
+  // For programs: the cookie of a session opens nothing here, so that everybody is told the same.
+  'POST /mcp': { expect: [401, 401, 401, 401, 401, 401, 401], body: {} },
+  'GET /mcp': { expect: [401, 401, 401, 401, 401, 401, 401] },
+  'DELETE /mcp': { expect: [401, 401, 401, 401, 401, 401, 401] },
+  'POST /mcp/:serverName': { expect: [401, 401, 401, 401, 401, 401, 401], body: {} },
+  'GET /mcp/:serverName': { expect: [401, 401, 401, 401, 401, 401, 401] },
+  'DELETE /mcp/:serverName': { expect: [401, 401, 401, 401, 401, 401, 401] },
   // That a server is not there is what the diagnosis says.
   'POST /api/mcp/:serverName/diagnose': { expect: [401, 200, 200, 200, 200, 200, 200], body: {} },
   'POST /api/mcp/:serverName/reinitialize': { expect: [401, 404, 404, 200, 200, 404, 200], body: {} },
