@@ -33,6 +33,7 @@ import { createFollowLists } from './mcp/stream/followLists.ts';
 import { createFollowResources } from './mcp/stream/followResources.ts';
 import { createOpenStreams } from './mcp/stream/openStreams.ts';
 import { createReplays } from './mcp/stream/replays.ts';
+import { createVigil } from './mcp/stream/vigil.ts';
 import { createStreamDoor } from './mcp/streamDoor.ts';
 import type { ObservingParts } from './rest/mcp/observing.ts';
 import { version } from './version.ts';
@@ -88,7 +89,7 @@ export function composeMcp(parts: ComposeMcpParts): McpEndpoint {
     ...completionMethods(methodParts),
   };
   const subscriptions = createSubscriptions({ cache, changes, clock });
-  const replying = { clock, headers, replays };
+  const replying = { clock, headers, replays, vigil: createVigil(clock) };
   const serve = createServeRequest(parts);
   const legacy = createLegacyDoor({
     ...replying,

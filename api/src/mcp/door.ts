@@ -37,14 +37,25 @@ export function createMcpDoor(parts: McpDoorParts): McpDoor {
     const { req, caller, signal } = exchange;
     if (!acceptsBoth(req.headers)) throw notAcceptable();
     const { id, method, params } = request;
-    const asked: Omit<Asked, 'reply'> = {
-      ...{ caller, endpoint, id, method, params, capabilities, logLevel, signal },
-      ...{ era: 'modern', version: MODERN_VERSION, session: undefined, headers: req.headers },
-    };
     // A stream without an answer, for as long as both want it.
-    if (method === 'subscriptions/listen') return listen(exchange, asked);
-    const reply = createReply(exchange, parts, { place: undefined, primes: false });
-    await serve({ ...asked, reply }, modern.get(method));
+    if (method === 'subscriptions/listen') return listen(exchange, { caller, endpoint, id, params });
+    // In one piece: this is made for every call.
+    const asked: Asked = {
+      caller,
+      endpoint,
+      era: 'modern',
+      version: MODERN_VERSION,
+      id,
+      method,
+      params,
+      capabilities,
+      logLevel,
+      session: undefined,
+      signal,
+      reply: createReply(exchange, parts, NOT_RESUMABLE),
+      headers: req.headers,
+    };
+    await serve(asked, modern.get(method));
   }
 
   async function receive(exchange: HotExchange, endpoint: Endpoint): Promise<void> {
@@ -73,6 +84,9 @@ export function createMcpDoor(parts: McpDoorParts): McpDoor {
   };
 }
 
+/** In this era whoever leaves has cancelled. */
+const NOT_RESUMABLE = { place: undefined, primes: false };
+
 function notAcceptable(): RpcFault {
   return new RpcFault(rpcCode.invalidRequest, 'Accept must name application/json and text/event-stream', {
     status: 406,
@@ -81,6 +95,7 @@ function notAcceptable(): RpcFault {
 
 function acceptsBoth(headers: IncomingHttpHeaders): boolean {
   const accept = header(headers, 'accept');
+  if (accept === 'application/json, text/event-stream') return true;
   return (
     wantsEvents(accept) && /(^|,)\s*(application\/json|application\/\*|\*\/\*)\s*(;|,|$)/i.test(accept ?? '')
   );

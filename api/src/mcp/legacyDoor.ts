@@ -13,7 +13,7 @@ import {
 } from './message.ts';
 import { invalidRequest } from './rpcFault.ts';
 import type { ServeRequest } from './serveRequest.ts';
-import { placeOf, type Asking } from './session/asking.ts';
+import type { Asking } from './session/asking.ts';
 import type { Mailbox } from './session/mailbox.ts';
 import type { SessionAtDoor } from './session/requireSession.ts';
 import { collectReply } from './stream/collectReply.ts';
@@ -52,16 +52,24 @@ export function createLegacyDoor(parts: LegacyDoorParts): LegacyDoor {
   ): Promise<void> {
     const { req, caller } = exchange;
     const signal = new LightCancellation();
+    const { version, capabilities, place } = session;
+    // In one piece: this is made for every call.
     const asked: Asked = {
-      ...{ caller, endpoint, id, method, params, session, logLevel, signal, reply },
-      ...{
-        era: 'legacy',
-        version: session.version,
-        capabilities: session.capabilities,
-        headers: req.headers,
-      },
+      caller,
+      endpoint,
+      era: 'legacy',
+      version,
+      id,
+      method,
+      params,
+      capabilities,
+      logLevel,
+      session,
+      signal,
+      reply,
+      headers: req.headers,
     };
-    const stop = mailbox.wait(placeOf(caller, session), cancelName(id), () =>
+    const stop = mailbox.wait(place, cancelName(id), () =>
       signal.abort(new DOMException('The client cancelled the request', 'AbortError')),
     );
     try {
@@ -71,15 +79,11 @@ export function createLegacyDoor(parts: LegacyDoorParts): LegacyDoor {
     }
   }
 
-  async function notified(
-    { caller }: HotExchange,
-    { session }: SessionAtDoor,
-    { method, params }: RpcNotification,
-  ): Promise<void> {
+  async function notified({ session }: SessionAtDoor, { method, params }: RpcNotification): Promise<void> {
     const { requestId } = params;
     if (method !== 'notifications/cancelled') return;
     if (typeof requestId !== 'string' && typeof requestId !== 'number') return;
-    await mailbox.post(placeOf(caller, session), cancelName(requestId), 'cancelled');
+    await mailbox.post(session.place, cancelName(requestId), 'cancelled');
   }
 
   return {
@@ -88,19 +92,19 @@ export function createLegacyDoor(parts: LegacyDoorParts): LegacyDoor {
         return initialize(exchange, endpoint, message);
       const at = await requireSession(exchange, endpoint);
       if (message.kind === 'notification') {
-        await notified(exchange, at, message);
+        await notified(at, message);
         accepted(exchange.res, headers);
         return;
       }
       const reply = createReply(exchange, parts, {
-        place: placeOf(exchange.caller, at.session),
+        place: at.session.place,
         primes: at.session.version >= URL_ELICITATION_VERSION,
       });
       await request(exchange, endpoint, at, message, reply);
     },
     async response(exchange, endpoint, response) {
       const { session } = await requireSession(exchange, endpoint);
-      await asking.answered(exchange.caller, session, response);
+      await asking.answered(session, response);
       accepted(exchange.res, headers);
     },
     async batch(exchange, endpoint, body) {
@@ -111,10 +115,10 @@ export function createLegacyDoor(parts: LegacyDoorParts): LegacyDoor {
       if (at.session.version !== BATCH_VERSION) throw invalidRequest('This revision has no batches');
       const answers: Promise<string | undefined>[] = [];
       for (const message of messages) {
-        if (message.kind === 'response') await asking.answered(exchange.caller, at.session, message);
+        if (message.kind === 'response') await asking.answered(at.session, message);
         else if (message.method === 'initialize' || readEra({}, message) !== 'legacy')
           throw invalidRequest('It cannot be part of a batch');
-        else if (message.kind === 'notification') await notified(exchange, at, message);
+        else if (message.kind === 'notification') await notified(at, message);
         else answers.push(collectReply((reply) => request(exchange, endpoint, at, message, reply)));
       }
       if (answers.length === 0) {
@@ -128,7 +132,7 @@ export function createLegacyDoor(parts: LegacyDoorParts): LegacyDoor {
 }
 
 function cancelName(id: string | number): string {
-  return `cancel:${JSON.stringify(id)}`;
+  return typeof id === 'number' ? `cancel:${id}` : `cancel:"${id}`;
 }
 
 function areMessages(messages: readonly (RpcMessage | undefined)[]): messages is readonly RpcMessage[] {

@@ -3,6 +3,7 @@ import type { Inbound, InboundPeer, Json } from '@behalf/gateway';
 import { traceContext } from '../rest/mcp/inbound.ts';
 import type { Asked } from './asked.ts';
 import { isObject } from './message.ts';
+import type { Reply } from './stream/reply.ts';
 
 const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
 
@@ -10,11 +11,15 @@ export function isLogLevel(level: unknown): level is string {
   return typeof level === 'string' && LEVELS.includes(level);
 }
 
+/** What a client hears that never said how much it wants to hear. */
+const USUAL_LEVEL = 'info';
+
 /** What the MCP door knows of a request to a server. */
 export function mcpInbound(
   asked: Asked,
   id: string,
-  { ask, retry }: Pick<InboundPeer, 'ask' | 'retry'> = {},
+  ask?: InboundPeer['ask'],
+  retry?: InboundPeer['retry'],
 ): Inbound {
   const { caller, signal, headers, params, reply, logLevel, era, capabilities } = asked;
   const meta = params['_meta'];
@@ -22,22 +27,40 @@ export function mcpInbound(
   // Of the request itself where it says so: what stands between may have put its own into the headers.
   const trace = (isObject(meta) && traceContext(meta as Asked['headers'])) || traceContext(headers);
   const token = isObject(meta) ? meta['progressToken'] : undefined;
-  const wantsProgress = typeof token === 'string' || typeof token === 'number';
-  return {
+  const heard = logLevel ?? (era === 'legacy' ? USUAL_LEVEL : undefined);
+  const peer = canBeAsked(capabilities) || retry || logLevel !== undefined;
+  // Written down member by member: for most calls most of it is absent.
+  const inbound: Writable<Inbound> = {
     principal: caller,
     door: 'mcp',
     id: trace?.traceparent.slice(3, 35) ?? id,
     signal,
-    ...(typeof hop === 'string' && { hop }),
-    ...(trace && { trace }),
-    ...(wantsProgress && { onProgress: progressFor(asked, token) }),
-    ...(logLevel !== undefined && { onLog: logFrom(logLevel, reply) }),
-    peer: { capabilities, era, ...(ask && { ask }), ...(retry && { retry }), ...(logLevel && { logLevel }) },
   };
+  if (typeof hop === 'string') inbound.hop = hop;
+  if (trace) inbound.trace = trace;
+  if (typeof token === 'string' || typeof token === 'number') inbound.onProgress = progressFor(reply, token);
+  if (heard !== undefined) inbound.onLog = logFrom(heard, reply);
+  if (peer) {
+    inbound.peer = {
+      capabilities,
+      era,
+      ...(ask && { ask }),
+      ...(retry && { retry }),
+      ...(logLevel !== undefined && { logLevel }),
+    };
+  }
+  return inbound;
 }
 
+/** Whether the client declared anything that a server could ask of it. */
+export function canBeAsked({ elicitation, sampling, roots }: Json): boolean {
+  return elicitation !== undefined || sampling !== undefined || roots !== undefined;
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
 /** Under the client's own token, and never backwards: what does not go up is no progress. */
-function progressFor({ reply }: Asked, token: string | number): (params: Json) => void {
+function progressFor(reply: Reply, token: string | number): (params: Json) => void {
   let last = Number.NEGATIVE_INFINITY;
   return ({ progress, total, message }) => {
     if (typeof progress !== 'number' || progress <= last) return;
@@ -51,7 +74,7 @@ function progressFor({ reply }: Asked, token: string | number): (params: Json) =
   };
 }
 
-function logFrom(wanted: string, reply: Asked['reply']): (params: Json) => void {
+function logFrom(wanted: string, reply: Reply): (params: Json) => void {
   const least = LEVELS.indexOf(wanted);
   return (params) => {
     if (LEVELS.indexOf(String(params['level'])) >= least) reply.notify('notifications/message', params);

@@ -9,8 +9,7 @@ import type { OpenStreams } from './stream/openStreams.ts';
 import type { Replays } from './stream/replays.ts';
 import { accepted, wantsEvents } from './stream/reply.ts';
 import { faultText, invalidRequest, RpcFault } from './rpcFault.ts';
-import { placeOf } from './session/asking.ts';
-import type { Mailbox, Place } from './session/mailbox.ts';
+import type { Mailbox } from './session/mailbox.ts';
 import type { SessionAtDoor } from './session/requireSession.ts';
 import type { McpSession } from './session/sessions.ts';
 import type { Subscriptions } from './session/subscriptions.ts';
@@ -45,7 +44,8 @@ export function createStreamDoor(parts: StreamDoorParts): StreamDoor {
   /** One for each session: what is told is told once, and the last to come is the one that reads. */
   const current = new Map<string, () => void>();
 
-  function open({ res, caller }: HotExchange, endpoint: Endpoint, place: Place, session: McpSession): void {
+  function open({ res, caller }: HotExchange, endpoint: Endpoint, session: McpSession): void {
+    const { place } = session;
     const stream = createMessageStream(res, { clock, headers });
     const end = () => {
       leave();
@@ -116,9 +116,9 @@ export function createStreamDoor(parts: StreamDoorParts): StreamDoor {
         if (!wantsEvents(req.headers.accept)) {
           throw new RpcFault(invalidRequest('').code, 'Accept must name text/event-stream', { status: 406 });
         }
-        const place = placeOf(caller, session);
+        const { place } = session;
         const last = req.headers['last-event-id'];
-        if (typeof last !== 'string') return open(exchange, endpoint, place, session);
+        if (typeof last !== 'string') return open(exchange, endpoint, session);
         const stream = createMessageStream(res, { clock, headers });
         const leave = streams.enter(caller, () => stream.end());
         res.once('close', () => {
@@ -132,7 +132,7 @@ export function createStreamDoor(parts: StreamDoorParts): StreamDoor {
     delete: (exchange, endpoint) =>
       serve(exchange, endpoint, async ({ session }) => {
         await states.end(session);
-        await mailbox.post(placeOf(exchange.caller, session), ENDED, ENDED);
+        await mailbox.post(session.place, ENDED, ENDED);
         accepted(exchange.res, headers, 204);
       }),
   };

@@ -2,7 +2,7 @@ import { GatewayError, type Answer, type Inbound, type Json } from '@behalf/gate
 import { createObserving } from '../../rest/mcp/observing.ts';
 import type { Asked } from '../asked.ts';
 import { authNeeded, signInOf } from '../authNeeded.ts';
-import { mcpInbound } from '../mcpInbound.ts';
+import { canBeAsked, mcpInbound } from '../mcpInbound.ts';
 import { isObject } from '../message.ts';
 import type { State, StatedRequest } from '../requestState.ts';
 import { endpointKey, type MethodParts, type Watched } from './methodParts.ts';
@@ -25,20 +25,23 @@ export function createCallMethod(parts: MethodParts): CallMethod {
 
   return {
     inboundOf(asked) {
-      const { caller, session, reply, params, era } = asked;
+      const { caller, session, reply, params, era, capabilities } = asked;
       const { requestState, inputResponses } = params;
       if (era === 'legacy') {
-        const ask = session && asking.askOf(caller, session, reply);
-        return { inbound: mcpInbound(asked, requestIds(), ask ? { ask } : {}), state: {} };
+        const ask = session && canBeAsked(capabilities) ? asking.askOf(session, reply) : undefined;
+        return { inbound: mcpInbound(asked, requestIds(), ask), state: NO_STATE };
       }
-      const state = requestState === undefined ? {} : states.open(caller, statedOf(asked), requestState);
+      if (requestState === undefined && inputResponses === undefined)
+        return { inbound: mcpInbound(asked, requestIds()), state: NO_STATE };
+      const state =
+        requestState === undefined ? NO_STATE : states.open(caller, statedOf(asked), requestState);
       const retry = {
         ...(isObject(inputResponses) && { inputResponses }),
         ...(state.upstream !== undefined && { requestState: state.upstream }),
       };
       // What a client answers to a question of ours is no answer to the server's.
-      const isTheirs = state.asked === undefined && Object.keys(retry).length > 0;
-      return { inbound: mcpInbound(asked, requestIds(), isTheirs ? { retry } : {}), state };
+      const isTheirs = state.asked === undefined;
+      return { inbound: mcpInbound(asked, requestIds(), undefined, isTheirs ? retry : undefined), state };
     },
     async run(asked, { server, what }, { inbound, state }, work) {
       const { caller, era, signal } = asked;
@@ -59,6 +62,8 @@ export function createCallMethod(parts: MethodParts): CallMethod {
     },
   };
 }
+
+const NO_STATE: State = {};
 
 /** A server's own state goes out under our seal: it comes back for the same user, method and arguments, or not at all. */
 function withOurState(result: Json, seal: (state: State) => string): Json {

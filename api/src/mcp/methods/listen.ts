@@ -19,7 +19,10 @@ export interface ListenParts extends Pick<ReplyParts, 'clock' | 'headers'> {
 }
 
 /** `subscriptions/listen`: a stream of what changes, of the kinds that were asked for. It ends when either side ends it. */
-export type Listen = (exchange: HotExchange, asked: Omit<Asked, 'reply'>) => Promise<void>;
+export type Listen = (
+  exchange: HotExchange,
+  asked: Pick<Asked, 'caller' | 'endpoint' | 'id' | 'params'>,
+) => Promise<void>;
 
 export function createListen({
   clock,

@@ -1,4 +1,4 @@
-import { GatewayError, PeerRefusal, principalKey, type Json, type Principal } from '@behalf/gateway';
+import { GatewayError, PeerRefusal, type Json } from '@behalf/gateway';
 import {
   abortReason,
   type Cancellation,
@@ -18,9 +18,9 @@ export type Ask = (method: string, params: Json, signal: Cancellation) => Promis
 /** Requests to legacy clients in the middle of a call. The answer comes with another request, at whichever replica. */
 export interface Asking {
   /** How this call's client can be asked. */
-  askOf(caller: Principal, session: McpSession, reply: Reply): Ask;
+  askOf(session: McpSession, reply: Reply): Ask;
   /** What a client sent as an answer. Nothing happens unless it was asked, in this session. */
-  answered(caller: Principal, session: McpSession, response: RpcResponse): Promise<void>;
+  answered(session: McpSession, response: RpcResponse): Promise<void>;
 }
 
 export interface AskingParts {
@@ -37,44 +37,47 @@ const LONGEST_ANSWER = 256 * 1024;
 
 export function createAsking({ mailbox, keyring, clock, random }: AskingParts): Asking {
   return {
-    askOf: (caller, session, reply) => (method, params, signal) =>
-      new Promise((resolve, reject) => {
-        if (signal.aborted) return reject(abortReason(signal));
-        const place = placeOf(caller, session);
-        const nonce = random.id();
-        const id = `${nonce}.${keyring.mac(nonce, contextOf(place))}`;
-        const end = () => {
-          stop();
-          cancel();
-          signal.removeEventListener('abort', leave);
-        };
-        const leave = () => {
-          end();
-          reply.notify('notifications/cancelled', { requestId: id, reason: 'Nobody waits for it any more' });
-          reject(abortReason(signal));
-        };
-        const stop = mailbox.wait(
-          place,
-          `answer:${nonce}`,
-          (word) => {
+    askOf:
+      ({ place }, reply) =>
+      (method, params, signal) =>
+        new Promise((resolve, reject) => {
+          if (signal.aborted) return reject(abortReason(signal));
+          const nonce = random.id();
+          const id = `${nonce}.${keyring.mac(nonce, contextOf(place))}`;
+          const end = () => {
+            stop();
+            cancel();
+            signal.removeEventListener('abort', leave);
+          };
+          const leave = () => {
             end();
-            const { result, error } = JSON.parse(word) as Partial<Told>;
-            if (isObject(result)) resolve(result);
-            else reject(new PeerRefusal(error?.code ?? rpcCode.internal, error?.message ?? 'No answer'));
-          },
-          { poll: true },
-        );
-        const cancel = clock.timer(ANSWER_MS, () => {
+            reply.notify('notifications/cancelled', {
+              requestId: id,
+              reason: 'Nobody waits for it any more',
+            });
+            reject(abortReason(signal));
+          };
+          const stop = mailbox.wait(
+            place,
+            `answer:${nonce}`,
+            (word) => {
+              end();
+              const { result, error } = JSON.parse(word) as Partial<Told>;
+              if (isObject(result)) resolve(result);
+              else reject(new PeerRefusal(error?.code ?? rpcCode.internal, error?.message ?? 'No answer'));
+            },
+            { poll: true },
+          );
+          const cancel = clock.timer(ANSWER_MS, () => {
+            end();
+            reject(new GatewayError('MCP_TIMEOUT', { detail: 'The client did not answer in time.' }));
+          });
+          signal.addEventListener('abort', leave);
+          if (reply.ask(id, method, params)) return;
           end();
-          reject(new GatewayError('MCP_TIMEOUT', { detail: 'The client did not answer in time.' }));
-        });
-        signal.addEventListener('abort', leave);
-        if (reply.ask(id, method, params)) return;
-        end();
-        reject(new PeerRefusal(rpcCode.methodNotFound, 'This client takes no requests'));
-      }),
-    async answered(caller, session, { id, answer }) {
-      const place = placeOf(caller, session);
+          reject(new PeerRefusal(rpcCode.methodNotFound, 'This client takes no requests'));
+        }),
+    async answered({ place }, { id, answer }) {
       const cut = typeof id === 'string' ? id.indexOf('.') : -1;
       if (typeof id !== 'string' || cut < 0) return;
       const nonce = id.slice(0, cut);
@@ -94,10 +97,6 @@ const TOO_LONG = JSON.stringify({
 interface Told {
   readonly result: Json;
   readonly error: { readonly code: number; readonly message: string };
-}
-
-export function placeOf(caller: Principal, { key }: McpSession): Place {
-  return { tenant: caller.tenant, principal: principalKey(caller), key };
 }
 
 function contextOf({ tenant, principal, key }: Place): SealContext {

@@ -31,18 +31,22 @@ const POLL_MS = 2_000;
 /** For as long as a client may wait before it asks what became of something. */
 const KEPT_MS = 5 * 60_000;
 
-interface Waiting {
-  readonly look: () => void;
-  readonly hear: (word: string) => void;
-}
-
-export function createMailbox({ cache, changes, keyring, clock }: MailboxParts): Mailbox {
+export function createMailbox(parts: MailboxParts): Mailbox {
+  const { cache, changes, keyring, clock } = parts;
   const sessions = new Map<string, Map<string, Waiting>>();
   const unsubscribe = changes.subscribe(({ topic, id }) => {
     if (topic !== 'mcp') return;
     const told = id === '*' ? [...sessions.values()] : [sessions.get(id) ?? new Map<string, Waiting>()];
-    for (const waiting of told) for (const { look } of [...waiting.values()]) look();
+    for (const waiting of told) for (const one of [...waiting.values()]) void one.look(parts);
   });
+
+  function leave(waiting: Waiting): void {
+    const { key } = waiting.place;
+    const all = sessions.get(key);
+    if (all?.get(waiting.name) !== waiting) return;
+    all.delete(waiting.name);
+    if (all.size === 0) sessions.delete(key);
+  }
 
   return {
     async post(place, name, word) {
@@ -55,53 +59,73 @@ export function createMailbox({ cache, changes, keyring, clock }: MailboxParts):
       await changes.publish({ topic: 'mcp', id: place.key });
     },
     wait(place, name, onWord, { poll = false } = {}) {
-      let over = false;
-      let looking = false;
-      let cancel: Cancel = () => undefined;
-      const stop = () => {
-        over = true;
-        cancel();
-        const waiting = sessions.get(place.key);
-        if (waiting?.get(name) !== entry) return;
-        waiting.delete(name);
-        if (waiting.size === 0) sessions.delete(place.key);
-      };
-      const hear = (word: string) => {
-        if (over) return;
-        stop();
-        onWord(word);
-      };
-      const look = async () => {
-        if (looking || over) return;
-        looking = true;
-        try {
-          const sealed = await cache.get(slot(place, name));
-          if (sealed === undefined) return;
-          hear(keyring.open(sealed, contextOf(place, name)));
-          await cache.delete(slot(place, name));
-        } catch {
-          // The store does not answer, or it is no word of ours: the next look may find one.
-        } finally {
-          looking = false;
-        }
-      };
-      const entry: Waiting = { look: () => void look(), hear };
-      const waiting = sessions.get(place.key) ?? new Map<string, Waiting>();
-      sessions.set(place.key, waiting.set(name, entry));
-      const again = () => {
-        cancel = clock.timer(POLL_MS, () => {
-          entry.look();
-          if (!over) again();
-        });
-      };
-      if (poll) {
-        entry.look();
-        again();
-      }
-      return stop;
+      const waiting = new Waiting(place, name, onWord, leave);
+      const all = sessions.get(place.key);
+      if (all) all.set(name, waiting);
+      else sessions.set(place.key, new Map([[name, waiting]]));
+      if (poll) waiting.poll(parts, clock);
+      return () => waiting.stop();
     },
     close: unsubscribe,
   };
+}
+
+/** One who waits for one word. A class: every request of a session is one of them. */
+class Waiting {
+  readonly place: Place;
+  readonly name: string;
+  readonly #onWord: (word: string) => void;
+  readonly #onStop: (waiting: Waiting) => void;
+  #over = false;
+  #looking = false;
+  #cancel: Cancel | undefined;
+
+  constructor(
+    place: Place,
+    name: string,
+    onWord: (word: string) => void,
+    onStop: (waiting: Waiting) => void,
+  ) {
+    this.place = place;
+    this.name = name;
+    this.#onWord = onWord;
+    this.#onStop = onStop;
+  }
+
+  stop(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#cancel?.();
+    this.#onStop(this);
+  }
+
+  hear(word: string): void {
+    if (this.#over) return;
+    this.stop();
+    this.#onWord(word);
+  }
+
+  async look({ cache, keyring }: MailboxParts): Promise<void> {
+    if (this.#looking || this.#over) return;
+    this.#looking = true;
+    const at = slot(this.place, this.name);
+    try {
+      const sealed = await cache.get(at);
+      if (sealed === undefined) return;
+      this.hear(keyring.open(sealed, contextOf(this.place, this.name)));
+      await cache.delete(at);
+    } catch {
+      // The store does not answer, or it is no word of ours: the next look may find one.
+    } finally {
+      this.#looking = false;
+    }
+  }
+
+  poll(parts: MailboxParts, clock: Clock): void {
+    if (this.#over) return;
+    void this.look(parts);
+    this.#cancel = clock.timer(POLL_MS, () => this.poll(parts, clock));
+  }
 }
 
 function slot({ key }: Place, name: string): string {

@@ -9,11 +9,9 @@ import type { SessionStates } from './sessionStates.ts';
 
 export interface SessionAtDoor {
   readonly session: McpSession;
-  readonly logLevel: string;
+  /** As the client set it. */
+  readonly logLevel: string | undefined;
 }
-
-/** What a client hears that never said how much it wants to hear. */
-const USUAL_LEVEL = 'info';
 
 export interface RequireSessionParts {
   readonly sessions: McpSessions;
@@ -31,7 +29,7 @@ export function createRequireSession({ sessions, states }: RequireSessionParts) 
     if (version !== undefined && version !== session.version)
       throw invalidRequest(`MCP-Protocol-Version must be ${session.version}, as agreed`);
     const known = states.read(session);
-    const { ended, logLevel = USUAL_LEVEL } = known instanceof Promise ? await known : known;
+    const { ended, logLevel } = known instanceof Promise ? await known : known;
     if (ended) throw noSession();
     return { session, logLevel };
   };

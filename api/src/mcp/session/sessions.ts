@@ -1,6 +1,7 @@
 import { principalKey, type Json, type Principal } from '@behalf/gateway';
 import type { Clock, Keyring, Random, SealContext } from '@behalf/kernel';
 import { isObject } from '../message.ts';
+import type { Place } from './mailbox.ts';
 import { isLegacyVersion, type LegacyVersion } from '../versions.ts';
 
 /** What a legacy client agreed on with us. All of it stands in the id that the client sends: no replica keeps it. */
@@ -12,6 +13,8 @@ export interface McpSession {
   readonly version: LegacyVersion;
   readonly capabilities: Json;
   readonly expiresAt: number;
+  /** Where words for its requests are left. */
+  readonly place: Place;
 }
 
 export interface McpSessions {
@@ -40,11 +43,11 @@ const LONGEST_ID = 4_096;
  * has shown who they are before, and of somebody else it does not open. A new token of the same user changes nothing.
  */
 export function createMcpSessions({ keyring, clock, random }: McpSessionParts): McpSessions {
-  const known = new Map<string, { session: McpSession; owner: string; endpoint: string }>();
+  const known = new Map<string, { session: McpSession; issuer: string; endpoint: string }>();
 
   function keep(session: McpSession, caller: Principal, endpoint: string): McpSession {
     if (known.size >= MOST_KNOWN) known.delete(known.keys().next().value as string);
-    known.set(session.id, { session, owner: ownerOf(caller), endpoint });
+    known.set(session.id, { session, issuer: caller.issuer, endpoint });
     return session;
   }
 
@@ -54,26 +57,30 @@ export function createMcpSessions({ keyring, clock, random }: McpSessionParts): 
       const expiresAt = clock.now() + LIFETIME_MS;
       const text = JSON.stringify([key, version, capabilities, expiresAt]);
       const id = keyring.seal(text, contextOf(caller, endpoint));
-      return keep({ id, key, version, capabilities, expiresAt }, caller, endpoint);
+      const place = placeOf(caller, key);
+      return keep({ id, key, version, capabilities, expiresAt, place }, caller, endpoint);
     },
     open(id, caller, endpoint) {
       const seen = known.get(id);
       if (seen) {
-        const own = seen.owner === ownerOf(caller) && seen.endpoint === endpoint;
+        // Who they are, and who vouches for them. Not by which token: that one is refreshed while the session goes on.
+        const isOwner =
+          seen.session.place.principal === principalKey(caller) && seen.issuer === caller.issuer;
+        const own = isOwner && seen.endpoint === endpoint;
         return own && clock.now() < seen.session.expiresAt ? seen.session : undefined;
       }
       if (id.length > LONGEST_ID) return undefined;
-      const session = unseal(keyring, id, contextOf(caller, endpoint));
+      const session = unseal(keyring, id, caller, endpoint);
       if (!session || clock.now() >= session.expiresAt) return undefined;
       return keep(session, caller, endpoint);
     },
   };
 }
 
-function unseal(keyring: Keyring, id: string, context: SealContext): McpSession | undefined {
+function unseal(keyring: Keyring, id: string, caller: Principal, endpoint: string): McpSession | undefined {
   let text: string;
   try {
-    text = keyring.open(id, context);
+    text = keyring.open(id, contextOf(caller, endpoint));
   } catch {
     // Somebody else's, of another endpoint, of a key we no longer have, or made up: all the same to who sends it.
     return undefined;
@@ -82,12 +89,11 @@ function unseal(keyring: Keyring, id: string, context: SealContext): McpSession 
   if (typeof key !== 'string' || typeof version !== 'string' || typeof expiresAt !== 'number')
     return undefined;
   if (!isLegacyVersion(version) || !isObject(capabilities)) return undefined;
-  return { id, key, version, capabilities, expiresAt };
+  return { id, key, version, capabilities, expiresAt, place: placeOf(caller, key) };
 }
 
-/** Who they are, and who vouches for them. Not by which token: that one is refreshed while the session goes on. */
-function ownerOf(caller: Principal): string {
-  return JSON.stringify([principalKey(caller), caller.issuer]);
+function placeOf(caller: Principal, key: string): Place {
+  return { tenant: caller.tenant, principal: principalKey(caller), key };
 }
 
 function contextOf(caller: Principal, endpoint: string): SealContext {

@@ -2,10 +2,11 @@ import type { ServerResponse } from 'node:http';
 import type { Json } from '@behalf/gateway';
 import type { Clock } from '@behalf/kernel';
 import type { HotExchange } from '../../http.ts';
-import type { Place } from '../session/mailbox.ts';
 import type { RpcId } from '../message.ts';
-import { createMessageStream, type MessageStream } from './messageStream.ts';
+import type { Place } from '../session/mailbox.ts';
+import { createMessageStream, KEEP_ALIVE_MS, type MessageStream } from './messageStream.ts';
 import type { Replay, Replays } from './replays.ts';
+import type { Vigil, Waiting } from './vigil.ts';
 
 /** The answer to one request: plain JSON, unless something has to be said before it. */
 export interface Reply {
@@ -28,6 +29,7 @@ export interface ReplyParts {
   /** Of every answer, as a flat list. */
   readonly headers: readonly string[];
   readonly replays: Pick<Replays, 'begin'>;
+  readonly vigil: Vigil;
 }
 
 export interface ReplyOptions {
@@ -37,78 +39,121 @@ export interface ReplyOptions {
   readonly primes: boolean;
 }
 
+type Answering = Pick<HotExchange, 'req' | 'res' | 'json'>;
+
 /** A call that takes longer than this can be taken up again by its client. */
 const PRIME_AFTER_MS = 3_000;
 
-export function createReply(
-  exchange: Pick<HotExchange, 'req' | 'res' | 'json'>,
-  { clock, headers, replays }: ReplyParts,
-  { place, primes }: ReplyOptions,
-): Reply {
-  const { req, res, json } = exchange;
-  if (!wantsEvents(req.headers.accept)) return plainReply(exchange);
-  const stream: MessageStream = createMessageStream(res, { clock, headers });
-  let replay: Replay | undefined;
-  const resumable = () => (replay ??= place && replays.begin(place, stream));
-  const unprime =
-    place && primes ? clock.timer(PRIME_AFTER_MS, () => void (stream.open && resumable()?.prime())) : nothing;
-
-  function say(text: string): void {
-    const kept = resumable();
-    if (kept) kept.emit(text);
-    else stream.hint(text);
-  }
-
-  return {
-    get begun() {
-      return stream.begun;
-    },
-    notify: (method, params) => say(JSON.stringify({ jsonrpc: '2.0', method, params })),
-    ask(id, method, params) {
-      const text = JSON.stringify({ jsonrpc: '2.0', id, method, params });
-      const kept = resumable();
-      if (kept) kept.emit(text);
-      else stream.send(text);
-      return true;
-    },
-    finish(text, status) {
-      unprime();
-      if (replay) {
-        stream.close();
-        replay.finish(text);
-      } else if (stream.begun) {
-        stream.send(text);
-        stream.end();
-      } else {
-        stream.close();
-        if (stream.open) json(status, text);
-      }
-    },
-    abandon() {
-      unprime();
-      // A client that has left is told nothing; one that cancelled reads the end of a stream without an answer.
-      if (stream.open) stream.begin();
-      stream.end();
-    },
-    close() {
-      unprime();
-      stream.close();
-    },
-  };
+export function createReply(exchange: Answering, parts: ReplyParts, options: ReplyOptions): Reply {
+  return wantsEvents(exchange.req.headers.accept)
+    ? new EventReply(exchange, parts, options)
+    : new PlainReply(exchange);
 }
 
-/** For who takes no events. */
-function plainReply({ res, json }: Pick<HotExchange, 'res' | 'json'>): Reply {
-  return {
-    begun: false,
-    notify: nothing,
-    ask: () => false,
-    finish(text, status) {
-      if (!res.destroyed) json(status, text);
-    },
-    abandon: () => void res.destroy(),
-    close: nothing,
-  };
+/** For who takes events. A class, and no stream before there is something to say: most calls are answered at once. */
+class EventReply implements Reply, Waiting {
+  readonly #exchange: Answering;
+  readonly #parts: ReplyParts;
+  readonly #options: ReplyOptions;
+  #opened: MessageStream | undefined;
+  #replay: Replay | undefined;
+
+  constructor(exchange: Answering, parts: ReplyParts, options: ReplyOptions) {
+    this.#exchange = exchange;
+    this.#parts = parts;
+    this.#options = options;
+    parts.vigil.enter(this);
+  }
+
+  get begun(): boolean {
+    return this.#exchange.res.headersSent;
+  }
+
+  look(ageMs: number): void {
+    const { place, primes } = this.#options;
+    if (place && primes && !this.#replay && ageMs >= PRIME_AFTER_MS) this.#resumable()?.prime();
+    // From here on the stream keeps itself alive.
+    else if (!this.#opened && ageMs >= KEEP_ALIVE_MS - PRIME_AFTER_MS) this.#stream.begin();
+  }
+
+  notify(method: string, params: Json): void {
+    const text = JSON.stringify({ jsonrpc: '2.0', method, params });
+    const kept = this.#resumable();
+    if (kept) kept.emit(text);
+    else this.#stream.hint(text);
+  }
+
+  ask(id: RpcId, method: string, params: Json): boolean {
+    const text = JSON.stringify({ jsonrpc: '2.0', id, method, params });
+    const kept = this.#resumable();
+    if (kept) kept.emit(text);
+    else this.#stream.send(text);
+    return true;
+  }
+
+  finish(text: string, status: number): void {
+    this.close();
+    if (this.#replay) this.#replay.finish(text);
+    else if (this.#opened?.begun) {
+      this.#opened.send(text);
+      this.#opened.end();
+    } else answer(this.#exchange, text, status);
+  }
+
+  abandon(): void {
+    this.close();
+    // A client that has left is told nothing; one that cancelled reads the end of a stream without an answer.
+    this.#stream.begin();
+    this.#stream.end();
+  }
+
+  close(): void {
+    this.#parts.vigil.leave(this);
+    this.#opened?.close();
+  }
+
+  get #stream(): MessageStream {
+    return (this.#opened ??= createMessageStream(this.#exchange.res, this.#parts));
+  }
+
+  #resumable(): Replay | undefined {
+    const { place } = this.#options;
+    return (this.#replay ??= place && this.#parts.replays.begin(place, this.#stream));
+  }
+}
+
+/** For who takes none. */
+class PlainReply implements Reply {
+  readonly begun = false;
+  readonly #exchange: Answering;
+
+  constructor(exchange: Answering) {
+    this.#exchange = exchange;
+  }
+
+  notify(): void {
+    // There is nowhere to say it.
+  }
+
+  ask(): boolean {
+    return false;
+  }
+
+  finish(text: string, status: number): void {
+    answer(this.#exchange, text, status);
+  }
+
+  abandon(): void {
+    this.#exchange.res.destroy();
+  }
+
+  close(): void {
+    // Nothing is open.
+  }
+}
+
+function answer({ res, json }: Answering, text: string, status: number): void {
+  if (!res.destroyed && !res.writableEnded) json(status, text);
 }
 
 /** The answer to what asks for none. */
@@ -116,10 +161,9 @@ export function accepted(res: ServerResponse, headers: readonly string[], status
   res.writeHead(status, [...headers, ...(status === 202 ? ['Content-Length', '0'] : [])]).end();
 }
 
-export function wantsEvents(accept: string | undefined): boolean {
-  return accept !== undefined && /(^|,)\s*(text\/event-stream|text\/\*|\*\/\*)\s*(;|,|$)/i.test(accept);
-}
+const USUAL = 'application/json, text/event-stream';
 
-function nothing(): void {
-  // There is nobody to tell.
+export function wantsEvents(accept: string | undefined): boolean {
+  if (accept === USUAL) return true;
+  return accept !== undefined && /(^|,)\s*(text\/event-stream|text\/\*|\*\/\*)\s*(;|,|$)/i.test(accept);
 }
