@@ -29,6 +29,7 @@ import { idJag } from './mutants/idJag.ts';
 import { identity } from './mutants/identity.ts';
 import { kernel } from './mutants/kernel.ts';
 import { live } from './mutants/live.ts';
+import { mcpDoor } from './mutants/mcpDoor.ts';
 import { oboSubject } from './mutants/oboSubject.ts';
 import { oboFaults } from './mutants/oboFaults.ts';
 import { oboInjection } from './mutants/oboInjection.ts';
@@ -86,6 +87,7 @@ export const mutants: readonly Mutant[] = [
   ...kernel,
   ...live,
   ...idJag,
+  ...mcpDoor,
   ...identity,
   ...access,
   ...accessChanges,

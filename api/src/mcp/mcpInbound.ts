@@ -28,7 +28,8 @@ export function mcpInbound(
   const trace = (isObject(meta) && traceContext(meta as Asked['headers'])) || traceContext(headers);
   const token = isObject(meta) ? meta['progressToken'] : undefined;
   const heard = logLevel ?? (era === 'legacy' ? USUAL_LEVEL : undefined);
-  const peer = canBeAsked(capabilities) || retry || logLevel !== undefined;
+  // A modern client also hears what it would have to declare; a session that declared nothing has nobody to ask.
+  const peer = era === 'modern' || canBeAsked(capabilities) || logLevel !== undefined;
   // Written down member by member: for most calls most of it is absent.
   const inbound: Writable<Inbound> = {
     principal: caller,

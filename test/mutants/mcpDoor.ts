@@ -1,0 +1,179 @@
+import type { Mutant } from '../mutants.ts';
+
+const sessions = 'api/src/mcp/session/sessions.ts';
+const states = 'api/src/mcp/session/sessionStates.ts';
+const asking = 'api/src/mcp/session/asking.ts';
+const replays = 'api/src/mcp/stream/replays.ts';
+const era = 'api/src/mcp/era.ts';
+const requestState = 'api/src/mcp/requestState.ts';
+const cursors = 'api/src/mcp/cursors.ts';
+const admission = 'api/src/door/admission.ts';
+const hotDoor = 'api/src/door/hotDoor.ts';
+const keys = 'packages/gateway/src/catalog/serverKeys.ts';
+const names = 'packages/gateway/src/catalog/prefixedNames.ts';
+const routes = 'packages/gateway/src/toolcall/routeEndpoint.ts';
+
+export const mcpDoor: readonly Mutant[] = [
+  {
+    id: 'mcp.session.owner',
+    file: sessions,
+    find: 'const own = isOwner && seen.endpoint === endpoint;',
+    replace: 'const own = seen.endpoint === endpoint;',
+  },
+  {
+    id: 'mcp.session.owner',
+    file: sessions,
+    find: 'const own = isOwner && seen.endpoint === endpoint;',
+    replace: 'const own = isOwner;',
+  },
+  {
+    id: 'mcp.session.owner',
+    file: sessions,
+    find: 'principal: principalKey(caller),\n    server:',
+    replace: "principal: '-',\n    server:",
+  },
+  {
+    id: 'mcp.session.refresh',
+    file: sessions,
+    find: 'binding: [caller.issuer, endpoint]',
+    replace: 'binding: [JSON.stringify(caller.by), endpoint]',
+  },
+  {
+    id: 'mcp.session.ended',
+    file: states,
+    find: 'const state = { ended: ended !== undefined, logLevel };',
+    replace: 'const state = { ended: false, logLevel };',
+  },
+  {
+    id: 'mcp.session.ended',
+    file: states,
+    find: 'else known.delete(id);',
+    replace: '',
+  },
+  {
+    id: 'mcp.session.answers',
+    file: asking,
+    find: 'if (!keyring.verifyMac(nonce, id.slice(cut + 1), contextOf(place))) return;',
+    replace: '',
+  },
+  {
+    id: 'mcp.session.answers',
+    file: asking,
+    find: "field: 'id', binding: [key] }",
+    replace: "field: 'id', binding: [] }",
+  },
+  {
+    id: 'mcp.legacy.leaving',
+    file: replays,
+    find: 'if (kept.place.key !== place.key) return false;',
+    replace: '',
+  },
+  {
+    id: 'mcp.legacy.leaving',
+    file: replays,
+    find: 'if (!isRead) leaveWord(kept);',
+    replace: '',
+  },
+  {
+    id: 'mcp.modern.headers',
+    file: era,
+    find: 'if (decoded !== value) throw mismatch(',
+    replace: 'if (decoded === undefined) throw mismatch(',
+  },
+  {
+    id: 'mcp.modern.headers',
+    file: era,
+    find: 'if (said !== undefined && said !== method) throw mismatch(',
+    replace: 'if (said !== undefined && said === undefined) throw mismatch(',
+  },
+  {
+    id: 'mcp.modern.headers',
+    file: era,
+    find: '  checkMirrored(headers, message);\n',
+    replace: '',
+  },
+  {
+    id: 'mcp.modern.headers',
+    file: 'api/src/mcp/methods/tools.ts',
+    find: 'if (given !== value && !sameNumber(given, value)) throw mismatch(',
+    replace: 'if (value === undefined) throw mismatch(',
+  },
+  {
+    id: 'mcp.modern.state',
+    file: requestState,
+    find: 'principal: principalKey(caller),',
+    replace: "principal: '-',",
+  },
+  {
+    id: 'mcp.modern.state',
+    file: requestState,
+    find: 'binding: [endpoint, digestOf(params)]',
+    replace: 'binding: [endpoint]',
+  },
+  {
+    id: 'mcp.list.cursor',
+    file: cursors,
+    find: 'principal: principalKey(caller),',
+    replace: "principal: '-',",
+  },
+  {
+    id: 'mcp.list.cursor',
+    file: cursors,
+    find: 'binding: [endpoint],',
+    replace: 'binding: [],',
+  },
+  {
+    id: 'mcp.door.origin',
+    file: hotDoor,
+    find: '      if (route.programs) admission.checkProgram(req);\n',
+    replace: '',
+  },
+  {
+    id: 'mcp.door.programs',
+    file: admission,
+    find: "      if (asked.programs && req.headers.authorization === undefined) throw new GatewayError('AUTH_REQUIRED');\n",
+    replace: '',
+  },
+  {
+    id: 'mcp.names.looked-up',
+    file: names,
+    find: 'ownName: (publicName) => byPublic.get(publicName),',
+    replace: "ownName: (publicName) => publicName.split('__')[1],",
+  },
+  {
+    id: 'mcp.names.prefixed',
+    file: names,
+    find: 'readable.length <= LONGEST_NAME && ',
+    replace: '',
+  },
+  {
+    id: 'mcp.names.stable',
+    file: keys,
+    find: "createHash('sha256').update(id)",
+    replace: "createHash('sha256').update(`${id}${String(Math.random())}`)",
+  },
+  {
+    id: 'mcp.resources.addresses',
+    file: routes,
+    find: '  if (other) {\n',
+    replace: '  if (other && server === other) {\n',
+  },
+  {
+    id: 'mcp.list.changes',
+    file: 'api/src/mcp/stream/followLists.ts',
+    find: '      if (!concerns(serverId)) return;\n',
+    replace: '',
+  },
+  {
+    id: 'mcp.list.filtered',
+    file: 'packages/gateway/src/toolcall/listTools.ts',
+    find: 'tools: entry.tools.filter((tool) => toolOffered(policy, inbound.principal, entry.server, tool)),',
+    replace: 'tools: entry.tools,',
+  },
+  {
+    id: 'mcp.door.denied-alike',
+    file: routes,
+    find: "throw new GatewayError('MCP_TOOL_NOT_FOUND');\n  return found;",
+    replace: "throw new GatewayError('MCP_SERVER_NOT_FOUND');\n  return found;",
+  },
+];
