@@ -6,7 +6,10 @@ export type Instructions = (caller: Principal, endpoint: Endpoint) => string | u
 const MOST_OF_ONE = 2_000;
 const MOST_IN_ALL = 16_000;
 
-/** The operator's own words about each server, one after the other. Servers' own words are passed on where one stands alone. */
+/**
+ * The operator's own words about each server, one after the other. Servers' own words are not passed on: what one of them says
+ * would be read as said of all.
+ */
 export function createInstructions(parts: EndpointParts): Instructions {
   return (caller, endpoint) => {
     const texts = endpointServers(parts, caller, endpoint).flatMap(({ name, settings }) => {

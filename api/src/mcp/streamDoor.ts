@@ -119,8 +119,8 @@ export function createStreamDoor(parts: StreamDoorParts): StreamDoor {
         const { place } = session;
         const last = req.headers['last-event-id'];
         if (typeof last !== 'string') return open(exchange, endpoint, session);
-        const stream = createMessageStream(res, { clock, headers });
         const leave = streams.enter(caller, () => stream.end());
+        const stream = createMessageStream(res, { clock, headers });
         res.once('close', () => {
           leave();
           stream.close();

@@ -31,10 +31,16 @@ export function routeTool(
 ): RoutedTool | Promise<RoutedTool> {
   const { principal } = inbound;
   if (endpoint.kind === 'one') {
-    const { server } = endpoint;
-    const found = parts.registry.find(principal.tenant, server);
-    const list = found && parts.catalog.peek(found, holderKey(found, principal));
-    return { server, name: publicName, tool: list?.find(publicName) };
+    const server = checkAccess(
+      parts,
+      principal,
+      resolveServer(parts.registry, principal, endpoint.server),
+      'MCP_TOOL_NOT_FOUND',
+    );
+    const list = parts.catalog.peek(server, holderKey(server, principal));
+    return list
+      ? { server: server.name, name: publicName, tool: list.find(publicName) }
+      : loadAndRoute(parts, inbound, endpoint, server, publicName);
   }
   for (const server of candidates(parts, inbound, publicName, 'MCP_TOOL_NOT_FOUND')) {
     const list = parts.catalog.peek(server, holderKey(server, principal));
@@ -77,6 +83,7 @@ function ownTool(
   list: KnownList,
   publicName: string,
 ): RoutedTool | undefined {
+  if (endpoint.kind === 'one') return { server: server.name, name: publicName, tool: list.find(publicName) };
   const key = keyAt(parts, principal, endpoint, server);
   if (key === undefined) return undefined;
   const names = prefixedNamesOf(list, key, server.id, () => list.tools.map(({ name }) => name));
