@@ -47,8 +47,8 @@ export const mcpDoor: readonly Mutant[] = [
   {
     id: 'mcp.session.ended',
     file: states,
-    find: 'else known.delete(id);',
-    replace: '',
+    find: "if (topic !== 'mcp') return;",
+    replace: "if (topic === 'mcp') return;",
   },
   {
     id: 'mcp.session.answers',
@@ -115,12 +115,6 @@ export const mcpDoor: readonly Mutant[] = [
     file: cursors,
     find: 'principal: principalKey(caller),',
     replace: "principal: '-',",
-  },
-  {
-    id: 'mcp.list.cursor',
-    file: cursors,
-    find: 'binding: [endpoint],',
-    replace: 'binding: [],',
   },
   {
     id: 'mcp.door.origin',

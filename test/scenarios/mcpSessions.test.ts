@@ -66,6 +66,9 @@ describe('sessions at the MCP endpoint', () => {
     const second = await wireClient(ada, scene.gateway.url);
     expect(second.headers['authorization']).not.toBe(first.headers['authorization']);
     expect((await second.post(list, { 'mcp-session-id': first.session })).status).toBe(200);
+    const [adaThere] = (await scene.beside([ada])) as [Person];
+    const third = await wireClient(adaThere, await urlOf(adaThere));
+    expect((await third.post(list, { 'mcp-session-id': first.session })).status).toBe(200);
   });
 
   verifies('mcp.session.replicas', 'every request of it may land elsewhere', async () => {

@@ -1,0 +1,60 @@
+import { createKeyring, LightCancellation, systemRandom as random } from '@behalf/kernel';
+import { createFakeClock, verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { createAsking } from './asking.ts';
+import { createMailbox } from './mailbox.ts';
+import type { McpSession } from './sessions.ts';
+
+const session = (key: string, principal = 'ada'): McpSession => ({
+  ...{ id: '', key, version: '2025-11-25', capabilities: {}, expiresAt: 0 },
+  place: { tenant: 'default', principal, key },
+});
+
+/** Two replicas with one store. */
+function replicas() {
+  const clock = createFakeClock();
+  const keyring = createKeyring([random.bytes(32)], random);
+  const kept = new Map<string, string>();
+  const cache = {
+    get: async (key: string) => kept.get(key),
+    set: async (key: string, value: string) => void kept.set(key, value),
+    delete: async (key: string) => kept.delete(key),
+    clear: async () => kept.clear(),
+  };
+  const changes = { publish: async () => undefined, subscribe: () => () => undefined, checkedAt: () => 0 };
+  const replica = () =>
+    createAsking({ mailbox: createMailbox({ cache, changes, keyring, clock }), keyring, clock, random });
+  return { clock, kept, here: replica(), there: replica() };
+}
+
+describe('questions to clients with a session', () => {
+  verifies('mcp.session.answers', 'nor does it leave anything in the store', async () => {
+    const { clock, kept, here, there } = replicas();
+    let asked = '';
+    const reply = {
+      ...{ begun: true, notify: () => undefined, finish: () => undefined },
+      ...{ abandon: () => undefined, close: () => undefined },
+      ask: (id: string | number) => ((asked = String(id)), true),
+    };
+    const own = session('one');
+    const answer = here.askOf(own, reply)('elicitation/create', {}, new LightCancellation());
+    const [nonce, ...proof] = asked.split('.');
+    const says = (id: string) => ({ kind: 'response', id, answer: { result: { id } } }) as const;
+    for (const [by, id] of [
+      [own, 'made-up'],
+      [own, `${random.id()}.${proof.join('.')}`],
+      [own, `${nonce}.v1.00000000.x`],
+      [session('two'), asked],
+      [session('one', 'bob'), asked],
+    ] as const) {
+      await there.answered(by, says(id));
+      expect([id, kept.size]).toEqual([id, 0]);
+    }
+    await there.answered(own, says(asked));
+    // What a person answered is not kept for others to read.
+    expect(JSON.stringify([...kept])).not.toContain('result');
+    await clock.advance(2_000);
+    expect(await answer).toEqual({ id: asked });
+    expect(kept.size).toBe(0);
+  });
+});
