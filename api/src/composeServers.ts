@@ -215,8 +215,15 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
       if (topic !== 'variables') return;
       // Entered at another replica: what was listed with the old values is listed anew.
       const owner = readVariablesKey(id);
-      if (owner) return catalog.invalidate(owner.serverId, principalKey(owner));
-      for (const server of registry.all()) if (server.scope === 'user') catalog.invalidate(server.id);
+      const outdated = owner
+        ? [[owner.serverId, principalKey(owner)] as const]
+        : registry
+            .all()
+            .flatMap(({ scope, id: serverId }) => (scope === 'user' ? [[serverId] as const] : []));
+      for (const [serverId, holder] of outdated) {
+        catalog.invalidate(serverId, holder);
+        listings.invalidate(serverId, holder);
+      }
     }),
   );
   const variables = createUserVariables({ store: primary.variables, keyring, changes, clock });

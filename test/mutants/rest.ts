@@ -226,8 +226,8 @@ export const rest: readonly Mutant[] = [
   {
     id: 'rest.values.other-replica',
     file: 'api/src/composeServers.ts',
-    find: "for (const server of registry.all()) if (server.scope === 'user') catalog.invalidate(server.id);",
-    replace: '',
+    find: "scope === 'user' ? [[serverId] as const] : []",
+    replace: "scope === 'user' && serverId === '' ? [[serverId] as const] : []",
   },
   {
     id: 'rest.door.session-only',

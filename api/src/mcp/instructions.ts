@@ -12,9 +12,10 @@ const MOST_IN_ALL = 16_000;
  */
 export function createInstructions(parts: EndpointParts): Instructions {
   return (caller, endpoint) => {
-    const texts = endpointServers(parts, caller, endpoint).flatMap(({ name, settings }) => {
+    const texts = endpointServers(parts, caller, endpoint).flatMap(({ name, source, settings }) => {
       const { serverInstructions: said } = settings;
-      if (typeof said !== 'string' || said.trim() === '') return [];
+      // What a user wrote about a server of theirs is not for the models of others.
+      if (source === 'user' || typeof said !== 'string' || said.trim() === '') return [];
       const text = said.slice(0, MOST_OF_ONE);
       return [endpoint.kind === 'one' ? text : `## ${name}\n${text}`];
     });

@@ -113,14 +113,17 @@ export function createLegacyDoor(parts: LegacyDoorParts): LegacyDoor {
         throw invalidRequest('A batch has between one and fifty messages');
       const at = await requireSession(exchange, endpoint);
       if (at.session.version !== BATCH_VERSION) throw invalidRequest('This revision has no batches');
-      const answers: Promise<string | undefined>[] = [];
+      // All of them before the first is begun.
+      if (messages.some(isOutOfPlace)) throw invalidRequest('One of them cannot be part of a batch');
       for (const message of messages) {
         if (message.kind === 'response') await asking.answered(at.session, message);
-        else if (message.method === 'initialize' || readEra({}, message) !== 'legacy')
-          throw invalidRequest('It cannot be part of a batch');
         else if (message.kind === 'notification') await notified(at, message);
-        else answers.push(collectReply((reply) => request(exchange, endpoint, at, message, reply)));
       }
+      const answers = messages.flatMap((message) =>
+        message.kind === 'request'
+          ? [collectReply((reply) => request(exchange, endpoint, at, message, reply))]
+          : [],
+      );
       if (answers.length === 0) {
         accepted(exchange.res, headers);
         return;
@@ -129,6 +132,12 @@ export function createLegacyDoor(parts: LegacyDoorParts): LegacyDoor {
       if (!exchange.res.destroyed) exchange.json(200, `[${texts.join(',')}]`);
     },
   };
+}
+
+/** What opens a session stands alone, and the modern era has no batches. */
+function isOutOfPlace(message: RpcMessage): boolean {
+  if (message.kind === 'response') return false;
+  return message.method === 'initialize' || readEra({}, message) !== 'legacy';
 }
 
 function cancelName(id: string | number): string {
