@@ -66,7 +66,11 @@ describe('the HTTP door', () => {
         const response = await fetch(gateway.url + path.replace(/:\w+/g, 'x'), {
           method: method.toUpperCase(),
         });
-        expect([path, response.status, (await problem(response)).code]).toEqual([path, 401, 'AUTH_REQUIRED']);
+        // Clients of MCP read JSON-RPC instead of a problem.
+        const code = path.startsWith('/mcp')
+          ? ((await response.json()) as { error: { data: { code: string } } }).error.data.code
+          : (await problem(response)).code;
+        expect([path, response.status, code]).toEqual([path, 401, 'AUTH_REQUIRED']);
       }
     },
   );
