@@ -33,6 +33,7 @@ import { mcpDoor } from './mutants/mcpDoor.ts';
 import { oboSubject } from './mutants/oboSubject.ts';
 import { oboFaults } from './mutants/oboFaults.ts';
 import { oboInjection } from './mutants/oboInjection.ts';
+import { mcpEdge } from './mutants/mcpEdge.ts';
 import { obo } from './mutants/obo.ts';
 import { oboAttackers } from './mutants/oboAttackers.ts';
 import { oboAuthor } from './mutants/oboAuthor.ts';
@@ -89,6 +90,7 @@ export const mutants: readonly Mutant[] = [
   ...idJag,
   ...mcpDoor,
   ...identity,
+  ...mcpEdge,
   ...access,
   ...accessChanges,
   ...oboInjection,

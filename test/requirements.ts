@@ -21,6 +21,7 @@ import { identity } from './requirements/identity.ts';
 import { kernel } from './requirements/kernel.ts';
 import { live } from './requirements/live.ts';
 import { mcpDoor } from './requirements/mcpDoor.ts';
+import { mcpEdge } from './requirements/mcpEdge.ts';
 import { obo } from './requirements/obo.ts';
 import { oboSubject } from './requirements/oboSubject.ts';
 import { oboInjection } from './requirements/oboInjection.ts';
@@ -63,6 +64,7 @@ export type Requirement = readonly [status: 'done' | 'planned', promise: string,
 /** Every behaviour Behalf promises, by id. One file per area; test/requirements.test.ts holds them to account. */
 export const requirements: Readonly<Record<string, Requirement>> = {
   ...recovery,
+  ...mcpEdge,
   ...seeds,
   ...kernel,
   ...conformance,

@@ -1,4 +1,4 @@
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import { GatewayError } from '@behalf/gateway';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import type { Admission } from './door/admission.ts';
@@ -11,7 +11,7 @@ export interface AppParts {
   admission: Admission;
   /** Of every answer. */
   headers: Readonly<Record<string, string>>;
-  problemOf: (error: unknown) => Answer;
+  problemOf: (error: unknown, req: IncomingMessage) => Answer;
   trustProxy: number;
 }
 
@@ -51,14 +51,14 @@ export function createApp(parts: AppParts): RequestListener {
     throw new GatewayError('NOT_FOUND');
   });
   // Express knows an error handler by its four parameters.
-  app.use((error: unknown, _req: Request, res: Response, _next: NextFunction) => {
+  app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => {
     // There is nobody to tell, and leaving is no incident.
     if (res.destroyed) return;
     if (res.headersSent) {
       res.destroy();
       return;
     }
-    const { problem, headers: own } = problemOf(error);
+    const { problem, headers: own } = problemOf(error, req);
     res.status(problem.status).set(own).type('application/problem+json').send(JSON.stringify(problem));
   });
 

@@ -67,6 +67,8 @@ import { serverToolsRoute } from './rest/mcp/servers/serverTools.ts';
 import { toolsRoute } from './rest/mcp/tools.ts';
 import { variableRoutes } from './rest/mcp/userVariables.ts';
 import { permissionRoutes } from './rest/permissions/routes.ts';
+import { createEndpoints } from './resource/endpoints.ts';
+import { createResourceServer } from './resource/resourceServer.ts';
 import { roleRoutes } from './rest/roles.ts';
 import { keyRoutes } from './rest/user/keys.ts';
 import { ownSessionRoutes } from './rest/user/sessions.ts';
@@ -193,11 +195,13 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
   const common = { env, clock, random, keyring, log, configuration, primary, coordination, closers };
   const refreshes = createRefreshStats();
   const vault = composeVault({ ...common, door, refreshes });
+  const endpoints = createEndpoints({ base: () => origins.base });
   const access = await composeAccess({
     ...common,
     ...vault,
     identity: door.identity,
     base: () => origins.base,
+    isEndpoint: endpoints.isEndpoint,
   });
   const { audit, accounts, sessions, setup, signIn, roles, acl, openId } = access;
   const exchanges = createExchangeStats();
@@ -246,7 +250,16 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
     perMinute: { calls: env.RATE_LIMIT_CALLS, writes: env.RATE_LIMIT_WRITES },
   });
   const addressOf = createAddressOf(env.TRUST_PROXY);
-  const callers = createCallers({ ...access.known, cookie: () => cookie, limits, addressOf });
+  const resourceServer = createResourceServer({
+    issuer: env.OPENID_ISSUER ?? null,
+    scopes: (env.OPENID_MCP_SCOPE ?? '').split(/\s+/).filter((word) => word !== ''),
+    ...{ endpoints, base: () => origins.base },
+  });
+  const callers = createCallers({
+    ...access.known,
+    checkToken: resourceServer.check,
+    ...{ cookie: () => cookie, limits, addressOf },
+  });
   const admission = createAdmission({
     callers,
     limits,
@@ -281,6 +294,7 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
           ...{ cookie: () => cookie, random, logger, audit, limits, addressOf },
         })
       : []),
+    ...resourceServer.routes,
     userRoute({ roles, offersOpenId }),
     ...ownSessionRoutes({ sessions, audit }),
     ...keyRoutes(access.apiKeys),
@@ -341,7 +355,7 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
     routes,
     admission,
     headers,
-    problemOf,
+    problemOf: (error, req) => resourceServer.challenge(problemOf(error), req),
     trustProxy: env.TRUST_PROXY,
   });
 

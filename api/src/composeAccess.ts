@@ -53,6 +53,8 @@ export interface ComposeAccessParts {
   identity: Fetch;
   /** Where browsers reach us. */
   base: () => string;
+  /** Whether a token's audience is an endpoint of ours. */
+  isEndpoint: (audience: string) => boolean;
   vault: CredentialVault;
   contexts: ContextTable;
 }

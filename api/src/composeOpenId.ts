@@ -39,6 +39,7 @@ export interface ComposeOpenIdParts {
   coordination: CoordinationStore;
   identity: Fetch;
   base: () => string;
+  isEndpoint: (audience: string) => boolean;
   audit: Audit;
   roles: Roles;
   sessions: Sessions;
@@ -80,7 +81,7 @@ export function composeOpenId(parts: ComposeOpenIdParts): OpenId | null {
     ...{ clock, random, roleExists, audit },
   });
   const bearers = createBearerCallers({
-    verifier: createBearerVerifier({ settings, keys, clock, log }),
+    verifier: createBearerVerifier({ settings, keys, isEndpoint: parts.isEndpoint, clock, log }),
     provisioning,
     roleExists,
   });

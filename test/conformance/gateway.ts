@@ -57,7 +57,10 @@ export async function openGateway({ dir, definition, door, log }: GatewayParts):
     base: () => PUBLIC_URL,
   };
   const vault = composeVault({ ...common, refreshes: createRefreshStats() });
-  const access = await composeAccess({ ...common, ...vault, identity: door.identity });
+  const access = await composeAccess({
+    ...{ ...common, ...vault, identity: door.identity },
+    isEndpoint: () => false,
+  });
   const { asking, oauth } = await composeServers({
     ...common,
     ...{ access, vault },

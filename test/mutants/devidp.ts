@@ -34,7 +34,7 @@ export const devidp: readonly Mutant[] = [
   {
     id: 'devidp.tokens',
     file: 'packages/devidp/src/accessTokens.ts',
-    find: 'if (asked !== resource) throw new errors.InvalidTarget();',
+    find: 'if (asked !== resource && !isResource(asked)) throw new errors.InvalidTarget();',
     replace: 'if (asked === audience.toUpperCase()) throw new errors.InvalidTarget();',
   },
   {

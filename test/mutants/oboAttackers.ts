@@ -100,14 +100,14 @@ export const oboAttackers: readonly Mutant[] = [
   {
     id: 'obo.attacker.forged',
     file: `${gateway}/identity/openid/verifySigned.ts`,
-    find: '    audience: [...audience],\n',
+    find: "    if (!audiencesOf(payload).some(isMeant)) throw new TokenRefused('audience');\n",
     replace: '',
   },
   {
     id: 'obo.attacker.forged',
     file: `${gateway}/identity/openid/verifySigned.ts`,
-    find: '    issuer,\n    audience: [',
-    replace: '    audience: [',
+    find: '    algorithms: ALGORITHMS,\n    issuer,\n',
+    replace: '    algorithms: ALGORITHMS,\n',
   },
   {
     id: 'obo.attacker.tampered',

@@ -22,8 +22,8 @@ export const oboSubject: readonly Mutant[] = [
   {
     id: 'obo.subject.presented',
     file: `${openid}/bearerCallers.ts`,
-    find: "    by: { via: 'bearer' },\n",
-    replace: "    by: { via: 'bearer', token: presented('x', verified) },\n",
+    find: '    by: bearerOf(verified),\n',
+    replace: "    by: { ...bearerOf(verified), token: presented('x', verified) },\n",
   },
   {
     id: 'obo.subject.presented',

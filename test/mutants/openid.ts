@@ -70,7 +70,7 @@ export const openid: readonly Mutant[] = [
   {
     id: 'openid.bearer.audience',
     file: 'packages/gateway/src/identity/openid/verifySigned.ts',
-    find: '    audience: [...audience],\n',
+    find: "    if (!audiencesOf(payload).some(isMeant)) throw new TokenRefused('audience');\n",
     replace: '',
   },
   {
@@ -82,8 +82,8 @@ export const openid: readonly Mutant[] = [
   {
     id: 'openid.bearer.issuer',
     file: 'packages/gateway/src/identity/openid/verifySigned.ts',
-    find: '    issuer,\n    audience: [',
-    replace: '    audience: [',
+    find: '    algorithms: ALGORITHMS,\n    issuer,\n',
+    replace: '    algorithms: ALGORITHMS,\n',
   },
   {
     id: 'openid.bearer.algorithm',

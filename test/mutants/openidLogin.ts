@@ -89,8 +89,8 @@ export const openidLogin: readonly Mutant[] = [
   {
     id: 'openid.caller.user',
     file: 'packages/gateway/src/identity/openid/bearerCallers.ts',
-    find: 'presented(token, verified) }, verified.groups)',
-    replace: 'presented(token, verified) })',
+    find: 'principalOf(user, by, verified.groups)',
+    replace: 'principalOf(user, by)',
   },
   {
     id: 'openid.caller.service',

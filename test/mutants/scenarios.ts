@@ -79,7 +79,7 @@ export const scenarios: readonly Mutant[] = [
   {
     id: 'scenario.bearer.refused',
     file: `${openid}/verifySigned.ts`,
-    find: 'audience: [...audience],',
+    find: "    if (!audiencesOf(payload).some(isMeant)) throw new TokenRefused('audience');\n",
     replace: '',
   },
   {
@@ -97,8 +97,9 @@ export const scenarios: readonly Mutant[] = [
   {
     id: 'scenario.bearer.refused',
     file: 'api/src/door/callers.ts',
-    find: "return known(req, cache, token, 'AUTH_TOKEN_INVALID');",
-    replace: "return known(req, cache, token, token.includes('.') ? 'AUTH_TOKEN_INVALID' : 'AUTH_REQUIRED');",
+    find: "const found = known(req, cache, token, 'AUTH_TOKEN_INVALID');",
+    replace:
+      "const found = known(req, cache, token, token.includes('.') ? 'AUTH_TOKEN_INVALID' : 'AUTH_REQUIRED');",
   },
   {
     id: 'scenario.bearer.alone',

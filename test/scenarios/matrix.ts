@@ -47,6 +47,11 @@ export const matrix: Readonly<Record<string, Row>> = {
   'POST /api/auth/logout': { expect: [204, 204, 204, 204, 204, 204, 204] },
   'GET /oauth/openid': { expect: [302, 302, 302, 302, 302, 302, 302] },
   'GET /oauth/openid/callback': { expect: [302, 302, 302, 302, 302, 302, 302] },
+  'GET /.well-known/oauth-protected-resource': { expect: [200, 200, 200, 200, 200, 200, 200] },
+  'GET /.well-known/oauth-protected-resource/mcp': { expect: [200, 200, 200, 200, 200, 200, 200] },
+  'GET /.well-known/oauth-protected-resource/mcp/:serverName': {
+    expect: [200, 200, 200, 200, 200, 200, 200],
+  },
 
   // One's own account.
   'GET /api/user': { expect: [401, 200, 200, 200, 200, 200, 200] },

@@ -22,6 +22,8 @@ export interface OpenIdGatewayOptions {
   variables?: Record<string, string>;
   yaml?: string;
   clock?: Clock;
+  /** Whether MCP clients may register themselves at the provider. */
+  registration?: boolean;
 }
 
 export const CLIENT_SECRET = 'secret-of-the-gateway';
@@ -51,6 +53,8 @@ export async function startOpenIdGateway(options: OpenIdGatewayOptions): Promise
   try {
     const idp = await createDevIdp({
       ...{ production: false, port, users, audience: AUDIENCE, clients: [own, ...clients] },
+      isResource: (uri) => uri.startsWith(callback.origin),
+      registration: options.registration ?? false,
       ...(clock && { clock }),
     });
     return {

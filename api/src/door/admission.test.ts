@@ -36,6 +36,7 @@ function createDoor() {
   };
   const admission = createAdmission({
     callers: createCallers({
+      checkToken: () => undefined,
       ...{ sessions: cache, keys: cache, bearers: cache, cookie, limits },
       addressOf: (req) => String(req.headers['x-from'] ?? '203.0.113.1'),
     }),

@@ -8,6 +8,8 @@ export interface CallerParts {
   keys: CallerCache;
   /** Tokens of the identity provider; null when there is none. */
   bearers: CallerCache | null;
+  /** Throws when a token is good, but not for this request. */
+  checkToken: (caller: Principal, req: IncomingMessage) => void;
   cookie: () => SessionCookie;
   limits: Pick<RateLimits, 'checkAddress' | 'refused'>;
   /** The address of who calls, past the proxies that are ours. */
@@ -23,7 +25,9 @@ export type Callers = (req: IncomingMessage) => Principal | Promise<Principal>;
  * Whoever presents a token is judged by it alone: a bad one beside a good cookie is refused, or a page that can make a
  * browser send its cookie would get past the check that such a request is our own.
  */
-export function createCallers({ sessions, keys, bearers, cookie, limits, addressOf }: CallerParts): Callers {
+export function createCallers(parts: CallerParts): Callers {
+  const { sessions, keys, bearers, checkToken, cookie, limits, addressOf } = parts;
+
   function byCookie(req: IncomingMessage): Principal | Promise<Principal> {
     const secret = cookie().read(req);
     if (secret === null) throw new GatewayError('AUTH_REQUIRED');
@@ -34,7 +38,13 @@ export function createCallers({ sessions, keys, bearers, cookie, limits, address
     const token = /^Bearer +([^\s]+)$/i.exec(authorization)?.[1];
     const cache = token?.startsWith(API_KEY_PREFIX) ? keys : bearers;
     if (token === undefined || !cache) return guessed(req, 'AUTH_TOKEN_INVALID');
-    return known(req, cache, token, 'AUTH_TOKEN_INVALID');
+    const found = known(req, cache, token, 'AUTH_TOKEN_INVALID');
+    return found instanceof Promise ? found.then((caller) => checked(caller, req)) : checked(found, req);
+  }
+
+  function checked(caller: Principal, req: IncomingMessage): Principal {
+    checkToken(caller, req);
+    return caller;
   }
 
   /** Guessing is slowed down by address. Who is known is not made to wait for a neighbour who guesses. */

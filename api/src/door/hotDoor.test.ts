@@ -60,6 +60,7 @@ describe('the hot door', () => {
       routes,
       admission: createAdmission({
         callers: createCallers({
+          checkToken: () => undefined,
           sessions: known,
           keys: known,
           bearers: null,

@@ -11,7 +11,7 @@ export interface HotDoorParts {
   routes: readonly HotRoute[];
   admission: Admission;
   headers: Readonly<Record<string, string>>;
-  problemOf: (error: unknown) => Answer;
+  problemOf: (error: unknown, req: IncomingMessage) => Answer;
 }
 
 /** Takes a request if it is for a hot route, and says so. What it does not take goes to the framework. */
@@ -72,7 +72,7 @@ export function createHotDoor({ routes, admission, headers, problemOf }: HotDoor
       res.destroy();
       return;
     }
-    const { problem, headers: own } = problemOf(error);
+    const { problem, headers: own } = problemOf(error, req);
     const text = route.refusal ? route.refusal(problem, error) : JSON.stringify(problem);
     res.writeHead(problem.status, {
       ...apiHeaders(headers),

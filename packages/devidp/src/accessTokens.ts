@@ -8,6 +8,8 @@ export interface AccessTokenParts {
   users: readonly DevUser[];
   clients: readonly DevClient[];
   audience: string;
+  /** Addresses that a client may name as its resource (RFC 8707): the token is then for that one alone. */
+  isResource?: (uri: string) => boolean;
   scopes: readonly string[];
   lifetimeSeconds: number;
   /** What a user has proven beyond who they are. */
@@ -19,20 +21,20 @@ type ResourceIndicators = NonNullable<NonNullable<Configuration['features']>['re
 type JwtCustomizer = NonNullable<NonNullable<NonNullable<Configuration['formats']>['customizers']>['jwt']>;
 
 /**
- * Every access token is a JWT for the one audience (RFC 9068), whether or not a client names it as its resource. The
- * library wants a resource to be a URI; an audience may be any text.
+ * Every access token is a JWT (RFC 9068): for the one audience, whether or not a client names it as its resource, or for
+ * the address that a client names. The library wants a resource to be a URI; an audience may be any text.
  */
 export function resourceIndicators(parts: AccessTokenParts): ResourceIndicators {
-  const { audience, scopes, lifetimeSeconds } = parts;
+  const { audience, scopes, lifetimeSeconds, isResource = () => false } = parts;
   const resource = parseUrl(audience) ? audience : `urn:audience:${encodeURIComponent(audience)}`;
   return {
     enabled: true,
     defaultResource: () => resource,
     useGrantedResource: () => true,
     getResourceServerInfo(_ctx, asked) {
-      if (asked !== resource) throw new errors.InvalidTarget();
+      if (asked !== resource && !isResource(asked)) throw new errors.InvalidTarget();
       return {
-        audience,
+        audience: asked === resource ? audience : asked,
         scope: scopes.join(' '),
         accessTokenFormat: 'jwt',
         accessTokenTTL: lifetimeSeconds,

@@ -10,6 +10,7 @@ import { authorityClaims, findUser, personClaims } from './users.ts';
 
 export interface ConfigurationParts extends AccessTokenParts {
   keys: KeyRing;
+  registration: boolean;
   adapter: ReturnType<typeof createMemoryAdapter>;
   /** Signs the cookies; the same for every instance, so that a rotation signs nobody out. */
   cookieKey: string;
@@ -19,7 +20,7 @@ const DAY = 24 * 60 * 60;
 
 /** The provider as the library takes it. Every default that it warns about is said here, so that it has nothing to say. */
 export function providerConfiguration(parts: ConfigurationParts): Configuration {
-  const { users, clients, keys, adapter, cookieKey, lifetimeSeconds } = parts;
+  const { users, clients, keys, adapter, cookieKey, lifetimeSeconds, registration } = parts;
   return {
     adapter,
     jwks: keys.jwks(),
@@ -43,6 +44,7 @@ export function providerConfiguration(parts: ConfigurationParts): Configuration 
       devInteractions: { enabled: false },
       userinfo: { enabled: false },
       clientCredentials: { enabled: true },
+      registration: { enabled: registration },
       resourceIndicators: resourceIndicators(parts),
       rpInitiatedLogout: {
         enabled: true,

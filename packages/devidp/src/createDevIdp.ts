@@ -37,6 +37,10 @@ export interface DevIdpOptions {
   clients: readonly DevClient[];
   /** `aud` of every access token that a login gives. */
   audience: string;
+  /** Other audiences, which clients name by their address. */
+  isResource?: (uri: string) => boolean;
+  /** Whether clients may register themselves (RFC 7591), as MCP clients like to. */
+  registration?: boolean;
   /** Scopes of the audience's API that a client may ask for. */
   scopes?: readonly string[];
   /** What tokens are exchanged for. */
@@ -92,7 +96,8 @@ export async function createDevIdp(options: DevIdpOptions): Promise<DevIdp> {
   const log = createRequestLog();
   const stepUps = createStepUps(log);
   const { proven } = stepUps;
-  const parts = { users, clients, audience, scopes, lifetimeSeconds, keys, proven };
+  const { isResource = () => false, registration = false } = options;
+  const parts = { users, clients, audience, isResource, registration, scopes, lifetimeSeconds, keys, proven };
   const kept = { adapter: createMemoryAdapter(), cookieKey: random.id() };
   // The library takes its keys once. A rotation makes other instances of it, around the same records and cookies.
   const start = () => {

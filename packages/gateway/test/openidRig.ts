@@ -40,6 +40,9 @@ export interface OpenIdRig {
   close(): Promise<void>;
 }
 
+/** Where the gateway is, as tokens name its endpoints. */
+export const GATEWAY_URL = 'https://gateway.example';
+
 export function openIdSettings(issuer: string, over: Partial<OpenIdSettings> = {}): OpenIdSettings {
   return {
     issuer,
@@ -81,7 +84,8 @@ export async function createOpenIdRig(
   const roleExists = (tenant: string, name: string) => tenant === 'default' && roles.has(name);
   const metadata = createProviderMetadata({ settings, fetch, clock, log });
   const keys = createKeySource({ metadata, fetch, clock, log });
-  const verifier = createBearerVerifier({ settings, keys, clock, log });
+  const isEndpoint = (audience: string) => audience.startsWith(`${GATEWAY_URL}/mcp`);
+  const verifier = createBearerVerifier({ settings, keys, isEndpoint, clock, log });
   const provisioning = createProvisioning({
     ...{ users: store.users, changes: store.changes, clock, random, roleExists },
     audit: { record: async (event) => void events.push(event), note: () => undefined, reserve: () => true },

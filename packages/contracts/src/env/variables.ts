@@ -137,6 +137,10 @@ export const variableGroups = {
       'Clients (`azp`, else `appid`, `client_id` or `cid`) whose bearer tokens are accepted, separated by commas. Absent: any.',
       {},
     ),
+    OPENID_MCP_SCOPE: text(
+      'Scopes of a user’s token that /mcp asks for, separated by spaces, named to MCP clients. Absent: any token for the gateway.',
+      {},
+    ),
     OPENID_ROLE_CLAIM: text('Claim that names roles, of users and of programs.', { default: 'roles' }),
     OPENID_GROUPS_CLAIM: text('Claim that names a user’s groups. Absent: nobody has any.', {}),
     OPENID_TENANT_CLAIM: text(

@@ -40,6 +40,11 @@ export const errorKinds = {
     title: 'You may not do this',
     action: 'Ask an administrator for the permission.',
   },
+  TOKEN_SCOPE: {
+    status: 403,
+    title: 'The token was not given for this',
+    action: 'Ask the identity provider for a token with the scopes that the answer names.',
+  },
   API_KEY_SCOPE: {
     status: 403,
     title: 'The API key does not have the scope for this',

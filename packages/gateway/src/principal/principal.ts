@@ -9,11 +9,21 @@ export interface PresentedToken {
   readonly expiresAt: number;
 }
 
+/** A token of the identity provider. */
+export interface SignedInByToken {
+  readonly via: 'bearer';
+  /** Without it there is nothing to exchange. */
+  readonly token?: PresentedToken;
+  /** The endpoints that it was issued for, where it was not issued for the gateway as a whole. */
+  readonly endpoints?: readonly string[];
+  /** What was delegated with it. */
+  readonly scopes?: readonly string[];
+}
+
 /** By what a caller is known: the cookie of a session, a token of the identity provider, or a key of their own. */
 export type SignedInBy =
   | { readonly via: 'session'; readonly session: string }
-  /** Without a token there is nothing to exchange. */
-  | { readonly via: 'bearer'; readonly token?: PresentedToken }
+  | SignedInByToken
   | { readonly via: 'api_key'; readonly key: string; readonly scopes: readonly string[] };
 
 interface Caller {

@@ -68,6 +68,12 @@ function hasScope({ scp, scope }: Claims): boolean {
   );
 }
 
+/** What was delegated: words in one text (RFC 9068; Entra), or a list of them (Okta). */
+export function scopesOf({ scp, scope }: Claims): string[] {
+  const words = [scp, scope].flat().filter((value) => typeof value === 'string');
+  return words.flatMap((value) => value.split(' ')).filter((word) => word !== '');
+}
+
 function clientsOf(claims: Claims): string[] {
   return CLIENT_CLAIMS.flatMap((name) => {
     const value = claims[name];

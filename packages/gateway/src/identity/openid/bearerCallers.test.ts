@@ -37,7 +37,7 @@ describe('the token a caller shows', () => {
   verifies('obo.subject.presented', 'does not go with a program', async () => {
     const { callers, token } = await createRig();
     const { caller } = (await callers.resolve(await token({ sub: 'app' })))!;
-    expect([caller.kind, caller.by]).toEqual(['service', { via: 'bearer' }]);
+    expect([caller.kind, tokenOf(caller)]).toEqual(['service', undefined]);
   });
 
   verifies('obo.subject.presented', 'is that of the call, when one user shows several', async () => {

@@ -1,9 +1,14 @@
 import { HiddenText } from '@behalf/kernel';
 import { GatewayError } from '../../errors/gatewayError.ts';
-import { principalOf, type PresentedToken, type ServicePrincipal } from '../../principal/principal.ts';
+import {
+  principalOf,
+  type PresentedToken,
+  type ServicePrincipal,
+  type SignedInByToken,
+} from '../../principal/principal.ts';
 import type { KnownCaller } from '../callerCache.ts';
 import { secretHash } from '../secretHash.ts';
-import type { BearerVerifier } from './bearerVerifier.ts';
+import type { BearerVerifier, VerifiedBearer } from './bearerVerifier.ts';
 import type { Provisioning } from './provisioning.ts';
 import { roleFromToken, type RoleExists } from './roleMapping.ts';
 import type { VerifiedToken } from './verifiedIdentity.ts';
@@ -23,17 +28,18 @@ export interface BearerCallerParts {
 export function createBearerCallers(parts: BearerCallerParts): BearerCallers {
   const { verifier, provisioning, roleExists } = parts;
 
-  async function callerOf(token: string, verified: VerifiedToken): Promise<KnownCaller['caller'] | null> {
+  async function callerOf(token: string, verified: VerifiedBearer): Promise<KnownCaller['caller'] | null> {
     if (verified.kind === 'service') {
       return verified.isAdmitted ? serviceOf(verified, await roleFromToken(verified, roleExists)) : null;
     }
     const user = await provisioning.userFor(verified);
-    return user && principalOf(user, { via: 'bearer', token: presented(token, verified) }, verified.groups);
+    const by = { ...bearerOf(verified), token: presented(token, verified) };
+    return user && principalOf(user, by, verified.groups);
   }
 
   return {
     async resolve(token) {
-      let verified: VerifiedToken;
+      let verified: VerifiedBearer;
       try {
         verified = await verifier.verify(token);
       } catch (error) {
@@ -52,7 +58,7 @@ function presented(token: string, { issuer, subject, expiresAt }: VerifiedToken)
 }
 
 /** No account, so nothing of an account: the name is one that no account's id can be. Nor a token: there is no user. */
-function serviceOf(verified: VerifiedToken, role: string): ServicePrincipal {
+function serviceOf(verified: VerifiedBearer, role: string): ServicePrincipal {
   const { tenant, issuer, subject, clientId, groups } = verified;
   return Object.freeze<ServicePrincipal>({
     kind: 'service',
@@ -63,6 +69,11 @@ function serviceOf(verified: VerifiedToken, role: string): ServicePrincipal {
     name: clientId || subject,
     issuer,
     groups,
-    by: { via: 'bearer' },
+    by: bearerOf(verified),
   });
+}
+
+/** What a token says about where it counts. */
+function bearerOf({ endpoints, scopes }: VerifiedBearer): SignedInByToken {
+  return { via: 'bearer', scopes, ...(endpoints && { endpoints }) };
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { verifies } from '@behalf/testkit';
 import { afterEach, describe, expect } from '@jest/globals';
 import { base64url, exportSPKI, importJWK, SignJWT, UnsecuredJWT, type CryptoKey } from 'jose';
-import { createOpenIdRig, type OpenIdRig } from '../../../test/openidRig.ts';
+import { createOpenIdRig, GATEWAY_URL, type OpenIdRig } from '../../../test/openidRig.ts';
 import type { OpenIdSettings } from './openIdSettings.ts';
 
 const open: OpenIdRig[] = [];
@@ -46,6 +46,8 @@ describe('bearer tokens', () => {
       issuedAt: clock.now(),
       expiresAt: clock.now() + 300_000,
       clientId: 'app',
+      endpoints: null,
+      scopes: ['mcp'],
     });
   });
 
@@ -71,6 +73,14 @@ describe('bearer tokens', () => {
     await refuses(token({ aud: 'gateway' }), 'audience');
     await refuses(token({ aud: 'api://gateway' }), 'audience');
     expect(await verifier.verify(await token({ aud: 'https://gateway.example' }))).toBeDefined();
+  });
+
+  verifies('mcp.resource.audience', 'a token for an endpoint says for which', async () => {
+    const { token, verifier } = await createRig();
+    const endpoints = async (aud: unknown) => (await verifier.verify(await token({ aud }))).endpoints;
+    expect(await endpoints(`${GATEWAY_URL}/mcp`)).toEqual([`${GATEWAY_URL}/mcp`]);
+    expect(await endpoints(['other', `${GATEWAY_URL}/mcp/files`])).toEqual([`${GATEWAY_URL}/mcp/files`]);
+    expect(await endpoints([`${GATEWAY_URL}/mcp`, 'gateway'])).toBeNull();
   });
 
   verifies('openid.bearer.issuer', 'another issuer’s token is refused, however like ours', async () => {

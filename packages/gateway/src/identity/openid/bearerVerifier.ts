@@ -2,43 +2,56 @@ import type { Clock } from '@behalf/kernel';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import type { Log } from '../../upstream/parts.ts';
 import { secretHash } from '../secretHash.ts';
-import { accessTokenKind, clientOf } from './accessToken.ts';
+import { accessTokenKind, clientOf, scopesOf } from './accessToken.ts';
 import type { KeySet, KeySource } from './keySource.ts';
 import type { OpenIdSettings } from './openIdSettings.ts';
 import { TokenRefused } from './tokenRefused.ts';
 import { verifiedIdentity, type VerifiedToken } from './verifiedIdentity.ts';
-import { verifySigned, type Signed } from './verifySigned.ts';
+import { audiencesOf, verifySigned, type Signed } from './verifySigned.ts';
 
 const MOST_ENTRIES = 20_000;
 
+export interface VerifiedBearer extends VerifiedToken {
+  /** Which endpoints it was issued for; null: the gateway as a whole. */
+  readonly endpoints: readonly string[] | null;
+  readonly scopes: readonly string[];
+}
+
 export interface BearerVerifier {
   /** Rejects with AUTH_TOKEN_INVALID, the same for every reason, or with OPENID_UNAVAILABLE. */
-  verify(token: string): Promise<VerifiedToken>;
+  verify(token: string): Promise<VerifiedBearer>;
 }
 
 export interface BearerVerifierParts {
   readonly settings: OpenIdSettings;
   readonly keys: KeySource;
+  /** Whether an audience is the address of an endpoint of ours (RFC 8707): such a token is good there and nowhere else. */
+  readonly isEndpoint: (audience: string) => boolean;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /** Access tokens of the issuer for this gateway. Only what was accepted is remembered: guesses push nobody out. */
-export function createBearerVerifier({ settings, keys, clock, log }: BearerVerifierParts): BearerVerifier {
+export function createBearerVerifier(parts: BearerVerifierParts): BearerVerifier {
+  const { settings, keys, isEndpoint, clock, log } = parts;
   const { issuer, allowedClients } = settings;
-  const audience = acceptedAudiences(settings);
-  const accepted = new Map<string, { readonly verified: VerifiedToken; readonly keys: KeySet }>();
+  const whole = acceptedAudiences(settings);
+  const audience = (name: string) => whole.includes(name) || isEndpoint(name);
+  const accepted = new Map<string, { readonly verified: VerifiedBearer; readonly keys: KeySet }>();
 
-  function judge({ header, claims }: Signed): VerifiedToken {
+  function judge({ header, claims }: Signed): VerifiedBearer {
     const kind = accessTokenKind(header, claims);
     if (allowedClients !== null && !allowedClients.includes(clientOf(claims))) {
       throw new TokenRefused('client');
     }
     const sources = { access: claims, id: claims, userinfo: claims };
-    return verifiedIdentity({ kind, claims, sources, settings, log });
+    const named = audiencesOf(claims);
+    const endpoints = named.some((name) => whole.includes(name)) ? null : named.filter(isEndpoint);
+    const identity = verifiedIdentity({ kind, claims, sources, settings, log });
+    return { ...identity, endpoints, scopes: scopesOf(claims) };
   }
 
-  function remember(hash: string, entry: { verified: VerifiedToken; keys: KeySet }): void {
+  function remember(hash: string, entry: { verified: VerifiedBearer; keys: KeySet }): void {
     accepted.delete(hash);
     // The map keeps insertion order: the first one was verified longest ago.
     if (accepted.size >= MOST_ENTRIES) accepted.delete(accepted.keys().next().value ?? '');

@@ -26,19 +26,19 @@ export interface SignedParts {
   readonly keys: KeySource;
   readonly clock: Clock;
   readonly issuer: string;
-  /** One of them is enough. */
-  readonly audience: readonly string[];
+  /** One of them is enough: of those listed, or of those that are found good. */
+  readonly audience: readonly string[] | ((name: string) => boolean);
 }
 
 /** Signed by the issuer, for this audience, and valid now. Throws TokenRefused, or OPENID_UNAVAILABLE. */
 export async function verifySigned(token: string, parts: SignedParts): Promise<Signed> {
   const { keys, clock, issuer, audience } = parts;
+  const isMeant = typeof audience === 'function' ? audience : (name: string) => audience.includes(name);
   if (token.length > LONGEST_TOKEN) throw new TokenRefused('too_large');
   checkHeader(token);
   const options: JWTVerifyOptions = {
     algorithms: ALGORITHMS,
     issuer,
-    audience: [...audience],
     clockTolerance: CLOCK_TOLERANCE_MS / 1_000,
     // The time is the clock's; only its form is the platform's.
     // eslint-disable-next-line no-restricted-globals
@@ -47,6 +47,7 @@ export async function verifySigned(token: string, parts: SignedParts): Promise<S
   const check = async (set: KeySet): Promise<Signed> => {
     const { payload, protectedHeader: header } = await jwtVerify(token, set.find, options);
     const { sub, exp, iat } = payload;
+    if (!audiencesOf(payload).some(isMeant)) throw new TokenRefused('audience');
     if (typeof sub !== 'string' || sub === '' || sub.length > 255) throw new TokenRefused('subject');
     if (exp === undefined) throw new TokenRefused('expired');
     if (iat !== undefined && iat * 1_000 > clock.now() + CLOCK_TOLERANCE_MS) {
@@ -68,6 +69,11 @@ export async function verifySigned(token: string, parts: SignedParts): Promise<S
   } catch (error) {
     throw refusalOf(error);
   }
+}
+
+/** Whom a token is for, by its own words. */
+export function audiencesOf(claims: Claims): string[] {
+  return [claims.aud].flat().filter((name) => typeof name === 'string');
 }
 
 /** Before any key is looked for: what cannot be accepted must not make us ask the provider. */

@@ -1,0 +1,133 @@
+import type { IncomingMessage } from 'node:http';
+import { GatewayError, type Principal } from '@behalf/gateway';
+import { systemRandom } from '@behalf/kernel';
+import { aPrincipal, verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { createProblemMap } from '../middleware/problem.ts';
+import { createEndpoints } from './endpoints.ts';
+import { createResourceServer, type ResourceServerParts } from './resourceServer.ts';
+
+const BASE = 'https://gateway.example';
+const silent = { error: nothing, warn: nothing, info: nothing, debug: nothing };
+function nothing(): void {
+  // The log is not looked at here.
+}
+const base = () => BASE;
+const at = (url: string) => ({ url }) as IncomingMessage;
+const problemOf = createProblemMap({ random: systemRandom, logger: silent });
+
+function create(over: Partial<ResourceServerParts> = {}) {
+  const server = createResourceServer({
+    ...{ issuer: 'https://idp.example', scopes: [], endpoints: createEndpoints({ base }), base },
+    ...over,
+  });
+  return {
+    ...server,
+    /** What a refusal says at a path. */
+    challengeAt: (url: string, error: GatewayError) =>
+      server.challenge(problemOf(error), at(url)).headers['WWW-Authenticate'],
+    /** Null, or with which code a caller is refused. */
+    refusal(url: string, by: Principal['by'], kind: Principal['kind'] = 'user') {
+      try {
+        server.check({ ...aPrincipal(), kind, by } as Principal, at(url));
+        return null;
+      } catch (error) {
+        return (error as GatewayError).code;
+      }
+    },
+  };
+}
+
+describe('the gateway as a resource server', () => {
+  verifies('mcp.resource.audience', 'a token for an endpoint counts at that endpoint', () => {
+    const { refusal } = create();
+    const issuedFor = (...endpoints: string[]) => ({ via: 'bearer' as const, endpoints });
+    expect(refusal('/mcp', issuedFor(`${BASE}/mcp`))).toBeNull();
+    expect(refusal('/mcp?x=1', issuedFor(`${BASE}/mcp`))).toBeNull();
+    expect(refusal('/mcp/files', issuedFor(`${BASE}/mcp/files`))).toBeNull();
+    expect(refusal('/mcp/my%20files', issuedFor(`${BASE}/mcp/my%20files`))).toBeNull();
+    // Whoever may use all servers may use one of them.
+    expect(refusal('/mcp/files', issuedFor(`${BASE}/mcp`))).toBeNull();
+    expect(refusal('/mcp/files', issuedFor(BASE))).toBeNull();
+    expect(refusal('/mcp', issuedFor(`${BASE}/`))).toBeNull();
+  });
+
+  verifies('mcp.resource.audience', 'and nowhere else', () => {
+    const { refusal } = create();
+    const issuedFor = (...endpoints: string[]) => ({ via: 'bearer' as const, endpoints });
+    for (const path of [
+      '/mcp',
+      '/mcp/mails',
+      '/mcp/files/more',
+      '/api/user',
+      '/',
+      '/api/mcp/tools',
+      '/MCP/files',
+    ]) {
+      expect(refusal(path, issuedFor(`${BASE}/mcp/files`))).toBe('AUTH_TOKEN_INVALID');
+    }
+    expect(refusal('/api/user', issuedFor(BASE, `${BASE}/mcp`))).toBe('AUTH_TOKEN_INVALID');
+    expect(refusal('/mcp', issuedFor())).toBe('AUTH_TOKEN_INVALID');
+    // What was issued for the gateway as a whole, and whatever is no token, is good everywhere.
+    expect(refusal('/api/user', { via: 'bearer' })).toBeNull();
+    expect(refusal('/mcp', { via: 'api_key', key: 'k', scopes: [] })).toBeNull();
+  });
+
+  verifies('mcp.resource.audience', 'only our own addresses are endpoints', () => {
+    const { isEndpoint } = createEndpoints({ base });
+    for (const own of [BASE, `${BASE}/`, `${BASE}/mcp`, `${BASE}/mcp/`, `${BASE}/mcp/any`]) {
+      expect(isEndpoint(own)).toBe(true);
+    }
+    const others = [
+      ...[
+        'https://gateway.example.evil',
+        'https://gateway.example.evil/mcp',
+        'https://gateway.example@evil/mcp',
+      ],
+      ...['http://gateway.example/mcp', 'https://other.example/mcp', 'behalf', '', '/mcp', 'mcp'],
+      ...[`${BASE}/api`, `${BASE}/mcp2`, `${BASE}/mcp/a/b`, `${BASE}/mcp//`, `${BASE}//mcp`, `${BASE}/MCP`],
+    ];
+    for (const other of others) expect([other, isEndpoint(other)]).toEqual([other, false]);
+  });
+
+  verifies('mcp.resource.scope', 'all that are asked for must be in it, at MCP endpoints', () => {
+    const { refusal, challengeAt } = create({ scopes: ['api://behalf/access_as_user', 'tools'] });
+    const given = (...scopes: string[]) => ({ via: 'bearer' as const, scopes });
+    expect(refusal('/mcp', given('access_as_user', 'tools', 'other'))).toBeNull();
+    expect(refusal('/mcp', given('api://behalf/access_as_user', 'tools'))).toBeNull();
+    expect(refusal('/mcp', given('access_as_user'))).toBe('TOKEN_SCOPE');
+    expect(refusal('/mcp/files', given())).toBe('TOKEN_SCOPE');
+    expect(refusal('/mcp', { via: 'bearer' })).toBe('TOKEN_SCOPE');
+    expect(refusal('/api/user', given())).toBeNull();
+    expect(refusal('/mcp', given(), 'service')).toBeNull();
+    expect(challengeAt('/mcp/files', new GatewayError('TOKEN_SCOPE'))).toBe(
+      `Bearer error="insufficient_scope", resource_metadata="${BASE}/.well-known/oauth-protected-resource/mcp/files", scope="api://behalf/access_as_user tools"`,
+    );
+  });
+
+  verifies('mcp.resource.challenge', 'a refusal keeps what it says and adds where to ask', () => {
+    const { challengeAt } = create();
+    const where = (path: string) => `resource_metadata="${BASE}/.well-known/oauth-protected-resource${path}"`;
+    expect(challengeAt('/mcp', new GatewayError('AUTH_REQUIRED'))).toBe(`Bearer ${where('/mcp')}`);
+    expect(challengeAt('/mcp/a%2Fb"', new GatewayError('AUTH_TOKEN_INVALID'))).toBe(
+      `Bearer error="invalid_token", ${where('/mcp/a%2Fb%22')}`,
+    );
+    const claims = new GatewayError('OPENID_REAUTH_REQUIRED', { challenge: { claims: '{"a":1}' } });
+    expect(challengeAt('/mcp', claims)).toBe(
+      `Bearer error="insufficient_claims", claims="eyJhIjoxfQ==", ${where('/mcp')}`,
+    );
+    // Nothing but a refusal of the caller is one.
+    expect(challengeAt('/mcp', new GatewayError('FORBIDDEN'))).toBeUndefined();
+    expect(challengeAt('/mcp', new GatewayError('NOT_FOUND'))).toBeUndefined();
+    expect(challengeAt('/api/user', new GatewayError('AUTH_REQUIRED'))).toBe('Bearer');
+    expect(challengeAt('/api/user', new GatewayError('AUTH_TOKEN_INVALID'))).toBe(
+      'Bearer error="invalid_token"',
+    );
+  });
+
+  verifies('mcp.resource.none', 'without an identity provider a refusal is what it was', () => {
+    const { challengeAt, routes } = create({ issuer: null });
+    expect(challengeAt('/mcp', new GatewayError('AUTH_REQUIRED'))).toBe('Bearer');
+    expect(routes).toEqual([]);
+  });
+});

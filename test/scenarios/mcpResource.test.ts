@@ -1,0 +1,64 @@
+import { verifies } from '@behalf/testkit';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { startInProcess, type InProcessGateway } from './inProcess.ts';
+import { startOpenIdGateway, type OpenIdGateway } from './openIdGateway.ts';
+
+const METADATA = '/.well-known/oauth-protected-resource';
+
+describe('the documents about the MCP endpoints', () => {
+  let gateway: OpenIdGateway;
+  let alone: InProcessGateway;
+
+  beforeAll(async () => {
+    const users = [{ id: 'u-ada', email: 'ada@example.com', name: 'Ada' }];
+    gateway = await startOpenIdGateway({
+      users,
+      variables: { OPENID_MCP_SCOPE: 'access_as_user' },
+    });
+    alone = await startInProcess();
+  }, 60_000);
+  afterAll(async () => {
+    await gateway.close();
+    await alone.close();
+  });
+
+  /** As the outside knows it. */
+  const base = () => gateway.url.replace('127.0.0.1', 'localhost');
+  const read = async (path: string) => {
+    const response = await fetch(gateway.url + METADATA + path);
+    return { status: response.status, document: (await response.json()) as Record<string, unknown> };
+  };
+
+  verifies('mcp.resource.metadata', 'name the endpoint, and who issues tokens for it', async () => {
+    for (const path of ['', '/mcp', '/mcp/everything']) {
+      const { status, document } = await read(path);
+      expect([status, document]).toEqual([
+        200,
+        {
+          resource: base() + path,
+          authorization_servers: [gateway.idp.issuer],
+          scopes_supported: ['access_as_user'],
+          bearer_methods_supported: ['header'],
+          resource_name: 'Behalf',
+        },
+      ]);
+    }
+    // A page that is an MCP client may read it.
+    const { headers } = await fetch(`${gateway.url}${METADATA}/mcp`);
+    expect(headers.get('access-control-allow-origin')).toBe('*');
+    expect(headers.get('access-control-allow-credentials')).toBeNull();
+  });
+
+  verifies('mcp.resource.names', 'tell nothing of which servers there are', async () => {
+    const [known, unknown] = await Promise.all([read('/mcp/everything'), read('/mcp/nothing')]);
+    expect({ ...unknown.document, resource: '' }).toEqual({ ...known.document, resource: '' });
+    expect(unknown.status).toBe(known.status);
+    expect((await read('/mcp/a%2F%22b')).document['resource']).toBe(`${base()}/mcp/a%2F%22b`);
+  });
+
+  verifies('mcp.resource.none', 'are not there where nobody issues tokens', async () => {
+    for (const path of ['', '/mcp', '/mcp/everything']) {
+      expect((await fetch(alone.url + METADATA + path)).status).toBe(404);
+    }
+  });
+});
