@@ -1,7 +1,7 @@
 import { verifies } from '@behalf/testkit';
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { startInProcess, type InProcessGateway } from './inProcess.ts';
-import { startOpenIdGateway, type OpenIdGateway } from './openIdGateway.ts';
+import { AUDIENCE, startOpenIdGateway, type OpenIdGateway } from './openIdGateway.ts';
 
 const METADATA = '/.well-known/oauth-protected-resource';
 
@@ -54,6 +54,17 @@ describe('the documents about the MCP endpoints', () => {
     expect({ ...unknown.document, resource: '' }).toEqual({ ...known.document, resource: '' });
     expect(unknown.status).toBe(known.status);
     expect((await read('/mcp/a%2F%22b')).document['resource']).toBe(`${base()}/mcp/a%2F%22b`);
+  });
+
+  verifies('mcp.resource.audience', 'a token for an endpoint opens no other door', async () => {
+    const status = async (path: string, aud: unknown) => {
+      const token = gateway.idp.tokens.mint({ user: 'u-ada', claims: { aud } });
+      return (await fetch(gateway.url + path, { headers: { authorization: `Bearer ${token}` } })).status;
+    };
+    expect(await status('/api/user', AUDIENCE)).toBe(200);
+    expect(await status('/api/user', `${base()}/mcp`)).toBe(401);
+    expect(await status('/api/user', base())).toBe(401);
+    expect(await status('/api/user', [`${base()}/mcp`, AUDIENCE])).toBe(200);
   });
 
   verifies('mcp.resource.none', 'are not there where nobody issues tokens', async () => {

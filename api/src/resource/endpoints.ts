@@ -3,11 +3,11 @@ import { createMatchPath, segmentsOf } from '../door/matchPath.ts';
 /** The MCP endpoints as resources that tokens are issued for (RFC 8707, RFC 9728): their public addresses are their names. */
 export interface Endpoints {
   /** Whether a token with this audience was issued for one of our endpoints, or for all of them. */
-  isEndpoint(audience: string): boolean;
+  readonly isEndpoint: (audience: string) => boolean;
   /** Whether such a token counts for a request to this path. */
-  covers(audience: string, path: string): boolean;
+  readonly covers: (audience: string, path: string) => boolean;
   /** The endpoint that answers at this path; null: none does. */
-  at(path: string): Endpoint | null;
+  readonly at: (path: string) => Endpoint | null;
 }
 
 export interface Endpoint {

@@ -9,9 +9,9 @@ import { metadataRoutes } from './metadataRoutes.ts';
 export interface ResourceServer {
   readonly routes: readonly Route[];
   /** Throws unless the token that a caller is known by counts for this request. Whoever has no token has nothing to ask. */
-  check(caller: Principal, req: IncomingMessage): void;
+  readonly check: (caller: Principal, req: IncomingMessage) => void;
   /** At an MCP endpoint, a refusal also says where the document about it is. */
-  challenge(answer: Answer, req: IncomingMessage): Answer;
+  readonly challenge: (answer: Answer, req: IncomingMessage) => Answer;
 }
 
 export interface ResourceServerParts {
