@@ -4,6 +4,7 @@ import { dirname, join, relative } from 'node:path';
 /** A requirement set as the suite publishes it. */
 export interface RequirementSet {
   readonly client: readonly string[];
+  readonly server: readonly string[];
   /** Run and reported: extensions, and what is too new to be required. */
   readonly not_scored?: readonly { readonly scenario: string; readonly leg: string }[];
 }
@@ -35,6 +36,8 @@ export interface Verdict extends Asked {
   readonly passed: number;
   /** Nothing: it passed. */
   readonly wrong: readonly string[];
+  /** Why it is forgiven. */
+  readonly excuse?: string;
 }
 
 /** Extensions that count for us; the suite scores none. */
@@ -64,6 +67,34 @@ export function askedOf({ client, not_scored: unscored = [] }: RequirementSet): 
     ...client.map((name) => ({ name, isScored: true, isDue: isAuth(name) })),
     ...more.map((name) => ({ name, isScored: false, isDue: extensions.has(name) })),
   ];
+}
+
+/** Of a server all that is scored has to pass. */
+export function askedOfServer({ server, not_scored: unscored = [] }: RequirementSet): Asked[] {
+  const more = unscored.filter(({ leg }) => leg === 'server').map(({ scenario }) => scenario);
+  return [
+    ...server.map((name) => ({ name, isScored: true, isDue: true })),
+    ...more.map((name) => ({ name, isScored: false, isDue: false })),
+  ];
+}
+
+/** The suite itself is the client here: its checks say everything. */
+export function scoreServer(asked: readonly Asked[], results: ReadonlyMap<string, Result>): Verdict[] {
+  return asked.map((one) => {
+    const { checks = [] } = results.get(one.name) ?? {};
+    const passed = checks.filter(({ status }) => status === 'SUCCESS').length;
+    return { ...one, passed, wrong: checks.length === 0 ? ['It did not run'] : wrongChecks(checks) };
+  });
+}
+
+const MOST_EXCUSES = 5;
+
+/** Forgiven is what the server behind the gateway fails without it too, in the same run, and not often. */
+export function excuse(through: readonly Verdict[], direct: readonly Verdict[]): Verdict[] {
+  const failing = new Set(direct.filter(({ wrong }) => wrong.length > 0).map(({ name }) => name));
+  const isExcused = ({ name, isDue, wrong }: Verdict) => isDue && wrong.length > 0 && failing.has(name);
+  if (through.filter(isExcused).length > MOST_EXCUSES) return [...through];
+  return through.map((one) => (isExcused(one) ? { ...one, excuse: 'fails without the gateway too' } : one));
 }
 
 /** Everything that was asked: what did not run did not pass. */
@@ -105,6 +136,11 @@ export function readResults(dir: string): Map<string, Result> {
     found.set(name, { checks, end: readEnd(join(folder, 'stdout.txt')) });
   }
   return found;
+}
+
+/** As the suite writes them of servers. */
+export function readServerResults(dir: string): Map<string, Result> {
+  return new Map([...readResults(dir)].map(([name, result]) => [name.replace(/^server-/, ''), result]));
 }
 
 function readEnd(file: string): Result['end'] {

@@ -1,0 +1,47 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { startBehindGateway } from './behindGateway.ts';
+import { firstLine } from './children.ts';
+import { printVerdicts } from './report.ts';
+import { askedOfServer, excuse, readServerResults, scoreServer, type Verdict } from './score.ts';
+import { home, requirementsOf, root, runSuite } from './suite.ts';
+
+/** Which of the two servers stands behind the gateway for a revision. */
+const eraOf = (revision: string) => (revision >= '2026' ? 'modern' : 'legacy');
+
+/**
+ * The gateway as a server, with a server of the SDK behind it, and that one without the gateway in the same run: what it
+ * cannot do itself nobody can do in front of it.
+ */
+export async function runServerLeg(revisions: readonly string[]): Promise<boolean> {
+  const fixtures = spawn(
+    process.execPath,
+    ['--import', join(root, 'tools/ts-loader.mjs'), join(home, 'fixtures/main.ts')],
+    { cwd: root, stdio: ['pipe', 'pipe', 'inherit'] },
+  );
+  try {
+    const urls = JSON.parse(await firstLine(fixtures)) as Record<'legacy' | 'modern', string>;
+    const gateway = await startBehindGateway(urls);
+    try {
+      let passed = true;
+      for (const revision of revisions) {
+        const era = eraOf(revision);
+        const direct = await judge(revision, urls[era], 'direct');
+        printVerdicts(`MCP ${revision}, the ${era} server of the SDK alone`, direct);
+        const through = excuse(await judge(revision, gateway.urlOf(era), 'gateway'), direct);
+        passed = printVerdicts(`MCP ${revision}, the same behind the gateway`, through) && passed;
+      }
+      return passed;
+    } finally {
+      await gateway.close();
+    }
+  } finally {
+    fixtures.kill();
+  }
+}
+
+async function judge(revision: string, url: string, name: string): Promise<Verdict[]> {
+  const options = ['--url', url, '--requirements', revision];
+  const out = await runSuite('server', options, `server-${revision}-${name}`);
+  return scoreServer(askedOfServer(requirementsOf(revision)), readServerResults(out));
+}
