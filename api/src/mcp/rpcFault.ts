@@ -33,9 +33,15 @@ export class RpcFault extends Error {
 
 /**
  * What a client is told of an error of ours. For what is read, the protocol has numbers of its own: which ones differs
- * between the eras.
+ * between the eras. `uri` is what the client itself asked for.
  */
-export function faultOf(error: GatewayError, era: Era): RpcFault {
+export function faultOf(error: GatewayError, era: Era, { uri }: Json = {}): RpcFault {
+  const { requiredCapabilities } = error;
+  if (era === 'modern' && requiredCapabilities)
+    return new RpcFault(rpcCode.capabilityMissing, error.detail, {
+      data: { requiredCapabilities },
+      status: 400,
+    });
   const { code, detail, errors, retryAfterMs, approval, elicitations } = error;
   const data: Json = {
     code,
@@ -43,6 +49,7 @@ export function faultOf(error: GatewayError, era: Era): RpcFault {
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(approval !== undefined && { approval }),
     ...(elicitations !== undefined && { elicitations }),
+    ...(code === 'MCP_RESOURCE_NOT_FOUND' && typeof uri === 'string' && { uri }),
   };
   return new RpcFault(specified(code, era) ?? jsonRpcNumber(code), detail, { data });
 }

@@ -15,9 +15,9 @@ export type ServeRequest = (asked: Asked, method: Method | undefined) => Promise
 
 export function createServeRequest({ inFlight, problemOf }: ServeParts): ServeRequest {
   return async (asked, method) => {
-    const { caller, id, era, reply, signal } = asked;
+    const { caller, id, reply, signal } = asked;
     try {
-      if (!method) throw new RpcFault(rpcCode.methodNotFound, 'Method not found', notFoundStatus(era));
+      if (!method) throw new RpcFault(rpcCode.methodNotFound, 'Method not found', notFoundStatus(asked.era));
       inFlight.enter(caller.userId);
       try {
         const made = method(asked);
@@ -37,7 +37,7 @@ export function createServeRequest({ inFlight, problemOf }: ServeParts): ServeRe
         reply.close();
         throw error;
       }
-      const fault = toFault(error, era, problemOf);
+      const fault = toFault(error, asked, problemOf);
       reply.finish(faultText(id, fault), fault.status);
     }
   };
@@ -48,9 +48,13 @@ function notFoundStatus(era: Asked['era']): { status: number } {
   return { status: era === 'modern' ? 404 : 200 };
 }
 
-export function toFault(error: unknown, era: Asked['era'], problemOf: ServeParts['problemOf']): RpcFault {
+export function toFault(
+  error: unknown,
+  { era, params }: Pick<Asked, 'era' | 'params'>,
+  problemOf: ServeParts['problemOf'],
+): RpcFault {
   if (error instanceof RpcFault) return error;
-  if (error instanceof GatewayError) return faultOf(error, era);
+  if (error instanceof GatewayError) return faultOf(error, era, params);
   const { code, detail } = problemOf(error).problem;
   return faultOf(new GatewayError(code, { detail }), era);
 }

@@ -25,6 +25,8 @@ export interface GatewayErrorOptions {
   missing?: MissingParts;
   /** Where the caller's user has to go first, as a client of MCP understands it (-32042). */
   elicitations?: readonly Readonly<Record<string, unknown>>[];
+  /** What the caller's client has to declare first, as a client of MCP understands it (-32021). */
+  requiredCapabilities?: Readonly<Record<string, unknown>>;
   /** For the log alone. */
   cause?: unknown;
 }
@@ -42,6 +44,7 @@ export class GatewayError extends Error {
   readonly flow: FlowView | undefined;
   readonly missing: MissingParts | undefined;
   readonly elicitations: readonly Readonly<Record<string, unknown>>[] | undefined;
+  readonly requiredCapabilities: Readonly<Record<string, unknown>> | undefined;
 
   constructor(code: ErrorCode, options: GatewayErrorOptions = {}) {
     const { detail, errors, retryAfterMs, approval, changedFields, challenge, flow, missing, cause } =
@@ -57,5 +60,6 @@ export class GatewayError extends Error {
     this.flow = flow;
     this.missing = missing;
     this.elicitations = options.elicitations;
+    this.requiredCapabilities = options.requiredCapabilities;
   }
 }

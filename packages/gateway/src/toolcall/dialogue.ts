@@ -53,8 +53,11 @@ export function askedBack(
   method: string,
   { peer }: Inbound,
 ): Answer | undefined {
-  if (!(error instanceof UpstreamError) || error.reason !== 'input_required') return undefined;
-  if (!peer || !DIALOGUES.has(method)) return undefined;
+  if (!(error instanceof UpstreamError) || !peer || !DIALOGUES.has(method)) return undefined;
+  const requiredCapabilities = peer.era === 'modern' ? undeclared(error, ready) : undefined;
+  if (requiredCapabilities)
+    throw new GatewayError('MCP_DIALOGUE_UNSUPPORTED', { requiredCapabilities, cause: error });
+  if (error.reason !== 'input_required') return undefined;
   const { result, rpc } = error.detail;
   const capabilities = capabilitiesOf(ready, peer);
   if (rpc?.code === URL_ELICITATION_REQUIRED && peer.era === 'legacy') {
@@ -81,6 +84,16 @@ function inputRequired(result: Json, capabilities: Json, ready: Ready): Answer |
   }
   const whole = questions.length === 0 ? result : { ...result, inputRequests: asked };
   return { result: maskJson(withoutOurMeta(whole), ready), json: undefined, asksBack: true };
+}
+
+/** What the caller would have to declare; nothing where that would not help, because we do not pass all of it on. */
+function undeclared({ detail: { rpc } }: UpstreamError, { server }: Ready): Json | undefined {
+  const wanted =
+    rpc?.code === CAPABILITY_MISSING && isObject(rpc.data) ? rpc.data['requiredCapabilities'] : undefined;
+  if (!isObject(wanted)) return undefined;
+  const passed = bridgeable(wanted, server.settings.relay);
+  const names = Object.keys(wanted);
+  return names.length > 0 && names.every((name) => name in passed) ? passed : undefined;
 }
 
 /** Where a caller is to be sent first (-32042), as far as they may be sent there. */
