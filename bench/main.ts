@@ -4,7 +4,9 @@ import { measureHang } from './hang.ts';
 import { measureIdle } from './idle.ts';
 import { measureLists } from './lists.ts';
 import { measureObo } from './obo.ts';
-import { measurePeers, requirePeers } from './peers.ts';
+import { measureMcp } from './mcp.ts';
+import { requirePeers } from './peerProcesses.ts';
+import { measurePeers } from './peers.ts';
 import { requireRedis } from './redis.ts';
 import { goalsOf, printReport, type PartReport, type Report } from './report.ts';
 import { measureServers } from './servers.ts';
@@ -26,6 +28,7 @@ const parts: Record<string, (options: PartOptions) => Promise<PartReport>> = {
   obo: measureObo,
   storm: measureStorm,
   web: measureWeb,
+  mcp: measureMcp,
   peers: measurePeers,
   // Last: it takes the build away and makes it anew.
   start: async (options) => ({ start: await measureStart(options) }),
@@ -42,7 +45,7 @@ const chosen = Object.keys(parts).filter((name) => only.length === 0 || only.inc
 const report: Report = { rows: [], ratios: {}, counts: {}, goals: {} };
 try {
   // Known before minutes are spent.
-  if (chosen.includes('peers')) requirePeers();
+  if (chosen.includes('peers') || chosen.includes('mcp')) requirePeers();
   if (chosen.includes('obo') || chosen.includes('storm')) requireRedis(process.env);
   for (const name of chosen) {
     process.stderr.write(`${name} ...\n`);

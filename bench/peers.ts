@@ -1,24 +1,9 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { interleave, type Row } from './cells.ts';
-import { root, type Processes } from './processes.ts';
-import { onStage, openSession, rpcCall, untilGood, type PartOptions } from './stage.ts';
-
-const installed = (path: string) => join(root, 'bench/peers/node_modules', path);
-const hubMain = installed('mcp-hub/dist/cli.js');
-const fiberplaneMain = installed('@fiberplane/mcp-gateway/bin/mcp-gateway.js');
-
-/** Without them the comparison would silently have a hole. */
-export function requirePeers(): void {
-  for (const file of [hubMain, fiberplaneMain]) {
-    if (existsSync(file)) continue;
-    throw new Error(
-      'The gateways to compare with are not installed. Run `npm ci --prefix bench/peers` first.',
-    );
-  }
-}
+import { fiberplaneCall, hubCall, requirePeers, startFiberplane, startHub } from './peerProcesses.ts';
+import { onStage, type PartOptions } from './stage.ts';
 
 /** Other gateways from npm, in front of the same upstream, under the same load. */
 export async function measurePeers({ progress, environment }: PartOptions): Promise<{ rows: Row[] }> {
@@ -29,19 +14,14 @@ export async function measurePeers({ progress, environment }: PartOptions): Prom
       const url = `http://127.0.0.1:${upstream.port}/legacy`;
       const hub = await startHub(processes, dir, url, environment);
       const fiberplane = await startFiberplane(processes, dir, url, environment);
-      const session = await openSession(`http://127.0.0.1:${fiberplane.port}/s/bench/mcp`);
       const args = { text: 'hello' };
-      const hubBody = JSON.stringify({ server_name: 'bench', tool: 'echo', arguments: args });
       const load = { concurrency: 16, expect: 'hello' };
       const { rows } = await interleave(
         [
-          cell('mcp-hub 4.2.1, REST tool call', hub, {
-            ...load,
-            requests: [{ path: '/api/servers/tools', headers: {}, body: hubBody }],
-          }),
+          cell('mcp-hub 4.2.1, REST tool call', hub, { ...load, requests: [hubCall(args)] }),
           cell('@fiberplane/mcp-gateway 0.7.1, MCP tool call', fiberplane, {
             ...load,
-            requests: [{ path: '/s/bench/mcp', headers: session, body: rpcCall('echo', args) }],
+            requests: [await fiberplaneCall(fiberplane.port, args)],
           }),
         ],
         { part: 'peers', rounds: 5, ms: 2_000, warmMs: 2_000, progress },
@@ -51,52 +31,4 @@ export async function measurePeers({ progress, environment }: PartOptions): Prom
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
-}
-
-async function startHub(processes: Processes, dir: string, url: string, { PATH }: NodeJS.ProcessEnv) {
-  const port = await freePort();
-  const config = join(dir, 'hub.json');
-  writeFileSync(config, JSON.stringify({ mcpServers: { bench: { url } } }));
-  // A fresh copy of its marketplace: otherwise it would go out to the internet for one.
-  mkdirSync(join(dir, 'mcp-hub/cache'), { recursive: true });
-  const registry = { servers: [{ id: 'none', name: 'none' }] };
-  const cache = { registry, lastFetchedAt: Date.now(), serverDocumentation: {} };
-  writeFileSync(join(dir, 'mcp-hub/cache/registry.json'), JSON.stringify(cache));
-  const entry = await processes.command(
-    [process.execPath, hubMain, '--port', String(port), '--config', config],
-    {
-      cwd: dir,
-      env: { PATH, HOME: dir, XDG_STATE_HOME: dir, XDG_DATA_HOME: dir, XDG_CONFIG_HOME: dir },
-      ready: (output) => /(1)\/1 servers started/.exec(output)?.[1],
-    },
-  );
-  return { pid: entry.pid, port };
-}
-
-async function startFiberplane(processes: Processes, dir: string, url: string, { PATH }: NodeJS.ProcessEnv) {
-  const port = await freePort();
-  const storage = join(dir, 'fiberplane');
-  mkdirSync(storage);
-  writeFileSync(
-    join(storage, 'mcp.json'),
-    JSON.stringify({ mcpServers: { bench: { type: 'http', url, headers: {} } } }),
-  );
-  const entry = await processes.command(
-    [process.execPath, fiberplaneMain, '--port', String(port), '--storage-dir', storage],
-    { cwd: dir, env: { PATH, HOME: dir }, ready: (output) => /(server started)/.exec(output)?.[1] },
-  );
-  await untilGood('the Fiberplane gateway serves', async () => {
-    await openSession(`http://127.0.0.1:${port}/s/bench/mcp`);
-    return true;
-  });
-  return { pid: entry.pid, port };
-}
-
-/** These gateways want to be told a port; the system knows a free one. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -52,8 +52,15 @@ export function rpcCall(tool: string, args: object): string {
 }
 
 /** Opens a legacy session and gives the headers of its requests. */
-export async function openSession(url: string): Promise<Record<string, string>> {
-  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+export async function openSession(
+  url: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Record<string, string>> {
+  const headers = {
+    ...more,
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+  };
   const params = {
     protocolVersion: '2025-06-18',
     capabilities: {},
