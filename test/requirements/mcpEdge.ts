@@ -23,4 +23,10 @@ export const mcpEdge = {
     'done',
     'A user’s token without the scopes that are asked for is refused with all of them.',
   ],
+  'mcp.clients.oauth': [
+    'done',
+    'Clients of both SDKs sign their user in at the identity provider and use the tools of all servers, in both eras.',
+  ],
+  'mcp.clients.librechat': ['done', 'LibreChat uses the endpoint as one server, with its user’s own token.'],
+  'mcp.token.stays': ['done', 'A token that a client presents at an MCP endpoint reaches no server.'],
 } as const satisfies Record<string, Requirement>;

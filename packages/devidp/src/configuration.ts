@@ -35,7 +35,8 @@ export function providerConfiguration(parts: ConfigurationParts): Configuration 
       email: ['email', 'email_verified'],
       profile: ['name', 'preferred_username'],
     },
-    scopes: ['openid', 'offline_access', 'email', 'profile'],
+    // Who registers also names the scopes of the API, and the library knows none but these.
+    scopes: ['openid', 'offline_access', 'email', 'profile', ...(registration ? parts.scopes : [])],
     // There is no userinfo endpoint: all access tokens are for the gateway, and the ID token says everything.
     conformIdTokenClaims: false,
     extraTokenClaims: extraTokenClaims(parts),

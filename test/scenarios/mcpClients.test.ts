@@ -1,0 +1,139 @@
+import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
+import { Client as V1Client } from '@modelcontextprotocol/sdk/client/index.js';
+import {
+  StreamableHTTPClientTransport as V1Transport,
+  type StreamableHTTPClientTransportOptions as V1Options,
+} from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { scriptedHttpServer, verifies, type ScriptedHttpServer } from '@behalf/testkit';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { decodeJwt } from 'jose';
+import { CLIENT_CALLBACK, createOAuthPerson, type OAuthPerson } from './oauthPerson.ts';
+import { createVisitor, startOpenIdGateway, type OpenIdGateway } from './openIdGateway.ts';
+import { startEverything, type ReferenceServer } from './referenceServers.ts';
+import { http, yamlWith } from './serverYaml.ts';
+
+const info = { name: 'client', version: '1.0.0' };
+
+/** As much of a client as both versions of the SDK have. */
+interface AnyClient {
+  listTools(): Promise<{ tools: { name: string }[] }>;
+  callTool(params: { name: string; arguments: object }): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+describe('MCP clients', () => {
+  let everything: ReferenceServer;
+  let overheard: ScriptedHttpServer;
+  let gateway: OpenIdGateway;
+  let endpoint: URL;
+  /** As it was registered beforehand. */
+  const registered = () => ({ client_id: 'mcp-client', issuer: gateway.idp.issuer });
+
+  beforeAll(async () => {
+    everything = await startEverything('streamableHttp');
+    overheard = await scriptedHttpServer({ era: 'modern', tools: [{ name: 'echo' }] });
+    gateway = await startOpenIdGateway({
+      users: [{ id: 'u-ada', email: 'ada@example.com', name: 'Ada' }],
+      clients: [{ id: 'mcp-client', redirectUris: [CLIENT_CALLBACK] }],
+      registration: true,
+      variables: { OPENID_MCP_SCOPE: 'access_as_user' },
+      yaml: yamlWith({ everything: http(everything.url), overheard: http(overheard.url) }),
+    });
+    // Under the name that it has for everybody: what a token is issued for is that.
+    endpoint = new URL('/mcp', gateway.url.replace('127.0.0.1', 'localhost'));
+  }, 60_000);
+  afterAll(async () => {
+    await gateway.close();
+    await overheard.close();
+    await everything.stop();
+  });
+
+  /** With the first version of the SDK, once its user has signed in. */
+  async function v1(person: OAuthPerson): Promise<AnyClient> {
+    const authProvider = person as unknown as NonNullable<V1Options['authProvider']>;
+    const first = new V1Transport(endpoint, { authProvider });
+    await expect(new V1Client(info).connect(first as never)).rejects.toThrow('Unauthorized');
+    await first.finishAuth((await person.consent()).get('code') ?? '');
+    const client = new V1Client(info);
+    await client.connect(new V1Transport(endpoint, { authProvider }));
+    return client as unknown as AnyClient;
+  }
+
+  /** With the second one, in either era. */
+  async function v2(person: OAuthPerson, mode: 'legacy' | { pin: string }): Promise<Client> {
+    const create = () => new Client(info, { versionNegotiation: { mode } });
+    const first = new StreamableHTTPClientTransport(endpoint, { authProvider: person });
+    await expect(create().connect(first)).rejects.toThrow(UnauthorizedError);
+    await first.finishAuth(await person.consent());
+    const client = create();
+    await client.connect(new StreamableHTTPClientTransport(endpoint, { authProvider: person }));
+    return client;
+  }
+
+  async function uses(client: AnyClient): Promise<void> {
+    const names = (await client.listTools()).tools.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['everything__echo', 'overheard__echo']));
+    for (const name of ['everything__echo', 'overheard__echo']) {
+      const result = await client.callTool({ name, arguments: { message: 'hello' } });
+      expect(JSON.stringify(result)).toContain('hello');
+    }
+    await client.close();
+  }
+
+  verifies('mcp.clients.oauth', 'of the first SDK, with a client that is known to the provider', async () => {
+    const ada = createOAuthPerson('u-ada', registered());
+    await uses(await v1(ada));
+    expect(ada.asked()).toBe(1);
+    const { aud, scope } = decodeJwt(ada.given()?.access_token ?? '');
+    expect([aud, scope]).toEqual([endpoint.href, 'access_as_user']);
+  });
+
+  verifies('mcp.clients.oauth', 'of the second SDK, in both eras', async () => {
+    for (const mode of ['legacy', { pin: '2026-07-28' }] as const) {
+      const ada = createOAuthPerson('u-ada', registered());
+      const client = await v2(ada, mode);
+      expect(client.getProtocolEra()).toBe(mode === 'legacy' ? 'legacy' : 'modern');
+      await uses(client as unknown as AnyClient);
+    }
+  });
+
+  verifies('mcp.clients.oauth', 'that register themselves at the provider', async () => {
+    await uses(await v1(createOAuthPerson('u-ada')));
+  });
+
+  verifies('mcp.token.stays', 'no server hears a token that a client presented', async () => {
+    const ada = createOAuthPerson('u-ada', registered());
+    await uses(await v1(ada));
+    const token = ada.given()?.access_token ?? '';
+    const heard = JSON.stringify(overheard.requests);
+    expect(heard).toContain('hello');
+    expect(token).not.toBe('');
+    expect(heard).not.toContain(token);
+    expect(heard.toLowerCase()).not.toContain('authorization');
+  });
+
+  verifies('mcp.clients.librechat', 'LibreChat, with its user’s access token in a header', async () => {
+    // What LibreChat keeps of a login at the provider, and writes in the place of the variable.
+    const token = gateway.idp.tokens.mint({ user: 'u-ada', client: 'behalf' });
+    const configured = { Authorization: 'Bearer {{LIBRECHAT_OPENID_ACCESS_TOKEN}}' };
+    const headers = Object.fromEntries(
+      Object.entries(configured).map(([name, value]) => [
+        name,
+        value.replace('{{LIBRECHAT_OPENID_ACCESS_TOKEN}}', token),
+      ]),
+    );
+    const client = new V1Client(info);
+    await client.connect(new V1Transport(endpoint, { requestInit: { headers } }));
+    await uses(client as unknown as AnyClient);
+    // It is the user who signs in at the gateway with a browser.
+    const visitor = createVisitor(gateway);
+    await visitor.signIn('u-ada');
+    const { id } = (await (await fetch(new URL('/api/user', gateway.url), { headers })).json()) as {
+      id: string;
+    };
+    expect((await visitor.me())?.id).toBe(id);
+    // Of somebody who did not sign in with the provider there is no token, and LibreChat sends the words as they are.
+    const nobody = new V1Transport(endpoint, { requestInit: { headers: configured } });
+    await expect(new V1Client(info).connect(nobody as never)).rejects.toThrow();
+  });
+});
