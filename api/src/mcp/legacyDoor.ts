@@ -108,9 +108,10 @@ export function createLegacyDoor(parts: LegacyDoorParts): LegacyDoor {
       accepted(exchange.res, headers);
     },
     async batch(exchange, endpoint, body) {
-      const messages = body.map(readMessage);
-      if (messages.length === 0 || messages.length > MOST_IN_A_BATCH || !areMessages(messages))
+      const read = body.map(readMessage);
+      if (read.length === 0 || read.length > MOST_IN_A_BATCH || !areMessages(read))
         throw invalidRequest('A batch has between one and fifty messages');
+      const messages: readonly RpcMessage[] = read;
       const at = await requireSession(exchange, endpoint);
       if (at.session.version !== BATCH_VERSION) throw invalidRequest('This revision has no batches');
       // All of them before the first is begun.

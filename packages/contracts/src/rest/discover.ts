@@ -57,6 +57,7 @@ export const signInProblems = [
   'metadata_invalid',
   'issuer_mismatch',
   'pkce_missing',
+  'dpop_unsupported',
   'audience_missing',
   'no_client',
   'registration_refused',
