@@ -121,6 +121,8 @@ export type BlockRunRequest = z.infer<typeof BlockRunRequest>;
 /** An input that a run has to bring. Its texts are the server's: data, never markup. */
 export const MissingInput = z.object({
   block: z.string(),
+  /** In a set: the key of the step. */
+  step: z.string().optional(),
   name: z.string(),
   title: z.string().optional(),
   description: z.string().optional(),
@@ -141,6 +143,8 @@ const need = {
   connectUrl: z.string(),
   /** Which blocks wait for it. */
   blocks: z.array(z.string()),
+  /** In a set: the keys of the steps. */
+  steps: z.array(z.string()).optional(),
 };
 
 /** `sign_in`: at the server; `values`: variables of the server to fill in; `choose`: there are several and none is the default. */
