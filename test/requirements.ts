@@ -42,6 +42,7 @@ import { rest } from './requirements/rest.ts';
 import { secrecy } from './requirements/secrecy.ts';
 import { scenarios } from './requirements/scenarios.ts';
 import { seeds } from './requirements/seeds.ts';
+import { sets } from './requirements/sets.ts';
 import { settings } from './requirements/settings.ts';
 import { stores } from './requirements/stores.ts';
 import { toolcall } from './requirements/toolcall.ts';
@@ -111,6 +112,7 @@ export const requirements: Readonly<Record<string, Requirement>> = {
   ...drafts,
   ...dpop,
   ...egress,
+  ...sets,
   ...settings,
   ...stores,
   ...oboExchanger,

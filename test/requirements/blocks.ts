@@ -94,11 +94,17 @@ export const blocks = {
     'done',
     'A tool whose schema changed since saving is flagged with the difference and whether the block still runs.',
   ],
-  'stores.blocks.round-trip': ['done', 'A block is read back as it was written, alone and among others.'],
+  'stores.blocks.round-trip': [
+    'done',
+    'A block or a set is read back as it was written, alone and among others.',
+  ],
   'stores.blocks.apart': [
     'done',
-    'With the id of another tenant’s block nobody reads, changes or removes it.',
+    'With the id of another tenant’s block or set nobody reads, changes or removes it.',
   ],
-  'stores.blocks.version': ['done', 'Of parallel changes of one version of a block, one is made.'],
-  'stores.blocks.limits': ['done', 'However many are saved at once, nobody has more blocks than allowed.'],
+  'stores.blocks.version': ['done', 'Of parallel changes of one version of a block or a set, one is made.'],
+  'stores.blocks.limits': [
+    'done',
+    'However many are saved at once, nobody has more blocks or sets than allowed.',
+  ],
 } as const satisfies Record<string, Requirement>;

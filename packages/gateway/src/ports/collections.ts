@@ -14,8 +14,10 @@ import { draftContext, type DraftRecord } from './drafts.ts';
 import { oauthClientContext, type OAuthClientRecord } from './oauthFlows.ts';
 import { overrideContext, type OverrideRecord } from './overrides.ts';
 import type { RoleRecord } from './roles.ts';
+import { runContext, runTitleContext, type RunRecord } from './runs.ts';
 import { serverContext, type StoredServerRecord } from './servers.ts';
 import type { SessionRecord } from './sessions.ts';
+import { setContext, type SetRecord } from './sets.ts';
 import type { TicketRecord } from './tickets.ts';
 import type { UserRecord } from './users.ts';
 import { variableContext, type UserVariableRecord } from './variables.ts';
@@ -39,6 +41,8 @@ export interface Collections {
   conversations: ConversationRecord;
   chatMessages: ChatMessageRecord;
   blocks: BlockRecord;
+  sets: SetRecord;
+  runs: RunRecord;
   audit: AuditSegmentRecord;
 }
 export type CollectionName = keyof Collections;
@@ -144,6 +148,17 @@ export const collectionShapes: { [N in CollectionName]: CollectionShape<Collecti
   blocks: {
     key: 'id',
     sealed: (block) => [{ field: 'sealed', value: block.sealed, context: blockContext(block) }],
+  },
+  sets: {
+    key: 'id',
+    sealed: (set) => [{ field: 'sealed', value: set.sealed, context: setContext(set) }],
+  },
+  runs: {
+    key: 'id',
+    sealed: (run) => [
+      { field: 'titleSealed', value: run.titleSealed, context: runTitleContext(run) },
+      { field: 'sealed', value: run.sealed, context: runContext(run) },
+    ],
   },
   audit: { key: 'id', sealed: () => [] },
 };

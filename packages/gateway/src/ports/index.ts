@@ -69,14 +69,17 @@ export {
   type OAuthFlowStore,
 } from './oauthFlows.ts';
 export type { OrphanStore } from './orphans.ts';
+export type { OwnedRecord, OwnedStore } from './owned.ts';
 export { overrideContext, overrideId, type OverrideRecord, type OverrideStore } from './overrides.ts';
 export { roleId, type RoleRecord, type RoleStore } from './roles.ts';
+export { runContext, runTitleContext, type RunHead, type RunRecord, type RunStore } from './runs.ts';
 export {
   serverContext,
   type ServerStore,
   type StoredServerName,
   type StoredServerRecord,
 } from './servers.ts';
+export { setContext, type SetRecord, type SetStore } from './sets.ts';
 export type { SessionRecord, SessionStore } from './sessions.ts';
 export type { CoordinationStore, PrimaryStore } from './store.ts';
 export { WRITER_TTL_MS, type SystemStore } from './system.ts';

@@ -5,6 +5,9 @@ import {
   chatMessageContext,
   collectionNames,
   blockContext,
+  runContext,
+  runTitleContext,
+  setContext,
   conversationContext,
   credentialContext,
   draftContext,
@@ -22,6 +25,8 @@ import { createMongoDouble } from '@behalf/testkit/mongodouble';
 import {
   aChatMessage,
   aBlock,
+  aRun,
+  aSet,
   aConversation,
   aCredential,
   aDraft,
@@ -108,6 +113,10 @@ describe('copying a store', () => {
     const said = aChatMessage({ sealed: keyring.seal('{}', chatMessageContext(aChatMessage())) });
     await store.raw.put('chatMessages', [said]);
     await store.blocks.insert(aBlock({ sealed: keyring.seal('{}', blockContext(aBlock())) }), 1);
+    await store.sets.insert(aSet({ sealed: keyring.seal('{}', setContext(aSet())) }), 1);
+    const titleSealed = keyring.seal('"t"', runTitleContext(aRun()));
+    const results = keyring.seal('{}', runContext(aRun()));
+    await store.runs.insert(aRun({ titleSealed, sealed: results, isCancelling: true }), 1);
     for (const seq of [1, 2, 3]) await store.audit.append(aSegment({ seq }));
   }
 

@@ -8,7 +8,12 @@ import type { Hold } from './hold.ts';
 
 export const PAGE = 200;
 /** A page is in memory as a whole: of what may be large, fewer. */
-const smallerPages: { readonly [N in CollectionName]?: number } = { chatMessages: 10, blocks: 20 };
+const smallerPages: { readonly [N in CollectionName]?: number } = {
+  chatMessages: 10,
+  blocks: 20,
+  sets: 20,
+  runs: 5,
+};
 
 /** Every record, page by page; the hold is prolonged before each, however long a collection is. */
 export async function* pagesOf<N extends CollectionName>(

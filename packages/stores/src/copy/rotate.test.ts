@@ -5,6 +5,9 @@ import { keyFitsStore } from '@behalf/gateway';
 import {
   chatMessageContext,
   blockContext,
+  runContext,
+  runTitleContext,
+  setContext,
   conversationContext,
   credentialContext,
   oauthClientContext,
@@ -20,6 +23,8 @@ import { createMongoDouble } from '@behalf/testkit/mongodouble';
 import {
   aChatMessage,
   aBlock,
+  aRun,
+  aSet,
   aConversation,
   aCredential,
   anOAuthClient,
@@ -123,7 +128,7 @@ describe('rotating the key', () => {
 
     verifies(
       'stores.rotate.whole',
-      `on ${kind}, values, definitions, changes, credentials, conversations and blocks are sealed anew too`,
+      `on ${kind}, values, definitions, changes, credentials, conversations, blocks, sets and runs are sealed anew too`,
       async () => {
         const store = await openStore();
         await fill(store, 1);
@@ -151,6 +156,11 @@ describe('rotating the key', () => {
         await store.raw.put('chatMessages', [{ ...message, sealed: said }]);
         const block = aBlock();
         await store.blocks.insert({ ...block, sealed: old.seal('inputs', blockContext(block)) }, 1);
+        const set = aSet();
+        await store.sets.insert({ ...set, sealed: old.seal('steps', setContext(set)) }, 1);
+        const run = aRun();
+        const titleSealed = old.seal('a set', runTitleContext(run));
+        await store.runs.insert({ ...run, titleSealed, sealed: old.seal('results', runContext(run)) }, 1);
         const done = await rotateStore({ store, keys: [newKey, oldKey], random });
         expect(done.filter(({ resealed }) => resealed > 0).map(({ collection }) => collection)).toEqual([
           'users',
@@ -162,6 +172,8 @@ describe('rotating the key', () => {
           'conversations',
           'chatMessages',
           'blocks',
+          'sets',
+          'runs',
           'system',
         ]);
         const [row] = await store.variables.list('default', 'u1', 's1');
@@ -180,6 +192,11 @@ describe('rotating the key', () => {
         expect(ring(newKey).open(again!.sealed, chatMessageContext(message))).toBe('a message');
         const saved = await store.blocks.find('default', 'b1');
         expect(ring(newKey).open(saved!.sealed, blockContext(block))).toBe('inputs');
+        const steps = await store.sets.find('default', 'b1');
+        expect(ring(newKey).open(steps!.sealed, setContext(set))).toBe('steps');
+        const ran = await store.runs.find('default', 'u1', 'r1');
+        expect(ring(newKey).open(ran!.titleSealed, runTitleContext(run))).toBe('a set');
+        expect(ring(newKey).open(ran!.sealed, runContext(run))).toBe('results');
       },
     );
 

@@ -7,7 +7,6 @@ import { createMemoryAcl } from './acl.ts';
 import { createMemoryApiKeys } from './apiKeys.ts';
 import { createMemoryAttempts } from './attempts.ts';
 import { createMemoryAudit } from './audit.ts';
-import { createMemoryBlocks } from './blocks.ts';
 import { createMemoryConversations } from './conversations.ts';
 import { createMemoryCredentials } from './credentials.ts';
 import { createMemoryCredentialUsage } from './credentialUsage.ts';
@@ -16,8 +15,10 @@ import { createMemoryLeases } from './leases.ts';
 import { createMemoryOAuthClients } from './oauthClients.ts';
 import { createMemoryOAuthFlows } from './oauthFlows.ts';
 import { createMemoryOverrides } from './overrides.ts';
+import { createMemoryOwned } from './owned.ts';
 import { createMemoryRaw } from './raw.ts';
 import { createMemoryRoles } from './roles.ts';
+import { createMemoryRuns } from './runs.ts';
 import { createMemoryServers } from './servers.ts';
 import { createMemorySessions } from './sessions.ts';
 import { createMemorySystem } from './system.ts';
@@ -40,8 +41,10 @@ export function openMemoryStore({ clock, random }: { clock: Clock; random: Rando
     acl: createMemoryAcl(tables),
     apiKeys: createMemoryApiKeys(tables),
     audit: createMemoryAudit(tables),
-    blocks: createMemoryBlocks(tables),
     drafts: createMemoryDrafts(tables),
+    blocks: createMemoryOwned(tables.blocks),
+    sets: createMemoryOwned(tables.sets),
+    runs: createMemoryRuns(tables),
     conversations: createMemoryConversations(tables),
     credentials: createMemoryCredentials(tables, clock),
     credentialUsage: createMemoryCredentialUsage(tables),

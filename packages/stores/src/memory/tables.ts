@@ -21,6 +21,8 @@ export function createTables(): Tables {
     conversations: new Map(),
     chatMessages: new Map(),
     blocks: new Map(),
+    sets: new Map(),
+    runs: new Map(),
     audit: new Map(),
   };
 }

@@ -5,6 +5,7 @@ import { createMongoDouble, type MongoDouble } from '@behalf/testkit/mongodouble
 import {
   aChatMessage,
   aBlock,
+  aRun,
   aConversation,
   aCredential,
   aDraft,
@@ -116,6 +117,10 @@ async function everyWriteOnce(disturb: () => void): Promise<void> {
   disturb();
   expect(await store.blocks.replace(aBlock({ version: 2 }), 1)).toBe('replaced');
   disturb();
+  expect(await store.runs.insert(aRun(), 1)).toBe('inserted');
+  disturb();
+  expect(await store.runs.replace(aRun({ version: 2 }), 1)).toBe('replaced');
+  disturb();
   await store.acl.change({ put: [anAclRow()], remove: ['none'] });
   expect(await store.acl.list()).toEqual([anAclRow()]);
   disturb();
@@ -184,6 +189,7 @@ describe('an outage', () => {
     () => of.conversations.putMessage(aMessage, 1, { messages: 1, size: 100 }),
     () => of.blocks.find('default', 'b1'),
     () => of.drafts.find('default', 'd1'),
+    () => of.runs.find('default', 'u1', 'r1'),
     () => of.system.announce('w', 1_000),
   ];
 

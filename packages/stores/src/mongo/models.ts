@@ -22,6 +22,7 @@ import {
   type ConversationDoc,
 } from './chatSchemas.ts';
 import { anyText, instant, options, text, time, timeOrNull, type Stored } from './fields.ts';
+import { runSchema, setSchema, type RunDoc, type SetDoc } from './setSchemas.ts';
 import {
   credentialSchema,
   credentialUsageSchema,
@@ -88,6 +89,8 @@ export interface Models {
   conversations: Model<ConversationDoc>;
   chatMessages: Model<ChatMessageDoc>;
   blocks: Model<BlockDoc>;
+  sets: Model<SetDoc>;
+  runs: Model<RunDoc>;
   audit: Model<AuditDoc>;
   state: Model<StateDoc>;
   leases: Model<LeaseDoc>;
@@ -224,6 +227,8 @@ export function defineModels(connection: Connection): Models {
     conversations: define('conversations', conversationSchema),
     chatMessages: define('chatMessages', chatMessageSchema),
     blocks: define('blocks', blockSchema),
+    sets: define('sets', setSchema),
+    runs: define('runs', runSchema),
     audit: define('audit', auditSchema),
     state: define('state', stateSchema),
     leases: define('leases', leaseSchema),

@@ -8,7 +8,6 @@ import { createMongoAcl } from './acl.ts';
 import { createMongoApiKeys } from './apiKeys.ts';
 import { createMongoAttempts } from './attempts.ts';
 import { createMongoAudit } from './audit.ts';
-import { createMongoBlocks } from './blocks.ts';
 import { createMongoCacheAdapter } from './cacheAdapter.ts';
 import { createMongoChanges } from './changes.ts';
 import { openConnection } from './connection.ts';
@@ -23,8 +22,10 @@ import { defineModels, type Models } from './models.ts';
 import { createMongoOAuthClients } from './oauthClients.ts';
 import { createMongoOAuthFlows } from './oauthFlows.ts';
 import { createMongoOverrides } from './overrides.ts';
+import { createMongoOwned } from './owned.ts';
 import { createMongoRaw } from './raw.ts';
 import { createMongoRoles } from './roles.ts';
+import { createMongoRuns } from './runs.ts';
 import { createMongoServers } from './servers.ts';
 import { createMongoSessions } from './sessions.ts';
 import { createMongoSystem } from './system.ts';
@@ -73,8 +74,10 @@ export async function openMongoStore(parts: MongoParts): Promise<PrimaryStore> {
       acl: createMongoAcl(models, gate),
       apiKeys: createMongoApiKeys(models, gate),
       audit: createMongoAudit(models, gate),
-      blocks: createMongoBlocks(models, gate),
       drafts: createMongoDrafts(models, gate),
+      blocks: createMongoOwned('blocks', models, gate),
+      sets: createMongoOwned('sets', models, gate),
+      runs: createMongoRuns(models, gate),
       conversations: createMongoConversations(models, gate),
       credentials: createMongoCredentials(models, gate, defaults),
       credentialUsage: createMongoCredentialUsage(models, gate),

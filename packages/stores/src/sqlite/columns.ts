@@ -136,6 +136,24 @@ export const columns: { readonly [N in CollectionName]: readonly (keyof Collecti
     'updatedAt',
     'updatedBy',
   ],
+  sets: ['id', 'tenant', 'owner', 'version', 'sealed', 'createdAt', 'updatedAt', 'updatedBy'],
+  runs: [
+    'id',
+    'tenant',
+    'userId',
+    'setId',
+    'state',
+    'isCancelling',
+    'worker',
+    'done',
+    'total',
+    'version',
+    'titleSealed',
+    'sealed',
+    'createdAt',
+    'updatedAt',
+    'expiresAt',
+  ],
   audit: ['id', 'writer', 'seq', 'firstAt', 'lastAt', 'count', 'prev', 'mac', 'events'],
 };
 
@@ -150,4 +168,4 @@ export const jsonColumns: { readonly [N in CollectionName]?: readonly (keyof Col
 /** SQLite has no booleans: 1 and 0. */
 export const booleanColumns: {
   readonly [N in CollectionName]?: readonly (keyof Collections[N] & string)[];
-} = { credentials: ['isDefault', 'rtSuspect'] };
+} = { credentials: ['isDefault', 'rtSuspect'], runs: ['isCancelling'] };

@@ -312,4 +312,37 @@ export const migrations: readonly (readonly string[])[] = [
     `CREATE INDEX drafts_user ON drafts (tenant, userId)`,
     `CREATE INDEX drafts_removal ON drafts (expiresAt)`,
   ],
+  [
+    `CREATE TABLE sets (
+      id TEXT PRIMARY KEY,
+      tenant TEXT NOT NULL,
+      owner TEXT NOT NULL,
+      version INTEGER NOT NULL,
+      sealed TEXT NOT NULL,
+      createdAt INTEGER NOT NULL,
+      updatedAt INTEGER NOT NULL,
+      updatedBy TEXT NOT NULL
+    ) STRICT`,
+    `CREATE INDEX sets_owner ON sets (tenant, owner)`,
+    // The large column last: lists are read without it.
+    `CREATE TABLE runs (
+      id TEXT PRIMARY KEY,
+      tenant TEXT NOT NULL,
+      userId TEXT NOT NULL,
+      setId TEXT NOT NULL,
+      state TEXT NOT NULL,
+      isCancelling INTEGER NOT NULL,
+      worker TEXT NOT NULL,
+      done INTEGER NOT NULL,
+      total INTEGER NOT NULL,
+      version INTEGER NOT NULL,
+      createdAt INTEGER NOT NULL,
+      updatedAt INTEGER NOT NULL,
+      expiresAt INTEGER NOT NULL,
+      titleSealed TEXT NOT NULL,
+      sealed TEXT NOT NULL
+    ) STRICT`,
+    `CREATE INDEX runs_user ON runs (tenant, userId, createdAt)`,
+    `CREATE INDEX runs_expiry ON runs (expiresAt)`,
+  ],
 ];

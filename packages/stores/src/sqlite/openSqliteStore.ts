@@ -6,7 +6,6 @@ import { createSqliteAcl } from './acl.ts';
 import { createSqliteApiKeys } from './apiKeys.ts';
 import { createSqliteAttempts } from './attempts.ts';
 import { createSqliteAudit } from './audit.ts';
-import { createSqliteBlocks } from './blocks.ts';
 import { createSqliteCacheAdapter } from './cacheAdapter.ts';
 import { createSqliteChanges } from './changes.ts';
 import { createSqliteConversations } from './conversations.ts';
@@ -18,11 +17,14 @@ import { createSqliteLeases } from './leases.ts';
 import { createSqliteOAuthClients } from './oauthClients.ts';
 import { createSqliteOAuthFlows } from './oauthFlows.ts';
 import { createSqliteOverrides } from './overrides.ts';
+import { createSqliteOwned } from './owned.ts';
 import { createSqliteRaw } from './raw.ts';
 import { createSqliteRoles } from './roles.ts';
+import { createSqliteRuns } from './runs.ts';
 import { createSqliteServers } from './servers.ts';
 import { createSqliteSessions } from './sessions.ts';
 import { createSqliteSystem } from './system.ts';
+import { createTable } from './table.ts';
 import { createSqliteTickets } from './tickets.ts';
 import { createSqliteUsers } from './users.ts';
 import { createSqliteVariables } from './variables.ts';
@@ -54,8 +56,10 @@ export async function openSqliteStore({
     acl: createSqliteAcl(db),
     apiKeys: createSqliteApiKeys(db),
     audit: createSqliteAudit(db),
-    blocks: createSqliteBlocks(db),
     drafts: createSqliteDrafts(db),
+    blocks: createSqliteOwned(db, createTable('blocks')),
+    sets: createSqliteOwned(db, createTable('sets')),
+    runs: createSqliteRuns(db),
     conversations: createSqliteConversations(db),
     credentials: createSqliteCredentials(db, clock),
     credentialUsage: createSqliteCredentialUsage(db),

@@ -1,4 +1,4 @@
-import type { BlockRecord, PrimaryStore } from '@behalf/gateway/ports';
+import type { BlockRecord, OwnedRecord, OwnedStore, PrimaryStore, SetRecord } from '@behalf/gateway/ports';
 import { describe, expect } from '@jest/globals';
 import { verifies } from '../verifies.ts';
 import { openedStore, type OpenStore } from './opened.ts';
@@ -19,33 +19,47 @@ export function aBlock(over: Partial<BlockRecord> = {}): BlockRecord {
   };
 }
 
+export function aSet(over: Partial<SetRecord> = {}): SetRecord {
+  const { serverId: _server, tool: _tool, ...set } = aBlock({ sealed: 'v1.set' });
+  return { ...set, ...over };
+}
+
 const MOST = 1_000;
 
+/** What is saved by an owner keeps the same promises, whatever it is. */
 export function blocksSuite(label: string, open: OpenStore<PrimaryStore>): void {
-  describe(`BlockStore on ${label}`, () => {
+  ownedSuite(`blocks on ${label}`, open, 'blocks', aBlock);
+  ownedSuite(`sets on ${label}`, open, 'sets', aSet);
+}
+
+function ownedSuite<R extends OwnedRecord>(
+  label: string,
+  open: OpenStore<PrimaryStore>,
+  name: 'blocks' | 'sets',
+  a: (over?: Partial<OwnedRecord>) => R,
+): void {
+  describe(`OwnedStore of ${label}`, () => {
     const store = openedStore(open);
-    const insert = async (...records: BlockRecord[]) => {
-      for (const record of records) expect(await store().blocks.insert(record, MOST)).toBe('inserted');
+    const owned = () => store()[name] as unknown as OwnedStore<R>;
+    const insert = async (...records: R[]) => {
+      for (const record of records) expect(await owned().insert(record, MOST)).toBe('inserted');
     };
-    const find = (id = 'b1', tenant = 'default') => store().blocks.find(tenant, id);
+    const find = (id = 'b1', tenant = 'default') => owned().find(tenant, id);
 
     verifies(
       'stores.blocks.round-trip',
       'what is inserted is found unchanged, one by one and several in the order of their ids',
       async () => {
-        const odd = aBlock({ id: 'b2', sealed: 'v1."$&" ünïcode 李', tool: 'a/b' });
-        await insert(odd, aBlock());
+        const odd = a({ id: 'b2', sealed: 'v1."$&" ünïcode 李' });
+        await insert(odd, a());
         expect(await find('b2')).toEqual(odd);
         expect(await find('unknown')).toBeNull();
-        expect(await store().blocks.findMany('default', ['unknown', 'b2', 'b1', 'b2'])).toEqual([
-          aBlock(),
-          odd,
-        ]);
-        expect(await store().blocks.findMany('default', [])).toEqual([]);
-        await expect(store().blocks.insert(aBlock({ sealed: 'v1.twin' }), MOST)).rejects.toThrow();
-        expect(await store().blocks.remove('default', 'b1')).toBe(true);
-        expect(await store().blocks.remove('default', 'b1')).toBe(false);
-        expect(await store().blocks.findMany('default', ['b1', 'b2'])).toEqual([odd]);
+        expect(await owned().findMany('default', ['unknown', 'b2', 'b1', 'b2'])).toEqual([a(), odd]);
+        expect(await owned().findMany('default', [])).toEqual([]);
+        await expect(owned().insert(a({ sealed: 'v1.twin' }), MOST)).rejects.toThrow();
+        expect(await owned().remove('default', 'b1')).toBe(true);
+        expect(await owned().remove('default', 'b1')).toBe(false);
+        expect(await owned().findMany('default', ['b1', 'b2'])).toEqual([odd]);
       },
     );
 
@@ -53,44 +67,42 @@ export function blocksSuite(label: string, open: OpenStore<PrimaryStore>): void 
       'stores.blocks.apart',
       'with the id of another tenant’s block nobody reads, changes or removes it',
       async () => {
-        await insert(aBlock());
+        await insert(a());
         expect(await find('b1', 'other')).toBeNull();
-        expect(await store().blocks.findMany('other', ['b1'])).toEqual([]);
-        expect(await store().blocks.replace(aBlock({ tenant: 'other', version: 2 }), 1)).toBe('missing');
-        expect(await store().blocks.remove('other', 'b1')).toBe(false);
-        expect(await find()).toEqual(aBlock());
+        expect(await owned().findMany('other', ['b1'])).toEqual([]);
+        expect(await owned().replace(a({ tenant: 'other', version: 2 }), 1)).toBe('missing');
+        expect(await owned().remove('other', 'b1')).toBe(false);
+        expect(await find()).toEqual(a());
       },
     );
 
     verifies('stores.blocks.version', 'of 20 parallel changes of one version, one is made', async () => {
-      await insert(aBlock());
+      await insert(a());
       const outcomes = await Promise.all(
-        Array.from({ length: 20 }, (_, i) =>
-          store().blocks.replace(aBlock({ version: 2, sealed: `v1.${i}` }), 1),
-        ),
+        Array.from({ length: 20 }, (_, i) => owned().replace(a({ version: 2, sealed: `v1.${i}` }), 1)),
       );
       expect(outcomes.filter((outcome) => outcome === 'replaced')).toHaveLength(1);
       expect(outcomes.filter((outcome) => outcome === 'version_conflict')).toHaveLength(19);
       const winner = outcomes.indexOf('replaced');
-      expect(await find()).toEqual(aBlock({ version: 2, sealed: `v1.${winner}` }));
-      expect(await store().blocks.replace(aBlock({ id: 'nobody' }), 2)).toBe('missing');
+      expect(await find()).toEqual(a({ version: 2, sealed: `v1.${winner}` }));
+      expect(await owned().replace(a({ id: 'nobody' }), 2)).toBe('missing');
     });
 
     verifies(
       'stores.blocks.limits',
       'of parallel insertions no more are kept than one may have',
       async () => {
-        await insert(aBlock({ id: 'theirs', owner: 'u2' }), aBlock({ id: 'elsewhere', tenant: 'other' }));
+        await insert(a({ id: 'theirs', owner: 'u2' }), a({ id: 'elsewhere', tenant: 'other' }));
         const ids = Array.from({ length: 20 }, (_, i) => `c${i}`);
-        const outcomes = await Promise.all(ids.map((id) => store().blocks.insert(aBlock({ id }), 5)));
-        const kept = await store().blocks.findMany('default', ids);
+        const outcomes = await Promise.all(ids.map((id) => owned().insert(a({ id }), 5)));
+        const kept = await owned().findMany('default', ids);
         expect(outcomes.filter((outcome) => outcome === 'inserted')).toHaveLength(kept.length);
         expect(kept.length).toBeLessThanOrEqual(5);
         for (let i = kept.length; i < 5; i += 1) {
-          expect(await store().blocks.insert(aBlock({ id: `d${i}` }), 5)).toBe('inserted');
+          expect(await owned().insert(a({ id: `d${i}` }), 5)).toBe('inserted');
         }
-        expect(await store().blocks.insert(aBlock({ id: 'e' }), 5)).toBe('full');
-        expect(await store().raw.count('blocks')).toBe(7);
+        expect(await owned().insert(a({ id: 'e' }), 5)).toBe('full');
+        expect(await store().raw.count(name)).toBe(7);
       },
     );
   });

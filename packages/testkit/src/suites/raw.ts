@@ -4,7 +4,7 @@ import { verifies } from '../verifies.ts';
 import { anAclRow } from './acl.ts';
 import { anApiKey } from './apiKeys.ts';
 import { aSegment } from './audit.ts';
-import { aBlock } from './blocks.ts';
+import { aBlock, aSet } from './blocks.ts';
 import { aChatMessage, aConversation } from './conversations.ts';
 import { aCredential } from './aCredential.ts';
 import { aUsage } from './credentialUsage.ts';
@@ -12,6 +12,7 @@ import { anOAuthClient } from './oauthClients.ts';
 import { openedStore, type OpenStore } from './opened.ts';
 import { anOverride } from './overrides.ts';
 import { aRole } from './roles.ts';
+import { aRun } from './runs.ts';
 import { aStoredServer } from './servers.ts';
 import { aSession } from './sessions.ts';
 import { aUser } from './users.ts';
@@ -59,6 +60,8 @@ export function rawSuite(label: string, open: OpenStore<PrimaryStore>): void {
           await store().raw.put('conversations', [aConversation()]);
           await store().raw.put('chatMessages', [aChatMessage()]);
           await store().raw.put('blocks', [aBlock()]);
+          await store().raw.put('sets', [aSet()]);
+          await store().raw.put('runs', [aRun()]);
           await store().raw.put('audit', [aSegment()]);
         }
         expect(await store().users.findById('u1')).toEqual(user);
@@ -97,6 +100,10 @@ export function rawSuite(label: string, open: OpenStore<PrimaryStore>): void {
         expect(await store().raw.page('chatMessages', null, 10)).toEqual([aChatMessage()]);
         expect(await store().blocks.find('default', 'b1')).toEqual(aBlock());
         expect(await store().raw.page('blocks', null, 10)).toEqual([aBlock()]);
+        expect(await store().sets.find('default', 'b1')).toEqual(aSet());
+        expect(await store().raw.page('sets', null, 10)).toEqual([aSet()]);
+        expect(await store().runs.find('default', 'u1', 'r1')).toEqual(aRun());
+        expect(await store().raw.page('runs', null, 10)).toEqual([aRun()]);
         expect(await store().audit.page({}, 10)).toEqual([aSegment()]);
         expect(await store().raw.page('audit', null, 10)).toEqual([aSegment()]);
       },

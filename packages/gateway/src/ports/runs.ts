@@ -1,0 +1,61 @@
+import type { RunState } from '@behalf/contracts';
+import type { SealContext } from '@behalf/kernel';
+
+/** One run of a set, by the user who began it. */
+export interface RunRecord {
+  id: string;
+  tenant: string;
+  userId: string;
+  setId: string;
+  /** As it was last written. That a run is interrupted is nobody's to write: it is told from its lease. */
+  state: Exclude<RunState, 'interrupted'>;
+  /** Somebody wants it to end, and who is at it has not yet. */
+  isCancelling: boolean;
+  /** Names the work on it that is under way; empty when there is none. What has another name may not write. */
+  worker: string;
+  /** How many steps have succeeded, and of how many. */
+  done: number;
+  total: number;
+  /** Counts writes: who writes says which one they saw. */
+  version: number;
+  /** What the set was called, as JSON. */
+  titleSealed: string;
+  /** The steps with what they were given and what came of them, as JSON. */
+  sealed: string;
+  createdAt: number;
+  updatedAt: number;
+  expiresAt: number;
+}
+
+/** Without what was given and what came of it. */
+export type RunHead = Omit<RunRecord, 'sealed'>;
+
+/** Every method names tenant and user: with the id of somebody else's run nobody reads or changes it. */
+export interface RunStore {
+  find(tenant: string, userId: string, id: string): Promise<RunRecord | null>;
+  /** Those of a set, the latest first, by `createdAt` and then by id, both descending. */
+  list(tenant: string, userId: string, setId: string): Promise<RunHead[]>;
+  /** `full`, and nothing written, when this user has `most` in the state `running`. Throws when the id exists. */
+  insert(run: RunRecord, most: number): Promise<'inserted' | 'full'>;
+  /** Replaces the record of this id, tenant and user if it still has version `seen`, as one step for all processes. */
+  replace(run: RunRecord, seen: number): Promise<'replaced' | 'version_conflict' | 'missing'>;
+  /** Of this user's runs that are not `running` all but the latest `keep` go; how many. */
+  prune(tenant: string, userId: string, keep: number): Promise<number>;
+  /** Those whose time is over; how many. */
+  removeExpired(now: number): Promise<number>;
+}
+
+type Place = Pick<RunRecord, 'tenant' | 'userId' | 'setId' | 'id'>;
+
+/** Bound to who ran it, its set and its id: results moved into another row, or under another user, do not open there. */
+export function runContext(run: Place): SealContext {
+  return { ...placeOf(run), field: 'run' };
+}
+
+export function runTitleContext(run: Place): SealContext {
+  return { ...placeOf(run), field: 'title' };
+}
+
+function placeOf({ tenant, userId, setId, id }: Place): Omit<SealContext, 'field'> {
+  return { tenant, principal: `user:${userId}`, server: '-', kind: 'run', binding: [setId, id] };
+}

@@ -1,0 +1,50 @@
+import type { RunRecord, RunStore } from '@behalf/gateway/ports';
+import { copyOf, inOrderOf, removeWhere } from './records.ts';
+import type { Tables } from './tables.ts';
+
+export function createMemoryRuns({ runs }: Tables): RunStore {
+  const find = (tenant: string, userId: string, id: string) => {
+    const run = runs.get(id);
+    return run?.tenant === tenant && run.userId === userId ? run : undefined;
+  };
+  const latestFirst = (tenant: string, userId: string) =>
+    [...runs.values()]
+      .filter((run) => run.tenant === tenant && run.userId === userId)
+      .sort(
+        inOrderOf<RunRecord>(
+          (run) => run.createdAt,
+          (run) => run.id,
+        ),
+      )
+      .reverse();
+
+  return {
+    find: async (tenant, userId, id) => copyOf(find(tenant, userId, id)),
+    list: async (tenant, userId, setId) =>
+      latestFirst(tenant, userId)
+        .filter((run) => run.setId === setId)
+        .map(({ sealed: _sealed, ...head }) => head),
+    async insert(run, most) {
+      if (runs.has(run.id)) throw new Error('A run of this id exists');
+      const running = latestFirst(run.tenant, run.userId).filter(({ state }) => state === 'running');
+      if (running.length >= most) return 'full';
+      runs.set(run.id, { ...run });
+      return 'inserted';
+    },
+    async replace(run, seen) {
+      const current = find(run.tenant, run.userId, run.id);
+      if (!current) return 'missing';
+      if (current.version !== seen) return 'version_conflict';
+      runs.set(run.id, { ...run });
+      return 'replaced';
+    },
+    async prune(tenant, userId, keep) {
+      const over = latestFirst(tenant, userId)
+        .filter(({ state }) => state !== 'running')
+        .slice(keep);
+      for (const { id } of over) runs.delete(id);
+      return over.length;
+    },
+    removeExpired: async (now) => removeWhere(runs, (run) => run.expiresAt <= now),
+  };
+}
