@@ -1,10 +1,11 @@
 import type { Mutant } from '../mutants.ts';
 
 const folder = 'packages/gateway/src/blocks';
+const saved = 'packages/gateway/src/saved';
 const port = 'packages/gateway/src/ports/blocks.ts';
-const memory = 'packages/stores/src/memory/blocks.ts';
-const sqlite = 'packages/stores/src/sqlite/blocks.ts';
-const mongo = 'packages/stores/src/mongo/blocks.ts';
+const memory = 'packages/stores/src/memory/owned.ts';
+const sqlite = 'packages/stores/src/sqlite/owned.ts';
+const mongo = 'packages/stores/src/mongo/owned.ts';
 
 export const blocks: readonly Mutant[] = [
   {
@@ -33,8 +34,8 @@ export const blocks: readonly Mutant[] = [
   },
   {
     id: 'blocks.saved.limits',
-    file: `${folder}/sealedBlocks.ts`,
-    find: "if (sealed.length > LARGEST_BLOCK) throw new GatewayError('REQUEST_TOO_LARGE');",
+    file: `${saved}/sealedSaved.ts`,
+    find: "if (sealed.length > limits.largest) throw new GatewayError('REQUEST_TOO_LARGE');",
     replace: '',
   },
   {
@@ -45,9 +46,9 @@ export const blocks: readonly Mutant[] = [
   },
   {
     id: 'blocks.sealed.at-rest',
-    file: `${folder}/sealedBlocks.ts`,
-    find: 'keyring.seal(JSON.stringify(KeptBlock.parse(kept)), blockContext(block))',
-    replace: 'JSON.stringify([KeptBlock.parse(kept), blockContext(block)])',
+    file: `${saved}/sealedSaved.ts`,
+    find: 'keyring.seal(JSON.stringify(content), contextOf(thing))',
+    replace: 'JSON.stringify([content, contextOf(thing)])',
   },
   {
     id: 'blocks.sealed.tampered',
@@ -75,39 +76,39 @@ export const blocks: readonly Mutant[] = [
   },
   {
     id: 'blocks.sealed.tampered',
-    file: `${folder}/sealedBlocks.ts`,
-    find: '...KeptBlock.parse(JSON.parse(keyring.open(sealed, blockContext(record)))) };',
-    replace: '...(JSON.parse(keyring.open(sealed, blockContext(record))) as KeptBlock) };',
+    file: `${saved}/sealedSaved.ts`,
+    find: '...kept.parse(JSON.parse(keyring.open(sealed, contextOf(record)))) };',
+    replace: '...(JSON.parse(keyring.open(sealed, contextOf(record))) as K) };',
   },
   {
     id: 'blocks.access.alike',
-    file: `${folder}/findBlock.ts`,
+    file: `${saved}/findSaved.ts`,
     find: "  if (!grants(bits, 'VIEW')) return null;\n",
     replace: '',
   },
   {
     id: 'blocks.access.alike',
-    file: `${folder}/removeBlock.ts`,
-    find: "    if (!grants(bits, 'VIEW')) throw new GatewayError('BLOCK_NOT_FOUND');\n",
+    file: `${saved}/writeSaved.ts`,
+    find: "    if (!grants(bits, 'VIEW')) throw new GatewayError(kind.notFound);\n",
     replace: '',
   },
   {
     id: 'blocks.access.bits',
-    file: `${folder}/findBlock.ts`,
-    find: "  if (!grants(found.bits, bit)) throw new GatewayError('BLOCK_FORBIDDEN');\n",
+    file: `${saved}/findSaved.ts`,
+    find: '  if (!grants(found.bits, bit)) throw new GatewayError(shelf.kind.forbidden);\n',
     replace: '',
   },
   {
     id: 'blocks.access.bits',
-    file: `${folder}/removeBlock.ts`,
-    find: "    if (!grants(bits, 'DELETE')) throw new GatewayError('BLOCK_FORBIDDEN');\n",
+    file: `${saved}/writeSaved.ts`,
+    find: "    if (!grants(bits, 'DELETE')) throw new GatewayError(kind.forbidden);\n",
     replace: '',
   },
   {
     id: 'blocks.access.bits',
-    file: `${folder}/shareBlock.ts`,
-    find: "mayOrphan: false, denial: 'BLOCK_FORBIDDEN'",
-    replace: "mayOrphan: true, denial: 'BLOCK_FORBIDDEN'",
+    file: `${saved}/shareSaved.ts`,
+    find: 'mayOrphan: false, denial: kind.forbidden',
+    replace: 'mayOrphan: true, denial: kind.forbidden',
   },
   {
     id: 'blocks.access.no-server',
@@ -118,8 +119,8 @@ export const blocks: readonly Mutant[] = [
   {
     id: 'blocks.access.no-server',
     file: 'packages/gateway/src/access/acl.ts',
-    find: "const BLOCK_PREFIX = 'block/';",
-    replace: "const BLOCK_PREFIX = '';",
+    find: 'return `${word}/${id}`;',
+    replace: 'return id.slice(0, 0) + (word === "set" ? "set/" : "") + id;',
   },
   {
     id: 'blocks.server.id',
@@ -135,7 +136,7 @@ export const blocks: readonly Mutant[] = [
   },
   {
     id: 'blocks.change.version',
-    file: `${folder}/changeBlock.ts`,
+    file: `${saved}/writeSaved.ts`,
     find: 'if (versions !== null && !versions.includes(version))',
     replace: 'if (versions !== null && versions.length > 99 && !versions.includes(version))',
   },
@@ -147,8 +148,8 @@ export const blocks: readonly Mutant[] = [
   },
   {
     id: 'blocks.audit.told',
-    file: `${folder}/shareBlock.ts`,
-    find: "action: 'block.share', subject: id",
+    file: `${saved}/shareSaved.ts`,
+    find: 'action: `${kind.word}.share`, subject: id',
     replace: "action: 'acl.change', subject: id",
   },
   {
@@ -274,33 +275,33 @@ export const blocks: readonly Mutant[] = [
   {
     id: 'stores.blocks.apart',
     file: sqlite,
-    find: "blocks.one(db.get('SELECT * FROM blocks WHERE tenant = ? AND id = ?', tenant, id)),",
-    replace: "blocks.one(db.get('SELECT * FROM blocks WHERE length(?) > 0 AND id = ?', tenant, id)),",
+    find: 'SELECT * FROM ${name} WHERE tenant = ? AND id = ?`',
+    replace: 'SELECT * FROM ${name} WHERE length(?) > 0 AND id = ?`',
   },
   {
     id: 'stores.blocks.apart',
     file: sqlite,
-    find: 'SELECT * FROM blocks WHERE tenant = ? AND id IN',
-    replace: 'SELECT * FROM blocks WHERE length(?) > 0 AND id IN',
+    find: 'SELECT * FROM ${name} WHERE tenant = ? AND id IN',
+    replace: 'SELECT * FROM ${name} WHERE length(?) > 0 AND id IN',
   },
   {
     id: 'stores.blocks.apart',
     file: mongo,
-    find: 'blocks.findOne({ _id: id, tenant })',
-    replace: 'blocks.findOne({ _id: id })',
+    find: 'model.findOne({ _id: id, tenant })',
+    replace: 'model.findOne({ _id: id })',
   },
   {
     id: 'stores.blocks.apart',
     file: mongo,
-    find: '(await gate.run(() => blocks.deleteOne({ _id: id, tenant }).exec())).deletedCount === 1,',
+    find: '(await gate.run(() => model.deleteOne({ _id: id, tenant }).exec())).deletedCount === 1,',
     replace:
-      '(await gate.run(() => blocks.deleteOne({ _id: id }).exec())).deletedCount === 1 && tenant !== "",',
+      '(await gate.run(() => model.deleteOne({ _id: id }).exec())).deletedCount === 1 && tenant !== "",',
   },
   {
     id: 'stores.blocks.apart',
     file: memory,
-    find: 'return block?.tenant === tenant ? block : undefined;',
-    replace: 'return block;',
+    find: 'return record?.tenant === tenant ? record : undefined;',
+    replace: 'return record;',
   },
   {
     id: 'stores.blocks.version',

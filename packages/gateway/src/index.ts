@@ -11,9 +11,9 @@ export { createBlock } from './blocks/createBlock.ts';
 export type { RunBlockParts, SaveBlockParts } from './blocks/parts.ts';
 export { removeBlock } from './blocks/removeBlock.ts';
 export { blockToRun, runBlock } from './blocks/runBlock.ts';
-export { createBlocks, type Block, type Blocks } from './blocks/sealedBlocks.ts';
-export { blockSharing, shareBlock } from './blocks/shareBlock.ts';
+export { blockShelf, createBlocks, type Block, type Blocks } from './blocks/sealedBlocks.ts';
 export { listBlocks, viewBlock } from './blocks/viewBlocks.ts';
+export { savedSharing, shareSaved } from './saved/shareSaved.ts';
 export { createCatalog, type Catalog, type CatalogTool, type ToolList } from './catalog/catalog.ts';
 export {
   createListAll,

@@ -1,11 +1,20 @@
-import type { SearchParts, ShareParts } from '@behalf/gateway';
+import { shareServer, sharingOf, type SearchParts, type ShareParts } from '@behalf/gateway';
 import type { Route } from '../../http.ts';
 import { aclRolesRoute } from './aclRoles.ts';
 import { effectiveRoutes } from './effective.ts';
-import { sharingRoutes } from './mcpServer.ts';
 import { searchPrincipalsRoute } from './searchPrincipals.ts';
+import { sharingRoutes } from './sharing.ts';
 
 /** Words come before `:id`: the first path that fits is taken. */
 export function permissionRoutes(parts: ShareParts & SearchParts): Route[] {
-  return [searchPrincipalsRoute(parts), aclRolesRoute, ...effectiveRoutes(parts), ...sharingRoutes(parts)];
+  return [
+    searchPrincipalsRoute(parts),
+    aclRolesRoute,
+    ...effectiveRoutes(parts),
+    ...sharingRoutes({
+      type: 'mcpServer',
+      view: (caller, id) => sharingOf(parts, caller, id),
+      share: (caller, id, request) => shareServer(parts, caller, id, request),
+    }),
+  ];
 }

@@ -17,10 +17,10 @@ export interface Acl {
   readonly sees: (principal: Principal, server: ServerSnapshot) => boolean;
   /** For looking after it: administrators of the tenant may, and nobody edits what the operator defines. */
   manageBits(principal: Principal, server: ServerSnapshot): number;
-  /** Of a block: what the rows give this caller. Nothing else gives anybody anything of one. */
-  blockBits(principal: Principal, blockId: string): number;
-  /** Of all blocks that the rows give this caller something of, by id. */
-  blocksOf(principal: Principal): ReadonlyMap<string, number>;
+  /** Of a block or a set: what the rows give this caller. Nothing else gives anybody anything of one. */
+  savedBits(principal: Principal, word: SavedWord, id: string): number;
+  /** Of all of them that the rows give this caller something of, by id. */
+  savedOf(principal: Principal, word: SavedWord): ReadonlyMap<string, number>;
   /** Straight from the store. */
   rowsOf(tenant: string, serverId: string): Promise<AclRecord[]>;
   /** All of it or nothing, and counted here when it resolves. */
@@ -76,11 +76,12 @@ export function createAcl({ store, changes, clock, log }: AclParts): Acl {
     bitsOf,
     sees: (principal, server) => grants(bitsOf(principal, server), 'VIEW'),
     manageBits,
-    blockBits: (principal, blockId) =>
-      followed.current()?.bitsOf(principal, principal.tenant, blockResource(blockId)) ?? 0,
-    blocksOf(principal) {
-      const rows = followed.current()?.beginningWith(principal, principal.tenant, BLOCK_PREFIX) ?? [];
-      return new Map(rows.map(([name, bits]) => [name.slice(BLOCK_PREFIX.length), bits]));
+    savedBits: (principal, word, id) =>
+      followed.current()?.bitsOf(principal, principal.tenant, savedResource(word, id)) ?? 0,
+    savedOf(principal, word) {
+      const prefix = savedResource(word, '');
+      const rows = followed.current()?.beginningWith(principal, principal.tenant, prefix) ?? [];
+      return new Map(rows.map(([name, bits]) => [name.slice(prefix.length), bits]));
     },
     rowsOf: (tenant, serverId) => store.listOf(tenant, serverId),
     async write(change) {
@@ -105,12 +106,12 @@ export function createAcl({ store, changes, clock, log }: AclParts): Acl {
   };
 }
 
-/** No server can be called so: a name has no slash, and an id that we give has none either. */
-const BLOCK_PREFIX = 'block/';
+/** What people save and share besides servers. */
+export type SavedWord = 'block' | 'set';
 
-/** How rows name a block. */
-export function blockResource(blockId: string): string {
-  return `${BLOCK_PREFIX}${blockId}`;
+/** How rows name it. No server can be called so: a name has no slash, and an id that we give has none either. */
+export function savedResource(word: SavedWord, id: string): string {
+  return `${word}/${id}`;
 }
 
 /** Which bits of a server there are to have. */

@@ -3,7 +3,7 @@ import { describe, expect } from '@jest/globals';
 import { createAccessRig, userRecord } from '../../test/accessRig.ts';
 import { define } from '../../test/toolcallRig.ts';
 import { principalOf } from '../principal/principal.ts';
-import { blockResource } from './acl.ts';
+import { savedResource } from './acl.ts';
 
 const ada = principalOf(userRecord('ada', 0), { via: 'bearer' });
 const bob = principalOf(userRecord('bob', 0), { via: 'bearer' });
@@ -18,15 +18,20 @@ describe('rows of blocks', () => {
       await ready;
       const server = define('one', {}, { source: 'user', author: 'ada' });
       await acl.grantOwner({ tenant: 'default', id: 'one' }, 'ada');
-      expect([acl.bitsOf(ada, server), acl.blockBits(ada, 'one')]).toEqual([15, 0]);
-      expect(acl.blocksOf(ada)).toEqual(new Map());
-      await acl.grantOwner({ tenant: 'default', id: blockResource('one') }, 'bob');
-      expect([acl.bitsOf(bob, server), acl.blockBits(bob, 'one')]).toEqual([0, 15]);
-      expect(acl.blockBits(ada, 'one')).toBe(0);
-      expect([acl.blocksOf(bob), acl.blocksOf(elsewhere)]).toEqual([new Map([['one', 15]]), new Map()]);
+      expect([acl.bitsOf(ada, server), acl.savedBits(ada, 'block', 'one')]).toEqual([15, 0]);
+      expect(acl.savedOf(ada, 'block')).toEqual(new Map());
+      await acl.grantOwner({ tenant: 'default', id: savedResource('block', 'one') }, 'bob');
+      expect([acl.bitsOf(bob, server), acl.savedBits(bob, 'block', 'one')]).toEqual([0, 15]);
+      expect(acl.savedBits(ada, 'block', 'one')).toBe(0);
+      expect([acl.savedOf(bob, 'block'), acl.savedOf(elsewhere, 'block')]).toEqual([
+        new Map([['one', 15]]),
+        new Map(),
+      ]);
+      // A set of the same id is another thing.
+      expect([acl.savedBits(bob, 'set', 'one'), acl.savedOf(bob, 'set')]).toEqual([0, new Map()]);
       // What goes with the server leaves the block alone.
       await acl.removeServer('default', 'one');
-      expect([acl.bitsOf(ada, server), acl.blockBits(bob, 'one')]).toEqual([0, 15]);
+      expect([acl.bitsOf(ada, server), acl.savedBits(bob, 'block', 'one')]).toEqual([0, 15]);
     },
   );
 });

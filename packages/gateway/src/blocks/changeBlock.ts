@@ -1,52 +1,41 @@
 import type { BlockChange, BlockView } from '@behalf/contracts';
 import { recorded } from '../access/recorded.ts';
-import { versionsIn } from '../configure/ifMatch.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { stableText } from '../registry/stableText.ts';
-import { blockEvent } from './blockEvent.ts';
+import { findSaved } from '../saved/findSaved.ts';
+import { blockKind } from '../saved/kinds.ts';
+import { enterSavedWrite, requireVersion, savedEvent, type WriteCondition } from '../saved/writeSaved.ts';
 import { blockView } from './blockView.ts';
 import { schemasOf, type Saving } from './createBlock.ts';
-import { enterBlockWrite } from './enterBlockWrite.ts';
-import { findBlock } from './findBlock.ts';
 import type { SaveBlockParts } from './parts.ts';
 import { requireFitting } from './savedInputs.ts';
-import type { Block } from './sealedBlocks.ts';
+import { blockShelf, type Block } from './sealedBlocks.ts';
 import { requireServer } from './serverOf.ts';
 import { visibleTool } from './visibleTool.ts';
-
-export interface BlockCondition {
-  /** The `If-Match` of the request. */
-  readonly ifMatch?: string | undefined;
-}
 
 /** Changes what a block is called or brings. Its server and its tool are what it is: with others it is another block. */
 export function changeBlock(
   parts: SaveBlockParts,
   saving: Saving,
   id: string,
-  change: BlockChange & BlockCondition,
+  change: BlockChange & WriteCondition,
 ): Promise<BlockView> {
   const { principal } = saving;
-  return recorded(parts.audit, blockEvent(principal, 'block.change', { subject: id }), async (trail) => {
-    const caller = await enterBlockWrite(parts, principal);
-    const { block, bits } = await findBlock(parts, caller, id, 'EDIT');
+  return recorded(parts.audit, savedEvent(principal, blockKind, 'change', { subject: id }), async (trail) => {
+    const caller = await enterSavedWrite(parts, principal);
+    const { thing: block, bits } = await findSaved(parts, blockShelf(parts), caller, id, 'EDIT');
     Object.assign(trail, { server: block.serverName, serverId: block.serverId });
     requireVersion(change.ifMatch, block.version);
     const next = await changed(parts, { ...saving, principal: caller }, block, change);
     const names = differences(block, next);
-    if (names.length === 0) return { result: blockView(parts, caller, { block, bits }), changed: [] };
+    if (names.length === 0) return { result: blockView(parts, caller, { thing: block, bits }), changed: [] };
     const stored = {
       ...next,
       ...{ version: block.version + 1, updatedAt: parts.clock.now(), updatedBy: caller.userId },
     };
     await parts.blocks.replace(stored, block.version);
-    return { result: blockView(parts, caller, { block: stored, bits }), changed: names };
+    return { result: blockView(parts, caller, { thing: stored, bits }), changed: names };
   });
-}
-
-export function requireVersion(ifMatch: string | undefined, version: number): void {
-  const versions = versionsIn(ifMatch);
-  if (versions !== null && !versions.includes(version)) throw new GatewayError('VERSION_CONFLICT');
 }
 
 async function changed(

@@ -1,9 +1,10 @@
 import type { BlockCheckRequest, BlockCheckView, CheckedBlock, MissingInput } from '@behalf/contracts';
 import type { Inbound } from '../toolcall/call.ts';
 import { checkBlock } from './checkBlock.ts';
-import { seeBlock } from './findBlock.ts';
+import { seeSaved } from '../saved/findSaved.ts';
 import { groupNeeds, type Waiting } from './groupNeeds.ts';
 import type { RunBlockParts } from './parts.ts';
+import { blockShelf } from './sealedBlocks.ts';
 
 /** What one block came to, and what it waits for. */
 export interface Checked {
@@ -25,7 +26,7 @@ export async function checkBlocks(
   parts.roles.requirePermission(principal, 'USE');
   const checked = await Promise.all(
     [...new Set(ids)].map(async (id): Promise<Checked> => {
-      const block = (await seeBlock(parts, principal, id))?.block;
+      const block = (await seeSaved(parts, blockShelf(parts), principal, id))?.thing;
       if (!block) return { shown: { id, state: 'not_found', runs: false }, inputs: [], waiting: [] };
       const given = Object.hasOwn(inputs, id) ? (inputs[id] ?? {}) : {};
       const credential = Object.hasOwn(credentials, id) ? credentials[id] : undefined;

@@ -1,14 +1,13 @@
 import { ALL_ACL_BITS, type BlockRequest, type BlockView } from '@behalf/contracts';
-import { blockResource } from '../access/acl.ts';
 import { recorded } from '../access/recorded.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
+import { blockKind } from '../saved/kinds.ts';
+import { enterSavedWrite, insertSaved, savedEvent } from '../saved/writeSaved.ts';
 import type { Inbound } from '../toolcall/call.ts';
-import { blockEvent } from './blockEvent.ts';
 import { blockView } from './blockView.ts';
-import { enterBlockWrite } from './enterBlockWrite.ts';
 import type { SaveBlockParts } from './parts.ts';
 import { requireFitting } from './savedInputs.ts';
-import type { Block } from './sealedBlocks.ts';
+import { blockShelf, type Block } from './sealedBlocks.ts';
 import { visibleTool } from './visibleTool.ts';
 
 /** Who saves: a user, with the signal of their request. */
@@ -22,9 +21,9 @@ export function createBlock(
 ): Promise<BlockView> {
   const { principal } = saving;
   const { inputs, description } = request;
-  const attempt = blockEvent(principal, 'block.create', { server: request.server });
+  const attempt = savedEvent(principal, blockKind, 'create', { server: request.server });
   return recorded(parts.audit, attempt, async (trail) => {
-    const caller = await enterBlockWrite(parts, principal);
+    const caller = await enterSavedWrite(parts, principal);
     const asking = { ...saving, principal: caller };
     const { server, tool } = await visibleTool(parts.asking, asking, request.server, request.tool);
     trail.serverId = server.id;
@@ -42,21 +41,9 @@ export function createBlock(
       ...schemasOf(tool),
     };
     trail.subject = block.id;
-    await insert(parts, block);
-    return { result: blockView(parts, caller, { block, bits: ALL_ACL_BITS }) };
+    await insertSaved(parts, blockShelf(parts), block);
+    return { result: blockView(parts, caller, { thing: block, bits: ALL_ACL_BITS }) };
   });
-}
-
-/** The owner's rights first: a block that nobody has could never be removed. */
-async function insert({ acl, blocks }: SaveBlockParts, block: Block): Promise<void> {
-  const { tenant, id, owner } = block;
-  await acl.grantOwner({ tenant, id: blockResource(id) }, owner);
-  try {
-    await blocks.insert(block);
-  } catch (error) {
-    await acl.removeServer(tenant, blockResource(id));
-    throw error;
-  }
 }
 
 export function schemasOf(tool: {

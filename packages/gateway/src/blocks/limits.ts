@@ -2,4 +2,3 @@
 export const MOST_BLOCKS = 200;
 /** Of one block, sealed: a third more than its JSON. A tool says at most 256 KiB of itself. */
 export const LARGEST_BLOCK = 512 * 1024;
-export const LONGEST_PAGE = 100;

@@ -1,32 +1,22 @@
-import type { Clock, Random } from '@behalf/kernel';
+import type { Clock } from '@behalf/kernel';
 import type { Acl } from '../access/acl.ts';
-import type { AloneParts } from '../access/alone.ts';
-import type { Roles } from '../access/roles.ts';
-import type { Audit } from '../audit/audit.ts';
 import type { UserVariables } from '../credentials/userVariables.ts';
 import type { CredentialVault } from '../credentials/vault/vault.ts';
-import type { UserStore } from '../ports/index.ts';
 import type { Registry } from '../registry/registry.ts';
+import type { SeeSavedParts, WriteSavedParts } from '../saved/parts.ts';
 import type { CallParts } from '../toolcall/callTool.ts';
 import type { ListToolsParts } from '../toolcall/listTools.ts';
 import type { Blocks } from './sealedBlocks.ts';
 
 /** What reading about blocks needs. */
-export interface ViewBlockParts {
+export interface ViewBlockParts extends SeeSavedParts {
   readonly blocks: Blocks;
-  readonly acl: Pick<Acl, 'sees' | 'blockBits' | 'blocksOf'>;
-  readonly roles: Pick<Roles, 'requirePermission'>;
+  readonly acl: Pick<Acl, 'sees' | 'savedBits' | 'savedOf'>;
   readonly registry: Pick<Registry, 'get'>;
 }
 
 /** What saving and sharing them needs. */
-export interface SaveBlockParts extends ViewBlockParts, AloneParts {
-  readonly acl: Acl;
-  readonly roles: Pick<Roles, 'requirePermission' | 'refresh' | 'exists'>;
-  readonly users: Pick<UserStore, 'findById'>;
-  readonly audit: Audit;
-  readonly clock: Clock;
-  readonly random: Random;
+export interface SaveBlockParts extends Omit<ViewBlockParts, 'acl' | 'roles'>, WriteSavedParts {
   /** How the caller's tools are listed, and values checked against a schema. */
   readonly asking: CallParts & ListToolsParts;
 }
@@ -40,7 +30,7 @@ export interface StandingParts {
 
 /** What running and checking them needs. */
 export interface RunBlockParts extends ViewBlockParts {
-  readonly acl: Pick<Acl, 'sees' | 'blockBits' | 'blocksOf' | 'manageBits'>;
+  readonly acl: Pick<Acl, 'sees' | 'savedBits' | 'savedOf' | 'manageBits'>;
   readonly registry: Pick<Registry, 'get' | 'origin'>;
   readonly asking: CallParts & ListToolsParts;
   readonly standing: StandingParts;

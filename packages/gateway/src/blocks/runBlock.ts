@@ -4,17 +4,17 @@ import { GatewayError } from '../errors/gatewayError.ts';
 import type { Principal } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import type { Inbound } from '../toolcall/call.ts';
+import { seeSaved } from '../saved/findSaved.ts';
 import { walkTo } from '../toolcall/callTool.ts';
 import { holderKey } from '../toolcall/loadTools.ts';
 import { recordAudit, type Trail } from '../toolcall/recordAudit.ts';
 import type { Answer, Json } from '../upstream/upstream.ts';
-import { seeBlock } from './findBlock.ts';
 import { gatherInputs, missingInputs } from './gatherInputs.ts';
 import { groupNeeds } from './groupNeeds.ts';
 import type { RunBlockParts } from './parts.ts';
 import { requireOutput } from './requireOutput.ts';
 import { savedValues } from './savedInputs.ts';
-import type { Block } from './sealedBlocks.ts';
+import { blockShelf, type Block } from './sealedBlocks.ts';
 import { requireServer } from './serverOf.ts';
 import { standingOf } from './standing.ts';
 
@@ -33,7 +33,7 @@ export async function blockToRun(
   principal: Principal,
   id: string,
 ): Promise<Block | null> {
-  return (await seeBlock(parts, principal, id))?.block ?? null;
+  return (await seeSaved(parts, blockShelf(parts), principal, id))?.thing ?? null;
 }
 
 /**

@@ -1,13 +1,19 @@
-import type { RunBlockParts, SaveBlockParts } from '@behalf/gateway';
+import {
+  blockShelf,
+  savedSharing,
+  shareSaved,
+  type RunBlockParts,
+  type SaveBlockParts,
+} from '@behalf/gateway';
 import type { Route } from '../../../http.ts';
 import type { Answering } from '../answering.ts';
+import { sharingRoutes } from '../../permissions/sharing.ts';
 import { changeBlockRoute } from './changeBlock.ts';
 import { checkBlocksRoute } from './checkBlocks.ts';
 import { createBlockRoute } from './createBlock.ts';
 import { listBlocksRoute } from './listBlocks.ts';
 import { removeBlockRoute } from './removeBlock.ts';
 import { runBlockRoute } from './runBlock.ts';
-import { blockSharingRoutes } from './sharing.ts';
 import { viewBlockRoute } from './viewBlock.ts';
 
 /** Tools that people saved with inputs. Words come before `:id`: the first path that fits is taken. */
@@ -20,6 +26,10 @@ export function blockRoutes(parts: SaveBlockParts & RunBlockParts, answering: An
     changeBlockRoute(parts),
     removeBlockRoute(parts),
     runBlockRoute(parts, answering),
-    ...blockSharingRoutes(parts),
+    ...sharingRoutes({
+      type: 'block',
+      view: (caller, id) => savedSharing(parts, blockShelf(parts), caller, id),
+      share: (caller, id, request) => shareSaved(parts, blockShelf(parts), caller, id, request),
+    }),
   ];
 }
