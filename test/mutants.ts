@@ -4,6 +4,7 @@ import { accessStores } from './mutants/accessStores.ts';
 import { argumentChecks } from './mutants/arguments.ts';
 import { audit } from './mutants/audit.ts';
 import { blocks } from './mutants/blocks.ts';
+import { sets } from './mutants/sets.ts';
 import { catalog } from './mutants/catalog.ts';
 import { channel } from './mutants/channel.ts';
 import { chat } from './mutants/chat.ts';
@@ -120,6 +121,7 @@ export const mutants: readonly Mutant[] = [
   ...connections,
   ...relay,
   ...blocks,
+  ...sets,
   ...configure,
   ...conversations,
   ...overrides,

@@ -20,6 +20,7 @@ import { composeBlocks } from './composeBlocks.ts';
 import { composeChat } from './composeChat.ts';
 import { oauthRoutes } from './composeOAuth.ts';
 import { composeMcp } from './composeMcp.ts';
+import { composeSets } from './composeSets.ts';
 import { composeServers } from './composeServers.ts';
 import { composeVault } from './composeVault.ts';
 import { createConfiguration } from './configuration.ts';
@@ -89,6 +90,8 @@ const needsAttention: ReadonlySet<string> = new Set([
   'obo_author_expiring',
   'obo_exchange_failed',
   'override_unreadable',
+  'run_unreadable',
+  'set_unreadable',
   'store_unanswered',
   'stored_server_unreadable',
   'vault.client_refused',
@@ -275,6 +278,7 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
   };
   const answering = createAnswering(calling);
   const blocks = composeBlocks({ ...common, access, servers, vault });
+  const sets = composeSets({ ...common, ...calling, blocks, limits });
   const chat = composeChat({ ...common, ...calling, ...{ asking, door, limits, callers } });
 
   const endpoint = composeMcp({ ...common, ...calling, servers, base: () => origins.base });
@@ -299,8 +303,9 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
     ...ownSessionRoutes({ sessions, audit }),
     ...keyRoutes(access.apiKeys),
     ...roleRoutes(access),
-    // Before what names a server: `blocks` is none.
+    // Before what names a server: `blocks`, `sets` and `runs` are none.
     ...blockRoutes(blocks, answering),
+    ...sets.routes,
     toolsRoute(asking, logger),
     serverToolsRoute(asking, logger),
     callToolRoute(asking, answering),
@@ -380,6 +385,7 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
       draining = true;
       chat.drain();
       endpoint.drain();
+      sets.drain();
     },
     close: () => closers.closeAll(),
   };

@@ -263,8 +263,8 @@ export const blocks: readonly Mutant[] = [
   {
     id: 'blocks.check.quiet',
     file: `${folder}/checkBlock.ts`,
-    find: 'if (needs.length === 0 && missingInputs(',
-    replace: 'if (needs.length === 0 || missingInputs(',
+    find: 'if (needs.length === 0 && missing(',
+    replace: 'if (needs.length === 0 || missing(',
   },
   {
     id: 'blocks.check.drift',

@@ -13,7 +13,8 @@ describe('who may do what', () => {
   let gateway: InProcessGateway;
   let people: Record<Exclude<Actor, 'anonymous'> | 'bystander', Person>;
   /** The servers in question, by the name of who wrote them. */
-  const servers = { owner: { name: '', id: '', block: '' }, former: { name: '', id: '', block: '' } };
+  const nothing = { name: '', id: '', block: '', set: '' };
+  const servers = { owner: nothing, former: nothing };
 
   beforeAll(async () => {
     upstream = await scriptedHttpServer({
@@ -75,12 +76,9 @@ describe('who may do what', () => {
   async function writeServer(author: 'owner' | 'former'): Promise<void> {
     const config = { type: 'streamable-http', url: upstream.url, title: `Of ${author}` };
     const made = await must(201, people[author].post('/api/mcp/servers', { config }));
-    servers[author] = { name: made['serverName'] ?? '', id: made['dbId'] ?? '', block: '' };
+    servers[author] = { ...nothing, name: made['serverName'] ?? '', id: made['dbId'] ?? '' };
     await writeBlock(author);
-    if (author === 'former') return;
-    const updated = [{ type: 'user', id: people.editor.id, accessRoleId: 'mcpServer_editor' }];
-    const at = `/api/permissions/mcpServer/${servers.owner.id}`;
-    await must(200, people.owner.send('PUT', at, { updated, removed: [], public: false }));
+    if (author === 'owner') await letEdit(`/api/permissions/mcpServer/${servers.owner.id}`);
   }
 
   /** A block of that server; the editor may edit the owner's. */
@@ -90,19 +88,30 @@ describe('who may do what', () => {
       people[author].post('/api/mcp/blocks', { server: servers[author].name, tool: 'echo' }),
     );
     servers[author].block = made['id'] ?? '';
-    if (author === 'former') return;
+    if (author === 'owner') await letEdit(`/api/permissions/block/${servers.owner.block}`);
+    await writeSet(author);
+  }
+
+  /** A set of that block; the editor may edit the owner's. */
+  async function writeSet(author: 'owner' | 'former'): Promise<void> {
+    const steps = [{ key: 'a', block: servers[author].block }];
+    const made = await must(201, people[author].post('/api/mcp/sets', { title: 'Set', steps }));
+    servers[author].set = made['id'] ?? '';
+    if (author === 'owner') await letEdit(`/api/permissions/set/${servers.owner.set}`);
+  }
+
+  async function letEdit(at: string): Promise<void> {
     const updated = [{ type: 'user', id: people.editor.id, accessRoleId: 'mcpServer_editor' }];
-    const at = `/api/permissions/block/${servers.owner.block}`;
     await must(200, people.owner.send('PUT', at, { updated, removed: [], public: false }));
   }
 
   function fill(path: string, row: Row, actor: Actor): string {
-    const { name, id, block } = servers[actor === 'former' ? 'former' : 'owner'];
-    const isBlockId = path.startsWith('/api/permissions/block/') || path.startsWith('/api/mcp/blocks/');
+    const { name, id, block, set } = servers[actor === 'former' ? 'former' : 'owner'];
+    const of = /^\/api\/(?:permissions|mcp)\/(block|set)s?\//.exec(path)?.[1];
     const isServerId = path.startsWith('/api/permissions/');
     const defaults: Record<string, string> = {
       ...{ serverName: name, toolName: 'echo', promptName: 'greet', session: 'unknown' },
-      id: isBlockId ? block : isServerId ? id : 'unknown',
+      id: of === 'block' ? block : of === 'set' ? set : isServerId ? id : 'unknown',
     };
     const filled = path.replace(/:(\w+)/g, (_all, key: string) => {
       const given = row.params?.[key] ?? defaults[key] ?? 'unknown';
@@ -113,8 +122,9 @@ describe('who may do what', () => {
 
   function fillBody(body: unknown, actor: Actor): string | null {
     if (body === undefined) return null;
-    const { name } = servers[actor === 'former' ? 'former' : 'owner'];
-    return JSON.stringify(body).replace('<upstream>', upstream.url).replace('<server>', name);
+    const { name, block } = servers[actor === 'former' ? 'former' : 'owner'];
+    const text = JSON.stringify(body).replace('<upstream>', upstream.url);
+    return text.replace('<server>', name).replace('<block>', block);
   }
 
   async function ask(route: string, row: Row, actor: Actor): Promise<number> {
@@ -148,6 +158,9 @@ describe('who may do what', () => {
     if (route === 'DELETE /api/mcp/servers/:serverName' && status === 200) await writeServer('owner');
     if (route === 'DELETE /api/mcp/blocks/:id' && status === 204) {
       await writeBlock(actor === 'former' ? 'former' : 'owner');
+    }
+    if (route === 'DELETE /api/mcp/sets/:id' && status === 204) {
+      await writeSet(actor === 'former' ? 'former' : 'owner');
     }
     if (route === 'PATCH /api/admin/users/:id' && status === 200) {
       await must(

@@ -120,6 +120,27 @@ export const matrix: Readonly<Record<string, Row>> = {
     body: { updated: [], removed: [], public: false },
   },
 
+  // Sets: of the owner's block, shared as that is; of `former` their own. Nobody has a run yet that anybody could name.
+  'GET /api/mcp/sets': { expect: [401, 200, 200, 200, 200, 200, 200] },
+  'POST /api/mcp/sets': {
+    expect: [401, 400, 400, 201, 201, 400, 201],
+    body: { title: 'Set', steps: [{ key: 'a', block: '<block>' }] },
+  },
+  'GET /api/mcp/sets/:id': { expect: [401, 404, 404, 200, 200, 404, 200] },
+  'PATCH /api/mcp/sets/:id': { expect: [401, 404, 404, 200, 200, 404, 200], body: { title: 'Renamed' } },
+  'POST /api/mcp/sets/:id/check': { expect: [401, 404, 404, 200, 200, 404, 200], body: {} },
+  'POST /api/mcp/sets/:id/run': { expect: [401, 404, 404, 202, 202, 404, 202], body: {} },
+  'GET /api/mcp/sets/:id/runs': { expect: [401, 200, 200, 200, 200, 200, 200] },
+  'DELETE /api/mcp/sets/:id': { expect: [401, 404, 404, 403, 204, 404, 204] },
+  'GET /api/mcp/runs/:runId': { expect: [401, 404, 404, 404, 404, 404, 404] },
+  'POST /api/mcp/runs/:runId/cancel': { expect: [401, 404, 404, 404, 404, 404, 404], body: {} },
+  'POST /api/mcp/runs/:runId/resume': { expect: [401, 404, 404, 404, 404, 404, 404], body: {} },
+  'GET /api/permissions/set/:id': { expect: [401, 404, 404, 403, 200, 404, 200] },
+  'PUT /api/permissions/set/:id': {
+    expect: [401, 403, 404, 403, 200, 404, 403],
+    body: { updated: [], removed: [], public: false },
+  },
+
   // Signing in at servers. This one says nothing of where that is done.
   'POST /api/mcp/:serverName/oauth/start': { expect: [401, 404, 404, 424, 424, 404, 424], body: {} },
   'GET /api/mcp/:serverName/oauth/initiate': {

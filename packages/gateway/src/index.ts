@@ -14,6 +14,15 @@ export { blockToRun, runBlock } from './blocks/runBlock.ts';
 export { blockShelf, createBlocks, type Block, type Blocks } from './blocks/sealedBlocks.ts';
 export { listBlocks, viewBlock } from './blocks/viewBlocks.ts';
 export { savedSharing, shareSaved } from './saved/shareSaved.ts';
+export { checkSet } from './sets/checkSet.ts';
+export type { AroundStep, Asking, RunSetParts, SaveSetParts } from './sets/parts.ts';
+export type { RunListener } from './sets/runJob.ts';
+export { changeSet, createSet, removeSet } from './sets/saveSets.ts';
+export { createRuns, type Runs } from './sets/sealedRuns.ts';
+export { createSets, setShelf, type BlockSets } from './sets/sealedSets.ts';
+export { createSetRuns, type BegunRun, type SetRuns } from './sets/setRuns.ts';
+export { listSets, viewSet } from './sets/viewSets.ts';
+export { requestFields } from './toolcall/requestFields.ts';
 export { createCatalog, type Catalog, type CatalogTool, type ToolList } from './catalog/catalog.ts';
 export {
   createListAll,

@@ -102,6 +102,6 @@ function isEmpty(result: Answer['result']): boolean {
   return true;
 }
 
-function wantsEvents(accept: string | undefined): boolean {
+export function wantsEvents(accept: string | undefined): boolean {
   return accept !== undefined && /(^|,)\s*text\/event-stream\s*(;|,|$)/i.test(accept);
 }

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { hopHeader } from '@behalf/contracts';
 import type { Cancellation } from '@behalf/kernel';
-import type { Inbound, RequestFields, TraceContext, Principal } from '@behalf/gateway';
+import { requestFields, type Inbound, type TraceContext, type Principal } from '@behalf/gateway';
 
 export interface InboundParts {
   caller: Principal;
@@ -31,18 +31,6 @@ export function restInbound({ caller, headers, signal, id, request }: InboundPar
     ...(typeof hop === 'string' && { hop }),
     ...(trace && { trace }),
     ...(request && { fields: requestFields(request) }),
-  };
-}
-
-function requestFields({
-  conversationId,
-  parentMessageId,
-  messageId,
-}: NonNullable<InboundParts['request']>): RequestFields {
-  return {
-    ...(conversationId !== undefined && { CONVERSATIONID: conversationId }),
-    ...(parentMessageId !== undefined && { PARENTMESSAGEID: parentMessageId }),
-    ...(messageId !== undefined && { MESSAGEID: messageId }),
   };
 }
 

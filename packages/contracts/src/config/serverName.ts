@@ -9,6 +9,8 @@ export const routeWords = [
   'approvals',
   'blocks',
   'discover-tools',
+  'sets',
+  'runs',
 ] as const;
 
 /** What a server that nobody saved is called for as long as somebody signs in at it: no saved one can be called so. */

@@ -24,7 +24,7 @@ export const JsonPointer = z
 /**
  * What a set brings to an input of a step; of others the block decides. `fixed`: always this value. `from`: what stands at
  * `pointer` in the output of an earlier step. The output of a step is the `structuredContent` of its result; of a result that
- * has none, the text of its content: what that says as JSON, or else the text itself.
+ * has none, the text of its content: the object or list that it says as JSON, or else the text itself.
  */
 export const StepInput = z.discriminatedUnion('mode', [
   z.strictObject({ mode: z.literal('fixed'), value }),
@@ -204,8 +204,6 @@ const run = {
   set: z.string(),
   title: z.string(),
   state: z.enum(runStates),
-  /** Whether `resume` takes it: from the first step that has not succeeded. */
-  resumable: z.boolean(),
   /** A cancellation is on its way to the replica that runs it. */
   isCancelling: z.boolean(),
   createdAt: z.number(),
@@ -222,7 +220,12 @@ export const RunsView = z.object({ runs: z.array(RunSummary), next: z.string().n
 export type RunsView = z.infer<typeof RunsView>;
 
 /** `GET /api/mcp/runs/:runId`: for who ran it, and for nobody else. */
-export const RunView = z.object({ ...run, steps: z.array(RunStepView) });
+export const RunView = z.object({
+  ...run,
+  /** Whether `resume` takes it: from the first step that has not succeeded. */
+  resumable: z.boolean(),
+  steps: z.array(RunStepView),
+});
 export type RunView = z.infer<typeof RunView>;
 
 /**
@@ -242,6 +245,8 @@ export type RunProgress = z.infer<typeof RunProgress>;
 
 /** A step of a run, as it is kept. */
 export const KeptStep = RunStepView.extend({
+  /** Of one that failed or is uncertain: nothing ran, or its tool may run again. */
+  mayGoOn: z.boolean(),
   inputs: SetStep.shape.inputs,
   given: values,
   credential: label.optional(),

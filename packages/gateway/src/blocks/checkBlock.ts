@@ -25,12 +25,19 @@ import { standingOf, type Need, type Standing } from './standing.ts';
 /** How long one server may take before the answer goes out without its tools. */
 const PATIENCE_MS = 5_000;
 
+/** What a run would bring. */
+export interface Brought {
+  readonly given: Json;
+  /** The names of inputs whose values earlier steps will bring: they are not missing, and cannot be judged yet. */
+  readonly promised?: readonly string[];
+}
+
 /** One block, by the questions that its run would ask, in their order. */
 export async function checkBlock(
   parts: RunBlockParts,
   inbound: Inbound,
   block: Block,
-  given: Json,
+  { given, promised = [] }: Brought,
 ): Promise<Checked> {
   const { principal } = inbound;
   const { id, title, tool: toolName } = block;
@@ -55,11 +62,13 @@ export async function checkBlock(
     return ended({ state: 'broken', code, ...(errors && { errors: [...errors] }) });
   }
 
+  const missing = ({ inputSchema }: Pick<Block, 'inputSchema'>) =>
+    missingInputs(id, inputSchema, args).filter(({ name }) => !promised.includes(name));
   const before = knownTool(parts, server, principal, block);
   const needs: Need[] = [...standing.needs];
   let tool = before;
   let failure: GatewayError | undefined;
-  if (needs.length === 0 && missingInputs(id, (before ?? block).inputSchema, args).length === 0) {
+  if (needs.length === 0 && missing(before ?? block).length === 0) {
     const looked = await lookAt(
       parts,
       server,
@@ -74,9 +83,10 @@ export async function checkBlock(
     }
   }
 
-  const inputs = missingInputs(id, (tool ?? block).inputSchema, args);
+  const inputs = missing(tool ?? block);
   const isWaiting = inputs.length > 0 || needs.length > 0;
-  const errors = tool && problemsOf(parts, server, block, tool, { args, isWaiting });
+  const isPartial = isWaiting || promised.length > 0;
+  const errors = tool && problemsOf(parts, server, block, tool, { args, isPartial });
   const state = errors ? 'broken' : isWaiting ? 'incomplete' : failure ? 'unknown' : 'ready';
   const drift = tool && driftOf(block, tool);
   const { choices, selected, mayGoWithout } = standing;
@@ -140,11 +150,11 @@ function problemsOf(
   server: Allowed,
   block: Block,
   tool: CatalogTool,
-  { args, isWaiting }: { readonly args: Json; readonly isWaiting: boolean },
+  { args, isPartial }: { readonly args: Json; readonly isPartial: boolean },
 ): Diagnostic[] | undefined {
   const identity = { serverId: server.id, toolName: tool.name };
   const saved = savedProblems(asking.arguments, identity, tool.inputSchema, block.inputs);
-  const all = isWaiting ? null : asking.arguments.validate(identity, tool.inputSchema, args);
+  const all = isPartial ? null : asking.arguments.validate(identity, tool.inputSchema, args);
   return saved ?? all ?? undefined;
 }
 

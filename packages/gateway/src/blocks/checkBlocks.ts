@@ -30,7 +30,7 @@ export async function checkBlocks(
       if (!block) return { shown: { id, state: 'not_found', runs: false }, inputs: [], waiting: [] };
       const given = Object.hasOwn(inputs, id) ? (inputs[id] ?? {}) : {};
       const credential = Object.hasOwn(credentials, id) ? credentials[id] : undefined;
-      return checkBlock(parts, { ...inbound, credential }, block, given);
+      return checkBlock(parts, { ...inbound, credential }, block, { given });
     }),
   );
   return {

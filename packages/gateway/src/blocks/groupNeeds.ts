@@ -11,6 +11,8 @@ import type { Need } from './standing.ts';
 /** What a block waits for at a server. */
 export interface Waiting {
   readonly block: string;
+  /** In a set: the key of the step. */
+  readonly step?: string;
   readonly server: ServerSnapshot;
   readonly need: Need;
 }
@@ -28,7 +30,7 @@ export function groupNeeds(
   const inOrder = [...waiting].sort(
     (a, b) => compare(a.server.name, b.server.name) || compare(a.server.id, b.server.id),
   );
-  for (const { block, server, need } of inOrder) {
+  for (const { block, step, server, need } of inOrder) {
     const place = placeOf(server);
     const group = groups.get(place) ?? { needs: new Map<string, CredentialNeed>() };
     groups.set(place, group);
@@ -36,8 +38,12 @@ export function groupNeeds(
     if (shown !== undefined) group.address = shown;
     const key = JSON.stringify([server.id, need]);
     const known = group.needs.get(key);
-    if (!known) group.needs.set(key, { ...need, blocks: [block] });
-    else if (!known.blocks.includes(block)) known.blocks.push(block);
+    if (!known) {
+      group.needs.set(key, { ...need, blocks: [block], ...(step !== undefined && { steps: [step] }) });
+    } else {
+      if (!known.blocks.includes(block)) known.blocks.push(block);
+      if (step !== undefined) known.steps?.push(step);
+    }
   }
   return [...groups.values()].map(({ address, needs }) => ({
     ...(address !== undefined && { address }),

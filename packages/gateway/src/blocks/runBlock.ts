@@ -40,8 +40,20 @@ export async function blockToRun(
  * Runs a block as whoever asks for it: with their access and their credential, never those of who made or shared it. What is
  * missing is named together before anything is opened, renewed or sent; then it is a call like any other.
  */
-export function runBlock(parts: RunBlockParts, run: BlockRun, inbound: Inbound): Promise<Answer> {
+export async function runBlock(parts: RunBlockParts, run: BlockRun, inbound: Inbound): Promise<Answer> {
+  return (await runStep(parts, run, inbound)).answer;
+}
+
+export interface Ran {
+  readonly answer: Answer;
+  /** Nothing was asked of the server: the answer is our own, and says what its user has to do first. */
+  readonly isRefused: boolean;
+}
+
+/** The same for who has to tell our own words from those of a server. */
+export async function runStep(parts: RunBlockParts, run: BlockRun, inbound: Inbound): Promise<Ran> {
   const { block } = run;
+  let isRefused = false;
   const asked = {
     action: 'tool.call',
     subject: run.id,
@@ -49,10 +61,13 @@ export function runBlock(parts: RunBlockParts, run: BlockRun, inbound: Inbound):
     tool: block?.tool,
     args: block ? { ...savedValues(block.inputs), ...run.inputs } : run.inputs,
   } as const;
-  return recordAudit(parts.asking, inbound, asked, async (trail) => {
+  const answer = await recordAudit(parts.asking, inbound, asked, async (trail) => {
     if (!block) throw new GatewayError('BLOCK_NOT_FOUND');
-    return walk(parts, { ...run, block }, inbound, trail);
+    const result = await walk(parts, { ...run, block }, inbound, trail);
+    isRefused = trail.refused !== undefined;
+    return result;
   });
+  return { answer, isRefused };
 }
 
 async function walk(

@@ -33,6 +33,8 @@ export type RunHead = Omit<RunRecord, 'sealed'>;
 /** Every method names tenant and user: with the id of somebody else's run nobody reads or changes it. */
 export interface RunStore {
   find(tenant: string, userId: string, id: string): Promise<RunRecord | null>;
+  /** The same, for who only wants to know how it stands. */
+  head(tenant: string, userId: string, id: string): Promise<RunHead | null>;
   /** Those of a set, the latest first, by `createdAt` and then by id, both descending. */
   list(tenant: string, userId: string, setId: string): Promise<RunHead[]>;
   /** `full`, and nothing written, when this user has `most` in the state `running`. Throws when the id exists. */

@@ -2,13 +2,7 @@ import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
-  chatMessageContext,
   collectionNames,
-  blockContext,
-  runContext,
-  runTitleContext,
-  setContext,
-  conversationContext,
   credentialContext,
   draftContext,
   keyCheckContext,
@@ -41,6 +35,7 @@ import {
   aStoredServer,
   aUser,
   aVariable,
+  sealedBy,
 } from '@behalf/testkit/suites';
 import { afterEach, beforeEach, describe, expect } from '@jest/globals';
 import { openMemoryStore } from '../memory/index.ts';
@@ -108,15 +103,11 @@ describe('copying a store', () => {
     const everyone = anAclRow({ principalType: 'public', principalId: '' });
     await store.acl.change({ put: [anAclRow(), everyone], remove: [] });
     await store.apiKeys.insert(anApiKey());
-    const titled = keyring.seal('{}', conversationContext(aConversation()));
-    await store.conversations.insert(aConversation({ sealed: titled }), 1);
-    const said = aChatMessage({ sealed: keyring.seal('{}', chatMessageContext(aChatMessage())) });
-    await store.raw.put('chatMessages', [said]);
-    await store.blocks.insert(aBlock({ sealed: keyring.seal('{}', blockContext(aBlock())) }), 1);
-    await store.sets.insert(aSet({ sealed: keyring.seal('{}', setContext(aSet())) }), 1);
-    const titleSealed = keyring.seal('"t"', runTitleContext(aRun()));
-    const results = keyring.seal('{}', runContext(aRun()));
-    await store.runs.insert(aRun({ titleSealed, sealed: results, isCancelling: true }), 1);
+    await store.conversations.insert(sealedBy(keyring, 'conversations', aConversation()), 1);
+    await store.raw.put('chatMessages', [sealedBy(keyring, 'chatMessages', aChatMessage())]);
+    await store.blocks.insert(sealedBy(keyring, 'blocks', aBlock()), 1);
+    await store.sets.insert(sealedBy(keyring, 'sets', aSet()), 1);
+    await store.runs.insert(sealedBy(keyring, 'runs', aRun({ isCancelling: true })), 1);
     for (const seq of [1, 2, 3]) await store.audit.append(aSegment({ seq }));
   }
 

@@ -18,12 +18,18 @@ export function createMemoryRuns({ runs }: Tables): RunStore {
       )
       .reverse();
 
+  const headOf = ({ sealed: _sealed, ...head }: RunRecord) => head;
+
   return {
     find: async (tenant, userId, id) => copyOf(find(tenant, userId, id)),
+    async head(tenant, userId, id) {
+      const run = find(tenant, userId, id);
+      return run ? headOf(run) : null;
+    },
     list: async (tenant, userId, setId) =>
       latestFirst(tenant, userId)
         .filter((run) => run.setId === setId)
-        .map(({ sealed: _sealed, ...head }) => head),
+        .map(headOf),
     async insert(run, most) {
       if (runs.has(run.id)) throw new Error('A run of this id exists');
       const running = latestFirst(run.tenant, run.userId).filter(({ state }) => state === 'running');

@@ -13,6 +13,12 @@ export function createMongoRuns({ runs }: Models, gate: Gate): RunStore {
   return {
     find: async (tenant, userId, id) =>
       recordOrNull('runs', await gate.run(() => runs.findOne({ _id: id, tenant, userId }).lean().exec())),
+    async head(tenant, userId, id) {
+      const doc = await gate.run(() =>
+        runs.findOne({ _id: id, tenant, userId }).select('-sealed').lean().exec(),
+      );
+      return recordOrNull('runs', doc);
+    },
     async list(tenant, userId, setId) {
       const docs = await gate.run(() =>
         runs.find({ tenant, userId, setId }).select('-sealed').sort(latestFirst).lean().exec(),

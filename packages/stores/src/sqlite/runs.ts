@@ -12,6 +12,10 @@ export function createSqliteRuns(db: Sqlite): RunStore {
   return {
     find: async (tenant, userId, id) =>
       runs.one(db.get(`SELECT * FROM runs WHERE ${OWN} AND id = ?`, tenant, userId, id)),
+    async head(tenant, userId, id) {
+      const sql = `SELECT ${heads} FROM runs WHERE ${OWN} AND id = ?`;
+      return runs.one(db.get(sql, tenant, userId, id)) satisfies RunHead | null;
+    },
     async list(tenant, userId, setId) {
       const sql = `SELECT ${heads} FROM runs WHERE ${OWN} AND setId = ? ${LATEST_FIRST}`;
       return runs.all(db.all(sql, tenant, userId, setId)) satisfies RunHead[];

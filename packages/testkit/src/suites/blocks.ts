@@ -32,16 +32,16 @@ export function blocksSuite(label: string, open: OpenStore<PrimaryStore>): void 
   ownedSuite(`sets on ${label}`, open, 'sets', aSet);
 }
 
-function ownedSuite<R extends OwnedRecord>(
+function ownedSuite(
   label: string,
   open: OpenStore<PrimaryStore>,
   name: 'blocks' | 'sets',
-  a: (over?: Partial<OwnedRecord>) => R,
+  a: (over?: Partial<OwnedRecord>) => OwnedRecord,
 ): void {
   describe(`OwnedStore of ${label}`, () => {
     const store = openedStore(open);
-    const owned = () => store()[name] as unknown as OwnedStore<R>;
-    const insert = async (...records: R[]) => {
+    const owned = () => store()[name] as unknown as OwnedStore<OwnedRecord>;
+    const insert = async (...records: OwnedRecord[]) => {
       for (const record of records) expect(await owned().insert(record, MOST)).toBe('inserted');
     };
     const find = (id = 'b1', tenant = 'default') => owned().find(tenant, id);

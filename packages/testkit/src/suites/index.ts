@@ -44,6 +44,7 @@ export { processesSuite } from './processes.ts';
 export { aRole } from './roles.ts';
 export { aRun } from './runs.ts';
 export { aStoredServer } from './servers.ts';
+export { sealedBy } from './sealedBy.ts';
 export { aSession } from './sessions.ts';
 export { aUser } from './users.ts';
 export { aVariable } from './variables.ts';

@@ -34,6 +34,8 @@ export function runsSuite(label: string, open: OpenStore<PrimaryStore>): void {
         await insert(aRun(), odd, late, aRun({ id: 'other', setId: 's2' }));
         expect(await find('r2')).toEqual(odd);
         expect(await find('unknown')).toBeNull();
+        expect(await store().runs.head('default', 'u1', 'r2')).toEqual(headOf(odd));
+        expect(await store().runs.head('default', 'u1', 'unknown')).toBeNull();
         expect(await store().runs.list('default', 'u1', 's1')).toEqual([late, odd, aRun()].map(headOf));
         await expect(store().runs.insert(aRun({ sealed: 'v1.twin' }), MOST)).rejects.toThrow();
       },
@@ -49,6 +51,7 @@ export function runsSuite(label: string, open: OpenStore<PrimaryStore>): void {
           ['u1', 'other'],
         ] as const) {
           expect(await find('r1', userId, tenant)).toBeNull();
+          expect(await store().runs.head(tenant, userId, 'r1')).toBeNull();
           expect(await list(userId, 's1', tenant)).toEqual([]);
           expect(await store().runs.replace(aRun({ userId, tenant, version: 2 }), 1)).toBe('missing');
           expect(await store().runs.prune(tenant, userId, 0)).toBe(0);

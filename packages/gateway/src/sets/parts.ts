@@ -1,0 +1,46 @@
+import type { Cancellation, Clock, Leases, Random } from '@behalf/kernel';
+import type { RunBlockParts } from '../blocks/parts.ts';
+import type { Ran } from '../blocks/runBlock.ts';
+import type { UserStore } from '../ports/index.ts';
+import type { Principal, UserPrincipal } from '../principal/principal.ts';
+import type { WriteSavedParts, SeeSavedParts } from '../saved/parts.ts';
+import type { Inbound } from '../toolcall/call.ts';
+import type { Blocks } from '../blocks/sealedBlocks.ts';
+import type { BlockSets } from './sealedSets.ts';
+import type { Runs } from './sealedRuns.ts';
+
+/** Who asks: a user. A program has nobody whose runs these could be. */
+export type Asking = Inbound & { readonly principal: UserPrincipal };
+
+export interface ViewSetParts extends SeeSavedParts {
+  readonly sets: BlockSets;
+}
+
+/** What saving and sharing sets needs. */
+export interface SaveSetParts extends WriteSavedParts {
+  readonly sets: BlockSets;
+  readonly blocks: Blocks;
+}
+
+/** One step on its way to a server. */
+export interface StepAsked {
+  readonly principal: Principal;
+  readonly server: string;
+  /** For the log. */
+  readonly what: string;
+  readonly signal: Cancellation;
+}
+
+/** What a call costs and how it is counted, at whichever door it comes in. May refuse before it begins. */
+export type AroundStep = (asked: StepAsked, work: () => Promise<Ran>) => Promise<Ran>;
+
+/** What running them needs. */
+export interface RunSetParts extends RunBlockParts {
+  readonly sets: BlockSets;
+  readonly runs: Runs;
+  readonly users: Pick<UserStore, 'findById'>;
+  readonly leases: Leases;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly around: AroundStep;
+}

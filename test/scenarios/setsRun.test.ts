@@ -1,0 +1,276 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ScriptedTool } from '@behalf/testkit';
+import { eventually, verifies } from '@behalf/testkit';
+import { afterEach, describe, expect } from '@jest/globals';
+import { answered, saveBlock, sharing } from './blockScene.ts';
+import { createWorkplace, type Workplace } from './gatewayProcess.ts';
+import { startInProcess, type InProcessGateway } from './inProcess.ts';
+import { createMovableClock } from './movableClock.ts';
+import { createPeople, person, type Person } from './people.ts';
+import { createScene } from './scene.ts';
+import { http, yamlWith } from './serverYaml.ts';
+import {
+  askCancel,
+  askResume,
+  beginRun,
+  ran,
+  resumed,
+  runEnded,
+  saveSet,
+  states,
+  viewRun,
+} from './setScene.ts';
+
+const said = (text: string) => ({ content: [{ type: 'text', text }] });
+
+/** A tool that answers when it is let, and counts how often it was asked. */
+function gated(name: string) {
+  let open: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => (open = resolve));
+  let asked = 0;
+  const tool: ScriptedTool = {
+    name,
+    handler: async () => {
+      asked += 1;
+      await gate;
+      return said(name);
+    },
+  };
+  return { tool, open: () => open(), asked: () => asked };
+}
+
+describe('a run of a set', () => {
+  const scene = createScene();
+
+  /** A set of a quick step, the one under test, and another quick one. */
+  async function begin(tool: ScriptedTool, definition: object = {}, settings: object = {}) {
+    const quick = { name: 'quick', handler: () => said('quick') };
+    const server = await scene.serve({ era: 'legacy', tools: [quick, tool] });
+    const yaml = yamlWith({ post: http(server.url, definition) }, { ...sharing, ...settings });
+    const [ada] = (await scene.begin(yaml)) as [Person];
+    const first = (await saveBlock(ada, { server: 'post', tool: 'quick' })).id;
+    const second = (await saveBlock(ada, { server: 'post', tool: tool.name })).id;
+    const { id } = await saveSet(ada, [
+      { key: 'a', block: first },
+      { key: 'b', block: second },
+      { key: 'c', block: first },
+    ]);
+    const sent = (name: string) =>
+      server.received('tools/call').filter(({ message }) => message?.params?.['name'] === name).length;
+    return { server, ada, id, sent };
+  }
+
+  verifies(
+    'sets.run.cancel',
+    'is cancelled where it runs: the step under way is uncertain, and none begins after it',
+    async () => {
+      const { tool, asked, open } = gated('wait');
+      const { ada, id, sent } = await begin(tool);
+      const runId = await beginRun(ada, id);
+      await eventually('the step is under way', () => asked() === 1);
+      const { status, body } = await askCancel(ada, runId);
+      expect([status, states(body), body.resumable]).toEqual([
+        ...[200, ['cancelled', 'succeeded', 'uncertain', 'pending'], false],
+      ]);
+      open();
+      expect((await askResume(ada, runId)).body.code).toBe('RUN_NOT_RESUMABLE');
+      expect((await askCancel(ada, runId)).body.state).toBe('cancelled');
+      expect([sent('quick'), sent('wait')]).toEqual([1, 1]);
+    },
+  );
+
+  verifies('sets.run.cancel', 'is cancelled from another replica', async () => {
+    const { tool, asked, open } = gated('wait');
+    const { ada, id, sent } = await begin(tool);
+    const [elsewhere] = (await scene.beside([ada])) as [Person];
+    const runId = await beginRun(ada, id);
+    await eventually('the step is under way', () => asked() === 1);
+    expect((await viewRun(elsewhere, runId)).state).toBe('running');
+    const { body } = await askCancel(elsewhere, runId);
+    expect([body.state, body.isCancelling]).toEqual(['running', true]);
+    const run = await runEnded(elsewhere, runId);
+    expect([states(run), run.isCancelling]).toEqual([
+      ...[['cancelled', 'succeeded', 'uncertain', 'pending'], false],
+    ]);
+    open();
+    expect(sent('quick')).toBe(1);
+  });
+
+  verifies('sets.run.once', 'that is under way is resumed by nobody', async () => {
+    const { tool, asked, open } = gated('wait');
+    const { ada, id } = await begin(tool);
+    const [elsewhere] = (await scene.beside([ada])) as [Person];
+    const runId = await beginRun(ada, id);
+    await eventually('the step is under way', () => asked() === 1);
+    for (const who of [ada, elsewhere]) {
+      expect((await askResume(who, runId)).body.code).toBe('RUN_NOT_RESUMABLE');
+    }
+    open();
+    expect((await runEnded(ada, runId)).state).toBe('succeeded');
+    expect(asked()).toBe(1);
+  });
+
+  const breaking = (server: Awaited<ReturnType<typeof begin>>['server']) => {
+    const isWrite = (message?: { method?: string; params?: Readonly<Record<string, unknown>> }) =>
+      message?.method === 'tools/call' && message.params?.['name'] === 'write';
+    server.change({ respond: ({ message }) => (isWrite(message) ? 'reset' : undefined) });
+    return () => server.change({ respond: () => undefined });
+  };
+
+  verifies(
+    'sets.run.uncertain',
+    'stops at a step that may have run, and resuming does not repeat it',
+    async () => {
+      const { server, ada, id, sent } = await begin({ name: 'write', handler: () => said('wrote') });
+      const mend = breaking(server);
+      const run = await ran(ada, id);
+      expect([states(run), run.steps[1]?.code, run.resumable]).toEqual([
+        ...[['uncertain', 'succeeded', 'uncertain', 'pending'], 'MCP_OUTCOME_UNCERTAIN', false],
+      ]);
+      mend();
+      for (let turn = 0; turn < 2; turn += 1) {
+        const { status, body } = await askResume(ada, run.id);
+        expect([status, body.code]).toEqual([409, 'RUN_OUTCOME_UNCERTAIN']);
+      }
+      expect([sent('quick'), sent('write')]).toEqual([1, 1]);
+      expect(states(await viewRun(ada, run.id))).toEqual(states(run));
+    },
+  );
+
+  verifies(
+    'sets.run.uncertain',
+    'repeats it where the operator vouches for the tool, and then goes on',
+    async () => {
+      const write = { name: 'write', handler: () => said('wrote') };
+      const { server, ada, id, sent } = await begin(write, { idempotentTools: ['write'] });
+      const mend = breaking(server);
+      const run = await ran(ada, id);
+      expect([run.state, run.resumable]).toEqual(['uncertain', true]);
+      const before = sent('write');
+      mend();
+      expect(states(await resumed(ada, run.id))).toEqual(['succeeded', ...run.steps.map(() => 'succeeded')]);
+      expect([sent('quick'), sent('write') - before]).toEqual([2, 1]);
+    },
+  );
+
+  verifies('sets.run.not-sent', 'goes on with a step that was never sent', async () => {
+    const { server, ada, id, sent } = await begin({ name: 'write', handler: () => said('wrote') });
+    const busy = { status: 429, headers: { 'retry-after': '1' } };
+    server.change({
+      respond: ({ message }) => (message?.params?.['name'] === 'write' ? busy : undefined),
+    });
+    const run = await ran(ada, id);
+    expect([states(run), run.resumable]).toEqual([['failed', 'succeeded', 'failed', 'pending'], true]);
+    server.change({ respond: () => undefined });
+    expect((await resumed(ada, run.id)).state).toBe('succeeded');
+    expect(sent('quick')).toBe(2);
+  });
+
+  verifies('sets.run.approval', 'waits for its user to approve a call that asks first', async () => {
+    const write = { name: 'write', handler: () => said('wrote') };
+    const { ada, id, sent } = await begin(
+      write,
+      {},
+      { endpoints: { agents: { toolApproval: { ask: ['mcp:post:write'] } } } },
+    );
+    const run = await ran(ada, id);
+    const wait = run.steps[1]?.wait;
+    expect([states(run), wait?.kind]).toEqual([['waiting', 'succeeded', 'waiting', 'pending'], 'approval']);
+    expect(sent('write')).toBe(0);
+    await ada.post(`/api/mcp/approvals/${wait?.kind === 'approval' ? wait.id : ''}`, { approve: true });
+    expect((await resumed(ada, run.id)).state).toBe('succeeded');
+    expect([sent('quick'), sent('write')]).toEqual([2, 1]);
+  });
+
+  verifies('sets.run.account', 'stops when the account of its user is disabled meanwhile', async () => {
+    const { tool, asked, open } = gated('wait');
+    const server = await scene.serve({ era: 'legacy', tools: [tool] });
+    const people = [{ name: 'Root', role: 'ADMIN' }, 'Ada'];
+    const [root, ada] = (await scene.begin(yamlWith({ post: http(server.url) }, sharing), people)) as [
+      Person,
+      Person,
+    ];
+    const wait = (await saveBlock(ada, { server: 'post', tool: 'wait' })).id;
+    const { id } = await saveSet(
+      ada,
+      ['a', 'b'].map((key) => ({ key, block: wait })),
+    );
+    const runId = await beginRun(ada, id);
+    await eventually('the step is under way', () => asked() === 1);
+    const at = `/api/admin/users/${ada.id}`;
+    expect((await root.send('PATCH', at, { disabled: true })).status).toBe(200);
+    open();
+    const told = await eventually('the run has ended', async () => {
+      const { body } = await answered<{ events: Record<string, unknown>[] }>(
+        root.get('/api/admin/audit?limit=100'),
+      );
+      return body.events.find(({ action, request }) => action === 'set.run' && request === runId);
+    });
+    expect([told['outcome'], told['code'], asked()]).toEqual(['failed', 'AUTH_REQUIRED', 1]);
+  });
+});
+
+describe('a run whose replica is gone', () => {
+  const opened: { close(): Promise<void> }[] = [];
+  let workplace: Workplace | undefined;
+  afterEach(async () => {
+    for (const part of opened.splice(0).reverse()) await part.close();
+    await workplace?.clear();
+  });
+  const scene = createScene();
+
+  verifies(
+    'sets.run.interrupted',
+    'is shown as interrupted, and resumed elsewhere unless the step under way may have run',
+    async () => {
+      const write = gated('write');
+      const read = gated('read');
+      const quick = { name: 'quick', handler: () => said('quick') };
+      const server = await scene.serve({ era: 'legacy', tools: [quick, write.tool, read.tool] });
+      const yaml = yamlWith({ post: http(server.url, { idempotentTools: ['read'] }) }, sharing);
+      workplace = await createWorkplace();
+      const file = join(workplace.dir, 'librechat.yaml');
+      await writeFile(file, yaml);
+      const dataDir = join(workplace.dir, 'data');
+      const killed = await workplace.start({ CONFIG_PATH: file, BEHALF_DATA_DIR: dataDir });
+      const [ada] = (await createPeople({ url: killed.url, dataDir }, ['Ada'])) as [Person];
+      const ids: string[] = [];
+      for (const tool of ['write', 'read']) {
+        const first = (await saveBlock(ada, { server: 'post', tool: 'quick' })).id;
+        const second = (await saveBlock(ada, { server: 'post', tool })).id;
+        const { id } = await saveSet(ada, [
+          { key: 'a', block: first },
+          { key: 'b', block: second },
+        ]);
+        ids.push(await beginRun(ada, id));
+      }
+      await eventually('both are under way', () => write.asked() === 1 && read.asked() === 1);
+      killed.signal('SIGKILL');
+      await killed.ended();
+      read.open();
+      write.open();
+
+      const clock = createMovableClock();
+      const other: InProcessGateway = await startInProcess({ BEHALF_DATA_DIR: dataDir }, yaml, clock);
+      opened.push(other);
+      const again = person(other.url, ada.id, ada.cookie.slice(ada.cookie.indexOf('=') + 1));
+      const [written, readOnly] = ids as [string, string];
+      // Its lease has not lapsed: it may be alive.
+      expect((await viewRun(again, written)).state).toBe('running');
+      clock.move(21_000);
+      for (const id of ids) {
+        const run = await viewRun(again, id);
+        expect([states(run), run.resumable]).toEqual([['interrupted', 'succeeded', 'running'], true]);
+      }
+      expect((await askResume(again, written)).body.code).toBe('RUN_OUTCOME_UNCERTAIN');
+      expect(states(await viewRun(again, written))).toEqual(['uncertain', 'succeeded', 'uncertain']);
+      expect(states(await resumed(again, readOnly))).toEqual(['succeeded', 'succeeded', 'succeeded']);
+      expect([write.asked(), read.asked()]).toEqual([1, 2]);
+      expect(
+        server.received('tools/call').filter(({ message }) => message?.params?.['name'] === 'quick'),
+      ).toHaveLength(2);
+    },
+    60_000,
+  );
+});
