@@ -12,7 +12,7 @@ export interface ComposeBlocksParts {
   log: Log;
   primary: PrimaryStore;
   access: Pick<Access, 'acl' | 'roles' | 'audit'>;
-  servers: Pick<Servers, 'asking' | 'registry' | 'status'>;
+  servers: Pick<Servers, 'asking' | 'registry' | 'status' | 'subjects'>;
   vault: Pick<Vault, 'vault'>;
 }
 
@@ -28,6 +28,8 @@ export function composeBlocks(parts: ComposeBlocksParts): SaveBlockParts & RunBl
     // Those of the store that is written, as for servers.
     leases: primary.leases,
     asking: servers.asking,
-    standing: { vault: vault.vault, variables: servers.status.variables, clock },
+    standing: {
+      ...{ vault: vault.vault, variables: servers.status.variables, subjects: servers.subjects, clock },
+    },
   };
 }

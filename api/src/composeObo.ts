@@ -17,6 +17,7 @@ import {
   type OboTokens,
   type OboTrust,
   type Registry,
+  type SubjectSource,
 } from '@behalf/gateway';
 import type { CoordinationStore, PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Keyring, Random } from '@behalf/kernel';
@@ -50,6 +51,7 @@ export interface Obo {
   readonly exchanger: Exchanger;
   readonly targets: OboTargets;
   readonly trust: OboTrust;
+  readonly subjects: Pick<SubjectSource, 'foresee'>;
 }
 
 export async function composeObo(parts: ComposeOboParts): Promise<Obo> {
@@ -111,7 +113,7 @@ export async function composeObo(parts: ComposeOboParts): Promise<Obo> {
     pendingClaims: openId?.pendingClaims ?? { put: async () => undefined },
     refused: (wish) => books.refused(wish),
   });
-  return { tokens, exchanger, targets, trust };
+  return { tokens, exchanger, targets, trust, subjects };
 }
 
 function loginClient(env: Env): { issuer: string; clientId: string; clientSecret: string | null } | null {

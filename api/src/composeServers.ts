@@ -56,6 +56,7 @@ import {
   type ReinitParts,
   type SignIns,
   type StatusParts,
+  type SubjectSource,
   type UserVariables,
   type ViewParts,
   type WatchParts,
@@ -116,6 +117,8 @@ export interface Servers {
   /** That something may be listed differently. */
   readonly news: ListNews;
   readonly serverKeys: ServerKeys;
+  /** Where the tokens of callers come from that are exchanged. */
+  readonly subjects: Pick<SubjectSource, 'foresee'>;
   readonly oauth: OAuth;
   readonly overriding: OverrideParts & ListAllServersParts;
   /** What was opened or listed with a user's old values is of no use any more. */
@@ -412,6 +415,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
       signIn: { servers: { valuesOf }, discovery: oauth.discovery, clients: oauth.clients },
     },
     oauth,
+    subjects: obo.subjects,
     status: {
       ...asking,
       ...{ inspection, variables },

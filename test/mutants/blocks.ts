@@ -197,8 +197,27 @@ export const blocks: readonly Mutant[] = [
   {
     id: 'blocks.run.choose',
     file: `${folder}/standing.ts`,
-    find: 'return first ?? (named.length === 1 ? named[0] : undefined);',
-    replace: 'return first ?? named[0];',
+    find: 'if (living.length !== 1 && !living.some(({ isDefault }) => isDefault)) return undefined;',
+    replace: '',
+  },
+  {
+    id: 'blocks.run.as-calls',
+    file: `${folder}/standing.ts`,
+    find: 'return preferred(living.map(asOwn), now);',
+    replace: 'return living.find(({ isDefault }) => isDefault) ?? living[now && 0];',
+  },
+  {
+    id: 'blocks.run.foreseen',
+    file: 'packages/gateway/src/credentials/obo/subjectSource.ts',
+    find: "if (!mayExchange || kind !== 'user' || login?.issuer !== issuer) return 'absent';",
+    replace: 'if (!mayExchange || kind.length === 0) return undefined;',
+  },
+  {
+    id: 'blocks.run.order',
+    file: `${folder}/standing.ts`,
+    find: 'choices: living.map(asChoice),\n    selected:',
+    replace:
+      'choices: [...living].sort((a, b) => Number(b === chosen) - Number(a === chosen)).map(asChoice),\n    selected:',
   },
   {
     id: 'blocks.run.side-by-side',

@@ -73,9 +73,9 @@ export const sets: readonly Mutant[] = [
   },
   {
     id: 'sets.run.own-only',
-    file: `${folder}/setRuns.ts`,
-    find: 'const all = await runs.list(principal.tenant, principal.userId, setId);',
-    replace: "const all = await runs.list(principal.tenant, principal.userId.slice(0, 0) + 'x', setId);",
+    file: `${stores}/sqlite/runs.ts`,
+    find: "const OWN = 'tenant = ? AND userId = ?';",
+    replace: "const OWN = 'tenant = ? AND length(?) > 0';",
   },
   {
     id: 'sets.run.missing',
@@ -147,8 +147,8 @@ export const sets: readonly Mutant[] = [
   {
     id: 'sets.run.account',
     file: `${folder}/runnerOf.ts`,
-    find: 'user.disabledAt === null;',
-    replace: 'user.disabledAt !== 0;',
+    find: 'if (!isTheirs || (user.signedOutAt ?? -1) >= since)',
+    replace: 'if (!isTheirs && since < 0)',
   },
   {
     id: 'sets.run.v08',

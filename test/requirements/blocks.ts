@@ -68,6 +68,18 @@ export const blocks = {
     'done',
     'Whether a credential can be used is told from its record, without opening it; only who never had one goes without.',
   ],
+  'blocks.run.order': [
+    'done',
+    'The choices of a credential keep their order whichever is selected; to go without is offered only where a credential is optional and there never was one.',
+  ],
+  'blocks.run.as-calls': [
+    'done',
+    'A run takes the credential that a call would: a token that was brought and is over gives way to a sign-in that works.',
+  ],
+  'blocks.run.foreseen': [
+    'done',
+    'Who has no sign-in to exchange for a server with obo is told so before a block runs.',
+  ],
   'blocks.run.missing': [
     'done',
     'Missing inputs and missing credentials are named in one answer before anything is asked of anybody.',

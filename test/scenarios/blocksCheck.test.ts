@@ -241,6 +241,15 @@ describe('checking blocks', () => {
     ]);
     expect(await told({})).toEqual([502, 'BLOCK_OUTPUT_INVALID', ['structuredContent'], undefined]);
     expect(await told({ isError: true })).toEqual([200, undefined, undefined, true]);
+    // Over what arguments may be it is checked all the same; what is too large for that is nobody's promise.
+    const more = (kib: number, n: unknown) => ({ structuredContent: { n, more: 'x'.repeat(kib * 1024) } });
+    expect(await told(more(512, 1))).toEqual([200, undefined, undefined, false]);
+    expect((await told(more(512, 'no'))).slice(0, 3)).toEqual([
+      ...[502, 'BLOCK_OUTPUT_INVALID', ['structuredContent.n']],
+    ]);
+    expect((await told(more(1_100, 1))).slice(0, 3)).toEqual([
+      ...[502, 'BLOCK_OUTPUT_INVALID', ['structuredContent']],
+    ]);
   });
 
   verifies('blocks.run.stream', 'progress and the result come as events to who asks for them', async () => {

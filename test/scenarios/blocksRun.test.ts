@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { verifies } from '@behalf/testkit';
 import { describe, expect } from '@jest/globals';
-import { run, saveBlock, shareWith, sharing } from './blockScene.ts';
+import { check, run, saveBlock, shareWith, sharing } from './blockScene.ts';
 import { createGrantScenes, type GrantScene, type GrantSceneOptions } from './grantScene.ts';
 import type { CallBody, Person } from './people.ts';
 import { createScene } from './scene.ts';
@@ -200,6 +200,29 @@ describe('a credential that was deleted', () => {
       expect(shown((await run(ada, id, { inputs, credential: 'work' })).body)).toBe(tokens[1]);
       await ada.send('DELETE', '/api/mcp/notes/credentials/club');
       expect(shown((await run(ada, id, { inputs })).body)).toBe(tokens[1]);
+    },
+  );
+
+  verifies(
+    'blocks.run.order',
+    'choices keep their order whichever is named or becomes the default; only who never had one goes without',
+    async () => {
+      const server = { requiresOAuth: undefined, auth: 'optional' };
+      const { ada, bob, id, connect, start } = await begin({ server });
+      for (const label of ['work', 'club']) await connect(ada, await start(ada, { label }));
+      const look = async (who: Person, credential?: string) => {
+        const credentials = credential === undefined ? {} : { [id]: credential };
+        const { body } = await check(who, { ids: [id], inputs: { [id]: inputs }, credentials });
+        const { choices, selected, mayGoWithout } = body.blocks[0]!.credentials!;
+        return [choices.map(({ label }) => label), selected, mayGoWithout];
+      };
+      const order = ['club', 'default', 'work'];
+      expect(await look(ada)).toEqual([order, 'default', false]);
+      for (const named of ['work', 'club']) expect(await look(ada, named)).toEqual([order, named, false]);
+      await ada.send('PATCH', '/api/mcp/notes/credentials/work', { isDefault: true });
+      await run(ada, id, { inputs });
+      expect(await look(ada)).toEqual([order, 'work', false]);
+      expect(await look(bob)).toEqual([[], null, true]);
     },
   );
 

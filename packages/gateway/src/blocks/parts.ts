@@ -1,5 +1,6 @@
 import type { Clock } from '@behalf/kernel';
 import type { Acl } from '../access/acl.ts';
+import type { SubjectSource } from '../credentials/obo/subject.ts';
 import type { UserVariables } from '../credentials/userVariables.ts';
 import type { CredentialVault } from '../credentials/vault/vault.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -25,6 +26,8 @@ export interface SaveBlockParts extends Omit<ViewBlockParts, 'acl' | 'roles'>, W
 export interface StandingParts {
   readonly vault: Pick<CredentialVault, 'list'>;
   readonly variables: Pick<UserVariables, 'flags'>;
+  /** Whether the caller has a sign-in of their own that could be exchanged. */
+  readonly subjects: Pick<SubjectSource, 'foresee'>;
   readonly clock: Clock;
 }
 

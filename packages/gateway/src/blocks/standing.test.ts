@@ -19,11 +19,14 @@ function summary(label: string, over: Partial<CredentialSummary> = {}): Credenti
 /** How it stands with these credentials at a server where users sign in. */
 async function standing(
   own: CredentialSummary[],
-  { label, settings = {} }: { label?: string; settings?: object } = {},
+  { label, settings = {}, subject }: { label?: string; settings?: object; subject?: 'absent' } = {},
 ) {
   const server = define('notes', { requiresOAuth: true, ...settings });
   const clock = createFakeClock();
-  const parts = { vault: { list: async () => own }, variables: { flags: async () => ({}) }, clock };
+  const parts = {
+    ...{ vault: { list: async () => own }, variables: { flags: async () => ({}) }, clock },
+    subjects: { foresee: async () => subject },
+  };
   const { needs, selected, mayGoWithout } = await standingOf(parts, server, ada, label);
   const [need] = needs;
   return [need?.kind === 'sign_in' ? need.reason : need?.kind, selected, mayGoWithout];
@@ -62,6 +65,41 @@ describe('how it stands with a credential', () => {
       expect(await standing([ended])).toEqual(['revoked', null, false]);
       expect(await standing([ended, a])).toEqual([undefined, 'a', false]);
       expect(await standing([ended, a], { label: 'default' })).toEqual(['absent', null, false]);
+    },
+  );
+
+  verifies(
+    'blocks.run.as-calls',
+    'a token that was brought and is over gives way to a sign-in that works',
+    async () => {
+      const brought = summary('default', { kind: 'static', hasRefreshToken: false, ...past });
+      const signIn = summary('work');
+      expect(await standing([brought, signIn])).toEqual([undefined, 'work', false]);
+      expect(await standing([brought])).toEqual(['expired_no_refresh', 'default', false]);
+      expect(await standing([brought, summary('work', { ...past, hasRefreshToken: false })])).toEqual([
+        ...['expired_no_refresh', 'default', false],
+      ]);
+      const working = summary('default', { kind: 'static', hasRefreshToken: false });
+      expect(await standing([working, signIn])).toEqual([undefined, 'default', false]);
+      // Who names it gets it, or is told.
+      expect(await standing([brought, signIn], { label: 'default' })).toEqual([
+        ...['expired_no_refresh', 'default', false],
+      ]);
+    },
+  );
+
+  verifies(
+    'blocks.run.foreseen',
+    'a sign-in here that would be exchanged is missed before anything runs',
+    async () => {
+      const settings = { requiresOAuth: undefined, obo: { scopes: 'api://x/.default' } };
+      expect(await standing([], { settings, subject: 'absent' })).toEqual(['absent', null, false]);
+      expect((await standing([], { settings }))[0]).toBeUndefined();
+      expect(await standing([summary('default')], { subject: 'absent' })).toEqual([
+        undefined,
+        'default',
+        false,
+      ]);
     },
   );
 

@@ -1,14 +1,15 @@
 import type { CredentialChoice, CredentialNeed } from '@behalf/contracts';
 import { variablesOf } from '../configure/serverView.ts';
+import { preferred } from '../credentials/chosenCredential.ts';
 import { credentialHolder } from '../credentials/credentialHolder.ts';
 import { takesOwnToken, takesValues } from '../credentials/credentials.ts';
 import { mayGoBare } from '../credentials/oauthTokens.ts';
 import type { CredentialSummary } from '../credentials/vault/vault.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { Principal } from '../principal/principal.ts';
-import { declaredVariables } from '../registry/scope.ts';
+import { declaredVariables, usesGraph } from '../registry/scope.ts';
 import type { ServerSnapshot, UserServer } from '../registry/server.ts';
-import { connectPage } from '../toolcall/signInNeeded.ts';
+import { connectPage, OWN_SIGN_IN } from '../toolcall/signInNeeded.ts';
 import type { StandingParts } from './parts.ts';
 
 type Without<T> = T extends unknown ? Omit<T, 'blocks'> : never;
@@ -33,7 +34,10 @@ export async function standingOf(
   principal: Principal,
   label?: string,
 ): Promise<Standing> {
-  const values = await missingValues(parts, server, principal);
+  const values = [
+    ...(await missingValues(parts, server, principal)),
+    ...(await missingSubject(parts, server, principal)),
+  ];
   if (server.scope === 'app' || !takesOwnToken(server)) {
     // What is named must be what is used, and here nothing of the caller's is.
     if (label !== undefined) throw new GatewayError('MCP_CREDENTIAL_NOT_FOUND');
@@ -41,8 +45,9 @@ export async function standingOf(
   }
   const own = await ownCredentials(parts, server, principal);
   const living = own.filter(({ status }) => status !== 'revoked');
-  const chosen = choose(living, label);
-  const needs = [...values, ...signInNeeds(server, { own, living, chosen, label }, parts.clock.now())];
+  const now = parts.clock.now();
+  const chosen = choose(living, label, now);
+  const needs = [...values, ...signInNeeds(server, { own, living, chosen, label }, now)];
   return {
     needs,
     choices: living.map(asChoice),
@@ -62,12 +67,31 @@ async function ownCredentials(
   return all.filter(({ kind }) => kind === 'oauth_code' || kind === 'static');
 }
 
-/** The one that is named, else the default one, else the only one. Of two of one label as a call would take them. */
-function choose(living: readonly CredentialSummary[], label?: string): CredentialSummary | undefined {
-  const named = label === undefined ? living : living.filter((each) => each.label === label);
-  const first = named.find(({ isDefault }) => isDefault);
-  if (first || label === undefined) return first ?? (named.length === 1 ? named[0] : undefined);
-  return named.find(({ kind }) => kind === 'oauth_code') ?? named[0];
+/**
+ * The one that is named; else, where there is a default one or only one, the one that a call would use: a token that was brought
+ * and is over gives way to a sign-in that works. Several without a default are for their user to choose from.
+ */
+function choose(
+  living: readonly CredentialSummary[],
+  label: string | undefined,
+  now: number,
+): CredentialSummary | undefined {
+  if (label !== undefined) {
+    const named = living.filter((each) => each.label === label);
+    return named.find(({ isDefault }) => isDefault) ?? named.find(isSignIn) ?? named[0];
+  }
+  if (living.length !== 1 && !living.some(({ isDefault }) => isDefault)) return undefined;
+  return preferred(living.map(asOwn), now);
+}
+
+function isSignIn({ kind }: CredentialSummary): boolean {
+  return kind === 'oauth_code';
+}
+
+/** What choosing needs of a record: whether there is a refresh token, and not which. */
+function asOwn(credential: CredentialSummary) {
+  const { hasRefreshToken, expiresAt } = credential;
+  return { ...credential, rtHash: hasRefreshToken ? 'there' : null, tokenExpiresAt: expiresAt };
 }
 
 interface Candidates {
@@ -104,6 +128,17 @@ function whyUnusable(credential: CredentialSummary, now: number): string | undef
   // Its access token may live on.
   if (status === 'rejected') return isOver ? (reason ?? 'rejected') : undefined;
   return status;
+}
+
+/** Where the caller's own sign-in here is exchanged, and there is none that could be. */
+async function missingSubject(
+  { subjects }: StandingParts,
+  server: ServerSnapshot,
+  principal: Principal,
+): Promise<Need[]> {
+  if (server.scope === 'app' || !(server.auth === 'obo' || usesGraph(server.settings))) return [];
+  const reason = await subjects.foresee(principal);
+  return reason === undefined ? [] : [{ kind: 'sign_in', ...named(server), connectUrl: OWN_SIGN_IN, reason }];
 }
 
 async function missingValues(

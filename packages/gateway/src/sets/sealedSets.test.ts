@@ -82,5 +82,7 @@ describe('sets and runs in the store', () => {
     const [row] = await store.raw.page('runs', null, 1);
     await store.raw.put('runs', [{ ...row!, sealed: row!.titleSealed }]);
     expect(await runs.find('default', 'ada', 'r1')).toBeNull();
+    await store.raw.put('runs', [{ ...row!, titleSealed: row!.sealed }]);
+    expect(await runs.list('default', 'ada', 's1')).toEqual([]);
   });
 });

@@ -8,7 +8,7 @@ import type { Answer } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 
 /** Where a browser signs in here. What the next sign-in has to prove is known to the page, not to its address. */
-const OWN_SIGN_IN = '/oauth/openid';
+export const OWN_SIGN_IN = '/oauth/openid';
 
 /** Where a user connects a server. A page of ours that begins nothing by itself: it works for whoever is signed in there. */
 export function connectPage({ name }: Pick<ServerSnapshot, 'name'>): string {

@@ -24,9 +24,10 @@ export interface ArgumentValidatorParts {
 export interface ArgumentValidator {
   /**
    * What is wrong with the arguments, or null. They pass unchanged: nothing is filled in or converted. A schema that
-   * cannot be checked safely is not checked: the server judges for itself, and the tool stays usable.
+   * cannot be checked safely is not checked: the server judges for itself, and the tool stays usable. `largest`: in bytes, of
+   * what is not arguments.
    */
-  validate(tool: ToolIdentity, inputSchema: Json, args: unknown): Diagnostic[] | null;
+  validate(tool: ToolIdentity, inputSchema: Json, args: unknown, largest?: number): Diagnostic[] | null;
 }
 
 const MAX_COMPILED = 500;
@@ -61,8 +62,8 @@ export function createArgumentValidator({
   }
 
   return {
-    validate(tool, inputSchema, args) {
-      const oversize = measureArguments(args);
+    validate(tool, inputSchema, args, largest) {
+      const oversize = measureArguments(args, largest);
       if (oversize) return [oversize];
       const entry = schemas.find(tool.serverId, inputSchema);
       if (!entry) return postponed(tool);

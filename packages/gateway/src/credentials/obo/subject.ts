@@ -37,5 +37,10 @@ export interface SubjectSource {
    * this caller may not exchange at all.
    */
   current(principal: Principal, kind?: SubjectKind): Subject | Promise<Subject>;
+  /**
+   * Why this caller certainly has none, as far as it can be told without opening or renewing a token; undefined: they may have
+   * one.
+   */
+  foresee(principal: Principal): Promise<SubjectUnavailable['reason'] | undefined>;
   close(): void;
 }

@@ -206,6 +206,17 @@ export function createSubjectSource(parts: SubjectSourceParts): SubjectSource {
         return { subject, session: null, until: subject.expiresAt };
       });
     },
+    async foresee({ kind, userId, issuer, by }) {
+      const mayExchange = by.via !== 'api_key' || by.scopes.includes('obo');
+      if (!mayExchange || kind !== 'user' || login?.issuer !== issuer) return 'absent';
+      if (by.via === 'bearer') {
+        if (by.token?.issuer !== issuer) return 'absent';
+        return clock.now() >= by.token.expiresAt ? 'expired_no_refresh' : undefined;
+      }
+      const live = await sessions.list(userId);
+      const isTheirs = (hash: string) => by.via === 'api_key' || hash === by.session;
+      return live.some(({ hash, via }) => via === 'openid' && isTheirs(hash)) ? undefined : 'absent';
+    },
     close() {
       leave();
       known.clear();

@@ -5,8 +5,8 @@ const LARGEST_ARGUMENTS = 256 * 1024;
 const DEEPEST_ARGUMENTS = 32;
 
 /** What is wrong with the sheer size of the arguments, found without writing them out. */
-export function measureArguments(args: unknown): Diagnostic | undefined {
-  const found = { left: LARGEST_ARGUMENTS, tooDeep: false };
+export function measureArguments(args: unknown, largest = LARGEST_ARGUMENTS): Diagnostic | undefined {
+  const found = { left: largest, tooDeep: false };
 
   function walk(value: unknown, depth: number): void {
     if (found.left < 0 || found.tooDeep) return;
@@ -31,5 +31,9 @@ export function measureArguments(args: unknown): Diagnostic | undefined {
     return { path: 'arguments', code: 'too_deep', message };
   }
   if (found.left >= 0) return undefined;
-  return { path: 'arguments', code: 'too_large', message: 'The arguments are larger than 256 KiB.' };
+  return {
+    path: 'arguments',
+    code: 'too_large',
+    message: `The arguments are larger than ${largest / 1024} KiB.`,
+  };
 }
