@@ -75,6 +75,10 @@ export const cli = {
   ],
   'cli.progress.told': ['done', 'What takes long says what it is doing, beside what was asked for.'],
   'cli.test.server': ['done', 'The command line tests a server and says how long it took and what it has.'],
+  'cli.blocks': [
+    'done',
+    'Blocks are listed, checked and run from the terminal; inputs and credentials that are missing are named together.',
+  ],
   'cli.call.typed': ['done', 'Inputs of a tool are read as the tool declares them.'],
   'cli.call.missing': ['done', 'Inputs that are missing are named together before anything is sent.'],
   'cli.call.result': [

@@ -1,4 +1,5 @@
 import type { Command } from '../command.ts';
+import { blockCheck, blockList, blockRun } from './blocks.ts';
 import { configCheck } from './configCheck.ts';
 import { doctor } from './doctor.ts';
 import { mcpAdd } from './mcpAdd.ts';
@@ -21,6 +22,9 @@ export const commands: readonly Command[] = [
   mcpLogin,
   mcpLogout,
   mcpReauth,
+  blockList,
+  blockCheck,
+  blockRun,
   tokenImport,
   tokenList,
   doctor,

@@ -4,6 +4,7 @@ import { CliError, usageError } from '../cliError.ts';
 import type { Command, Context } from '../command.ts';
 import { endingOf, GatewayProblem } from '../gateway/explainProblem.ts';
 import { definition } from '../gateway/paths.ts';
+import { inputOptions, jsonArguments } from '../input/givenInputs.ts';
 import { readArguments } from '../input/readArguments.ts';
 import { clean } from '../output/clean.ts';
 import { readResult, resultText, type ToolResult } from '../output/toolResult.ts';
@@ -15,20 +16,7 @@ export const mcpCall: Command = {
   path: ['mcp', 'call'],
   summary: 'calls a tool',
   arguments: [serverArgument, { name: 'TOOL', about: 'The name of the tool, as the server calls it.' }],
-  options: [
-    {
-      name: 'arg',
-      value: 'NAME=VALUE',
-      multiple: true,
-      about:
-        'One input, read as the tool declares it: a number, true or false, JSON for lists and objects. Of a list, repeat it.',
-    },
-    {
-      name: 'json-args',
-      value: 'JSON',
-      about: 'All inputs as one JSON object; --arg is laid over it. "-": from standard input.',
-    },
-  ],
+  options: inputOptions,
   notes: [
     'Inputs that are missing or do not fit are named together, and nothing is sent. Exit code 1: the tool ran and failed, or asks first.',
     'What is printed are the words of the server; signs that a terminal would act upon are left out.',
@@ -94,18 +82,4 @@ function notThere({ state, code, tools }: ServerToolsView, server: string, name:
         ? `Sign in with: behalf mcp login ${server}`
         : `See why with: behalf doctor ${server}`,
   });
-}
-
-async function jsonArguments({ given, io }: Context): Promise<Record<string, unknown>> {
-  const text = given.text('json-args');
-  if (text === undefined) return {};
-  const json = text === '-' ? await io.readStdin() : text;
-  try {
-    const value: unknown = JSON.parse(json);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value))
-      return value as Record<string, unknown>;
-  } catch {
-    // Told below.
-  }
-  throw usageError('--json-args is no JSON object.');
 }
