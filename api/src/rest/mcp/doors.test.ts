@@ -117,6 +117,8 @@ describe('the doors to the servers', () => {
         '/api/mcp/blocks': { server: 'own', tool: 'echo' },
         '/api/mcp/blocks/:id': { title: 'Another' },
         '/api/mcp/blocks/check': { ids: ['echo'] },
+        '/api/mcp/sets': { title: 'Set', steps: [{ key: 'a', block: 'echo' }] },
+        '/api/mcp/sets/:id': { title: 'Another' },
         '/api/mcp/approvals/:id': { approve: true },
         '/api/mcp/:serverName/credentials/:label': { isDefault: true },
         '/api/mcp/:serverName/credential': { accessToken: 'a' },

@@ -140,6 +140,19 @@ describe('the token of a caller', () => {
     expect(await ask(smuggled as UserPrincipal)).toBe('login');
   });
 
+  verifies('blocks.run.foreseen', 'is told to be absent without opening one', async () => {
+    const { source, ada, signIn, apiKey, bearer, clock } = await createSubjectRig();
+    const key = apiKey(ada, ['mcp', 'obo']);
+    expect(await source.foresee(key)).toBe('absent');
+    const { caller } = await signIn(ada, 'login');
+    const shown = bearer(ada, 'shown');
+    for (const one of [caller, key, shown]) expect(await source.foresee(one)).toBeUndefined();
+    expect(await source.foresee(apiKey(ada, ['mcp']))).toBe('absent');
+    expect(await source.foresee({ ...caller, issuer: 'local' })).toBe('absent');
+    await clock.advance(HOUR_MS);
+    expect(await source.foresee(shown)).toBe('expired_no_refresh');
+  });
+
   verifies('obo.subject.api-key', 'needs the scope, and says so', async () => {
     const { ask, ada, signIn, apiKey, reads } = await createSubjectRig();
     await signIn(ada, 'login');
