@@ -78,18 +78,24 @@ export async function startDpopServer(): Promise<DpopServer> {
       if (proof) server.proofs.push({ path: '/token', ...proof, status });
       send(res, status, body, headers);
     };
-    if (!proof) return reply(400, { error: 'invalid_dpop_proof' });
+    if (!proof) {
+      reply(400, { error: 'invalid_dpop_proof' });
+      return;
+    }
     if (server.nonce !== undefined && (server.fickle || proof.nonce !== server.nonce)) {
       if (server.fickle) server.nonce = randomUUID();
-      return reply(400, { error: 'use_dpop_nonce' }, { 'dpop-nonce': server.nonce });
+      reply(400, { error: 'use_dpop_nonce' }, { 'dpop-nonce': server.nonce });
+      return;
     }
     const sent = form.get(grant === 'refresh_token' ? 'refresh_token' : 'code') ?? '';
     const bound = grant === 'refresh_token' ? refreshes.get(sent) : codes.get(sent);
     const isKnown = grant === 'client_credentials' || bound !== undefined;
     codes.delete(sent);
     refreshes.delete(sent);
-    if (!isKnown || (typeof bound === 'string' && bound !== proof.jkt))
-      return reply(400, { error: 'invalid_grant' });
+    if (!isKnown || (typeof bound === 'string' && bound !== proof.jkt)) {
+      reply(400, { error: 'invalid_grant' });
+      return;
+    }
     const pair = { access_token: `at-${randomUUID()}`, refresh_token: `rt-${randomUUID()}` };
     accesses.set(pair.access_token, proof.jkt);
     refreshes.set(pair.refresh_token, proof.jkt);
@@ -99,9 +105,14 @@ export async function startDpopServer(): Promise<DpopServer> {
 
   async function handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const url = new URL(req.url ?? '/', server.origin);
-    if (url.pathname === '/.well-known/oauth-authorization-server') return send(res, 200, server.metadata);
-    if (url.pathname.startsWith('/.well-known/oauth-protected-resource'))
-      return send(res, 200, server.resource);
+    if (url.pathname === '/.well-known/oauth-authorization-server') {
+      send(res, 200, server.metadata);
+      return;
+    }
+    if (url.pathname.startsWith('/.well-known/oauth-protected-resource')) {
+      send(res, 200, server.resource);
+      return;
+    }
     if (url.pathname === '/authorize') {
       const [code, jkt] = [randomUUID(), url.searchParams.get('dpop_jkt')];
       server.announced.push(jkt);

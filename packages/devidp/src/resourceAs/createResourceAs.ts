@@ -83,7 +83,10 @@ export async function createResourceAs(options: ResourceAsOptions): Promise<Reso
   async function handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const path = req.url?.split('?')[0];
     if (req.headers.host !== authority) return void res.writeHead(421).end();
-    if (path === METADATA) return reply(res, 200, metadata());
+    if (path === METADATA) {
+      reply(res, 200, metadata());
+      return;
+    }
     if (path !== PATH || req.method !== 'POST') return void res.writeHead(404).end();
     const form = new URLSearchParams(String(await readBody(req)));
     const { sub, jti } = unverified(form.get('assertion'));

@@ -8,7 +8,10 @@ import type { Credentials } from '../credentials/credentials.ts';
 import type { Json } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import { callTool } from './callTool.ts';
+import type { Token } from '../upstream/target.ts';
 import { listServer } from './listServer.ts';
+
+const textOf = (token: Token) => (typeof token === 'string' ? token : token.text);
 
 afterEach(closeVaultRigs);
 
@@ -41,7 +44,7 @@ async function ownTokensRig(...happenings: Happening[]) {
   };
   const tokens: string[] = [];
   rig.answers = async ({ options }): Promise<Json> => {
-    const token = String(await options.bearer!.token());
+    const token = textOf(await options.bearer!.token());
     tokens.push(token);
     await happenings.shift()?.(token);
     return { content: [{ type: 'text', text: tokens.join(' ') }], resources: [] };
@@ -131,10 +134,10 @@ describe('a token that was renewed in the middle of a call', () => {
     const scene = await ownTokensRig();
     const { rig, vault } = scene;
     rig.answers = async ({ options }): Promise<Json> => {
-      const first = String(await options.bearer!.token());
+      const first = textOf(await options.bearer!.token());
       // Another call renews it.
       await vault.vault.recover(keyOf(), first);
-      const second = await options.bearer!.token();
+      const second = textOf(await options.bearer!.token());
       expect(second).not.toBe(first);
       return { content: [{ type: 'text', text: `${first} ${second}` }] };
     };

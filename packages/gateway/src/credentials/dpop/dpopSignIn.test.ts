@@ -45,7 +45,7 @@ describe('a sign-in at a server that wants tokens bound to a key', () => {
       const presented = presentable(held);
       expect(typeof presented).toBe('object');
       // Whoever treats it as text sends nothing of it.
-      expect(`${presented as unknown as string}`).not.toContain(held.accessToken);
+      expect(String(presented as unknown)).not.toContain(held.accessToken);
     },
   );
 

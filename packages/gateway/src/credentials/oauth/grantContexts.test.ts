@@ -227,10 +227,10 @@ describe('a token that a user brings', () => {
     'is shown to the server first, and not kept where it is refused',
     async () => {
       for (const said of ['refused', 'unreachable', 'unverified', 'ok'] as const) {
-        const shown: string[] = [];
+        const shown: unknown[] = [];
         const scene = await signInScene({
           probe: async (_server, _principal, { key, token }) => {
-            shown.push(String(token));
+            shown.push(token);
             expect(await scene.store.credentials.find(key)).toBeNull();
             return said;
           },

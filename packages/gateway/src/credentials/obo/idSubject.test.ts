@@ -84,7 +84,7 @@ describe('the ID token of a sign-in', () => {
     await rig.clock.advance(6 * MINUTE_MS);
     const second = idToken(rig.clock.now() + 5 * MINUTE_MS);
     answers.push(given(2, second));
-    const both = await Promise.all([1, 2].map(() => rig.source.current(caller, 'id_token')));
+    const both = await Promise.all([1, 2].map(async () => rig.source.current(caller, 'id_token')));
     expect(both.map(({ token }) => token.reveal())).toEqual([second, second]);
     expect(asked).toBe(1);
 

@@ -37,7 +37,7 @@ describe('the extension by which a token is had', () => {
   verifies('id-jag.extension', 'is declared when a legacy session begins', async () => {
     const { server, open } = await createHttpRig({ era: 'legacy', tools });
     await open({}, { bearer });
-    expect(server.requests.map(said)).toContainEqual(['initialize', declared]);
+    expect(server.requests.map(said)).toContainEqual(['initialize', expect.objectContaining(declared)]);
   });
 
   for (const era of ['modern', 'legacy'] as const) {
