@@ -113,4 +113,11 @@ export const idJag: readonly Mutant[] = [
     find: '[credential, ...legs.map((leg) => leg.credential)]',
     replace: '[credential]',
   },
+  {
+    id: 'id-jag.secrecy',
+    file: provider,
+    find: 'throw error instanceof ExchangeFault ? ofResourceServer(error) : error;',
+    replace:
+      'throw error instanceof ExchangeFault ? new ExchangeFault(error.code, { ...error.detail, hint: assertion }) : error;',
+  },
 ];

@@ -19,6 +19,7 @@ export const idJag = {
     'done',
     'An ID token leaves for the provider’s token endpoint and for nowhere else.',
   ],
+  'id-jag.secrecy': ['done', 'No ID token, assertion or access token is in an answer, a log or a store.'],
   'id-jag.checked': ['done', 'An assertion for another client, audience, resource or issuer goes nowhere.'],
   'id-jag.not-bearer': ['done', 'What is no assertion is none, and an assertion is never a bearer token.'],
   'id-jag.single-use': ['done', 'An assertion is sent once: a repetition fetches another.'],
