@@ -3,7 +3,6 @@ import {
   asksForSignIn,
   createApprovals,
   createArgumentValidator,
-  createCatalog,
   createConnectionManager,
   createDrafts,
   createCredentials,
@@ -11,12 +10,9 @@ import {
   createInspectDefinition,
   createInspection,
   createListAll,
-  createListings,
-  createListNews,
   createOpenUpstream,
   createOverrides,
   createRegistry,
-  createServerKeys,
   createStdioLimits,
   createStoredServers,
   createToolPolicy,
@@ -29,13 +25,10 @@ import {
   followSignOuts,
   holderValues,
   inspectServer,
-  listKinds,
   openWithoutSession,
-  principalKey,
   createRetiringServers,
   createServerGrants,
   probeGrant,
-  readVariablesKey,
   type Approvals,
   type CallParts,
   type ConfigureParts,
@@ -45,7 +38,6 @@ import {
   type Drafts,
   type ListAllServersParts,
   type Listings,
-  type ListKind,
   type ListNews,
   type ListToolsParts,
   type Log,
@@ -66,6 +58,7 @@ import type { Clock, Keyring, Random } from '@behalf/kernel';
 import { declaresPlainHttp } from '@behalf/settings';
 import type { Closers } from './closers.ts';
 import type { Access } from './composeAccess.ts';
+import { composeLists } from './composeLists.ts';
 import { composeOAuth, type ComposeOAuthParts } from './composeOAuth.ts';
 import { composeObo } from './composeObo.ts';
 import type { Vault } from './composeVault.ts';
@@ -140,25 +133,16 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     kill: (pid: number, signal: NodeJS.Signals) => void process.kill(pid, signal),
   };
   const open = createOpenUpstream({ ...upstreamParts, limits: createStdioLimits() });
-  const catalog = createCatalog({ clock, log });
-  closers.add(() => catalog.close());
-  const listings = createListings({ clock });
-  const news = createListNews();
+  const lists = composeLists({ clock, log, closers });
+  const { catalog, listings, news } = lists;
   const connections = createConnectionManager({
     open: async (target, options) => {
       const upstream = await open(target, options);
       // What everybody shares is worth a stream of its own; a user's connection is asked again when it is used.
       if (options.owner === undefined) {
-        upstream.listen(
-          ({ method }) => {
-            const kind = changedKind(method);
-            if (kind === undefined) return;
-            if (kind === 'tools') catalog.onListChanged(options.server);
-            else listings.invalidate(options.server);
-            news.tell({ serverId: options.server, kinds: [kind] });
-          },
-          { ...(target.type !== 'stdio' && { headers: target.headers }) },
-        );
+        upstream.listen(({ method }) => lists.heard(options.server, method), {
+          ...(target.type !== 'stdio' && { headers: target.headers }),
+        });
       }
       return upstream;
     },
@@ -213,22 +197,6 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
   }
   const variableCache = createVariableCache({ store: primary.variables, keyring, changes, clock });
   closers.add(() => variableCache.close());
-  closers.add(
-    changes.subscribe(({ topic, id }) => {
-      if (topic !== 'variables') return;
-      // Entered at another replica: what was listed with the old values is listed anew.
-      const owner = readVariablesKey(id);
-      const outdated = owner
-        ? [[owner.serverId, principalKey(owner)] as const]
-        : registry
-            .all()
-            .flatMap(({ scope, id: serverId }) => (scope === 'user' ? [[serverId] as const] : []));
-      for (const [serverId, holder] of outdated) {
-        catalog.invalidate(serverId, holder);
-        listings.invalidate(serverId, holder);
-      }
-    }),
-  );
   const variables = createUserVariables({ store: primary.variables, keyring, changes, clock });
   const obo = await composeObo({ ...parts, registry });
   // Before what gives the tokens with which sessions are ended.
@@ -248,16 +216,9 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
       connections.update(servers);
       catalog.update(servers);
       inspection.update(servers);
-      news.tell({ kinds: listKinds });
     }),
   );
-  const serverKeys = createServerKeys(registry);
-  closers.add(
-    changes.subscribe(({ topic }) => {
-      // Who may use what: a caller may see more servers now, or fewer.
-      if (topic === 'acl' || topic === 'roles') news.tell({ kinds: listKinds });
-    }),
-  );
+  const serverKeys = lists.follow(registry, changes);
   const fromFile = () => ({
     settings: configuration.current(),
     isBuiltIn: configuration.isBuiltIn(),
@@ -293,9 +254,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
   });
   closers.add(() => signOuts.stop());
   const forget = async (serverId: string, principal: string) => {
-    catalog.invalidate(serverId, principal);
-    listings.invalidate(serverId, principal);
-    news.tell({ serverId, holderKey: principal, kinds: listKinds });
+    lists.forget(serverId, principal);
     await connections.dropHolder(serverId, principal);
   };
   closers.add(
@@ -423,8 +382,4 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     },
     forget,
   };
-}
-
-function changedKind(method: string): ListKind | undefined {
-  return listKinds.find((kind) => method === `notifications/${kind}/list_changed`);
 }

@@ -225,9 +225,9 @@ export const rest: readonly Mutant[] = [
   },
   {
     id: 'rest.values.other-replica',
-    file: 'api/src/composeServers.ts',
-    find: "scope === 'user' ? [[serverId] as const] : []",
-    replace: "scope === 'user' && serverId === '' ? [[serverId] as const] : []",
+    file: 'api/src/composeLists.ts',
+    find: "for (const server of registry.all()) if (server.scope === 'user') invalidate(server.id);",
+    replace: '',
   },
   {
     id: 'rest.door.session-only',

@@ -108,10 +108,7 @@ export function createLegacyDoor(parts: LegacyDoorParts): LegacyDoor {
       accepted(exchange.res, headers);
     },
     async batch(exchange, endpoint, body) {
-      const read = body.map(readMessage);
-      if (read.length === 0 || read.length > MOST_IN_A_BATCH || !areMessages(read))
-        throw invalidRequest('A batch has between one and fifty messages');
-      const messages: readonly RpcMessage[] = read;
+      const messages = readBatch(body);
       const at = await requireSession(exchange, endpoint);
       if (at.session.version !== BATCH_VERSION) throw invalidRequest('This revision has no batches');
       // All of them before the first is begun.
@@ -145,6 +142,9 @@ function cancelName(id: string | number): string {
   return typeof id === 'number' ? `cancel:${id}` : `cancel:"${id}`;
 }
 
-function areMessages(messages: readonly (RpcMessage | undefined)[]): messages is readonly RpcMessage[] {
-  return messages.every((message) => message !== undefined);
+function readBatch(body: readonly unknown[]): readonly RpcMessage[] {
+  const messages = body.flatMap((one) => readMessage(one) ?? []);
+  if (messages.length > 0 && messages.length <= MOST_IN_A_BATCH && messages.length === body.length)
+    return messages;
+  throw invalidRequest('A batch has between one and fifty messages');
 }

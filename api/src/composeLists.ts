@@ -1,0 +1,76 @@
+import {
+  createCatalog,
+  createListings,
+  createListNews,
+  createServerKeys,
+  listKinds,
+  principalKey,
+  readVariablesKey,
+  type Catalog,
+  type Listings,
+  type ListNews,
+  type Log,
+  type Registry,
+  type ServerKeys,
+} from '@behalf/gateway';
+import type { ChangeFeed } from '@behalf/gateway/ports';
+import type { Clock } from '@behalf/kernel';
+import type { Closers } from './closers.ts';
+
+/** What is known of what servers offer, and who is told when it changes. */
+export interface Lists {
+  readonly catalog: Catalog;
+  readonly listings: Listings;
+  /** That something may be listed differently. */
+  readonly news: ListNews;
+  /** What a server says that everybody shares. */
+  heard(serverId: string, method: string): void;
+  /** What was listed with a user's old values is of no use any more. */
+  forget(serverId: string, principal: string): void;
+  /** Once there are servers: follows who may use which, and the values of users. */
+  follow(registry: Registry, changes: ChangeFeed): ServerKeys;
+}
+
+export function composeLists({ clock, log, closers }: { clock: Clock; log: Log; closers: Closers }): Lists {
+  const catalog = createCatalog({ clock, log });
+  closers.add(() => catalog.close());
+  const listings = createListings({ clock });
+  const news = createListNews();
+
+  function invalidate(serverId: string, holderKey?: string): void {
+    catalog.invalidate(serverId, holderKey);
+    listings.invalidate(serverId, holderKey);
+  }
+
+  return {
+    catalog,
+    listings,
+    news,
+    heard(serverId, method) {
+      const kind = listKinds.find((one) => method === `notifications/${one}/list_changed`);
+      if (kind === undefined) return;
+      if (kind === 'tools') catalog.onListChanged(serverId);
+      else listings.invalidate(serverId);
+      news.tell({ serverId, kinds: [kind] });
+    },
+    forget(serverId, principal) {
+      invalidate(serverId, principal);
+      news.tell({ serverId, holderKey: principal, kinds: listKinds });
+    },
+    follow(registry, changes) {
+      closers.add(registry.onChange(() => news.tell({ kinds: listKinds })));
+      closers.add(
+        changes.subscribe(({ topic, id }) => {
+          // Who may use what: a caller may see more servers now, or fewer.
+          if (topic === 'acl' || topic === 'roles') news.tell({ kinds: listKinds });
+          if (topic !== 'variables') return;
+          // Entered at another replica: what was listed with the old values is listed anew.
+          const owner = readVariablesKey(id);
+          if (owner) return invalidate(owner.serverId, principalKey(owner));
+          for (const server of registry.all()) if (server.scope === 'user') invalidate(server.id);
+        }),
+      );
+      return createServerKeys(registry);
+    },
+  };
+}
