@@ -49,10 +49,11 @@ describe('personal API keys', () => {
     return (await response.json()) as MadeKey;
   }
   const by = ({ key }: MadeKey) => tokenCaller(gateway.url, key);
-  const codeOf = async (response: Response) => ({
-    status: response.status,
-    code: ((await response.json()) as { code?: string }).code,
-  });
+  /** Of a problem, or of the error that clients of MCP read. */
+  const codeOf = async (response: Response) => {
+    const body = (await response.json()) as { code?: string; error?: { data?: { code?: string } } };
+    return { status: response.status, code: body.code ?? body.error?.data?.code };
+  };
   const change = async (person: Person, to: object) =>
     expect((await admin.send('PATCH', `/api/admin/users/${person.id}`, to)).status).toBe(200);
 
