@@ -5,6 +5,7 @@ import type { Principal } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import type { Inbound } from '../toolcall/call.ts';
 import { seeSaved } from '../saved/findSaved.ts';
+import { requireVersion } from '../saved/writeSaved.ts';
 import { walkTo } from '../toolcall/callTool.ts';
 import { holderKey } from '../toolcall/loadTools.ts';
 import { recordAudit, type Trail } from '../toolcall/recordAudit.ts';
@@ -25,6 +26,8 @@ export interface BlockRun {
   readonly inputs: Json;
   /** The label of one of the runner's own credentials. */
   readonly credential?: string | undefined;
+  /** The `If-Match` of the request: the version whose inputs the runner has seen. */
+  readonly ifMatch?: string | undefined;
 }
 
 /** The block that somebody wants to run, for those who have to know of it before it runs. */
@@ -78,6 +81,8 @@ async function walk(
 ): Promise<Answer> {
   const { block } = run;
   const { principal } = inbound;
+  // Whoever may edit it decides what it fixes: who read one version does not run, or approve, another.
+  requireVersion(run.ifMatch, block.version);
   const server = requireServer(parts, principal, block);
   trail.server = server;
   const args = gatherInputs(block, run.inputs);

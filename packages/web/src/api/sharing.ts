@@ -1,14 +1,19 @@
-import type { PrincipalSearchView, ServerPermissionsView, ShareRequest } from '@behalf/contracts';
+import type { PrincipalSearchView, SharingView, ShareRequest } from '@behalf/contracts';
 import { queryOptions } from '@tanstack/react-query';
 import { request, segment } from './request.ts';
 
-const sharingPath = (id: string) => `/api/permissions/mcpServer/${segment(id)}`;
+/** What can be shared. A server by `dbId`; one of the configuration by its name. */
+export interface Shared {
+  readonly kind: 'mcpServer' | 'block';
+  readonly id: string;
+}
 
-/** By `dbId`; of a server of the configuration by its name. */
-export const sharingQuery = (id: string) =>
+const sharingPath = ({ kind, id }: Shared) => `/api/permissions/${kind}/${segment(id)}`;
+
+export const sharingQuery = (shared: Shared) =>
   queryOptions({
-    queryKey: ['sharing', id],
-    queryFn: ({ signal }) => request<ServerPermissionsView>(sharingPath(id), { signal }),
+    queryKey: ['sharing', shared.kind, shared.id],
+    queryFn: ({ signal }) => request<SharingView>(sharingPath(shared), { signal }),
     // Read when the dialog opens: what is being edited does not change under one's hands.
     staleTime: 0,
     gcTime: 0,
@@ -16,8 +21,8 @@ export const sharingQuery = (id: string) =>
     refetchOnReconnect: false,
   });
 
-export async function shareServer(id: string, change: ShareRequest): Promise<void> {
-  await request(sharingPath(id), { method: 'PUT', body: change });
+export async function share(shared: Shared, change: ShareRequest): Promise<void> {
+  await request(sharingPath(shared), { method: 'PUT', body: change });
 }
 
 /** The gateway wants two characters at least. */

@@ -18,13 +18,17 @@ export interface ToolLog {
   readonly data?: unknown;
 }
 
-export interface ToolCall {
-  readonly server: string;
-  readonly tool: string;
-  readonly args: Readonly<Record<string, unknown>>;
+/** Who waits for the answer of a call, and hears what is said meanwhile. */
+export interface CallListener {
   readonly signal: AbortSignal;
   readonly onProgress: (progress: ToolProgress) => void;
   readonly onLog: (log: ToolLog) => void;
+}
+
+export interface ToolCall extends CallListener {
+  readonly server: string;
+  readonly tool: string;
+  readonly args: Readonly<Record<string, unknown>>;
 }
 
 export function toolCallPath(server: string, tool: string): string {
@@ -32,19 +36,20 @@ export function toolCallPath(server: string, tool: string): string {
 }
 
 /** Runs a tool and listens to it until it has an answer. Ending the connection cancels it. */
-export async function callTool({
-  server,
-  tool,
-  args,
-  signal,
-  onProgress,
-  onLog,
-}: ToolCall): Promise<ToolResult> {
+export async function callTool({ server, tool, args, ...listener }: ToolCall): Promise<ToolResult> {
   const response = await send(toolCallPath(server, tool), {
-    ...{ method: 'POST', signal },
+    ...{ method: 'POST', signal: listener.signal },
     body: { arguments: args },
     headers: { Accept: 'text/event-stream' },
   });
+  return followCall(response, listener);
+}
+
+/** The answer at the end of a stream. */
+export async function followCall(
+  response: Response,
+  { signal, onProgress, onLog }: CallListener,
+): Promise<ToolResult> {
   try {
     for await (const streamed of readEvents(response)) {
       if (streamed.event === 'result') return readData(streamed) as ToolResult;

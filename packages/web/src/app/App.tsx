@@ -6,7 +6,17 @@ import { PageSkeleton } from '../ui/Page.tsx';
 import { Toasts } from '../ui/Toasts.tsx';
 import { ErrorBoundary } from './ErrorBoundary.tsx';
 import { NotFound } from './NotFound.tsx';
-import { AdminPage, ServerPage, ServersPage, SettingsPage, ToolsPage } from './pages.ts';
+import {
+  AdminPage,
+  BlockPage,
+  BlocksPage,
+  EditBlockPage,
+  NewBlockPage,
+  ServerPage,
+  ServersPage,
+  SettingsPage,
+  ToolsPage,
+} from './pages.ts';
 import { queryClient } from './queryClient.ts';
 import { SessionEnded } from './SessionEnded.tsx';
 import { Shell } from './Shell.tsx';
@@ -38,6 +48,14 @@ function Pages() {
           <Route path="/tools/:server?/:tool?">
             {({ server, tool }) => <ToolsPage server={decoded(server)} tool={decoded(tool)} />}
           </Route>
+          <Route path="/blocks">
+            <BlocksPage />
+          </Route>
+          <Route path="/blocks/new">
+            <NewBlockPage />
+          </Route>
+          <Route path="/blocks/:id">{({ id }) => <BlockPage id={decoded(id) ?? ''} />}</Route>
+          <Route path="/blocks/:id/edit">{({ id }) => <EditBlockPage id={decoded(id) ?? ''} />}</Route>
           <Route path="/servers">
             <ServersPage />
           </Route>

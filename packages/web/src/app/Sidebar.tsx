@@ -18,6 +18,7 @@ export function Sidebar() {
       <ul className={styles['links']}>
         {mayUse && <NavLink href="/chat" icon="plus" label={shell.newChat} isExact />}
         {mayUse && <NavLink href="/tools" icon="tools" label={shell.tools} />}
+        {mayUse && <NavLink href="/blocks" icon="block" label={shell.blocks} />}
         {mayUse && <NavLink href="/servers" icon="server" label={shell.servers} />}
         {user?.isAdmin && <NavLink href="/admin" icon="shield" label={shell.admin} />}
       </ul>

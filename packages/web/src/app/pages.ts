@@ -8,6 +8,18 @@ export const ServersPage = lazy(() =>
 export const ServerPage = lazy(() =>
   import('../servers/ServerPage.tsx').then((m) => ({ default: m.ServerPage })),
 );
+export const BlocksPage = lazy(() =>
+  import('../blocks/BlocksPage.tsx').then((m) => ({ default: m.BlocksPage })),
+);
+export const BlockPage = lazy(() =>
+  import('../blocks/BlockPage.tsx').then((m) => ({ default: m.BlockPage })),
+);
+export const NewBlockPage = lazy(() =>
+  import('../blocks/edit/NewBlockPage.tsx').then((m) => ({ default: m.NewBlockPage })),
+);
+export const EditBlockPage = lazy(() =>
+  import('../blocks/edit/EditBlockPage.tsx').then((m) => ({ default: m.EditBlockPage })),
+);
 export const SettingsPage = lazy(() =>
   import('../settings/SettingsPage.tsx').then((m) => ({ default: m.SettingsPage })),
 );

@@ -1,4 +1,5 @@
 import { admin } from './en/admin.ts';
+import { blocks } from './en/blocks.ts';
 import { call } from './en/call.ts';
 import { chat } from './en/chat.ts';
 import { common, shell } from './en/common.ts';
@@ -18,6 +19,7 @@ export const strings = {
   common,
   shell,
   errors,
+  blocks,
   call,
   connect,
   credentials,

@@ -23,7 +23,8 @@ export function RunHistory({
   readonly onFill: (choice: ToolChoice, args: JsonRecord) => void;
 }) {
   const words = strings.tools.run;
-  const all = useStore(runs.list);
+  // Those of blocks are shown with their blocks.
+  const all = useStore(runs.list).filter(({ block }) => block === undefined);
   const shown = all.find(({ server, tool }) => server === current?.server && tool === current.tool);
   const others = all.filter((run) => run !== shown);
   if (others.length === 0) return null;
@@ -66,7 +67,7 @@ function Past({
       </summary>
       {isOpen && (
         <div className={styles['body']}>
-          <AuthorityBadge authority={authority} />
+          {authority && <AuthorityBadge authority={authority} />}
           <ArgumentsView args={args} />
           <RunOutcome run={run} />
           <div>

@@ -19,7 +19,8 @@ export function RunOutcome({ run }: { readonly run: Run }) {
     case 'waiting':
       return <ApprovalCard run={run} />;
     case 'held':
-      return run.connect ? <HeldRun run={run} connect={run.connect} /> : null;
+      if (run.connect) return <HeldRun run={run} connect={run.connect} />;
+      return <p className={styles['note']}>{strings.blocks.run.heldText}</p>;
     case 'done':
     case 'failed':
       return run.result ? <ResultView result={run.result} /> : null;
@@ -32,12 +33,15 @@ export function RunOutcome({ run }: { readonly run: Run }) {
   }
 }
 
-function Refusal({ run: { error, server } }: { readonly run: Run }) {
+function Refusal({ run: { error, server, block } }: { readonly run: Run }) {
   const words = strings.tools.run;
   const code = error instanceof ApiError ? error.code : undefined;
   // Nothing came back: that says nothing about what was sent.
   const lost = { title: words.lostTitle, text: words.lostText };
-  const { title, text } = code === 'OFFLINE' ? lost : explain(error);
+  const { changedTitle, changedText } = strings.blocks.run;
+  const isChanged = block !== undefined && code === 'VERSION_CONFLICT';
+  const changed = { title: changedTitle, text: changedText };
+  const { title, text } = code === 'OFFLINE' ? lost : isChanged ? changed : explain(error);
   const needsValues = code === 'MCP_USER_VARS_MISSING';
   const errors = error instanceof ApiError ? error.errors : [];
   return (
@@ -46,7 +50,7 @@ function Refusal({ run: { error, server } }: { readonly run: Run }) {
       title={title}
       actions={isAboutServer(code) ? <ServerLink server={server} code={code} /> : undefined}
     >
-      <p>{code === 'MCP_ARGUMENTS_INVALID' ? words.fix : text}</p>
+      <p>{code === 'MCP_ARGUMENTS_INVALID' || code === 'BLOCK_INCOMPLETE' ? words.fix : text}</p>
       {needsValues && (
         <ul>
           {errors.map(({ message }, index) => (

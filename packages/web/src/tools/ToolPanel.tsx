@@ -118,7 +118,7 @@ function ToolOf({
 }
 
 /** Why the tools of a server cannot be called just now, and what to do. */
-function ServerTrouble({
+export function ServerTrouble({
   view: { serverName, title, state, code = '', authority },
   onRetry,
   isRetrying,

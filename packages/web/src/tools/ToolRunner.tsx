@@ -1,5 +1,6 @@
 import type { ServerToolsView, ToolDetail } from '@behalf/contracts';
 import { useEffect, useRef, type KeyboardEvent, type SubmitEvent } from 'react';
+import { useLocation } from 'wouter';
 import { ApiError } from '../api/apiError.ts';
 import { useStore } from '../app/store.ts';
 import type { JsonRecord } from '../result/isRecord.ts';
@@ -17,7 +18,7 @@ import { Spinner } from '../ui/Spinner.tsx';
 import { curlCommand } from './curlCommand.ts';
 import { runs } from './pageRuns.ts';
 import { RunView } from './RunView.tsx';
-import { toolAddress } from './toolAddress.ts';
+import { newBlockAddress, toolAddress } from './toolAddress.ts';
 import styles from './ToolRunner.module.css';
 import { useToolForm, type ToolForm } from './useToolForm.ts';
 
@@ -34,11 +35,14 @@ export function ToolRunner({
   readonly isLinked: boolean;
 }) {
   const words = strings.tools.panel;
+  const [, navigate] = useLocation();
   const form = useToolForm(tool.inputSchema, args);
   const element = useRef<HTMLFormElement>(null);
   const runButton = useRef<HTMLButtonElement>(null);
   const showsErrors = useRef(false);
-  const last = useStore(runs.list).find((run) => run.server === view.serverName && run.tool === tool.name);
+  const last = useStore(runs.list).find(
+    (run) => !run.block && run.server === view.serverName && run.tool === tool.name,
+  );
   const state = last?.state;
   const isRunning = last?.state === 'running';
   const stateBefore = useRef(state);
@@ -91,7 +95,7 @@ export function ToolRunner({
       )}
       <Card aria-label={words.arguments}>
         <form ref={element} className={styles['form']} noValidate onSubmit={onSubmit} onKeyDown={onKeyDown}>
-          <Fields form={form} />
+          <ToolFields form={form} />
           <div className={styles['actions']}>
             {/* Never disabled: a button that is loses the focus. */}
             <Button
@@ -118,6 +122,13 @@ export function ToolRunner({
                 label={words.link}
                 text={() => location.origin + toolAddress(view.serverName, tool.name, form.peek())}
               />
+              <Button
+                size="small"
+                look="quiet"
+                onClick={() => navigate(newBlockAddress(view.serverName, tool.name, form.peek()))}
+              >
+                {strings.blocks.saveAs}
+              </Button>
               <Button size="small" look="quiet" onClick={form.reset}>
                 {words.reset}
               </Button>
@@ -134,7 +145,7 @@ export function ToolRunner({
   }
 }
 
-function Fields({ form }: { readonly form: ToolForm }) {
+export function ToolFields({ form }: { readonly form: ToolForm }) {
   const { panel, form: words } = strings.tools;
   const { others, json } = form;
   return (

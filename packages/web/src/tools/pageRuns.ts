@@ -1,3 +1,4 @@
+import { runBlock } from '../api/blocks.ts';
 import { callTool, decideApproval } from '../api/tools.ts';
 import { noted } from '../app/noted.ts';
 import { createRuns } from './runs.ts';
@@ -7,7 +8,7 @@ const SHOWN_EVERY_MS = 100;
 
 /** The runs of this page. Whoever signs in anew loads the page anew. */
 export const runs = createRuns({
-  call: (call) => noted(() => callTool(call)),
+  call: ({ block, ...call }) => noted(() => (block ? runBlock(block, call) : callTool(call))),
   decide: (id, approve) => noted(() => decideApproval(id, approve)),
   now: () => Date.now(),
   later: (work) => void setTimeout(work, SHOWN_EVERY_MS),

@@ -1,4 +1,5 @@
-import type { ApprovalNeeded, Authority, ConnectNeeded, ToolResult } from '@behalf/contracts';
+import type { ApprovalNeeded, Authority, ConnectNeeded, MissingParts, ToolResult } from '@behalf/contracts';
+import type { BlockRunInput } from '../api/blocks.ts';
 import type { ToolProgress } from '../api/tools.ts';
 
 /** A tool that somebody ran, with what it was given. */
@@ -6,8 +7,11 @@ export interface RunInput {
   readonly server: string;
   readonly serverTitle: string;
   readonly tool: string;
+  /** All that is sent; of a block also what it brings by itself. */
   readonly args: Readonly<Record<string, unknown>>;
-  readonly authority: Authority;
+  readonly authority: Authority | undefined;
+  /** The block that is run, where it is one. */
+  readonly block?: BlockRunInput;
 }
 
 /**
@@ -35,7 +39,9 @@ export interface Run extends RunInput {
   readonly error?: unknown;
   readonly approval?: ApprovalNeeded;
   /** The sign-in that it is held for. */
-  readonly connect?: ConnectNeeded;
+  readonly connect?: ConnectNeeded | undefined;
+  /** What a block is held for. */
+  readonly missing?: MissingParts | undefined;
   /** What went wrong when it was decided. */
   readonly decisionError?: unknown;
   readonly isDeciding?: boolean;

@@ -1,5 +1,6 @@
 import type { ToolResult } from '@behalf/contracts';
 import { ApiError } from '../api/apiError.ts';
+import type { BlockRunInput } from '../api/blocks.ts';
 import type { ToolCall, ToolProgress } from '../api/tools.ts';
 import { createStore, type Store } from '../app/store.ts';
 import { readConnect } from './readConnect.ts';
@@ -9,8 +10,11 @@ import type { Run, RunInput, RunLog } from './run.ts';
 const MOST_RUNS = 20;
 const MOST_LOGS = 200;
 
+/** A tool that is called, by itself or as a block. */
+export type RunCall = ToolCall & { readonly block?: BlockRunInput };
+
 export interface RunsParts {
-  readonly call: (call: ToolCall) => Promise<ToolResult>;
+  readonly call: (call: RunCall) => Promise<ToolResult>;
   readonly decide: (approvalId: string, approve: boolean) => Promise<unknown>;
   readonly now: () => number;
   /** Once in a while: a tool can say more than a screen can show. */
@@ -39,7 +43,7 @@ export function createRuns({ call, decide, now, later }: RunsParts): Runs {
     list.set(list.get().map((run) => (run.id === id ? { ...run, ...facts } : run)));
 
   /** Calls the tool of a run. What it says meanwhile is shown together, once in a while. */
-  async function perform(id: number, { server, serverTitle, tool, args }: RunInput): Promise<void> {
+  async function perform(id: number, { server, serverTitle, tool, args, block }: RunInput): Promise<void> {
     const controller = new AbortController();
     controllers.set(id, controller);
     const startedAt = now();
@@ -60,6 +64,7 @@ export function createRuns({ call, decide, now, later }: RunsParts): Runs {
     const outcome = await settle(
       call({
         ...{ server, tool, args, signal: controller.signal },
+        ...(block && { block }),
         onProgress(next) {
           progress = next;
           plan();
@@ -108,7 +113,7 @@ export function createRuns({ call, decide, now, later }: RunsParts): Runs {
     async goOn(id) {
       const run = find(id);
       if (run?.state !== 'held') return;
-      change(id, { state: 'running', startedAt: now() });
+      change(id, { state: 'running', startedAt: now(), missing: undefined, connect: undefined });
       await perform(id, run);
     },
   };
@@ -122,7 +127,9 @@ async function settle(calling: Promise<ToolResult>, serverTitle: string): Promis
     if (connect) return { state: 'held', connect };
     return { state: result.isError === true ? 'failed' : 'done', result };
   } catch (error) {
-    const approval = error instanceof ApiError ? error.problem?.approval : undefined;
+    const { approval, missing } = (error instanceof ApiError && error.problem) || {};
+    // Inputs that are missing are told at their fields; what is to be had elsewhere is waited for.
+    if (missing && missing.credentials.length > 0) return { state: 'held', missing };
     return approval ? { state: 'waiting', approval } : { state: 'refused', error };
   }
 }

@@ -10,7 +10,20 @@ const NAME = 'args';
  * not carried.
  */
 export function toolAddress(server: string, tool: string, args?: JsonRecord): string {
-  const path = `/tools/${segment(server)}/${segment(tool)}`;
+  return withArgs(`/tools/${segment(server)}/${segment(tool)}`, args);
+}
+
+/** Where a block is run, with what its form begins with. */
+export function blockAddress(id: string, args?: JsonRecord): string {
+  return withArgs(`/blocks/${segment(id)}`, args);
+}
+
+/** Where a tool is saved as a block, with these values to begin with. */
+export function newBlockAddress(server: string, tool: string, args?: JsonRecord): string {
+  return withArgs(`/blocks/new?${new URLSearchParams({ server, tool }).toString()}`, args);
+}
+
+function withArgs(path: string, args: JsonRecord | undefined): string {
   if (!args || Object.keys(args).length === 0) return path;
   const hash = `#${NAME}=${encodeURIComponent(JSON.stringify(args))}`;
   return hash.length > LONGEST_HASH ? path : path + hash;

@@ -14,12 +14,13 @@ export function runBlockRoute(parts: RunBlockParts, answering: Answering): HotRo
     async hot(exchange) {
       const { id = '' } = exchange.params;
       const { inputs, credential, request } = parseBody(exchange.body, BlockRunRequest);
+      const ifMatch = exchange.req.headers['if-match'];
       const block = await blockToRun(parts, exchange.caller, id);
       return answering(exchange, {
         server: block?.serverName ?? '',
         what: `block ${id}`,
         request,
-        work: (inbound) => runBlock(parts, { id, block, inputs, credential }, inbound),
+        work: (inbound) => runBlock(parts, { id, block, inputs, credential, ifMatch }, inbound),
         write: rawText,
       });
     },

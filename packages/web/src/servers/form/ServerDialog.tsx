@@ -1,6 +1,7 @@
 import type { NamedServerView } from '@behalf/contracts';
 import { useEffect, useRef, useState } from 'react';
 import { usePermission } from '../../api/user.ts';
+import { useUnloadWarning } from '../../hooks/useUnloadWarning.ts';
 import { strings } from '../../strings/strings.ts';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx';
@@ -99,14 +100,4 @@ export function ServerDialog({
       )}
     </>
   );
-}
-
-/** Also when the whole page is left. */
-function useUnloadWarning(isChanged: boolean): void {
-  useEffect(() => {
-    if (!isChanged) return undefined;
-    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
-    addEventListener('beforeunload', warn);
-    return () => removeEventListener('beforeunload', warn);
-  }, [isChanged]);
 }

@@ -3,7 +3,7 @@ import { grants } from '@behalf/contracts/plain';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import { removeServer, serverRemoved } from '../../api/servers.ts';
+import { removeServer, serverRemoved, serversChanged } from '../../api/servers.ts';
 import { usePermission } from '../../api/user.ts';
 import { strings } from '../../strings/strings.ts';
 import { Button } from '../../ui/Button.tsx';
@@ -56,12 +56,13 @@ export function ServerActions({ name, view }: { readonly name: string; readonly 
       )}
       {open === 'share' && (
         <SharingDialog
-          id={view.dbId ?? name}
+          shared={{ kind: 'mcpServer', id: view.dbId ?? name }}
+          words={isStored ? text.sharing : { ...text.sharing, lead: text.sharing.leadConfiguration }}
           title={title}
           held={view.permissions}
-          isOperators={!isStored}
           mayShare={mayShare}
           onClose={close}
+          onShared={serversChanged}
         />
       )}
       {isRemoving && <RemoveServer name={name} title={title} onClose={() => setRemoving(false)} />}

@@ -37,12 +37,18 @@ export function RoleSelect({
 }
 
 /** What each of them lets people do. */
-export function RoleMeanings({ roles }: { readonly roles: readonly AclRole[] }) {
+export function RoleMeanings({
+  roles,
+  texts,
+}: {
+  readonly roles: readonly AclRole[];
+  readonly texts: Readonly<Record<AclRole, string>>;
+}) {
   const text = strings.servers.sharing;
   return (
     <ul className={styles['meanings']}>
       {roles.map((role) => (
-        <li key={role}>{text.meaning(text.roles[role], text.roleTexts[role])}</li>
+        <li key={role}>{text.meaning(text.roles[role], texts[role])}</li>
       ))}
     </ul>
   );

@@ -1,9 +1,9 @@
-import type { ServerPermissionsView } from '@behalf/contracts';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { SharingView } from '@behalf/contracts';
+import type { AclRole } from '@behalf/contracts/plain';
+import { useMutation, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { ApiError } from '../../api/apiError.ts';
-import { serversChanged } from '../../api/servers.ts';
-import { sharingQuery, shareServer } from '../../api/sharing.ts';
+import { share, sharingQuery, type Shared } from '../../api/sharing.ts';
 import { usePermission, useUser } from '../../api/user.ts';
 import { strings } from '../../strings/strings.ts';
 import { Button } from '../../ui/Button.tsx';
@@ -29,21 +29,30 @@ import { SharedRow } from './SharedRow.tsx';
 import styles from './SharingDialog.module.css';
 
 export interface SharingProps {
-  readonly id: string;
+  readonly shared: Shared;
   readonly title: string;
-  /** What the caller may do with the server: nobody gives more than they have. */
+  /** What is said otherwise about this kind of thing. */
+  readonly words: SharingWords;
+  /** What the caller may do with it: nobody gives more than they have. */
   readonly held: number;
-  /** Defined by the operator. */
-  readonly isOperators: boolean;
   /** False once the right to share it was taken away. */
   readonly mayShare: boolean;
   readonly onClose: () => void;
+  /** What shows it has to be read anew. */
+  readonly onShared: (client: QueryClient) => Promise<void>;
 }
 
-/** Who may see, change and own a server. */
+export interface SharingWords {
+  readonly lead: string;
+  readonly nobody: string;
+  readonly rightsLost: string;
+  readonly roleTexts: Readonly<Record<AclRole, string>>;
+}
+
+/** Who may see, change and own something. */
 export function SharingDialog(props: SharingProps) {
   const text = strings.servers.sharing;
-  const { data, error, refetch } = useQuery(sharingQuery(props.id));
+  const { data, error, refetch } = useQuery(sharingQuery(props.shared));
   if (data) return <SharingForm {...props} before={data} />;
   return (
     <Dialog isWide title={text.title(props.title)} onClose={props.onClose}>
@@ -53,14 +62,15 @@ export function SharingDialog(props: SharingProps) {
 }
 
 function SharingForm({
-  id,
+  shared,
   title,
+  words,
   held,
-  isOperators,
   mayShare,
   onClose,
+  onShared,
   before,
-}: SharingProps & { readonly before: ServerPermissionsView }) {
+}: SharingProps & { readonly before: SharingView }) {
   const text = strings.servers.sharing;
   const client = useQueryClient();
   const user = useUser();
@@ -69,11 +79,11 @@ function SharingForm({
   const [draft, setDraft] = useState(() => draftOf(before));
   const roles = rolesWithin(held);
   const saving = useMutation({
-    mutationFn: () => shareServer(id, shareRequest(before, draft)),
+    mutationFn: () => share(shared, shareRequest(before, draft)),
     onSuccess: () => {
       showToast('success', text.saved);
       onClose();
-      return serversChanged(client);
+      return onShared(client);
     },
   });
   const isChanged = changesSharing(before, draft);
@@ -97,8 +107,8 @@ function SharingForm({
         </>
       }
     >
-      {!mayShare && <Notice tone="warning" title={text.rightsLost} />}
-      <p className={styles['muted']}>{isOperators ? text.leadConfiguration : text.lead}</p>
+      {!mayShare && <Notice tone="warning" title={words.rightsLost} />}
+      <p className={styles['muted']}>{words.lead}</p>
       <div ref={search}>
         <PrincipalSearch
           isTaken={(found) => draft.principals.some((known) => isSame(known, found))}
@@ -108,7 +118,9 @@ function SharingForm({
       </div>
       <section className={styles['shared']} aria-label={text.people}>
         <h3>{text.people}</h3>
-        {draft.principals.length === 0 && !draft.isPublic && <p className={styles['muted']}>{text.nobody}</p>}
+        {draft.principals.length === 0 && !draft.isPublic && (
+          <p className={styles['muted']}>{words.nobody}</p>
+        )}
         <ul>
           {draft.principals.map((principal) => (
             <SharedRow
@@ -121,7 +133,7 @@ function SharingForm({
             />
           ))}
         </ul>
-        <RoleMeanings roles={roles} />
+        <RoleMeanings roles={roles} texts={words.roleTexts} />
       </section>
       <div className={styles['public']}>
         <Switch

@@ -50,6 +50,7 @@ export const shell = {
   newChat: 'New chat',
   tools: 'Tools',
   servers: 'Servers',
+  blocks: 'Blocks',
   admin: 'Administration',
   settings: 'Settings',
   account: 'Your account',

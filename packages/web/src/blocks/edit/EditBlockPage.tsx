@@ -1,0 +1,112 @@
+import type { BlockView } from '@behalf/contracts';
+import { grants } from '@behalf/contracts/plain';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { blockQuery, blocksChanged, changeBlock, isBlockGone } from '../../api/blocks.ts';
+import { segment } from '../../api/request.ts';
+import { serverToolsQuery } from '../../api/servers.ts';
+import { strings } from '../../strings/strings.ts';
+import { ServerTrouble } from '../../tools/ToolPanel.tsx';
+import { EmptyState } from '../../ui/EmptyState.tsx';
+import { ErrorNotice, Notice } from '../../ui/Notice.tsx';
+import { Page } from '../../ui/Page.tsx';
+import { Skeleton } from '../../ui/Skeleton.tsx';
+import { showToast } from '../../ui/toasts.ts';
+import { BlockEditor } from './BlockEditor.tsx';
+
+/** A block that is changed. Its server and its tool are what it is: with others it is another block. */
+export function EditBlockPage({ id }: { readonly id: string }) {
+  const words = strings.blocks;
+  // Not while somebody types: what they edit does not change under their hands.
+  const query = useQuery({ ...blockQuery(id), refetchInterval: false, refetchOnWindowFocus: false });
+  const { data: block, error, refetch } = query;
+  const mayEdit = block === undefined || grants(block.permissions, 'EDIT');
+  if (isBlockGone(error) || !mayEdit) {
+    return (
+      <Page title={words.title}>
+        <EmptyState icon="search" title={words.goneTitle} actions={<Link href="/blocks">{words.back}</Link>}>
+          {words.goneText}
+        </EmptyState>
+      </Page>
+    );
+  }
+  if (block) {
+    return <Editing key={`${id} ${block.version}`} block={block} onReload={() => void refetch()} />;
+  }
+  return (
+    <Page title={words.title}>
+      {error === null ? (
+        <Skeleton lines={10} />
+      ) : (
+        <ErrorNotice error={error} onRetry={() => void refetch()} />
+      )}
+    </Page>
+  );
+}
+
+function Editing({ block, onReload }: { readonly block: BlockView; readonly onReload: () => void }) {
+  const words = strings.blocks.form;
+  const { id, title, description = '', server, tool: toolName, version } = block;
+  const [texts, setTexts] = useState({ title, description });
+  const [, navigate] = useLocation();
+  const client = useQueryClient();
+  const tools = useQuery({
+    ...serverToolsQuery(server.name),
+    enabled: server.state === 'available',
+    // The form that was begun stays the form of the tool as it was then.
+    refetchOnWindowFocus: false,
+  });
+  const tool = tools.data?.tools.find(({ name }) => name === toolName);
+  const isPending = server.state === 'available' && tools.isPending;
+  const back = `/blocks/${segment(id)}`;
+  return (
+    <Page title={words.editTitle(title)}>
+      {isPending ? (
+        <Skeleton lines={10} />
+      ) : (
+        <BlockEditor
+          // Once the tool can be asked, its inputs can be edited.
+          key={String(tool !== undefined)}
+          {...{ texts }}
+          onTexts={setTexts}
+          schema={tool?.inputSchema}
+          inputs={block.inputs}
+          isChanged={texts.title !== title || texts.description !== description}
+          label={words.saveChanges}
+          save={(edited) =>
+            changeBlock(
+              id,
+              {
+                title: edited.title,
+                description: edited.description.trim() === '' ? null : edited.description,
+                ...(edited.inputs && { inputs: edited.inputs }),
+              },
+              version,
+            )
+          }
+          onSaved={(saved) => {
+            showToast('success', words.saved(saved.title));
+            client.setQueryData(blockQuery(id).queryKey, saved);
+            navigate(back);
+            return blocksChanged(client);
+          }}
+          onCancel={() => navigate(back)}
+          onReload={onReload}
+        >
+          {tools.data && tools.data.state !== 'connected' ? (
+            <ServerTrouble
+              view={tools.data}
+              isRetrying={tools.isFetching}
+              onRetry={() => void tools.refetch()}
+            />
+          ) : (
+            <Notice tone="warning" title={words.inputsStay}>
+              {words.inputsStayText}
+            </Notice>
+          )}
+        </BlockEditor>
+      )}
+    </Page>
+  );
+}

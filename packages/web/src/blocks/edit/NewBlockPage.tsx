@@ -1,0 +1,165 @@
+import type { ServersView } from '@behalf/contracts';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link, useLocation, useSearchParams } from 'wouter';
+import { blocksChanged, createBlock } from '../../api/blocks.ts';
+import { segment } from '../../api/request.ts';
+import { serversQuery, serverToolsQuery } from '../../api/servers.ts';
+import { strings } from '../../strings/strings.ts';
+import { keepSame } from '../../tools/keepSame.ts';
+import { readLink } from '../../tools/toolAddress.ts';
+import { ServerTrouble } from '../../tools/ToolPanel.tsx';
+import { useHash } from '../../tools/useHash.ts';
+import { EmptyState } from '../../ui/EmptyState.tsx';
+import { SelectField } from '../../ui/Field.tsx';
+import { ErrorNotice, Notice } from '../../ui/Notice.tsx';
+import { Page } from '../../ui/Page.tsx';
+import { Skeleton } from '../../ui/Skeleton.tsx';
+import { showToast } from '../../ui/toasts.ts';
+import { BlockEditor } from './BlockEditor.tsx';
+import { proposalsOf } from './inputsDraft.ts';
+
+/** A block that is made: which tool, and what becomes of its inputs. The choice stands in the address. */
+export function NewBlockPage() {
+  const words = strings.blocks.form;
+  const { data: servers, error, refetch } = useQuery(serversQuery);
+  return (
+    <Page title={words.newTitle} lead={words.newLead}>
+      {error !== null && !servers && <ErrorNotice error={error} onRetry={() => void refetch()} />}
+      {error === null && !servers && <Skeleton lines={6} />}
+      {servers && Object.keys(servers).length === 0 && (
+        <EmptyState
+          icon="server"
+          title={words.noServersTitle}
+          actions={<Link href="/servers">{words.toServers}</Link>}
+        >
+          {words.noServersText}
+        </EmptyState>
+      )}
+      {servers && Object.keys(servers).length > 0 && <Chosen servers={servers} />}
+    </Page>
+  );
+}
+
+function Chosen({ servers }: { readonly servers: ServersView }) {
+  const words = strings.blocks.form;
+  const [params, setParams] = useSearchParams();
+  const server = params.get('server') ?? '';
+  const named = Object.entries(servers)
+    .map(([name, { title = name }]) => ({ name, title }))
+    .sort((a, b) => a.title.localeCompare(b.title) || (a.name < b.name ? -1 : 1));
+  return (
+    <>
+      <SelectField
+        label={words.server}
+        isRequired
+        value={Object.hasOwn(servers, server) ? server : ''}
+        onChange={({ target }) => setParams({ server: target.value }, { replace: true })}
+      >
+        <option value="" disabled>
+          {words.chooseServer}
+        </option>
+        {named.map(({ name, title }) => (
+          <option key={name} value={name}>
+            {title === name ? title : `${title} (${name})`}
+          </option>
+        ))}
+      </SelectField>
+      {Object.hasOwn(servers, server) && (
+        <ToolChoice
+          key={server}
+          server={server}
+          tool={params.get('tool') ?? ''}
+          onTool={(tool) => setParams({ server, tool }, { replace: true })}
+        />
+      )}
+    </>
+  );
+}
+
+function ToolChoice({
+  server,
+  tool: name,
+  onTool,
+}: {
+  readonly server: string;
+  readonly tool: string;
+  readonly onTool: (tool: string) => void;
+}) {
+  const words = strings.blocks.form;
+  const [texts, setTexts] = useState({ title: '', description: '' });
+  const [, navigate] = useLocation();
+  const client = useQueryClient();
+  const linked = readLink(useHash());
+  const {
+    data: view,
+    error,
+    isFetching,
+    refetch,
+  } = useQuery({
+    ...serverToolsQuery(server),
+    structuralSharing: (before, after) => keepSame(before, after),
+  });
+  if (view === undefined) {
+    if (error === null) return <Skeleton lines={4} />;
+    return <ErrorNotice error={error} onRetry={() => void refetch()} />;
+  }
+  if (view === null) return <Notice tone="warning" title={strings.tools.panel.goneTitle} />;
+  const tool = view.tools.find((one) => one.name === name);
+  return (
+    <>
+      {view.state !== 'connected' && (
+        <ServerTrouble view={view} isRetrying={isFetching} onRetry={() => void refetch()} />
+      )}
+      {view.state === 'connected' && view.tools.length === 0 && <p>{words.noTools}</p>}
+      {view.tools.length > 0 && (
+        <SelectField
+          label={words.tool}
+          isRequired
+          hint={tool?.description}
+          value={tool ? name : ''}
+          onChange={({ target }) => onTool(target.value)}
+        >
+          <option value="" disabled>
+            {words.chooseTool}
+          </option>
+          {view.tools.map((one) => (
+            <option key={one.name} value={one.name}>
+              {one.title ? `${one.title} (${one.name})` : one.name}
+            </option>
+          ))}
+        </SelectField>
+      )}
+      {!tool && name !== '' && view.state === 'connected' && (
+        <Notice tone="warning" title={words.toolGoneTitle}>
+          {words.toolGoneText}
+        </Notice>
+      )}
+      {tool && (
+        <BlockEditor
+          key={JSON.stringify([name, linked?.hash])}
+          {...{ texts }}
+          onTexts={setTexts}
+          placeholder={tool.title || tool.name}
+          schema={tool.inputSchema}
+          inputs={proposalsOf(linked?.args ?? {})}
+          isChanged={texts.title !== '' || texts.description !== ''}
+          label={words.save}
+          save={({ title, description, inputs = {} }) =>
+            createBlock({
+              ...{ server, tool: tool.name, inputs },
+              ...(title.trim() !== '' && { title }),
+              ...(description.trim() !== '' && { description }),
+            })
+          }
+          onSaved={(block) => {
+            showToast('success', words.saved(block.title));
+            navigate(`/blocks/${segment(block.id)}`);
+            return blocksChanged(client);
+          }}
+          onCancel={() => navigate('/blocks')}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,84 @@
+import type { BlockView } from '@behalf/contracts';
+import { grants } from '@behalf/contracts/plain';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { blockRemoved, blocksChanged, removeBlock } from '../../api/blocks.ts';
+import { segment } from '../../api/request.ts';
+import { usePermission } from '../../api/user.ts';
+import { useOpenDialog } from '../../servers/page/useOpenDialog.ts';
+import { SharingDialog } from '../../servers/sharing/SharingDialog.tsx';
+import { strings } from '../../strings/strings.ts';
+import buttons from '../../ui/Button.module.css';
+import { Button } from '../../ui/Button.tsx';
+import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx';
+import { Icon } from '../../ui/Icon.tsx';
+import { showToast } from '../../ui/toasts.ts';
+
+/** What the person may do with the block besides running it. */
+export function BlockActions({ block }: { readonly block: BlockView }) {
+  const words = strings.blocks;
+  const { id, title, permissions } = block;
+  const [isRemoving, setRemoving] = useState(false);
+  const mayShare = usePermission('SHARE') && grants(permissions, 'SHARE');
+  const { open, show, close } = useOpenDialog({ edit: false, share: mayShare });
+  return (
+    <>
+      {grants(permissions, 'EDIT') && (
+        <Link href={`/blocks/${segment(id)}/edit`} className={buttons['button']}>
+          <Icon name="pencil" />
+          {words.edit}
+        </Link>
+      )}
+      {mayShare && (
+        <Button icon={<Icon name="share" />} onClick={() => show('share')}>
+          {words.share}
+        </Button>
+      )}
+      {grants(permissions, 'DELETE') && (
+        <Button look="danger" icon={<Icon name="trash" />} onClick={() => setRemoving(true)}>
+          {words.remove}
+        </Button>
+      )}
+      {open === 'share' && (
+        <SharingDialog
+          shared={{ kind: 'block', id }}
+          title={title}
+          words={words.sharing}
+          held={permissions}
+          mayShare={mayShare}
+          onClose={close}
+          onShared={blocksChanged}
+        />
+      )}
+      {isRemoving && <RemoveBlock block={block} onClose={() => setRemoving(false)} />}
+    </>
+  );
+}
+
+function RemoveBlock({ block, onClose }: { readonly block: BlockView; readonly onClose: () => void }) {
+  const words = strings.blocks;
+  const { id, title } = block;
+  const client = useQueryClient();
+  const [, navigate] = useLocation();
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => removeBlock(id),
+    onSuccess: () => {
+      blockRemoved(client, id);
+      navigate('/blocks');
+      showToast('success', words.removed(title));
+    },
+  });
+  return (
+    <ConfirmDialog
+      title={words.removeTitle(title)}
+      confirm={words.remove}
+      isBusy={isPending}
+      error={error}
+      onConfirm={() => mutate()}
+      onClose={onClose}
+    >
+      {words.removeText}
+    </ConfirmDialog>
+  );
+}
