@@ -69,6 +69,7 @@ import { ui } from './mutants/ui.ts';
 import { vaultProcesses } from './mutants/vaultProcesses.ts';
 import { web } from './mutants/web.ts';
 import { webAdmin } from './mutants/webAdmin.ts';
+import { webBlocks } from './mutants/webBlocks.ts';
 import { webChat } from './mutants/webChat.ts';
 import { webConnect } from './mutants/webConnect.ts';
 import { webTools } from './mutants/webTools.ts';
@@ -158,6 +159,7 @@ export const mutants: readonly Mutant[] = [
   ...vaultProcesses,
   ...web,
   ...webAdmin,
+  ...webBlocks,
   ...webChat,
   ...webConnect,
   ...webTools,

@@ -54,6 +54,7 @@ import { vaultStores } from './requirements/vaultStores.ts';
 import { vaultProcesses } from './requirements/vaultProcesses.ts';
 import { web } from './requirements/web.ts';
 import { webAdmin } from './requirements/webAdmin.ts';
+import { webBlocks } from './requirements/webBlocks.ts';
 import { webChat } from './requirements/webChat.ts';
 import { webConnect } from './requirements/webConnect.ts';
 import { webTools } from './requirements/webTools.ts';
@@ -121,6 +122,7 @@ export const requirements: Readonly<Record<string, Requirement>> = {
   ...vaultProcesses,
   ...web,
   ...webAdmin,
+  ...webBlocks,
   ...webChat,
   ...webConnect,
   ...webTools,

@@ -346,4 +346,10 @@ export const blocks: readonly Mutant[] = [
     find: "[{ field: 'sealed', value: block.sealed, context: blockContext(block) }]",
     replace: '(block.id, [])',
   },
+  {
+    id: 'blocks.run.seen',
+    file: `${folder}/runBlock.ts`,
+    find: 'requireVersion(run.ifMatch, block.version);',
+    replace: '',
+  },
 ];

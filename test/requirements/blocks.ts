@@ -89,6 +89,10 @@ export const blocks = {
     'An input that the tool requires only since the block was saved is named as missing, and nothing runs.',
   ],
   'blocks.run.fixed': ['done', 'A run replaces a default value and never a fixed one.'],
+  'blocks.run.seen': [
+    'done',
+    'A run that names the version its user has read does not run another, and nothing is sent.',
+  ],
   'blocks.run.output': [
     'done',
     'A result that does not fit the output schema of the tool is told as such, and not passed on.',

@@ -128,6 +128,28 @@ describe('a shared block', () => {
   );
 });
 
+describe('a version that was read', () => {
+  verifies(
+    'blocks.run.seen',
+    'is the one that runs: another is refused before anything is sent',
+    async () => {
+      const scene = await begin();
+      const { ada, bob, id, connect } = scene;
+      await connect(bob);
+      const runSeen = async (version: string) => {
+        const headers = { 'if-match': version };
+        return (await bob.send('POST', `/api/mcp/blocks/${id}/run`, { inputs }, headers)).status;
+      };
+      expect(await runSeen('"1"')).toBe(200);
+      const fixed = { inputs: { text: { mode: 'fixed', value: 'what Bob never read' } } };
+      expect((await ada.send('PATCH', `/api/mcp/blocks/${id}`, fixed)).status).toBe(200);
+      const made = calls(scene).length;
+      expect(await runSeen('"1"')).toBe(412);
+      expect(calls(scene)).toHaveLength(made);
+    },
+  );
+});
+
 describe('a credential that was deleted', () => {
   verifies(
     'blocks.run.v08',

@@ -43,7 +43,16 @@ const people: readonly DevUser[] = [
   groups: ['staff'],
 }));
 
-export async function startConnectScene(script: ModelScript = () => []): Promise<ConnectScene> {
+/** More servers of the file, by what they need. */
+export interface MoreServers {
+  /** Of `mcpServers`, indented by two. */
+  readonly yaml: (authorization: AuthorizationServer) => Promise<{ yaml: string; urls: readonly string[] }>;
+}
+
+export async function startConnectScene(
+  script: ModelScript = () => [],
+  more?: MoreServers,
+): Promise<ConnectScene> {
   const closers: (() => Promise<unknown>)[] = [];
   const close = async () => {
     for (const end of closers.splice(0).reverse()) await end();
@@ -53,12 +62,13 @@ export async function startConnectScene(script: ModelScript = () => []): Promise
     closers.push(() => authorization.close());
     const notes = await startNotes(authorization);
     closers.push(() => notes.close());
+    const others = (await more?.yaml(authorization)) ?? { yaml: '', urls: [] };
     let ahead = 0;
     const clock: Clock = { ...systemClock, now: () => systemClock.now() + ahead };
     const scene = await startWebScene({
       ...{ script, clock, users: people },
-      servers: notesYaml('notes', 'The notes', notes),
-      addresses: [new URL(notes.url).host, new URL(authorization.issuer).host],
+      servers: notesYaml('notes', 'The notes', notes) + others.yaml,
+      addresses: [notes.url, authorization.issuer, ...others.urls].map((url) => new URL(url).host),
     });
     closers.push(() => scene.close());
     return {

@@ -182,6 +182,37 @@ describeWith('chromium', 'texts that want to be more than texts', () => {
   );
 
   verifies(
+    'web.blocks.text',
+    'what a server says of a tool, and what an author says of a block, is text wherever a block stands',
+    async () => {
+      const { page, watched } = await visit(
+        'uma',
+        `/blocks/new?server=evil&tool=${encodeURIComponent(NAME)}`,
+      );
+      for (const place of ['tool-text', 'field', 'field-text', 'choice', 'group'])
+        await shown(page, harmful(place));
+      await page.getByRole('textbox', { name: 'Title' }).fill(harmful('block-title'));
+      await page.getByRole('textbox', { name: 'Description' }).fill(harmful('block-text'));
+      const input = page.getByRole('group', { name: `Input ${harmful('field')}`, exact: true });
+      await input.getByRole('radio', { name: 'Fixed' }).check();
+      await page.getByRole('textbox', { name: harmful('field') }).fill(harmful('fixed'));
+      await watched.expectNoHarm();
+      await page.getByRole('button', { name: 'Save the block' }).click();
+      await page.getByRole('button', { name: 'Run', exact: true }).waitFor();
+      for (const place of ['block-title', 'block-text', 'fixed', 'server']) await shown(page, harmful(place));
+      await shown(page, NAME);
+      await run(page);
+      for (const place of ['result', 'link-name', 'cell']) await shown(page, harmful(place));
+      await watched.expectNoHarm();
+      await page.getByRole('link', { name: 'All blocks' }).click();
+      for (const place of ['block-title', 'block-text']) await shown(page, harmful(place));
+      await watched.expectNoHarm();
+      await page.context().close();
+    },
+    120_000,
+  );
+
+  verifies(
     'ui.harmless.chat',
     'what a model writes, what it sends to tools and what they give is text in the chat, also when it is read again',
     async () => {

@@ -1,4 +1,5 @@
 import { adminPages } from './webPagesAdmin.ts';
+import { blockPages } from './webPagesBlocks.ts';
 import { chatPages } from './webPagesChat.ts';
 import { gatewayPages } from './webPagesGateway.ts';
 import type { ShownPage } from './webPagesScene.ts';
@@ -8,6 +9,7 @@ import { serverPages } from './webPagesServers.ts';
 export const shownPages: readonly ShownPage[] = [
   ...gatewayPages,
   ...chatPages,
+  ...blockPages,
   ...serverPages,
   ...adminPages,
 ];

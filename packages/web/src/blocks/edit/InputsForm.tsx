@@ -93,7 +93,7 @@ function Row({
   const node = readNode(root, schema);
   const label = node.title || name;
   return (
-    <div className={styles['row']} role="group" aria-label={words.modeOf(label)}>
+    <div className={styles['row']}>
       <div className={styles['head']}>
         <p className={styles['name']}>
           {label}

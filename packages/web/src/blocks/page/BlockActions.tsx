@@ -11,6 +11,8 @@ import { SharingDialog } from '../../servers/sharing/SharingDialog.tsx';
 import { strings } from '../../strings/strings.ts';
 import buttons from '../../ui/Button.module.css';
 import { Button } from '../../ui/Button.tsx';
+import links from '../../ui/ButtonLink.module.css';
+import { classes } from '../../ui/classes.ts';
 import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx';
 import { Icon } from '../../ui/Icon.tsx';
 import { showToast } from '../../ui/toasts.ts';
@@ -25,7 +27,10 @@ export function BlockActions({ block }: { readonly block: BlockView }) {
   return (
     <>
       {grants(permissions, 'EDIT') && (
-        <Link href={`/blocks/${segment(id)}/edit`} className={buttons['button']}>
+        <Link
+          href={`/blocks/${segment(id)}/edit`}
+          className={classes(buttons['button'], buttons['plain'], links['link'])}
+        >
           <Icon name="pencil" />
           {words.edit}
         </Link>

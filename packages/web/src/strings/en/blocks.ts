@@ -74,11 +74,11 @@ const form = {
   inputsStayText:
     'The tool is not there for you. Title and description can be saved; the inputs stay as they are.',
   modeOf: (name: string) => `Input ${name}`,
-  modes: { ask: 'Ask when it runs', default: 'Propose', fixed: 'Always this' },
+  modes: { ask: 'Ask', default: 'Default', fixed: 'Fixed' },
   modeTexts: {
-    ask: 'Whoever runs it enters this.',
-    default: 'Whoever runs it may enter something else.',
-    fixed: 'Nobody who runs it can change this.',
+    ask: 'Whoever runs it enters this then.',
+    default: 'Filled in already; whoever runs it may enter something else.',
+    fixed: 'Always this value. Nobody who runs it can change it.',
   },
   raw: 'Inputs as JSON',
   rawHint:

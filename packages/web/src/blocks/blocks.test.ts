@@ -1,0 +1,174 @@
+import type { BlockInputs, CheckedBlock, CredentialNeed, MissingParts } from '@behalf/contracts';
+import { verifies } from '@behalf/testkit/verifies';
+import { describe, expect } from '@jest/globals';
+import { pathKey } from '../schemaForm/fieldPath.ts';
+import { beginInputs, placeRefusals, proposalsOf, readInputs } from './edit/inputsDraft.ts';
+import { askedSchema, proposedInputs, savedValues } from './run/askedInputs.ts';
+import { needGroups } from './run/needGroups.ts';
+import { firstStanding, standingOf } from './state/blockState.ts';
+import { driftText } from './state/driftText.ts';
+
+const schema = {
+  type: 'object',
+  properties: {
+    text: { type: 'string' },
+    times: { type: 'integer', default: 1 },
+    flag: { type: 'boolean' },
+    ['__proto__x']: { type: 'object', properties: { a: { type: 'string' } } },
+  },
+  required: ['text'],
+};
+const inputs: BlockInputs = {
+  text: { mode: 'fixed', value: 'hello' },
+  times: { mode: 'default', value: 3 },
+  flag: { mode: 'ask' },
+  other: { mode: 'fixed', value: [1, null] },
+};
+
+describe('the form of a run', () => {
+  verifies('web.blocks.asked', 'has no field for what is fixed, and begins with what is proposed', () => {
+    const asked = askedSchema(schema, inputs);
+    expect(Object.keys(asked['properties'] as object)).toEqual(['times', 'flag', '__proto__x']);
+    expect(asked['required']).toEqual([]);
+    expect(proposedInputs(asked, inputs)).toEqual({ times: 3 });
+    expect(proposedInputs(askedSchema(schema, {}), {})).toEqual({ times: 1 });
+  });
+
+  verifies('web.blocks.asked', 'says whole what the block brings by itself', () => {
+    expect(savedValues(inputs, ['fixed'])).toEqual({ text: 'hello', other: [1, null] });
+    expect(savedValues(inputs, ['fixed', 'default'])).toEqual({ text: 'hello', times: 3, other: [1, null] });
+  });
+
+  verifies('web.blocks.asked', 'of a schema without single arguments is that of the tool', () => {
+    for (const odd of [
+      {},
+      { type: 'object', additionalProperties: true },
+      { properties: 7, required: 'x' },
+    ]) {
+      expect(askedSchema(odd, inputs)).toEqual(odd);
+    }
+  });
+});
+
+describe('the inputs of a block', () => {
+  verifies('web.blocks.inputs', 'come out as they went in, also those that the tool does not name', () => {
+    const { inputs: read, errors } = readInputs(beginInputs(schema, inputs));
+    expect(read).toEqual({ ...inputs, ['__proto__x']: { mode: 'ask' } });
+    expect(errors.size).toBe(0);
+  });
+
+  verifies('web.blocks.inputs', 'of a call by hand are proposed', () => {
+    expect(proposalsOf({ text: 'a' })).toEqual({ text: { mode: 'default', value: 'a' } });
+  });
+
+  verifies('web.blocks.inputs', 'need a value wherever they are not asked for', () => {
+    const begun = beginInputs(schema, { text: { mode: 'ask' } });
+    if (begun.kind !== 'rows') throw new Error('no rows');
+    const rows = begun.rows.map((row) =>
+      row.property.name === 'text' ? { ...row, mode: 'fixed' as const } : row,
+    );
+    const { errors } = readInputs({ ...begun, rows });
+    expect([...errors.keys()]).toEqual([pathKey(['text'])]);
+    // A switch that nobody touched says no.
+    const flags = begun.rows.map((row) =>
+      row.property.name === 'flag' ? { ...row, mode: 'fixed' as const } : row,
+    );
+    expect(readInputs({ ...begun, rows: flags }).inputs['flag']).toEqual({ mode: 'fixed', value: false });
+  });
+
+  verifies(
+    'web.blocks.inputs',
+    'are JSON where the schema has no single arguments, and held to their shape',
+    () => {
+      const begun = beginInputs({ type: 'object', additionalProperties: { type: 'string' } }, inputs);
+      expect(begun.kind).toBe('raw');
+      expect(readInputs(begun).inputs).toEqual(inputs);
+      for (const text of [
+        '[]',
+        '{"a": 1}',
+        '{"a": {"mode": "fixed"}}',
+        '{"a": {"mode": "ask", "value": 1}}',
+        '{',
+      ]) {
+        expect([text, readInputs({ kind: 'raw', text }).errors.size]).toEqual([text, 1]);
+      }
+    },
+  );
+
+  verifies('web.blocks.inputs', 'that the gateway refuses are marked at their field', () => {
+    const refused = [
+      { path: 'inputs.times', code: 'type', message: 'inputs.times must be an integer' },
+      { path: 'inputs.other', code: 'unknown_field', message: 'is not a field' },
+    ];
+    const { fields, others } = placeRefusals(beginInputs(schema, inputs), refused);
+    expect([...fields.keys()]).toEqual([pathKey(['times'])]);
+    expect(others).toHaveLength(1);
+  });
+});
+
+describe('how a block stands', () => {
+  const need = (kind: CredentialNeed['kind'], server: string, blocks: string[]): CredentialNeed => {
+    const about = { server, title: server.toUpperCase(), connectUrl: `/servers/${server}`, blocks };
+    if (kind === 'sign_in') return { kind, ...about, reason: 'absent' };
+    return kind === 'values' ? { kind, ...about, values: [] } : { kind, ...about, choices: [] };
+  };
+  const missing = (...needs: CredentialNeed[]): MissingParts => ({
+    inputs: [],
+    credentials: needs.length > 0 ? [{ needs }] : [],
+  });
+  const checked = (state: CheckedBlock['state']): CheckedBlock => ({ id: 'a', state, runs: false });
+
+  verifies('web.blocks.standing', 'is what it waits for; inputs that a run brings are no trouble', () => {
+    expect(standingOf(checked('incomplete'), missing())).toBe('asks');
+    expect(standingOf(checked('incomplete'), missing(need('values', 's', ['a'])))).toBe('values');
+    expect(standingOf(checked('incomplete'), missing(need('choose', 's', ['a'])))).toBe('choose');
+    const both = missing(need('values', 's', ['a']), need('sign_in', 's', ['a']));
+    expect(standingOf(checked('incomplete'), both)).toBe('sign_in');
+    // What another block waits for is not its own trouble.
+    expect(standingOf(checked('incomplete'), missing(need('sign_in', 's', ['b'])))).toBe('asks');
+    expect(standingOf(checked('server_gone'), missing())).toBe('server_gone');
+    expect(firstStanding({ server: { name: 's', state: 'gone' } })).toBe('server_gone');
+    expect(firstStanding({ server: { name: 's', state: 'no_access' } })).toBe('no_access');
+    expect(firstStanding({ server: { name: 's', state: 'available' } })).toBe('checking');
+  });
+
+  verifies('web.blocks.standing', 'names what the tool changed, and nothing that it did not', () => {
+    const none = { added: [], removed: [], changed: [], required: [], optional: [], other: false };
+    const text = driftText({
+      input: { ...none, added: ['b', 'c'], required: ['c'] },
+      output: { ...none, other: true },
+    });
+    expect(text.map(({ changes }) => changes.length)).toEqual([2, 1]);
+    expect(text[0]?.changes[0]).toContain('b, c');
+    expect(driftText({})).toEqual([]);
+  });
+
+  verifies('web.blocks.needs', 'stands with its inputs at the server of their block, in one order', () => {
+    const all: MissingParts = {
+      inputs: [
+        { block: 'c', name: 'z' },
+        { block: 'a', name: 'x' },
+      ],
+      credentials: [
+        {
+          address: 'https://one.test/',
+          needs: [need('sign_in', 'one', ['a']), need('values', 'uno', ['b'])],
+        },
+        { needs: [need('choose', 'two', ['d'])] },
+      ],
+    };
+    const servers: Record<string, string> = { a: 'one', b: 'uno', c: 'far', d: 'two' };
+    const groups = needGroups(all, (block) => servers[block] ?? '');
+    expect(
+      groups.map(({ titles, inputs: missed, needs }) => [
+        titles,
+        missed.map(({ name }) => name),
+        needs.length,
+      ]),
+    ).toEqual([
+      [['ONE', 'UNO'], ['x'], 2],
+      [['TWO'], [], 1],
+      [['far'], ['z'], 0],
+    ]);
+  });
+});

@@ -1,0 +1,129 @@
+import type { Page } from 'playwright-core';
+import { connectQuietly } from './webConnectScene.ts';
+import { openDialog, type ShownPage } from './webPagesScene.ts';
+import { askRest } from './webRest.ts';
+
+/** A block of whoever looks, opened. */
+async function openBlock(page: Page, block: object, part = ''): Promise<void> {
+  const { id } = await askRest(page, 'POST', '/api/mcp/blocks', block);
+  await page.goto(new URL(`/blocks/${String(id)}${part}`, page.url()).href);
+}
+
+/** Says what becomes of one input. */
+async function decideInput(page: Page, input: string, mode: string): Promise<void> {
+  await page
+    .getByRole('group', { name: `Input ${input}` })
+    .getByRole('radio', { name: mode })
+    .check();
+}
+
+const loud = {
+  ...{ server: 'desk', tool: 'echo', title: 'Say it loudly', description: 'For meetings in large rooms' },
+  inputs: { tone: { mode: 'fixed', value: 'loud' }, times: { mode: 'default', value: 2 } },
+};
+const note = { server: 'notes', tool: 'note', title: 'Keep a thought' };
+const order = { server: 'weather', tool: 'order', title: 'Order for the office' };
+
+/** Tools that were saved with their inputs: the list, the form in which one is made, and its page. */
+export const blockPages: readonly ShownPage[] = [
+  { name: 'blocks-none', user: 'gil', path: '/blocks' },
+  {
+    name: 'blocks',
+    user: 'uma',
+    path: '/blocks',
+    prepare: async (page) => {
+      await askRest(page, 'POST', '/api/mcp/blocks', loud);
+      await askRest(page, 'POST', '/api/mcp/blocks', note);
+      await page.reload();
+      await page.getByText('Ready', { exact: true }).nth(1).waitFor();
+    },
+  },
+  {
+    name: 'block',
+    user: 'uma',
+    path: '/blocks',
+    prepare: async (page) => {
+      await openBlock(page, loud);
+      await page.getByRole('textbox', { name: 'Text' }).fill('hello');
+      await page.getByRole('button', { name: 'Run', exact: true }).click();
+      await page.getByText('HELLO HELLO', { exact: true }).waitFor();
+    },
+  },
+  {
+    name: 'block-credentials',
+    user: 'uma',
+    path: '/blocks',
+    prepare: async (page) => {
+      await openBlock(page, note);
+      await page.getByRole('radio', { name: 'Your sign-in' }).waitFor();
+    },
+  },
+  {
+    name: 'block-needs',
+    user: 'gil',
+    path: '/blocks',
+    prepare: async (page) => {
+      await connectQuietly(page, 'notes');
+      const { id } = await askRest(page, 'POST', '/api/mcp/blocks', note);
+      await askRest(page, 'DELETE', '/api/mcp/notes/credentials/default');
+      await page.goto(new URL(`/blocks/${String(id)}`, page.url()).href);
+      await page.getByRole('button', { name: 'Connect', exact: true }).waitFor();
+    },
+  },
+  {
+    name: 'block-values',
+    user: 'gil',
+    path: '/blocks',
+    prepare: async (page) => {
+      const values = (action: string, auth: object) =>
+        askRest(page, 'POST', '/api/user/plugins', { pluginKey: 'mcp_ledger', action, auth });
+      await values('install', { ACCOUNT: '1', KEY: '2' });
+      const { id } = await askRest(page, 'POST', '/api/mcp/blocks', { ...order, server: 'ledger' });
+      await values('uninstall', {});
+      await page.goto(new URL(`/blocks/${String(id)}`, page.url()).href);
+      await page.getByRole('button', { name: 'Save the values' }).click();
+      await page.getByText('Enter this value.').first().waitFor();
+    },
+  },
+  {
+    name: 'block-share',
+    user: 'ada',
+    path: '/blocks',
+    prepare: async (page) => {
+      await openBlock(page, loud);
+      await openDialog(page, 'Share');
+      await page.getByRole('combobox', { name: 'Share with' }).waitFor();
+    },
+  },
+  {
+    name: 'block-delete',
+    user: 'ada',
+    path: '/blocks',
+    prepare: async (page) => {
+      await openBlock(page, loud);
+      await openDialog(page, 'Delete');
+    },
+  },
+  {
+    name: 'block-new',
+    user: 'ada',
+    path: '/blocks/new',
+    prepare: async (page) => {
+      await page.getByLabel('Server').selectOption('desk');
+      await page.getByLabel('Tool').selectOption('echo');
+      await decideInput(page, 'Tone', 'Fixed');
+      await page.getByRole('button', { name: 'Save the block' }).click();
+      await page.getByText('This is required.').waitFor();
+    },
+  },
+  {
+    name: 'block-edit',
+    user: 'ada',
+    path: '/blocks',
+    prepare: async (page) => {
+      await openBlock(page, order, '/edit');
+      await decideInput(page, 'Parts', 'Default');
+    },
+  },
+  { name: 'block-unknown', user: 'ada', path: '/blocks/nothing-here' },
+];
