@@ -53,6 +53,7 @@ import { vault } from './requirements/vault.ts';
 import { vaultStores } from './requirements/vaultStores.ts';
 import { vaultProcesses } from './requirements/vaultProcesses.ts';
 import { web } from './requirements/web.ts';
+import { webAdd } from './requirements/webAdd.ts';
 import { webAdmin } from './requirements/webAdmin.ts';
 import { webBlocks } from './requirements/webBlocks.ts';
 import { webChat } from './requirements/webChat.ts';
@@ -121,6 +122,7 @@ export const requirements: Readonly<Record<string, Requirement>> = {
   ...flow,
   ...vaultProcesses,
   ...web,
+  ...webAdd,
   ...webAdmin,
   ...webBlocks,
   ...webChat,

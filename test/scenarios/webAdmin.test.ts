@@ -61,6 +61,7 @@ interface:
       await eventually('it counts', async () => (await answered()) === 200);
       await gil.goto(at('/servers'));
       await button(gil, 'Add server').click();
+      await button(gil, 'Enter everything by hand').click();
       const choice = gil.getByRole('dialog').getByRole('combobox', { name: 'Authentication' });
       expect(await choice.locator('option[value=obo]').count()).toBe(1);
       await obo.uncheck();

@@ -349,6 +349,10 @@ describeWith('chromium', 'the console', () => {
       const add = admin.getByRole('button', { name: 'Add server' }).first();
       await pressTo(admin, 'Tab', add);
       await admin.keyboard.press('Enter');
+      const first = admin.getByRole('dialog', { name: 'Where is the server?' });
+      await eventually('its address is asked for', () => isFocused(field('URL', admin)));
+      await pressTo(admin, 'Tab', first.getByRole('button', { name: 'Enter everything by hand' }));
+      await admin.keyboard.press('Enter');
       const dialog = admin.getByRole('dialog', { name: 'Add a server' });
       await dialog.waitFor();
       await eventually('the first field has the focus', () => isFocused(field('Title', admin)));

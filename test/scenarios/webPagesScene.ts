@@ -27,6 +27,9 @@ export interface Stage {
   readonly first: InProcessGateway;
   /** Somewhere to define a server at, which works until a page wants it not to. */
   readonly cellar: ScriptedHttpServer;
+  /** With tools for everybody, and with one for whoever signs in. */
+  readonly weather: ScriptedHttpServer;
+  readonly locked: GuardedMcpServer;
   /** With what somebody comes who is signed in. */
   readonly kept: (viewer: Viewer) => Kept | undefined;
   close(): Promise<void>;
@@ -108,14 +111,18 @@ export async function startStage(): Promise<Stage> {
     const authorization = await opened(startAuthorizationServer());
     const notes = await opened(startNotes(authorization));
     const diary = await opened(startNotes(authorization));
+    // Where no server of the file signs its users in.
+    const keeper = await opened(startAuthorizationServer());
+    const locked = await opened(startNotes(keeper));
     const nowhere = `http://127.0.0.1:${await freePort()}/mcp`;
     const scene = await opened(
       startWebScene({
         script,
         servers: yamlOf({ notes, diary, weather, nowhere }),
-        addresses: [weather, cellar, notes, diary, { url: authorization.issuer }, { url: nowhere }].map(
-          ({ url }) => new URL(url).host,
-        ),
+        addresses: [
+          ...[weather, cellar, notes, diary, locked].map(({ url }) => url),
+          ...[authorization.issuer, keeper.issuer, nowhere],
+        ].map((url) => new URL(url).host),
       }),
     );
     const fresh = await opened(startInProcess());
@@ -133,7 +140,7 @@ export async function startStage(): Promise<Stage> {
     await createServer(ada, { type: 'streamable-http', title: 'Weather', url: weather.url });
     await spoilSignIn(ada, diary, authorization);
     await ada.context().close();
-    return { scene, fresh, first, cellar, close, kept: (viewer) => people.get(viewer) };
+    return { scene, fresh, first, cellar, weather, locked, close, kept: (viewer) => people.get(viewer) };
   } catch (error) {
     await close();
     throw error;

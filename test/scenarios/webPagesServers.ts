@@ -5,10 +5,28 @@ import { askRest, createServer } from './webRest.ts';
 /** An address that nobody may use. */
 const FORBIDDEN = 'http://169.254.169.254/latest';
 
+/** The dialog in which everything about a new server is entered. */
+async function enterByHand(page: Page): Promise<Locator> {
+  await openDialog(page, 'Add server');
+  await page.getByRole('button', { name: 'Enter everything by hand' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Add a server' });
+  await dialog.getByRole('textbox', { name: 'Title' }).waitFor();
+  return dialog;
+}
+
+/** The dialog in which one is found, after it was asked at this address. */
+async function lookAt(page: Page, url: string, outcome: string): Promise<Locator> {
+  await openDialog(page, 'Add server');
+  const dialog = page.getByRole('dialog', { name: 'Where is the server?' });
+  await dialog.getByRole('textbox', { name: /^URL/ }).fill(url);
+  await dialog.getByRole('button', { name: 'Look at it' }).click();
+  await dialog.getByText(outcome).waitFor();
+  return dialog;
+}
+
 /** The dialog of a new server with this kind of authentication, at an address that may be used. */
 async function addWith(page: Page, { cellar }: Stage, authentication: string): Promise<Locator> {
-  await openDialog(page, 'Add server');
-  const dialog = page.getByRole('dialog', { name: 'Add a server' });
+  const dialog = await enterByHand(page);
   await dialog.getByRole('textbox', { name: 'Title' }).fill('Another one');
   await dialog.getByRole('textbox', { name: /^URL/ }).fill(cellar.url);
   await dialog.getByRole('combobox', { name: 'Authentication' }).selectOption(authentication);
@@ -120,7 +138,30 @@ export const serverPages: readonly ShownPage[] = [
     path: '/servers/notes',
     prepare: (page) => openDialog(page, 'Disconnect'),
   },
-  { name: 'server-new', user: 'ada', path: '/servers', prepare: (page) => openDialog(page, 'Add server') },
+  {
+    name: 'server-find',
+    user: 'ada',
+    path: '/servers',
+    prepare: async (page) => void (await lookAt(page, FORBIDDEN, 'is not allowed')),
+  },
+  {
+    name: 'server-find-tools',
+    user: 'ada',
+    path: '/servers',
+    prepare: async (page, { weather }) => void (await lookAt(page, weather.url, 'It answers, and has')),
+  },
+  {
+    name: 'server-find-sign-in',
+    user: 'ada',
+    path: '/servers',
+    prepare: async (page, { locked }) => void (await lookAt(page, locked.url, 'wants you to sign in')),
+  },
+  {
+    name: 'server-new',
+    user: 'ada',
+    path: '/servers',
+    prepare: async (page) => void (await enterByHand(page)),
+  },
   {
     name: 'server-new-key',
     user: 'ada',

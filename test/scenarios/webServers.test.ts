@@ -63,6 +63,7 @@ describeWith('chromium', 'the pages about servers', () => {
     async () => {
       await ada.goto(at('/servers'));
       await button(ada, 'Add server').click();
+      await button(ada, 'Enter everything by hand').click();
       const dialog = ada.getByRole('dialog', { name: 'Add a server' });
       await field(dialog, 'Title').fill('Team notes');
       await button(dialog, 'Test').click();
@@ -94,6 +95,7 @@ describeWith('chromium', 'the pages about servers', () => {
       const key = 'planted-key-4711';
       await ada.goto(at('/servers'));
       await button(ada, 'Add server').click();
+      await button(ada, 'Enter everything by hand').click();
       const dialog = ada.getByRole('dialog', { name: 'Add a server' });
       await field(dialog, 'Title').fill('With a key');
       await field(dialog, 'URL').fill(notes.url);
@@ -277,6 +279,7 @@ describeWith('chromium', 'the pages about servers', () => {
     async () => {
       const offered = async (page: Page) => {
         await button(page, 'Add server').click();
+        await button(page, 'Enter everything by hand').click();
         const choice = page.getByRole('dialog').getByRole('combobox', { name: 'Authentication' });
         return (await choice.locator('option').allTextContents()).map((text) => text.split(':')[0]);
       };
@@ -346,6 +349,7 @@ describeWith('chromium', 'the pages about servers', () => {
       await page.clock.install();
       await page.goto(at('/servers'));
       await button(page, 'Add server').click();
+      await button(page, 'Enter everything by hand').click();
       const dialog = page.getByRole('dialog', { name: 'Add a server' });
       const choice = dialog.getByRole('combobox', { name: 'Authentication' });
       await field(dialog, 'Title').fill('Letters of Vic');
@@ -375,6 +379,7 @@ describeWith('chromium', 'the pages about servers', () => {
       await mayCreate(true);
       const page = await scene.visit('vic', { at: '/servers' });
       await button(page, 'Add server').click();
+      await button(page, 'Enter everything by hand').click();
       const dialog = page.getByRole('dialog', { name: 'Add a server' });
       await field(dialog, 'Title').fill('Too late');
       await field(dialog, 'URL').fill(notes.url);

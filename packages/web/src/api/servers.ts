@@ -2,6 +2,7 @@ import type {
   AuthValuesView,
   ConnectionStatusesView,
   ConnectionStatusView,
+  CreatedServerView,
   NamedServerView,
   ReinitializeView,
   ServerCheckView,
@@ -120,8 +121,10 @@ export function reinitialize(name: string): Promise<ReinitializeView> {
 /** A definition as it is sent: `********` stands for a secret that is stored. */
 export type ServerConfig = Readonly<Record<string, unknown>>;
 
-export function createServer(config: ServerConfig): Promise<NamedServerView> {
-  return request('/api/mcp/servers', { method: 'POST', body: { config } });
+/** `draft`: of a server that was looked at before; the sign-in there goes along. */
+export function createServer(config: ServerConfig, draft?: string): Promise<CreatedServerView> {
+  const body = { config, ...(draft !== undefined && { draft }) };
+  return request('/api/mcp/servers', { method: 'POST', body });
 }
 
 /** The whole definition anew, and only if it is still the one that was read. */

@@ -11,7 +11,7 @@ import { ErrorNotice } from '../ui/Notice.tsx';
 import { Page } from '../ui/Page.tsx';
 import { Skeleton } from '../ui/Skeleton.tsx';
 import { showToast } from '../ui/toasts.ts';
-import { ServerDialog } from './form/ServerDialog.tsx';
+import { AddServer } from './add/AddServer.tsx';
 import { ServerCard } from './list/ServerCard.tsx';
 import { useListedServers } from './list/useListedServers.ts';
 import styles from './ServersPage.module.css';
@@ -52,11 +52,12 @@ export function ServersPage() {
       )}
       {listed && listed.length > 0 && <FilteredList listed={listed} params={params} onSet={set} />}
       {params.has('add') && (
-        <ServerDialog
-          mayEdit={mayCreate}
+        <AddServer
+          isByHand={params.get('add') === 'form'}
+          mayCreate={mayCreate}
           onClose={() => set({ add: '' })}
-          onSaved={({ serverName, title = serverName }) => {
-            showToast('success', text.created(title));
+          onSaved={({ serverName, title = serverName, draft }) => {
+            showToast('success', text.created(title), draft === undefined ? '' : text.adding[draft]);
             navigate(`/servers/${encodeURIComponent(serverName)}`);
           }}
         />

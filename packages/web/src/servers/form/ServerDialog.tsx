@@ -1,4 +1,4 @@
-import type { NamedServerView } from '@behalf/contracts';
+import type { CreatedServerView } from '@behalf/contracts';
 import { useEffect, useRef, useState } from 'react';
 import { usePermission } from '../../api/user.ts';
 import { useUnloadWarning } from '../../hooks/useUnloadWarning.ts';
@@ -7,6 +7,7 @@ import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { Notice } from '../../ui/Notice.tsx';
+import type { Begun } from '../add/foundForm.ts';
 import { AddressFields, TextFields } from './AddressFields.tsx';
 import { AuthFields } from './AuthFields.tsx';
 import { DialogStatus } from './DialogStatus.tsx';
@@ -18,19 +19,22 @@ import { useServerDialog, type EditedServer } from './useServerDialog.ts';
 /** Adds a server, or changes one. It offers what the gateway would accept, and shows at the fields what it refuses. */
 export function ServerDialog({
   server,
+  begun,
   mayEdit,
   onClose,
   onSaved,
 }: {
   readonly server?: EditedServer;
+  /** What was found out about a new one. */
+  readonly begun?: Begun;
   /** False once the right to do this was taken away. */
   readonly mayEdit: boolean;
   readonly onClose: () => void;
-  readonly onSaved: (view: NamedServerView) => void;
+  readonly onSaved: (view: CreatedServerView) => void;
 }) {
   const text = strings.servers.form;
   const mayConfigureObo = usePermission('CONFIGURE_OBO');
-  const state = useServerDialog(server, onSaved);
+  const state = useServerDialog(server, begun, onSaved);
   const { form, before, problems, change, isSaving, isChecking } = state;
   const [isAsking, setAsking] = useState(false);
   const fields = useRef<HTMLDivElement>(null);

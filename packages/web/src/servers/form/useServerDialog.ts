@@ -1,8 +1,9 @@
-import type { NamedServerView, ServerView } from '@behalf/contracts';
+import type { CreatedServerView, ServerView } from '@behalf/contracts';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ApiError } from '../../api/apiError.ts';
 import { changeServer, checkServer, createServer, serverQuery, serversChanged } from '../../api/servers.ts';
+import type { Begun } from '../add/foundForm.ts';
 import { missingIn, problemsIn, type FieldProblems } from './formProblems.ts';
 import { configOf, emptyForm, formOf, isChanged, type ServerForm } from './serverForm.ts';
 
@@ -15,10 +16,14 @@ export interface EditedServer {
 /** Changes some of the form; what was wrong with the fields named is forgotten. */
 export type Change = (patch: Partial<ServerForm>, ...fields: readonly string[]) => void;
 
-export function useServerDialog(edited: EditedServer | undefined, onSaved: (view: NamedServerView) => void) {
+export function useServerDialog(
+  edited: EditedServer | undefined,
+  begun: Begun | undefined,
+  onSaved: (view: CreatedServerView) => void,
+) {
   const client = useQueryClient();
   const [before, setBefore] = useState(edited?.view);
-  const initial = before ? formOf(before) : emptyForm;
+  const initial = before ? formOf(before) : (begun?.form ?? emptyForm);
   const [form, setForm] = useState(initial);
   const [problems, setProblems] = useState<FieldProblems>({});
   // Counts what was refused, so that the focus goes to the first wrong field each time.
@@ -31,9 +36,9 @@ export function useServerDialog(edited: EditedServer | undefined, onSaved: (view
 
   const onError = (error: unknown) => refuse(problemsIn(error, form, before).fields);
   const saving = useMutation({
-    mutationFn: () => {
+    mutationFn: (): Promise<CreatedServerView> => {
       const config = configOf(form, before);
-      return edited ? changeServer(edited.name, config, before?.version) : createServer(config);
+      return edited ? changeServer(edited.name, config, before?.version) : createServer(config, begun?.draft);
     },
     onSuccess: (view) => {
       onSaved(view);

@@ -1,3 +1,4 @@
+import { serverAdd } from './serverAdd.ts';
 import { serverForm } from './serverForm.ts';
 import { serverSharing } from './serverSharing.ts';
 
@@ -181,5 +182,6 @@ export const servers = {
   goneText: 'There is none of this name, it was deleted, or it is not shared with you any more.',
 
   form: serverForm,
+  adding: serverAdd,
   sharing: serverSharing,
 };

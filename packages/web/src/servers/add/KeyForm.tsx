@@ -1,0 +1,92 @@
+import { useState } from 'react';
+import type { LookAuth } from '../../api/discover.ts';
+import { strings } from '../../strings/strings.ts';
+import { Button } from '../../ui/Button.tsx';
+import { SelectField, TextField } from '../../ui/Field.tsx';
+import styles from '../form/ServerDialog.module.css';
+import { emptyForm, keyForms, type ServerForm } from '../form/serverForm.ts';
+import type { Discovery } from './useDiscovery.ts';
+
+/** A token or a key that the server is asked with. It stands in the form of the details afterwards, and nowhere else. */
+export function KeyForm({
+  discovery: { ask, isAsking },
+  first,
+}: {
+  readonly discovery: Discovery;
+  /** What was tried before. */
+  readonly first: LookAuth | undefined;
+}) {
+  const words = strings.servers.adding;
+  const text = strings.servers.form;
+  const tried = first?.type === 'key' ? first : undefined;
+  const [form, setForm] = useState<ServerForm['apiKey']['form']>(tried?.authorization_type ?? 'bearer');
+  const [header, setHeader] = useState(tried?.custom_header ?? emptyForm.apiKey.customHeader);
+  const [key, setKey] = useState('');
+  const [isTried, setTried] = useState(false);
+  const isHeaderMissing = form === 'custom' && header.trim() === '';
+
+  function attempt(): void {
+    setTried(true);
+    if (key === '' || isHeaderMissing || isAsking) return;
+    ask({
+      ...{ type: 'key', authorization_type: form, key },
+      ...(form === 'custom' && { custom_header: header.trim() }),
+    });
+  }
+
+  return (
+    <div
+      className={styles['section']}
+      role="group"
+      aria-label={words.keyTitle}
+      onKeyDown={(event) => {
+        // Enter tries the key, and not the address without one.
+        if (event.key !== 'Enter' || !(event.target instanceof HTMLInputElement)) return;
+        event.preventDefault();
+        attempt();
+      }}
+    >
+      <TextField
+        label={text.key}
+        hint={words.keyText}
+        error={isTried && key === '' ? words.keyMissing : undefined}
+        isRequired
+        type="password"
+        autoComplete="new-password"
+        spellCheck={false}
+        maxLength={8192}
+        value={key}
+        onChange={({ target }) => setKey(target.value)}
+      />
+      <div className={styles['pair']}>
+        <SelectField
+          label={text.keyForm}
+          value={form}
+          onChange={({ target }) => setForm(target.value as typeof form)}
+        >
+          {keyForms.map((value) => (
+            <option key={value} value={value}>
+              {text.keyForms[value]}
+            </option>
+          ))}
+        </SelectField>
+        {form === 'custom' && (
+          <TextField
+            label={text.customHeader}
+            error={isTried && isHeaderMissing ? words.headerMissing : undefined}
+            isRequired
+            autoComplete="off"
+            spellCheck={false}
+            value={header}
+            onChange={({ target }) => setHeader(target.value)}
+          />
+        )}
+      </div>
+      <div>
+        <Button isBusy={isAsking} onClick={attempt}>
+          {words.tryKey}
+        </Button>
+      </div>
+    </div>
+  );
+}
