@@ -213,6 +213,21 @@ describeWith('chromium', 'texts that want to be more than texts', () => {
   );
 
   verifies(
+    'web.add.text',
+    'what a server says of its tools before it is saved is text in the dialog that finds it',
+    async () => {
+      const { page, watched } = await visit('ada', '/servers?add=1');
+      await page.getByRole('textbox', { name: /^URL/ }).fill(evil.url);
+      await page.getByRole('button', { name: 'Look at it' }).click();
+      for (const place of ['tool-title', 'tool-text']) await shown(page, harmful(place));
+      await shown(page, NAME);
+      await watched.expectNoHarm();
+      await page.context().close();
+    },
+    120_000,
+  );
+
+  verifies(
     'ui.harmless.chat',
     'what a model writes, what it sends to tools and what they give is text in the chat, also when it is read again',
     async () => {

@@ -29,7 +29,7 @@ export function LookOutcome(props: OutcomeProps) {
     case 'tools':
       return <FoundTools view={view} />;
     case 'authorization_required':
-      return <SignIn discovery={discovery} />;
+      return <SignIn {...props} />;
     case 'credential_rejected':
       return view.hint === 'key' || auth.type === 'key' ? (
         <>
@@ -81,14 +81,14 @@ function FoundTools({ view }: { readonly view: Extract<DiscoverToolsView, { outc
   );
 }
 
-function SignIn({ discovery: { connect, leave } }: { readonly discovery: Discovery }) {
+function SignIn({ discovery: { connect, signIn, leave } }: OutcomeProps) {
   const words = strings.servers.adding;
   const told = connectText(connect.state);
   return (
     <Notice
       tone={told?.tone ?? 'info'}
       title={told?.title ?? words.signInTitle}
-      actions={<ConnectButtons connect={connect} label={words.signIn} onLeave={leave} />}
+      actions={<ConnectButtons connect={connect} label={words.signIn} onBegin={signIn} onLeave={leave} />}
     >
       {told?.text || words.signInText}
     </Notice>

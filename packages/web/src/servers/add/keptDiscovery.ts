@@ -18,11 +18,10 @@ export function keepDiscovery(kept: KeptDiscovery, storage = () => sessionStorag
   }
 }
 
-/** Once: a page that is opened anew later begins anew. */
-export function takeDiscovery(storage = () => sessionStorage): KeptDiscovery | undefined {
+/** A render may be begun twice, so reading takes nothing away. */
+export function readDiscovery(storage = () => sessionStorage): KeptDiscovery | undefined {
   try {
     const kept: unknown = JSON.parse(storage().getItem(KEY) ?? 'null');
-    storage().removeItem(KEY);
     if (!isRecord(kept)) return undefined;
     const { url, type, draftId } = kept;
     const known = transports.find((one) => one === type);
@@ -31,5 +30,14 @@ export function takeDiscovery(storage = () => sessionStorage): KeptDiscovery | u
       : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/** Once it was taken up: a page that is opened anew later begins anew. */
+export function forgetDiscovery(storage = () => sessionStorage): void {
+  try {
+    storage().removeItem(KEY);
+  } catch {
+    // Where nothing can be kept, nothing was.
   }
 }

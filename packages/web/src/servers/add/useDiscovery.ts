@@ -8,7 +8,7 @@ import { useStore } from '../../app/store.ts';
 import type { Connecting } from '../../connect/connecting.ts';
 import { connectingBy } from '../../connect/pageConnects.ts';
 import type { Connect } from '../../connect/useConnect.ts';
-import { keepDiscovery, takeDiscovery } from './keptDiscovery.ts';
+import { forgetDiscovery, keepDiscovery, readDiscovery } from './keptDiscovery.ts';
 
 /** Where a sign-in comes back to that had to leave the page. */
 const RETURN_TO = '/servers?add=1';
@@ -26,7 +26,7 @@ type Offer = Extract<DiscoverToolsView, { outcome: 'authorization_required' }>;
 
 /** Looks at a server that nobody saved, signs in at it where it wants that, and looks again. */
 export function useDiscovery() {
-  const [kept] = useState(takeDiscovery);
+  const [kept] = useState(() => readDiscovery());
   const [at, setAt] = useState<LookedAt>(kept ?? { url: '', type: 'streamable-http' });
   const [look, setLook] = useState<Look | undefined>();
   const [connecting, setConnecting] = useState(nothingUnderWay);
@@ -67,6 +67,7 @@ export function useDiscovery() {
   useEffect(() => {
     if (isBack.current && kept) mutate({ type: 'draft', draftId: kept.draftId });
     isBack.current = false;
+    forgetDiscovery();
   }, [kept, mutate]);
 
   const { state: _store, ...actions } = connecting;
@@ -87,6 +88,13 @@ export function useDiscovery() {
       setAt(next);
     },
     ask: (auth: LookAuth) => asking.mutate(auth),
+    /** In a click. What the server has against the new sign-in is asked of it: the window says no more than that. */
+    signIn: async () => {
+      if (draftId === undefined || (await connecting.begin())) return;
+      const ended = connecting.state.get();
+      const isRefused = ended.kind === 'failed' && ended.error === 'probe_refused';
+      if (isRefused) asking.mutate({ type: 'draft', draftId });
+    },
     leave: () => draftId !== undefined && keepDiscovery({ ...at, draftId }),
     stop: () => connecting.cancel(),
   };

@@ -1,0 +1,68 @@
+import { verifies } from '@behalf/testkit/verifies';
+import { describe, expect } from '@jest/globals';
+import { emptyForm } from '../form/serverForm.ts';
+import { foundForm } from './foundForm.ts';
+import { forgetDiscovery, keepDiscovery, readDiscovery } from './keptDiscovery.ts';
+
+const at = { url: 'https://tools.test/mcp', type: 'sse' } as const;
+const tools = { outcome: 'tools', tools: [] } as const;
+
+describe('the details of a server that was found', () => {
+  verifies('web.add.form', 'begin with its address, and with what it was asked with', () => {
+    expect(foundForm(at, undefined)).toEqual({ form: { ...emptyForm, ...at } });
+    expect(foundForm(at, { auth: { type: 'none' }, view: tools })).toEqual({ form: { ...emptyForm, ...at } });
+    const key = { type: 'key', authorization_type: 'custom', custom_header: 'X-A', key: 'k' } as const;
+    expect(foundForm(at, { auth: key, view: tools }).form).toMatchObject({
+      ...{ auth: 'apiKey', apiKey: { source: 'admin', form: 'custom', customHeader: 'X-A', key: 'k' } },
+    });
+  });
+
+  verifies('web.add.form', 'take along a sign-in that the server took, and no other', () => {
+    const auth = { type: 'draft', draftId: 'd1' } as const;
+    expect(foundForm(at, { auth, view: tools })).toMatchObject({ form: { auth: 'oauth' }, draft: 'd1' });
+    const view = { outcome: 'credential_rejected', hint: 'scopes', wantedScopes: 'a b' } as const;
+    const refused = foundForm(at, { auth, view });
+    expect(refused).toMatchObject({ form: { auth: 'oauth', oauth: { scope: 'a b' } } });
+    expect(refused).not.toHaveProperty('draft');
+  });
+});
+
+describe('what waits for a sign-in that leaves the page', () => {
+  function storage(): Storage {
+    const kept = new Map<string, string>();
+    return {
+      getItem: (key: string) => kept.get(key) ?? null,
+      setItem: (key: string, value: string) => void kept.set(key, value),
+      removeItem: (key: string) => void kept.delete(key),
+    } as unknown as Storage;
+  }
+
+  verifies('web.add.kept', 'is read until it was taken up, and holds what it must alone', () => {
+    const one = storage();
+    const kept = { ...at, draftId: 'd1' };
+    keepDiscovery(kept, () => one);
+    expect([readDiscovery(() => one), readDiscovery(() => one)]).toEqual([kept, kept]);
+    expect(one.getItem('behalf.discovery')).toBe(JSON.stringify(kept));
+    forgetDiscovery(() => one);
+    expect(readDiscovery(() => one)).toBeUndefined();
+  });
+
+  verifies('web.add.kept', 'is nothing where it cannot be read', () => {
+    for (const text of [
+      '',
+      '[]',
+      '{',
+      '{"url":1,"type":"sse","draftId":"d"}',
+      '{"url":"u","type":"stdio","draftId":"d"}',
+    ]) {
+      const one = storage();
+      one.setItem('behalf.discovery', text);
+      expect([text, readDiscovery(() => one)]).toEqual([text, undefined]);
+    }
+    const refused = () => {
+      throw new Error('no storage');
+    };
+    expect(readDiscovery(refused)).toBeUndefined();
+    expect(() => forgetDiscovery(refused)).not.toThrow();
+  });
+});
