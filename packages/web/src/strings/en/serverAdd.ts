@@ -18,6 +18,7 @@ const problems: Readonly<Record<SignInProblem, string>> = {
     'Its sign-in service refused to register this gateway. Enter a client among the details.',
   client_key_unusable: 'The key of this gateway cannot be used there. Tell the operator.',
   not_fillable: 'Its address cannot be used for a sign-in.',
+  dpop_unsupported: 'Its sign-in service cannot bind tokens to a key, which is required here (DPoP).',
   not_offered: 'A sign-in is not offered for it here. Ask the operator.',
 };
 
