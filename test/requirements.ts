@@ -58,6 +58,7 @@ import { webAdmin } from './requirements/webAdmin.ts';
 import { webBlocks } from './requirements/webBlocks.ts';
 import { webChat } from './requirements/webChat.ts';
 import { webConnect } from './requirements/webConnect.ts';
+import { webSets } from './requirements/webSets.ts';
 import { webTools } from './requirements/webTools.ts';
 import { oboExchanger } from './requirements/oboExchanger.ts';
 
@@ -127,5 +128,6 @@ export const requirements: Readonly<Record<string, Requirement>> = {
   ...webBlocks,
   ...webChat,
   ...webConnect,
+  ...webSets,
   ...webTools,
 };

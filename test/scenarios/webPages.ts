@@ -4,12 +4,14 @@ import { chatPages } from './webPagesChat.ts';
 import { gatewayPages } from './webPagesGateway.ts';
 import type { ShownPage } from './webPagesScene.ts';
 import { serverPages } from './webPagesServers.ts';
+import { setPages } from './webPagesSets.ts';
 
 /** Every page there is. Whoever adds one adds a row. */
 export const shownPages: readonly ShownPage[] = [
   ...gatewayPages,
   ...chatPages,
   ...blockPages,
+  ...setPages,
   ...serverPages,
   ...adminPages,
 ];

@@ -4,7 +4,7 @@ import { request, segment } from './request.ts';
 
 /** What can be shared. A server by `dbId`; one of the configuration by its name. */
 export interface Shared {
-  readonly kind: 'mcpServer' | 'block';
+  readonly kind: 'mcpServer' | 'block' | 'set';
   readonly id: string;
 }
 

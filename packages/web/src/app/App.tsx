@@ -14,6 +14,9 @@ import {
   NewBlockPage,
   ServerPage,
   ServersPage,
+  SetEditPage,
+  SetPage,
+  SetsPage,
   SettingsPage,
   ToolsPage,
 } from './pages.ts';
@@ -56,6 +59,14 @@ function Pages() {
           </Route>
           <Route path="/blocks/:id">{({ id }) => <BlockPage id={decoded(id) ?? ''} />}</Route>
           <Route path="/blocks/:id/edit">{({ id }) => <EditBlockPage id={decoded(id) ?? ''} />}</Route>
+          <Route path="/sets">
+            <SetsPage />
+          </Route>
+          <Route path="/sets/new">
+            <SetEditPage />
+          </Route>
+          <Route path="/sets/:id">{({ id }) => <SetPage id={decoded(id) ?? ''} />}</Route>
+          <Route path="/sets/:id/edit">{({ id }) => <SetEditPage id={decoded(id) ?? ''} />}</Route>
           <Route path="/servers">
             <ServersPage />
           </Route>

@@ -20,6 +20,11 @@ export const NewBlockPage = lazy(() =>
 export const EditBlockPage = lazy(() =>
   import('../blocks/edit/EditBlockPage.tsx').then((m) => ({ default: m.EditBlockPage })),
 );
+export const SetsPage = lazy(() => import('../sets/SetsPage.tsx').then((m) => ({ default: m.SetsPage })));
+export const SetPage = lazy(() => import('../sets/SetPage.tsx').then((m) => ({ default: m.SetPage })));
+export const SetEditPage = lazy(() =>
+  import('../sets/edit/SetEditPage.tsx').then((m) => ({ default: m.SetEditPage })),
+);
 export const SettingsPage = lazy(() =>
   import('../settings/SettingsPage.tsx').then((m) => ({ default: m.SettingsPage })),
 );

@@ -28,10 +28,15 @@ export function BlocksPage() {
   const mayUse = usePermission('USE');
   useLostPermissions();
   const add = (
-    <Link href="/blocks/new" className={classes(buttons['button'], buttons['primary'])}>
-      <Icon name="plus" />
-      {words.add}
-    </Link>
+    <>
+      <Link href="/sets" className={classes(buttons['button'], buttons['quiet'])}>
+        {strings.sets.toSets}
+      </Link>
+      <Link href="/blocks/new" className={classes(buttons['button'], buttons['primary'])}>
+        <Icon name="plus" />
+        {words.add}
+      </Link>
+    </>
   );
   return (
     <Page title={words.title} lead={words.lead} actions={mayUse ? add : undefined}>

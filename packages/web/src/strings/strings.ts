@@ -8,6 +8,7 @@ import { credentials } from './en/credentials.ts';
 import { diagnosis } from './en/diagnosis.ts';
 import { errors } from './en/errors.ts';
 import { servers } from './en/servers.ts';
+import { sets } from './en/sets.ts';
 import { settings } from './en/settings.ts';
 import { tools } from './en/tools.ts';
 
@@ -27,6 +28,7 @@ export const strings = {
   chat,
   tools,
   servers,
+  sets,
   admin,
   settings,
 };

@@ -1,0 +1,82 @@
+import type { SetView } from '@behalf/contracts';
+import { grants } from '@behalf/contracts/plain';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { segment } from '../api/request.ts';
+import { removeSet, setsChanged } from '../api/sets.ts';
+import { usePermission } from '../api/user.ts';
+import { useOpenDialog } from '../servers/page/useOpenDialog.ts';
+import { SharingDialog } from '../servers/sharing/SharingDialog.tsx';
+import { strings } from '../strings/strings.ts';
+import buttons from '../ui/Button.module.css';
+import { Button } from '../ui/Button.tsx';
+import links from '../ui/ButtonLink.module.css';
+import { classes } from '../ui/classes.ts';
+import { ConfirmDialog } from '../ui/ConfirmDialog.tsx';
+import { Icon } from '../ui/Icon.tsx';
+import { showToast } from '../ui/toasts.ts';
+
+/** What the person may do with the set besides running it. */
+export function SetActions({ set: { id, title, permissions } }: { readonly set: SetView }) {
+  const words = strings.sets;
+  const client = useQueryClient();
+  const [, navigate] = useLocation();
+  const [isRemoving, setRemoving] = useState(false);
+  const mayShare = usePermission('SHARE') && grants(permissions, 'SHARE');
+  const { open, show, close } = useOpenDialog({ edit: false, share: mayShare });
+  const removing = useMutation({
+    mutationFn: () => removeSet(id),
+    onSuccess: () => {
+      navigate('/sets');
+      showToast('success', words.removed(title));
+      return setsChanged(client);
+    },
+  });
+  return (
+    <>
+      {grants(permissions, 'EDIT') && (
+        <Link
+          href={`/sets/${segment(id)}/edit`}
+          className={classes(buttons['button'], buttons['plain'], links['link'])}
+        >
+          <Icon name="pencil" />
+          {words.edit}
+        </Link>
+      )}
+      {mayShare && (
+        <Button icon={<Icon name="share" />} onClick={() => show('share')}>
+          {words.share}
+        </Button>
+      )}
+      {grants(permissions, 'DELETE') && (
+        <Button look="danger" icon={<Icon name="trash" />} onClick={() => setRemoving(true)}>
+          {words.remove}
+        </Button>
+      )}
+      {open === 'share' && (
+        <SharingDialog
+          shared={{ kind: 'set', id }}
+          title={title}
+          words={words.sharing}
+          held={permissions}
+          mayShare={mayShare}
+          onClose={close}
+          onShared={setsChanged}
+        />
+      )}
+      {isRemoving && (
+        <ConfirmDialog
+          title={words.removeTitle(title)}
+          confirm={words.remove}
+          isBusy={removing.isPending}
+          error={removing.error}
+          onConfirm={() => removing.mutate()}
+          onClose={() => setRemoving(false)}
+        >
+          {words.removeText}
+        </ConfirmDialog>
+      )}
+    </>
+  );
+}

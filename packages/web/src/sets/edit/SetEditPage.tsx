@@ -1,0 +1,152 @@
+import type { BlockSummary, SetView } from '@behalf/contracts';
+import { grants } from '@behalf/contracts/plain';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef, useState, type SubmitEvent } from 'react';
+import { Link, useLocation } from 'wouter';
+import { blocksQuery } from '../../api/blocks.ts';
+import { segment } from '../../api/request.ts';
+import { changeSet, createSet, setQuery, setsChanged } from '../../api/sets.ts';
+import styles from '../../blocks/edit/BlockEditor.module.css';
+import { useUnloadWarning } from '../../hooks/useUnloadWarning.ts';
+import { focusFirstInvalid } from '../../schemaForm/focusFirstControl.ts';
+import { strings } from '../../strings/strings.ts';
+import { Button } from '../../ui/Button.tsx';
+import { Card } from '../../ui/Card.tsx';
+import { EmptyState } from '../../ui/EmptyState.tsx';
+import { TextArea, TextField } from '../../ui/Field.tsx';
+import { Icon } from '../../ui/Icon.tsx';
+import { ErrorNotice } from '../../ui/Notice.tsx';
+import { Page } from '../../ui/Page.tsx';
+import { Skeleton } from '../../ui/Skeleton.tsx';
+import { showToast } from '../../ui/toasts.ts';
+import { draftOfSteps, moved, readSteps, withStep, type StepDraft } from './setDraft.ts';
+import { StepEditor } from './StepEditor.tsx';
+
+/** A set that is made, or changed. */
+export function SetEditPage({ id }: { readonly id?: string }) {
+  const words = strings.sets;
+  const blocks = useQuery(blocksQuery);
+  const set = useQuery({
+    ...setQuery(id ?? ''),
+    ...{ enabled: id !== undefined, refetchInterval: false, refetchOnWindowFocus: false },
+  });
+  const error = blocks.error ?? set.error;
+  const isReady = blocks.data !== undefined && (id === undefined || set.data !== undefined);
+  const mayEdit = set.data === undefined || grants(set.data.permissions, 'EDIT');
+  const title = set.data ? words.form.editTitle(set.data.title) : words.form.newTitle;
+  return (
+    <Page title={title} lead={set.data ? undefined : words.form.newLead}>
+      {error !== null && !isReady && <ErrorNotice error={error} />}
+      {error === null && !isReady && <Skeleton lines={8} />}
+      {isReady && blocks.data.length === 0 && (
+        <EmptyState
+          icon="block"
+          title={words.form.noBlocksTitle}
+          actions={<Link href="/blocks/new">{strings.blocks.add}</Link>}
+        >
+          {words.form.noBlocksText}
+        </EmptyState>
+      )}
+      {isReady && mayEdit && blocks.data.length > 0 && (
+        <Editor key={set.data?.version} set={set.data} blocks={blocks.data} />
+      )}
+      {!mayEdit && <EmptyState icon="search" title={words.goneTitle} />}
+    </Page>
+  );
+}
+
+function Editor({
+  set,
+  blocks,
+}: {
+  readonly set: SetView | undefined;
+  readonly blocks: readonly BlockSummary[];
+}) {
+  const words = strings.sets.form;
+  const client = useQueryClient();
+  const [, navigate] = useLocation();
+  const [title, setTitle] = useState(set?.title ?? '');
+  const [description, setDescription] = useState(set?.description ?? '');
+  const [first] = useState<readonly StepDraft[]>(() => (set ? draftOfSteps(set.steps) : withStep([])));
+  const [steps, setSteps] = useState(first);
+  const [errors, setErrors] = useState<ReadonlyMap<string, string>>(new Map());
+  const [refusals, setRefusals] = useState(0);
+  const element = useRef<HTMLFormElement>(null);
+  const saving = useMutation({
+    mutationFn: (read: SetView['steps']) => {
+      const texts = { title, steps: read };
+      const about = description.trim() === '' ? {} : { description };
+      return set
+        ? changeSet(set.id, { ...texts, description: null, ...about }, set.version)
+        : createSet({ ...texts, ...about });
+    },
+    onSuccess: (saved) => {
+      showToast('success', words.saved(saved.title));
+      client.setQueryData(setQuery(saved.id).queryKey, saved);
+      navigate(`/sets/${segment(saved.id)}`);
+      return setsChanged(client);
+    },
+  });
+  useUnloadWarning((steps !== first || title !== (set?.title ?? '')) && !saving.isSuccess);
+  useEffect(() => {
+    if (refusals > 0) focusFirstInvalid(element.current);
+  }, [refusals]);
+
+  function submit(event: SubmitEvent): void {
+    event.preventDefault();
+    const read = readSteps(steps);
+    setErrors(read.errors);
+    if (title.trim() === '' || read.errors.size > 0) setRefusals((count) => count + 1);
+    else saving.mutate(read.steps);
+  }
+
+  return (
+    <Card>
+      <form ref={element} className={styles['form']} noValidate onSubmit={submit}>
+        <TextField
+          label={words.title}
+          isRequired
+          error={refusals > 0 && title.trim() === '' ? words.titleMissing : undefined}
+          maxLength={200}
+          value={title}
+          onChange={({ target }) => setTitle(target.value)}
+        />
+        <TextArea
+          label={words.description}
+          rows={2}
+          maxLength={4096}
+          value={description}
+          onChange={({ target }) => setDescription(target.value)}
+        />
+        <h2>{words.steps}</h2>
+        <ol className={styles['inputs']} aria-label={words.steps}>
+          {steps.map((step, index) => (
+            <StepEditor
+              key={step.key}
+              {...{ step, index, blocks, errors }}
+              earlier={steps.slice(0, index)}
+              isLast={index === steps.length - 1}
+              onChange={(next) => setSteps(steps.with(index, next))}
+              onMove={(by) => setSteps(moved(steps, index, by))}
+              onRemove={() => setSteps(steps.filter((other) => other !== step))}
+            />
+          ))}
+        </ol>
+        <div>
+          <Button icon={<Icon name="plus" />} onClick={() => setSteps(withStep(steps))}>
+            {words.add}
+          </Button>
+        </div>
+        {saving.error !== null && <ErrorNotice error={saving.error} />}
+        <div className={styles['actions']}>
+          <Button type="submit" look="primary" isBusy={saving.isPending} disabled={steps.length === 0}>
+            {words.save}
+          </Button>
+          <Button onClick={() => navigate(set ? `/sets/${segment(set.id)}` : '/sets')}>
+            {strings.common.cancel}
+          </Button>
+        </div>
+      </form>
+    </Card>
+  );
+}

@@ -1,0 +1,111 @@
+import type { RunStepView, RunView, ToolResult } from '@behalf/contracts';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { explainCode } from '../../api/explain.ts';
+import { segment } from '../../api/request.ts';
+import { cancelRun, resumeRun, runQuery, runsQuery } from '../../api/sets.ts';
+import styles from '../../blocks/run/BlockRunner.module.css';
+import { ConnectCard } from '../../call/ConnectCard.tsx';
+import { connects } from '../../connect/pageConnects.ts';
+import { ResultView } from '../../result/ResultView.tsx';
+import { strings } from '../../strings/strings.ts';
+import { Badge } from '../../ui/Badge.tsx';
+import { Button } from '../../ui/Button.tsx';
+import { Card } from '../../ui/Card.tsx';
+import { ErrorNotice, Notice } from '../../ui/Notice.tsx';
+import { Skeleton } from '../../ui/Skeleton.tsx';
+import { runTones } from './runTones.ts';
+
+/** One run, step by step. It goes on at the gateway; here it is looked at, cancelled and taken up again. */
+export function RunProgress({ id, set }: { readonly id: string; readonly set: string }) {
+  const words = strings.sets.run;
+  const client = useQueryClient();
+  const { data: run, error } = useQuery(runQuery(id));
+  const changing = useMutation({
+    mutationFn: (change: (id: string) => Promise<RunView>) => change(id),
+    onSuccess: (next) => {
+      client.setQueryData(runQuery(id).queryKey, next);
+      return client.invalidateQueries({ queryKey: runsQuery(set).queryKey });
+    },
+  });
+  if (!run) return error === null ? <Skeleton lines={4} /> : <ErrorNotice error={error} />;
+  const done = run.steps.filter(({ state }) => state === 'succeeded').length;
+  return (
+    <Card className={styles['needs']} aria-label={words.current} aria-busy={run.state === 'running'}>
+      <div className={styles['actions']}>
+        <h2>{words.current}</h2>
+        <Badge tone={runTones[run.state]}>{words.runStates[run.state]}</Badge>
+        <span className={styles['muted']}>{words.progress(done, run.steps.length)}</span>
+        {run.state === 'running' && (
+          <Button
+            size="small"
+            isBusy={changing.isPending || run.isCancelling}
+            onClick={() => changing.mutate(cancelRun)}
+          >
+            {run.isCancelling ? words.cancelling : words.cancel}
+          </Button>
+        )}
+        {run.resumable && (
+          <Button size="small" isBusy={changing.isPending} onClick={() => changing.mutate(resumeRun)}>
+            {words.resume}
+          </Button>
+        )}
+      </div>
+      <p className="visually-hidden" role="status">
+        {`${words.runStates[run.state]}. ${words.progress(done, run.steps.length)}`}
+      </p>
+      {run.state === 'interrupted' && <Notice tone="warning" title={words.interrupted} />}
+      {changing.error !== null && <ErrorNotice error={changing.error} />}
+      <ol className={styles['needs']}>
+        {run.steps.map((step, index) => (
+          <li key={step.key} className={styles['group']}>
+            <div className={styles['actions']}>
+              <h3>{words.stepOf(index + 1, step.title)}</h3>
+              <Badge tone={runTones[step.state]}>{words.stepStates[step.state]}</Badge>
+            </div>
+            <StepOutcome step={step} set={set} onSignedIn={() => changing.mutate(resumeRun)} />
+          </li>
+        ))}
+      </ol>
+    </Card>
+  );
+}
+
+function StepOutcome({
+  step,
+  set,
+  onSignedIn,
+}: {
+  readonly step: RunStepView;
+  readonly set: string;
+  readonly onSignedIn: () => void;
+}) {
+  const words = strings.sets.run;
+  const { state, wait, code, result, isResultLost, server } = step;
+  if (wait?.kind === 'sign_in') {
+    const { reason, connectUrl } = wait;
+    return (
+      <ConnectCard
+        connect={{ server: wait.server, title: server, reason, connectUrl }}
+        returnTo={`/sets/${segment(set)}`}
+        afterwards={words.afterSignIn}
+        onBegin={async (wanted) => {
+          if (await connects.of(wait.server).begin(wanted)) onSignedIn();
+        }}
+      />
+    );
+  }
+  if (wait?.kind === 'approval') return <Notice tone="warning" title={words.asksFirst} />;
+  if (state === 'uncertain') return <Notice tone="danger" title={words.uncertain} />;
+  const why = code === undefined ? undefined : explainCode(code);
+  return (
+    <>
+      {why && (
+        <Notice tone="danger" title={why.title} isQuiet>
+          {why.text}
+        </Notice>
+      )}
+      {isResultLost && <p className={styles['hint']}>{words.resultLost}</p>}
+      {result && <ResultView result={result as ToolResult} />}
+    </>
+  );
+}

@@ -1,0 +1,65 @@
+import type { BlockInputs, BlockView, SetStep } from '@behalf/contracts';
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useMemo, type RefObject } from 'react';
+import { blockQuery } from '../../api/blocks.ts';
+import { askedSchema, proposedInputs } from '../../blocks/run/askedInputs.ts';
+import styles from '../../blocks/run/BlockRunner.module.css';
+import { strings } from '../../strings/strings.ts';
+import { ToolFields } from '../../tools/ToolRunner.tsx';
+import { useToolForm, type ToolForm } from '../../tools/useToolForm.ts';
+import { Skeleton } from '../../ui/Skeleton.tsx';
+
+/** The forms of the steps, by key: whoever runs the set reads all of them. */
+export type StepForms = RefObject<Map<string, ToolForm>>;
+
+/** What one step still asks for: neither its block nor the set brings it. */
+export function StepFields({
+  step,
+  index,
+  forms,
+}: {
+  readonly step: SetStep;
+  readonly index: number;
+  readonly forms: StepForms;
+}) {
+  const words = strings.sets.run;
+  const { data: block, error } = useQuery(blockQuery(step.block));
+  const title = block ? words.stepOf(index + 1, block.title) : strings.sets.form.step(index + 1);
+  return (
+    <section className={styles['group']} aria-label={title}>
+      <h3>{title}</h3>
+      {block && <p className={styles['muted']}>{strings.blocks.of(block.tool, block.server.name)}</p>}
+      {!block && error === null && <Skeleton lines={2} />}
+      {!block && error !== null && <p className={styles['hint']}>{words.blockGone}</p>}
+      {block && <Asked block={block} step={step} forms={forms} />}
+    </section>
+  );
+}
+
+function Asked({
+  block,
+  step,
+  forms,
+}: {
+  readonly block: BlockView;
+  readonly step: SetStep;
+  readonly forms: StepForms;
+}) {
+  const inputs = useMemo<BlockInputs>(() => {
+    const brought = Object.keys(step.inputs).map((name) => [name, { mode: 'fixed', value: null }] as const);
+    return { ...block.inputs, ...Object.fromEntries(brought) };
+  }, [block.inputs, step.inputs]);
+  const schema = useMemo(() => askedSchema(block.inputSchema, inputs), [block.inputSchema, inputs]);
+  const first = useMemo(() => proposedInputs(schema, inputs), [schema, inputs]);
+  const form = useToolForm(schema, first);
+  useEffect(() => {
+    const all = forms.current;
+    all.set(step.key, form);
+    return () => void all.delete(step.key);
+  });
+  const { node } = form.form;
+  if (node.kind === 'object' && node.properties.length === 0 && !node.isPartial) {
+    return <p className={styles['hint']}>{strings.sets.run.noInputs}</p>;
+  }
+  return <ToolFields form={form} />;
+}

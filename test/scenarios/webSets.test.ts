@@ -1,0 +1,111 @@
+import { describeWith, eventually, verifies } from '@behalf/testkit';
+import { afterAll, beforeAll, expect } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { decide, openWindow, startConnectScene, type ConnectScene } from './webConnectScene.ts';
+import { askRest } from './webRest.ts';
+
+describeWith('chromium', 'sets in the interface', () => {
+  let scene: ConnectScene;
+  beforeAll(async () => {
+    scene = await startConnectScene();
+  }, 120_000);
+  afterAll(() => scene?.close());
+
+  const save = async (page: Page, path: string, thing: object) =>
+    String((await askRest(page, 'POST', path, thing))['id']);
+  const run = (page: Page) => page.getByRole('button', { name: 'Run', exact: true }).click();
+  const shown = (page: Page) => page.getByRole('region', { name: 'This run' });
+
+  verifies(
+    'web.sets.run',
+    'two blocks in an order: the second says what stood in the result of the first',
+    async () => {
+      const page = await scene.visit('bea');
+      await save(page, '/api/mcp/blocks', { server: 'desk', tool: 'report', title: 'Read the report' });
+      await save(page, '/api/mcp/blocks', { server: 'desk', tool: 'echo', title: 'Say it' });
+      await page.goto(`${scene.home}/sets`);
+      await page.getByRole('link', { name: 'New set' }).first().click();
+      await page.getByRole('textbox', { name: 'Title' }).fill('Say the <b>city</b>');
+      const step = (number: number) => page.getByRole('listitem', { name: `Step ${number}` });
+      await step(1)
+        .getByRole('combobox', { name: 'Block' })
+        .selectOption({ label: 'Read the report (report on desk)' });
+      await page.getByRole('button', { name: 'Add a step' }).click();
+      await page.getByRole('button', { name: 'Save the set' }).click();
+      await step(2).getByText('Choose a block.', { exact: true }).waitFor();
+      await step(2).getByRole('combobox', { name: 'Block' }).selectOption({ label: 'Say it (echo on desk)' });
+      const source = step(2).getByRole('combobox', { name: 'Where text comes from' });
+      await source.selectOption({ label: 'From step 1: Read the report' });
+      await step(2).getByRole('textbox', { name: 'Place of text in that result' }).fill('/rows/0/city');
+      await page.getByRole('button', { name: 'Save the set' }).click();
+      await page.getByRole('heading', { name: 'Say the <b>city</b>' }).waitFor();
+      // What an earlier step brings is not asked for.
+      await page.getByRole('textbox', { name: 'Times' }).fill('2');
+      expect(await page.getByRole('textbox', { name: 'Text', exact: true }).count()).toBe(0);
+      await run(page);
+      await shown(page).getByText('2 of 2 steps done').first().waitFor();
+      await shown(page).getByText('Oslo Oslo', { exact: true }).waitFor();
+      await page.reload();
+      await shown(page).getByText('Oslo Oslo', { exact: true }).waitFor();
+      await page.context().close();
+    },
+    120_000,
+  );
+
+  verifies(
+    'web.sets.cancel',
+    'one that takes long is cancelled, and found among the runs later',
+    async () => {
+      const page = await scene.visit('cem');
+      const block = await save(page, '/api/mcp/blocks', { server: 'desk', tool: 'slow', title: 'Slowly' });
+      const steps = [{ key: 'a', block }];
+      const id = await save(page, '/api/mcp/sets', { title: 'Takes long', steps });
+      await page.goto(`${scene.home}/sets/${id}`);
+      const before = scene.desk.seen.cancelled;
+      await run(page);
+      await eventually('the tool runs', () => scene.desk.seen.slow > 0);
+      await shown(page).getByRole('button', { name: 'Cancel the run' }).click();
+      await shown(page).getByText('Cancelled', { exact: true }).waitFor();
+      await eventually('the tool heard of it', () => scene.desk.seen.cancelled > before);
+      await page.goto(`${scene.home}/sets/${id}`);
+      await page.getByRole('button', { name: /^Run of / }).click();
+      await shown(page).getByText('Cancelled', { exact: true }).waitFor();
+      await page.context().close();
+    },
+    120_000,
+  );
+
+  verifies(
+    'web.sets.resume',
+    'one whose sign-in is needed first asks for it, and one that waits for it goes on after it',
+    async () => {
+      const page = await scene.visit('dov', { at: '/servers/notes' });
+      const connect = () =>
+        openWindow(page, () =>
+          page
+            .getByRole('button', { name: /^Connect/ })
+            .first()
+            .click(),
+        );
+      await decide(await connect(), 'Allow');
+      await page.getByText('The server answered with your new sign-in.').waitFor();
+      const block = await save(page, '/api/mcp/blocks', { server: 'notes', tool: 'note', title: 'Keep' });
+      const inputs = { text: { mode: 'fixed', value: 'in a set' } };
+      const id = await save(page, '/api/mcp/sets', {
+        title: 'Keep it',
+        steps: [{ key: 'a', block, inputs }],
+      });
+      for (const { facts } of scene.notes.visits) if (facts) scene.authorization.endFamily(facts.familyId);
+      await page.goto(`${scene.home}/sets/${id}`);
+      await run(page);
+      await shown(page).getByText('Your sign-in is not accepted any more.', { exact: false }).waitFor();
+      const opened = await openWindow(page, () =>
+        shown(page).getByRole('button', { name: 'Connect', exact: true }).click(),
+      );
+      await decide(opened, 'Allow');
+      await shown(page).getByText('kept: in a set', { exact: true }).waitFor();
+      await page.context().close();
+    },
+    120_000,
+  );
+});
