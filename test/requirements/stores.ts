@@ -17,6 +17,13 @@ export const stores = {
   'stores.sessions.list': ['done', 'The open sessions of a user are listed, with how each began.'],
   'stores.sessions.expiry': ['done', 'A session ends at its expiry and is swept afterwards.'],
   'stores.sessions.removal': ['done', 'Sessions end one by one or all of a user, and no others.'],
+  'stores.facade.round-trip': [
+    'done',
+    'What the own authorization server remembers is read back as it was written, until its end.',
+  ],
+  'stores.facade.first': ['done', 'Of those who insert the same record, in all processes, one is the first.'],
+  'stores.facade.consume': ['done', 'A code is used up by exactly one caller in all processes.'],
+  'stores.facade.family': ['done', 'What belongs to one grant is listed and ends together, and nothing else.'],
   'stores.tickets.single-use': [
     'done',
     'A one-time ticket is consumed by exactly one caller in all processes.',

@@ -11,6 +11,7 @@ import {
 } from './conversations.ts';
 import { credentialContext, type CredentialRecord, type CredentialUsageRecord } from './credentials.ts';
 import { draftContext, type DraftRecord } from './drafts.ts';
+import { facadeContext, type FacadeRecord } from './facade.ts';
 import { oauthClientContext, type OAuthClientRecord } from './oauthFlows.ts';
 import { overrideContext, type OverrideRecord } from './overrides.ts';
 import type { RoleRecord } from './roles.ts';
@@ -43,6 +44,7 @@ export interface Collections {
   blocks: BlockRecord;
   sets: SetRecord;
   runs: RunRecord;
+  facade: FacadeRecord;
   audit: AuditSegmentRecord;
 }
 export type CollectionName = keyof Collections;
@@ -159,6 +161,10 @@ export const collectionShapes: { [N in CollectionName]: CollectionShape<Collecti
       { field: 'titleSealed', value: run.titleSealed, context: runTitleContext(run) },
       { field: 'sealed', value: run.sealed, context: runContext(run) },
     ],
+  },
+  facade: {
+    key: 'key',
+    sealed: (record) => [{ field: 'sealed', value: record.sealed, context: facadeContext(record) }],
   },
   audit: { key: 'id', sealed: () => [] },
 };

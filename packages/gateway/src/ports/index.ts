@@ -2,6 +2,7 @@ export { aclId, type AclKey, type AclRecord, type AclStore } from './acl.ts';
 export type { ApiKeyRecord, ApiKeyStore } from './apiKeys.ts';
 export type { AttemptCounter, AttemptWindow } from './attempts.ts';
 export type { AuditPage, AuditSegmentRecord, AuditStore } from './audit.ts';
+export { facadeContext, facadeKey, type FacadeRecord, type FacadeStore } from './facade.ts';
 export { blockContext, type BlockRecord, type BlockStore } from './blocks.ts';
 export type { Cache, OpenCache } from './cache.ts';
 export {

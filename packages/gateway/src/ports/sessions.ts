@@ -1,12 +1,14 @@
-/** A browser's sign-in. The store knows only the hash of what the cookie holds. */
+/** A browser's sign-in, or what a user granted to a client. The store knows only the hash of what the cookie holds. */
 export interface SessionRecord {
   hash: string;
   userId: string;
   tenant: string;
   /** How the user signed in. */
-  via: 'password' | 'openid';
+  via: 'password' | 'openid' | 'client';
   /** As the token said at sign-in; none for accounts of our own. */
   groups: readonly string[];
+  /** Of `client`: to whom, and during which sign-in (its hash) it was granted. No cookie belongs to it. */
+  grant: { readonly clientId: string; readonly from: string } | null;
   createdAt: number;
   expiresAt: number;
 }

@@ -10,6 +10,7 @@ import type { RawCollections } from './collections.ts';
 import type { ConversationStore } from './conversations.ts';
 import type { CredentialStore, CredentialUsageStore } from './credentials.ts';
 import type { DraftStore } from './drafts.ts';
+import type { FacadeStore } from './facade.ts';
 import type { OAuthClientStore, OAuthFlowStore } from './oauthFlows.ts';
 import type { OrphanStore } from './orphans.ts';
 import type { OverrideStore } from './overrides.ts';
@@ -61,6 +62,7 @@ export interface PrimaryStore extends CoordinationStore {
   readonly blocks: BlockStore;
   readonly sets: SetStore;
   readonly runs: RunStore;
+  readonly facade: FacadeStore;
   readonly audit: AuditStore;
   readonly system: SystemStore;
   readonly raw: RawCollections;

@@ -10,6 +10,7 @@ import {
   setContext,
   conversationContext,
   credentialContext,
+  facadeContext,
   oauthClientContext,
   overrideContext,
   passwordContext,
@@ -26,6 +27,7 @@ import {
   aRun,
   aSet,
   aConversation,
+  aFacadeRecord,
   aCredential,
   anOAuthClient,
   anOverride,
@@ -161,6 +163,8 @@ describe('rotating the key', () => {
         const run = aRun();
         const titleSealed = old.seal('a set', runTitleContext(run));
         await store.runs.insert({ ...run, titleSealed, sealed: old.seal('results', runContext(run)) }, 1);
+        const issued = aFacadeRecord();
+        await store.facade.put({ ...issued, sealed: old.seal('a grant', facadeContext(issued)) });
         const done = await rotateStore({ store, keys: [newKey, oldKey], random });
         expect(done.filter(({ resealed }) => resealed > 0).map(({ collection }) => collection)).toEqual([
           'users',
@@ -174,6 +178,7 @@ describe('rotating the key', () => {
           'blocks',
           'sets',
           'runs',
+          'facade',
           'system',
         ]);
         const [row] = await store.variables.list('default', 'u1', 's1');
@@ -197,6 +202,8 @@ describe('rotating the key', () => {
         const ran = await store.runs.find('default', 'u1', 'r1');
         expect(ring(newKey).open(ran!.titleSealed, runTitleContext(run))).toBe('a set');
         expect(ring(newKey).open(ran!.sealed, runContext(run))).toBe('results');
+        const granted = await store.facade.find(issued.key, 0);
+        expect(ring(newKey).open(granted!.sealed, facadeContext(issued))).toBe('a grant');
       },
     );
 

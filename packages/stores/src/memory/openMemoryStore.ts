@@ -11,6 +11,7 @@ import { createMemoryConversations } from './conversations.ts';
 import { createMemoryCredentials } from './credentials.ts';
 import { createMemoryCredentialUsage } from './credentialUsage.ts';
 import { createMemoryDrafts } from './drafts.ts';
+import { createMemoryFacade } from './facade.ts';
 import { createMemoryLeases } from './leases.ts';
 import { createMemoryOAuthClients } from './oauthClients.ts';
 import { createMemoryOAuthFlows } from './oauthFlows.ts';
@@ -48,6 +49,7 @@ export function openMemoryStore({ clock, random }: { clock: Clock; random: Rando
     conversations: createMemoryConversations(tables),
     credentials: createMemoryCredentials(tables, clock),
     credentialUsage: createMemoryCredentialUsage(tables),
+    facade: createMemoryFacade(tables),
     oauthClients: createMemoryOAuthClients(tables),
     oauthFlows: createMemoryOAuthFlows(),
     overrides: createMemoryOverrides(tables),

@@ -5,7 +5,7 @@ type Fields = Record<string, unknown>;
 /** What a document of an earlier version lacks: as the migration of the SQLite store fills it in. */
 const lacking: { readonly [N in CollectionName]?: (fields: Fields) => Partial<Collections[N]> } = {
   users: () => ({ roleSource: 'manual', roleConfirmedAt: null, disabledAt: null, signedOutAt: null }),
-  sessions: () => ({ via: 'password', groups: [] }),
+  sessions: () => ({ via: 'password', groups: [], grant: null }),
   servers: ({ updatedBy, updatedAt }) => ({
     securedBy: String(updatedBy),
     securedAt: Number(updatedAt),

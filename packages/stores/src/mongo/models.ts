@@ -21,6 +21,7 @@ import {
   type ChatMessageDoc,
   type ConversationDoc,
 } from './chatSchemas.ts';
+import { facadeSchema, type FacadeDoc } from './facadeSchema.ts';
 import { anyText, instant, options, text, time, timeOrNull, type Stored } from './fields.ts';
 import { runSchema, setSchema, type RunDoc, type SetDoc } from './setSchemas.ts';
 import {
@@ -91,6 +92,7 @@ export interface Models {
   blocks: Model<BlockDoc>;
   sets: Model<SetDoc>;
   runs: Model<RunDoc>;
+  facade: Model<FacadeDoc>;
   audit: Model<AuditDoc>;
   state: Model<StateDoc>;
   leases: Model<LeaseDoc>;
@@ -126,7 +128,16 @@ userSchema.index({ tenant: 1, role: 1 }, { name: 'role' });
 userSchema.index({ signedOutAt: 1 }, { name: 'signedOut' });
 
 const sessionSchema = new Schema<SessionDoc>(
-  { _id: text, userId: text, tenant: text, via: text, groups: [String], createdAt: time, expiresAt: time },
+  {
+    _id: text,
+    userId: text,
+    tenant: text,
+    via: text,
+    groups: [String],
+    grant: { type: new Schema({ clientId: text, from: text }, { _id: false }), default: null },
+    createdAt: time,
+    expiresAt: time,
+  },
   options,
 );
 sessionSchema.index({ userId: 1 }, { name: 'user' });
@@ -229,6 +240,7 @@ export function defineModels(connection: Connection): Models {
     blocks: define('blocks', blockSchema),
     sets: define('sets', setSchema),
     runs: define('runs', runSchema),
+    facade: define('facade', facadeSchema),
     audit: define('audit', auditSchema),
     state: define('state', stateSchema),
     leases: define('leases', leaseSchema),

@@ -15,6 +15,7 @@ import { createMongoConversations } from './conversations.ts';
 import { createCredentialDefaults } from './credentialDefaults.ts';
 import { createMongoCredentials } from './credentials.ts';
 import { createMongoCredentialUsage } from './credentialUsage.ts';
+import { createMongoFacade } from './facade.ts';
 import { createGate, type Gate } from './gate.ts';
 import { createMongoDrafts } from './drafts.ts';
 import { createMongoLeases } from './leases.ts';
@@ -81,6 +82,7 @@ export async function openMongoStore(parts: MongoParts): Promise<PrimaryStore> {
       conversations: createMongoConversations(models, gate),
       credentials: createMongoCredentials(models, gate, defaults),
       credentialUsage: createMongoCredentialUsage(models, gate),
+      facade: createMongoFacade(models, gate),
       oauthClients: createMongoOAuthClients(models, gate),
       oauthFlows: createMongoOAuthFlows(models, gate),
       overrides: createMongoOverrides(models, gate),

@@ -18,7 +18,7 @@ export const columns: { readonly [N in CollectionName]: readonly (keyof Collecti
     'createdAt',
     'updatedAt',
   ],
-  sessions: ['hash', 'userId', 'tenant', 'via', 'groups', 'createdAt', 'expiresAt'],
+  sessions: ['hash', 'userId', 'tenant', 'via', 'groups', 'grant', 'createdAt', 'expiresAt'],
   tickets: ['hash', 'kind', 'createdAt', 'expiresAt', 'consumedAt'],
   system: ['name', 'value'],
   variables: ['id', 'tenant', 'userId', 'serverId', 'name', 'valueSealed', 'updatedAt'],
@@ -154,12 +154,13 @@ export const columns: { readonly [N in CollectionName]: readonly (keyof Collecti
     'updatedAt',
     'expiresAt',
   ],
+  facade: ['key', 'kind', 'family', 'sealed', 'consumedAt', 'createdAt', 'expiresAt'],
   audit: ['id', 'writer', 'seq', 'firstAt', 'lastAt', 'count', 'prev', 'mac', 'events'],
 };
 
 /** Lists and maps: JSON text. */
 export const jsonColumns: { readonly [N in CollectionName]?: readonly (keyof Collections[N] & string)[] } = {
-  sessions: ['groups'],
+  sessions: ['groups', 'grant'],
   roles: ['permissions'],
   apiKeys: ['scopes'],
   credentials: ['endpoints'],

@@ -345,4 +345,19 @@ export const migrations: readonly (readonly string[])[] = [
     `CREATE INDEX runs_user ON runs (tenant, userId, createdAt)`,
     `CREATE INDEX runs_expiry ON runs (expiresAt)`,
   ],
+  [
+    // Of our own authorization server. JSON: a sign-in in a browser has none.
+    `ALTER TABLE sessions ADD COLUMN grant TEXT NOT NULL DEFAULT 'null'`,
+    `CREATE TABLE facade (
+      key TEXT PRIMARY KEY,
+      kind TEXT NOT NULL,
+      family TEXT,
+      sealed TEXT NOT NULL,
+      consumedAt INTEGER,
+      createdAt INTEGER NOT NULL,
+      expiresAt INTEGER NOT NULL
+    ) STRICT`,
+    `CREATE INDEX facade_family ON facade (kind, family)`,
+    `CREATE INDEX facade_expiry ON facade (expiresAt)`,
+  ],
 ];

@@ -13,6 +13,7 @@ import { createSqliteCredentials } from './credentials.ts';
 import { createSqliteCredentialUsage } from './credentialUsage.ts';
 import { openDatabase } from './database.ts';
 import { createSqliteDrafts } from './drafts.ts';
+import { createSqliteFacade } from './facade.ts';
 import { createSqliteLeases } from './leases.ts';
 import { createSqliteOAuthClients } from './oauthClients.ts';
 import { createSqliteOAuthFlows } from './oauthFlows.ts';
@@ -63,6 +64,7 @@ export async function openSqliteStore({
     conversations: createSqliteConversations(db),
     credentials: createSqliteCredentials(db, clock),
     credentialUsage: createSqliteCredentialUsage(db),
+    facade: createSqliteFacade(db),
     oauthClients: createSqliteOAuthClients(db),
     oauthFlows: createSqliteOAuthFlows(db),
     overrides: createSqliteOverrides(db),

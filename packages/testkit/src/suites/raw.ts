@@ -8,6 +8,7 @@ import { aBlock, aSet } from './blocks.ts';
 import { aChatMessage, aConversation } from './conversations.ts';
 import { aCredential } from './aCredential.ts';
 import { aUsage } from './credentialUsage.ts';
+import { aFacadeRecord } from './facade.ts';
 import { anOAuthClient } from './oauthClients.ts';
 import { openedStore, type OpenStore } from './opened.ts';
 import { anOverride } from './overrides.ts';
@@ -62,6 +63,7 @@ export function rawSuite(label: string, open: OpenStore<PrimaryStore>): void {
           await store().raw.put('blocks', [aBlock()]);
           await store().raw.put('sets', [aSet()]);
           await store().raw.put('runs', [aRun()]);
+          await store().raw.put('facade', [aFacadeRecord({ consumedAt: 5 })]);
           await store().raw.put('audit', [aSegment()]);
         }
         expect(await store().users.findById('u1')).toEqual(user);
@@ -104,6 +106,7 @@ export function rawSuite(label: string, open: OpenStore<PrimaryStore>): void {
         expect(await store().raw.page('sets', null, 10)).toEqual([aSet()]);
         expect(await store().runs.find('default', 'u1', 'r1')).toEqual(aRun());
         expect(await store().raw.page('runs', null, 10)).toEqual([aRun()]);
+        expect(await store().facade.find('Code:h1', 0)).toEqual(aFacadeRecord({ consumedAt: 5 }));
         expect(await store().audit.page({}, 10)).toEqual([aSegment()]);
         expect(await store().raw.page('audit', null, 10)).toEqual([aSegment()]);
       },

@@ -10,6 +10,7 @@ export function aSession(over: Partial<SessionRecord> = {}): SessionRecord {
     tenant: 'default',
     via: 'password',
     groups: [],
+    grant: null,
     createdAt: 1_000,
     // Far in the future of any real clock: what expires here expires by the `now` a test passes in.
     expiresAt: 9e12,
@@ -38,12 +39,19 @@ export function sessionsSuite(label: string, open: OpenStore<PrimaryStore>): voi
           groups: ['a', '"$&" ünïcode 李'],
           createdAt: 2_000,
         });
+        const granted = aSession({
+          hash: 'h4',
+          via: 'client',
+          grant: { clientId: 'https://client.example/"a"', from: 'h0' },
+          createdAt: 3_000,
+        });
+        await store().sessions.insert(granted);
         await store().sessions.insert(federated);
         await store().sessions.insert(aSession());
         await store().sessions.insert(aSession({ hash: 'h2', expiresAt: 8e12 }));
         await store().sessions.insert(aSession({ hash: 'h3', userId: 'u2' }));
         expect(await store().sessions.find('h0', 0)).toEqual(federated);
-        expect(await store().sessions.list('u1', 8e12)).toEqual([aSession(), federated]);
+        expect(await store().sessions.list('u1', 8e12)).toEqual([aSession(), federated, granted]);
         expect(await store().sessions.list('u1', 9e12)).toEqual([]);
       },
     );

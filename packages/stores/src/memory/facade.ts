@@ -1,0 +1,46 @@
+import type { FacadeRecord, FacadeStore } from '@behalf/gateway/ports';
+import { copiesOf, copyOf, inOrderOf } from './records.ts';
+import type { Tables } from './tables.ts';
+
+export function createMemoryFacade({ facade }: Tables): FacadeStore {
+  const live = (key: string, now: number) => {
+    const record = facade.get(key);
+    return record && record.expiresAt > now ? record : undefined;
+  };
+  const removeWhere = (isMeant: (record: FacadeRecord) => boolean) => {
+    const gone = [...facade.values()].filter(isMeant);
+    for (const { key } of gone) facade.delete(key);
+    return gone.length;
+  };
+
+  return {
+    async insert(record, now) {
+      const first = live(record.key, now);
+      if (!first) facade.set(record.key, { ...record });
+      return copyOf(first);
+    },
+    async put(record) {
+      facade.set(record.key, { ...record });
+    },
+    find: async (key, now) => copyOf(live(key, now)),
+    list: async (kind, family, now) =>
+      copiesOf(
+        [...facade.values()]
+          .filter((record) => record.kind === kind && record.family === family && record.expiresAt > now)
+          .sort(inOrderOf(({ key }) => key))
+          .sort((a, b) => a.createdAt - b.createdAt),
+      ),
+    async consume(key, now) {
+      const record = live(key, now);
+      if (record?.consumedAt !== null) return false;
+      facade.set(key, { ...record, consumedAt: now });
+      return true;
+    },
+    remove: async (key) => facade.delete(key),
+    removeFamily: async (kind, family) =>
+      removeWhere((record) => record.kind === kind && record.family === family),
+    count: async (kind, now) =>
+      [...facade.values()].filter((record) => record.kind === kind && record.expiresAt > now).length,
+    removeExpired: async (now) => removeWhere(({ expiresAt }) => expiresAt <= now),
+  };
+}

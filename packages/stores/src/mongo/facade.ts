@@ -1,0 +1,50 @@
+import type { FacadeRecord, FacadeStore } from '@behalf/gateway/ports';
+import { recordOf, recordOrNull, recordsOf } from './documents.ts';
+import type { Gate } from './gate.ts';
+import type { Models } from './models.ts';
+
+export function createMongoFacade({ facade }: Models, gate: Gate): FacadeStore {
+  /** The record under this key after one try to be the first. */
+  async function first({ key, ...rest }: FacadeRecord): Promise<FacadeRecord> {
+    const options = { upsert: true, returnDocument: 'after' } as const;
+    const doc = await gate.runUpsert(() =>
+      facade.findOneAndUpdate({ _id: key }, { $setOnInsert: rest }, options).lean().orFail().exec(),
+    );
+    return recordOf('facade', doc);
+  }
+
+  return {
+    async insert(record, now) {
+      const held = await first(record);
+      // What is sealed is never the same twice: it tells our own from another's.
+      if (held.sealed === record.sealed) return null;
+      if (held.expiresAt > now) return held;
+      await gate.run(() => facade.deleteOne({ _id: record.key, sealed: held.sealed }).exec());
+      const again = await first(record);
+      return again.sealed === record.sealed ? null : again;
+    },
+    async put({ key, ...rest }) {
+      await gate.runUpsert(() => facade.updateOne({ _id: key }, { $set: rest }, { upsert: true }).exec());
+    },
+    async find(key, now) {
+      const live = { _id: key, expiresAt: { $gt: now } };
+      return recordOrNull('facade', await gate.run(() => facade.findOne(live).lean().exec()));
+    },
+    async list(kind, family, now) {
+      const live = { kind, family, expiresAt: { $gt: now } };
+      const docs = await gate.run(() => facade.find(live).sort({ createdAt: 1, _id: 1 }).lean().exec());
+      return recordsOf('facade', docs);
+    },
+    async consume(key, now) {
+      const open = { _id: key, consumedAt: null, expiresAt: { $gt: now } };
+      const taken = await gate.run(() => facade.updateOne(open, { $set: { consumedAt: now } }).exec());
+      return taken.matchedCount === 1;
+    },
+    remove: async (key) => (await gate.run(() => facade.deleteOne({ _id: key }).exec())).deletedCount === 1,
+    removeFamily: async (kind, family) =>
+      (await gate.run(() => facade.deleteMany({ kind, family }).exec())).deletedCount,
+    count: (kind, now) => gate.run(() => facade.countDocuments({ kind, expiresAt: { $gt: now } }).exec()),
+    removeExpired: async (now) =>
+      (await gate.run(() => facade.deleteMany({ expiresAt: { $lte: now } }).exec())).deletedCount,
+  };
+}

@@ -1,0 +1,42 @@
+import type { FacadeStore } from '@behalf/gateway/ports';
+import type { Sqlite } from './database.ts';
+import { createTable } from './table.ts';
+
+export function createSqliteFacade(db: Sqlite): FacadeStore {
+  const facade = createTable('facade');
+  const LIVE = 'SELECT * FROM facade WHERE key = ? AND expiresAt > ?';
+  return {
+    insert: (record, now) =>
+      db.write((tx) => {
+        const first = facade.one(tx.get(LIVE, record.key, now));
+        if (first === null) facade.put(tx, record);
+        return first;
+      }),
+    put: async (record) => void (await db.write((tx) => facade.put(tx, record))),
+    find: async (key, now) => facade.one(db.get(LIVE, key, now)),
+    list: async (kind, family, now) =>
+      facade.all(
+        db.all(
+          'SELECT * FROM facade WHERE kind = ? AND family = ? AND expiresAt > ? ORDER BY createdAt, key',
+          kind,
+          family,
+          now,
+        ),
+      ),
+    consume: async (key, now) =>
+      (await db.write((tx) =>
+        tx.run(
+          'UPDATE facade SET consumedAt = ? WHERE key = ? AND consumedAt IS NULL AND expiresAt > ?',
+          now,
+          key,
+          now,
+        ),
+      )) === 1,
+    remove: async (key) => (await db.write((tx) => tx.run('DELETE FROM facade WHERE key = ?', key))) > 0,
+    removeFamily: (kind, family) =>
+      db.write((tx) => tx.run('DELETE FROM facade WHERE kind = ? AND family = ?', kind, family)),
+    count: async (kind, now) =>
+      Number(db.get('SELECT count(*) AS n FROM facade WHERE kind = ? AND expiresAt > ?', kind, now)?.['n']),
+    removeExpired: (now) => db.write((tx) => tx.run('DELETE FROM facade WHERE expiresAt <= ?', now)),
+  };
+}
