@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { GatewayError } from '@behalf/gateway';
-import express, { type NextFunction, type Request, type Response } from 'express';
+import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import type { Admission } from './door/admission.ts';
 import { createHotDoor } from './door/hotDoor.ts';
 import { isHot, type ExpressRoute, type Route } from './http.ts';
@@ -32,8 +32,12 @@ export function createApp(parts: AppParts): RequestListener {
     admission.check(req);
     next();
   });
-  app.use(express.json({ limit: '1mb', type: ['application/json', 'application/merge-patch+json'] }));
-  app.use(express.urlencoded({ extended: false, limit: '16kb', parameterLimit: 20 }));
+  const rawPaths = new Set(routes.flatMap((route) => ('raw' in route && route.raw ? [route.path] : [])));
+  const parsed = (parser: RequestHandler): RequestHandler => {
+    return (req, res, next) => (rawPaths.has(req.path) ? next() : parser(req, res, next));
+  };
+  app.use(parsed(express.json({ limit: '1mb', type: ['application/json', 'application/merge-patch+json'] })));
+  app.use(parsed(express.urlencoded({ extended: false, limit: '16kb', parameterLimit: 20 })));
 
   const methods = new Map<string, Set<string>>();
   for (const route of routes) {

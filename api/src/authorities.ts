@@ -26,7 +26,11 @@ export function readAuthorities(settings: Settings): ReadAuthorities {
   return { authorities, problems };
 }
 
-function filesOf({ servers, identityProviders }: Settings): { file: string; path: Path }[] {
+function filesOf({ servers, identityProviders, authorizationServer }: Settings): {
+  file: string;
+  path: Path;
+}[] {
+  const documents = authorizationServer?.caFile;
   const named: readonly (readonly [section: string, name: string, file: string | undefined])[] = [
     ...servers.map((server) => {
       const file = server.type === 'stdio' ? undefined : server.caFile;
@@ -34,9 +38,12 @@ function filesOf({ servers, identityProviders }: Settings): { file: string; path
     }),
     ...identityProviders.map(({ name, caFile }) => ['identityProviders', name, caFile] as const),
   ];
-  return named.flatMap(([section, name, file]) =>
+  const files = named.flatMap(([section, name, file]) =>
     file === undefined ? [] : [{ file, path: [section, name, 'caFile'] }],
   );
+  return documents === undefined
+    ? files
+    : [...files, { file: documents, path: ['authorizationServer', 'caFile'] }];
 }
 
 /** The certificates alone: a key that somebody left beside them is not kept in memory. */

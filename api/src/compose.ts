@@ -14,6 +14,7 @@ import { adminSessionRoutes } from './admin/sessions.ts';
 import { statsRoute } from './admin/stats.ts';
 import { adminUserRoutes } from './admin/users.ts';
 import { createApp } from './app.ts';
+import { caFileOf } from './caFileOf.ts';
 import { createClosers, type Closers } from './closers.ts';
 import { composeAccess } from './composeAccess.ts';
 import { composeBlocks } from './composeBlocks.ts';
@@ -30,6 +31,8 @@ import { createAdmission } from './door/admission.ts';
 import { createCallers } from './door/callers.ts';
 import { createRateLimits } from './door/rateLimits.ts';
 import { securityHeaders } from './door/securityHeaders.ts';
+import { createAskLimit } from './facade/askLimit.ts';
+import { SCOPE } from './facade/resources.ts';
 import type { Gateway } from './gateway.ts';
 import type { Route } from './http.ts';
 import type { Logger } from './logger.ts';
@@ -203,10 +206,13 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
     ...common,
     ...vault,
     identity: door.identity,
+    identityTo: (issuer) => door.identityTo({ caFile: caFileOf(configuration.current(), issuer) }),
+    documents: door.documents,
+    mayAsk: createAskLimit(clock),
     base: () => origins.base,
     isEndpoint: endpoints.isEndpoint,
   });
-  const { audit, accounts, sessions, setup, signIn, roles, acl, openId } = access;
+  const { audit, accounts, sessions, setup, signIn, roles, acl, openId, facade } = access;
   const exchanges = createExchangeStats();
   const servers = await composeServers({
     ...common,
@@ -253,9 +259,12 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
     perMinute: { calls: env.RATE_LIMIT_CALLS, writes: env.RATE_LIMIT_WRITES },
   });
   const addressOf = createAddressOf(env.TRUST_PROXY);
+  const scopes = (env.OPENID_MCP_SCOPE ?? '').split(/\s+/).filter((word) => word !== '');
+  const loginIssuer = env.OPENID_ISSUER;
   const resourceServer = createResourceServer({
-    issuer: env.OPENID_ISSUER ?? null,
-    scopes: (env.OPENID_MCP_SCOPE ?? '').split(/\s+/).filter((word) => word !== ''),
+    issuer: facade?.issuer ?? (loginIssuer === undefined ? null : () => loginIssuer),
+    scopes,
+    offered: facade ? [SCOPE] : scopes,
     ...{ endpoints, base: () => origins.base },
   });
   const callers = createCallers({
@@ -299,6 +308,9 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
         })
       : []),
     ...resourceServer.routes,
+    ...(facade?.doors({
+      ...{ origins: () => origins, cookie: () => cookie, sessions, audit, limits, addressOf },
+    }) ?? []),
     userRoute({ roles, offersOpenId }),
     ...ownSessionRoutes({ sessions, audit }),
     ...keyRoutes(access.apiKeys),

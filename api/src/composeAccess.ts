@@ -32,6 +32,7 @@ import {
 import type { CoordinationStore, PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Fetch, Keyring, Random } from '@behalf/kernel';
 import type { Closers } from './closers.ts';
+import type { ComposedFacade } from './composeFacade.ts';
 import type { OpenId } from './composeOpenId.ts';
 import type { ContextTable } from './composeVault.ts';
 import type { Configuration } from './configuration.ts';
@@ -51,6 +52,12 @@ export interface ComposeAccessParts {
   closers: Closers;
   /** To the identity provider. */
   identity: Fetch;
+  /** To another issuer. */
+  identityTo: (issuer: string) => Fetch;
+  /** To the documents of clients of our own authorization server. */
+  documents: Fetch;
+  /** Whether one of them may be asked for now. */
+  mayAsk: () => boolean;
   /** Where browsers reach us. */
   base: () => string;
   /** Whether a token's audience is an endpoint of ours. */
@@ -68,6 +75,8 @@ export interface Access {
   readonly signIn: SignIn;
   readonly apiKeys: ApiKeys;
   readonly openId: OpenId | null;
+  /** Our own authorization server, where it is enabled. */
+  readonly facade: ComposedFacade | null;
   readonly roles: Roles;
   readonly acl: Acl;
   readonly roleAdmin: RoleAdmin;
@@ -119,6 +128,11 @@ export async function composeAccess(parts: ComposeAccessParts): Promise<Access> 
     env.OPENID_ISSUER === undefined
       ? null
       : (await import('./composeOpenId.ts')).composeOpenId({ ...parts, audit, roles, sessions });
+  const settings = configuration.current().authorizationServer;
+  // As above: the library behind it is loaded by whoever first comes to it.
+  const composing = settings && (await import('./composeFacade.ts'));
+  const facade =
+    settings && composing ? composing.composeFacade({ ...parts, settings, sessions, openId }) : null;
   const known = {
     sessions: createCallerCache({
       read: (secret) => sessions.resolve(secret),
@@ -128,14 +142,18 @@ export async function composeAccess(parts: ComposeAccessParts): Promise<Access> 
     }),
     keys: createCallerCache({ read: (key) => apiKeys.resolve(key), topic: 'keys', changes, clock }),
     bearers:
-      openId &&
-      createCallerCache({
-        read: (token) => openId.bearers.resolve(token),
-        topic: null,
-        generation: openId.generation,
-        changes,
-        clock,
-      }),
+      openId || composing
+        ? createCallerCache({
+            read: (token) =>
+              composing
+                ? composing.resolveBearer(token, facade, openId)
+                : (openId?.bearers.resolve(token) ?? Promise.resolve(null)),
+            topic: null,
+            ...(openId && { generation: openId.generation }),
+            changes,
+            clock,
+          })
+        : null,
   };
   closers.add(() => {
     known.sessions.close();
@@ -143,7 +161,8 @@ export async function composeAccess(parts: ComposeAccessParts): Promise<Access> 
     known.bearers?.close();
   });
   return {
-    ...{ audit, accounts, sessions, setup, signIn, apiKeys, openId, roles, acl, roleAdmin, userAdmin, known },
+    ...{ audit, accounts, sessions, setup, signIn, apiKeys, openId, facade },
+    ...{ roles, acl, roleAdmin, userAdmin, known },
   };
 }
 

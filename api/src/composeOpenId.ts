@@ -9,6 +9,7 @@ import {
   type Roles,
   type Sessions,
 } from '@behalf/gateway';
+import { GRANT_LIFETIME_MS, type TrustedIssuer } from '@behalf/gateway/facade';
 import {
   createBearerCallers,
   createBearerVerifier,
@@ -38,6 +39,8 @@ export interface ComposeOpenIdParts {
   primary: PrimaryStore;
   coordination: CoordinationStore;
   identity: Fetch;
+  /** To another issuer. */
+  identityTo: (issuer: string) => Fetch;
   base: () => string;
   isEndpoint: (audience: string) => boolean;
   audit: Audit;
@@ -54,6 +57,9 @@ export interface OpenId {
   readonly login: LoginSource;
   /** What the provider wants proven at users' next sign-in. */
   readonly pendingClaims: PendingClaims;
+  readonly provisioning: Provisioning;
+  /** Issuers that may vouch for users of ours beside the login's own, as they are read. */
+  trust(issuers: readonly string[]): ReadonlyMap<string, TrustedIssuer>;
   /** Moves when the issuer's keys change. */
   readonly generation: () => number;
   /** Null where browsers cannot sign in, for want of a client id. */
@@ -61,6 +67,7 @@ export interface OpenId {
     login: OpenIdLogin;
     provisioning: Provisioning;
     startSession: OpenIdRouteParts['startSession'];
+    startGrant: OpenIdRouteParts['startGrant'];
     holderOf: OpenIdRouteParts['holderOf'];
     pendingClaims: PendingClaims;
     callbackPath: string;
@@ -90,7 +97,17 @@ export function composeOpenId(parts: ComposeOpenIdParts): OpenId | null {
   const tokensOf = createLoginTokens({ vault: parts.vault, settings, metadata, clock });
   const login: LoginSource = { issuer: settings.issuer, tokens: tokensOf };
   const pendingClaims = createPendingClaims({ cache: coordination.cache('claims'), keyring, clock });
-  const always = { bearers, login, pendingClaims, generation };
+  const trust: OpenId['trust'] = (issuers) =>
+    new Map(
+      issuers.map((issuer) => {
+        if (issuer === settings.issuer) return [issuer, { keys, settings }];
+        const other = { ...settings, issuer };
+        const said = createProviderMetadata({ settings: other, fetch: parts.identityTo(issuer), clock, log });
+        const theirs = createKeySource({ metadata: said, fetch: parts.identityTo(issuer), clock, log });
+        return [issuer, { keys: theirs, settings: other }];
+      }),
+    );
+  const always = { bearers, login, pendingClaims, generation, provisioning, trust };
   if (settings.clientId === null) return { ...always, browser: null };
   const callback = () => openIdCallback(settings, base());
   const browserLogin = createOpenIdLogin({
@@ -105,6 +122,13 @@ export function composeOpenId(parts: ComposeOpenIdParts): OpenId | null {
       pendingClaims,
       holderOf: async (secret) => (await sessions.resolve(secret))?.caller ?? null,
       callbackPath: callback().pathname,
+      async startGrant(user, { session, clientId, from, groups, tokens }) {
+        // Somebody went back and came again: what is there stays.
+        if (await sessions.find(session)) return;
+        const expiresAt = clock.now() + GRANT_LIFETIME_MS;
+        await tokensOf.put({ tenant: user.tenant, userId: user.id, session }, tokens, expiresAt);
+        await sessions.grant(user, { hash: session, groups, expiresAt, grant: { clientId, from } });
+      },
       async startSession(user, { via, groups, tokens }) {
         const session = await sessions.start(user, { via, groups });
         const of = { tenant: user.tenant, userId: user.id, session: session.hash };

@@ -20,6 +20,8 @@ interface RouteBase {
 
 interface PublicRoute extends RouteBase {
   readonly access: 'public';
+  /** Reads its body itself. */
+  readonly raw?: true;
   handle(req: Request, res: Response): Promise<void> | void;
 }
 

@@ -38,6 +38,8 @@ export interface SwappableNetwork {
   readonly identity: Fetch;
   /** The same to a provider with an authority of its own, or with a public one. */
   identityTo(provider: { readonly caFile: string | undefined }): Fetch;
+  /** To where clients of our own authorization server have their documents and keys. */
+  readonly documents: Fetch;
   /** To the models of the configuration, and to nobody else. */
   readonly model: Fetch;
   /** To whoever signs users in at a server. */
@@ -74,6 +76,14 @@ const oauthLimits = {
   timeouts: { headersMs: 10_000, totalMs: 10_000, idleMs: 10_000 },
   limits: { bodyBytes: 256 * 1024 },
 } as const satisfies Partial<FetchOptions>;
+
+/** Anybody names the address: it is judged as that of a user's server, and little is read of it. */
+const documentOptions: FetchOptions = {
+  audience: UNVOUCHED,
+  redirects: 'refuse',
+  timeouts: { headersMs: 5_000, totalMs: 5_000, idleMs: 5_000 },
+  limits: { bodyBytes: 64 * 1024 },
+};
 
 const modelOptions: FetchOptions = {
   audience: 'model',
@@ -215,6 +225,7 @@ export function createNetwork(parts: NetworkParts): SwappableNetwork {
     },
     identity: identityTo(() => rules.loginCaFile),
     identityTo: ({ caFile }) => identityTo(() => caFile),
+    documents: fetchBy(() => ({ ...documentOptions, ca: authorityOf(rules.documentCaFile) })),
     model: fetchBy(() => modelOptions),
     oauth: {
       fetchFor: oauthFetch,
@@ -256,6 +267,7 @@ interface Rules {
   readonly egress: EgressSettings;
   readonly authorities: Authorities;
   readonly loginCaFile: string | undefined;
+  readonly documentCaFile: string | undefined;
 }
 
 function rulesOf(settings: Settings, issuers: readonly string[]): Rules {
@@ -266,6 +278,7 @@ function rulesOf(settings: Settings, issuers: readonly string[]): Rules {
     egress: { allowedDomains, allowedAddresses, operatorAddresses, identityOrigins, modelOrigins },
     authorities: readAuthorities(settings).authorities,
     loginCaFile: settings.identityProviders.find(({ name }) => name === LOGIN)?.caFile,
+    documentCaFile: settings.authorizationServer?.caFile,
   };
 }
 
@@ -275,6 +288,6 @@ function originOfTemplate(template: Template): string | undefined {
   return rendered.ok ? parseUrl(rendered.text)?.origin : undefined;
 }
 
-function textOf({ egress, authorities, loginCaFile }: Rules): string {
-  return JSON.stringify([egress, [...authorities].sort(), loginCaFile]);
+function textOf({ egress, authorities, loginCaFile, documentCaFile }: Rules): string {
+  return JSON.stringify([egress, [...authorities].sort(), loginCaFile, documentCaFile]);
 }

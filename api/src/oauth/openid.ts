@@ -4,6 +4,7 @@ import {
   principalKey,
   type Audit,
   type FederatedTokens,
+  type FinishedLogin,
   type IssuedSession,
   type OpenIdLogin,
   type PendingClaims,
@@ -31,13 +32,24 @@ export interface OpenIdSignIn {
   readonly tokens: FederatedTokens;
 }
 
-type Holder = Pick<Principal, 'tenant' | 'userId'>;
+type Holder = Pick<Principal, 'tenant' | 'userId' | 'by'>;
+
+/** How somebody signed in for a client of our own authorization server. */
+export interface GrantSignIn extends Omit<OpenIdSignIn, 'via'> {
+  /** The session that the grant will be. */
+  readonly session: string;
+  readonly clientId: string;
+  /** The session of the browser. */
+  readonly from: string;
+}
 
 export interface OpenIdRouteParts {
   login: OpenIdLogin;
   provisioning: Provisioning;
   /** Always a new one: what was in the browser before is nobody's proof. */
   startSession: (user: UserRecord, how: OpenIdSignIn) => Promise<IssuedSession>;
+  /** Keeps the tokens for what this user grants, and for nothing else. */
+  startGrant: (user: UserRecord, how: GrantSignIn) => Promise<void>;
   /** Who holds this session cookie; null when nobody does. */
   holderOf: (secret: string) => Promise<Holder | null>;
   /** What the provider wants proven by users before it exchanges their tokens again. */
@@ -57,7 +69,7 @@ export interface OpenIdRouteParts {
 /** Signing in at the identity provider, for browsers. */
 export function openIdRoutes(parts: OpenIdRouteParts): Route[] {
   const { login, provisioning, startSession, callbackPath, origins, cookie, random, logger } = parts;
-  const { audit, limits, addressOf, holderOf, pendingClaims } = parts;
+  const { audit, limits, addressOf, holderOf, pendingClaims, startGrant } = parts;
   const flowCookie = () => createFlowCookie(origins(), callbackPath);
 
   /** Who is signed in here. */
@@ -78,7 +90,7 @@ export function openIdRoutes(parts: OpenIdRouteParts): Route[] {
     }
   }
 
-  async function forget(of: () => Promise<Holder | null>): Promise<void> {
+  async function forget(of: () => Promise<Pick<Holder, 'tenant' | 'userId'> | null>): Promise<void> {
     try {
       const whose = await of();
       if (whose) await pendingClaims.drop(principalKey(whose));
@@ -89,6 +101,18 @@ export function openIdRoutes(parts: OpenIdRouteParts): Route[] {
 
   /** The provider has had its answer. */
   const dropClaims = ({ tenant, id: userId }: UserRecord) => forget(async () => ({ tenant, userId }));
+
+  /** Only for the account that is signed in here: it is the one that was asked for its consent. */
+  async function finishGrant(
+    req: IncomingMessage,
+    user: UserRecord,
+    { grant, verified, tokens }: FinishedLogin,
+  ): Promise<void> {
+    const whose = await holder(req);
+    if (!grant || whose?.userId !== user.id || whose.by.via !== 'session')
+      throw new GatewayError('FORBIDDEN');
+    await startGrant(user, { ...grant, from: whose.by.session, groups: verified.groups, tokens });
+  }
 
   /** Not everybody can prove what was asked for, and a server may have asked: the next try goes without. */
   const dropRefused = (req: IncomingMessage, flow: string | null) =>
@@ -146,9 +170,15 @@ export function openIdRoutes(parts: OpenIdRouteParts): Route[] {
         try {
           if (flow === null) throw new GatewayError('OPENID_FAILED');
           const query = new URL(req.url, 'http://callback.invalid').search;
-          const { verified, tokens, returnTo, hasClaims } = await login.finish({ flow, query });
+          const finished = await login.finish({ flow, query });
+          const { verified, tokens, returnTo, hasClaims } = finished;
           const user = await provisioning.userFor(verified, 'browser');
           if (!user) throw new GatewayError('FORBIDDEN');
+          if (finished.grant) {
+            await finishGrant(req, user, finished);
+            res.redirect(302, returnTo);
+            return;
+          }
           const session = await startSession(user, { via: 'openid', groups: verified.groups, tokens });
           if (hasClaims) await dropClaims(user);
           cookie().write(res, session);

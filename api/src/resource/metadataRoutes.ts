@@ -4,7 +4,7 @@ import { ALL_PATH, METADATA_PATH, ONE_PATH } from './endpoints.ts';
 
 export interface MetadataParts {
   /** Who issues tokens for us. */
-  readonly issuer: string;
+  readonly issuer: () => string;
   readonly scopes: readonly string[];
   readonly base: () => string;
 }
@@ -25,7 +25,7 @@ export function metadataRoutes({ issuer, scopes, base }: MetadataParts): Route[]
       .set('Cross-Origin-Resource-Policy', 'cross-origin')
       .json({
         resource: base() + path,
-        authorization_servers: [issuer],
+        authorization_servers: [issuer()],
         ...(scopes.length > 0 && { scopes_supported: scopes }),
         bearer_methods_supported: ['header'],
         resource_name: 'Behalf',

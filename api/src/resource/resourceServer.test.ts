@@ -18,7 +18,8 @@ const problemOf = createProblemMap({ random: systemRandom, logger: silent });
 
 function create(over: Partial<ResourceServerParts> = {}) {
   const server = createResourceServer({
-    ...{ issuer: 'https://idp.example', scopes: [], endpoints: createEndpoints({ base }), base },
+    ...{ issuer: () => 'https://idp.example', scopes: [], offered: over.scopes ?? [] },
+    ...{ endpoints: createEndpoints({ base }), base },
     ...over,
   });
   return {

@@ -15,10 +15,12 @@ export interface ResourceServer {
 }
 
 export interface ResourceServerParts {
-  /** Null: API keys alone, and there is nowhere to send anybody. */
-  readonly issuer: string | null;
-  /** What a user's token must have been given for, at MCP endpoints. */
+  /** Who issues tokens for us. Null: API keys alone, and there is nowhere to send anybody. */
+  readonly issuer: (() => string) | null;
+  /** What a user's token of the identity provider must have been given for, at MCP endpoints. */
   readonly scopes: readonly string[];
+  /** What clients are told to ask for. */
+  readonly offered: readonly string[];
   readonly endpoints: Endpoints;
   readonly base: () => string;
 }
@@ -26,11 +28,11 @@ export interface ResourceServerParts {
 const CHALLENGE = 'WWW-Authenticate';
 
 export function createResourceServer(parts: ResourceServerParts): ResourceServer {
-  const { issuer, scopes, endpoints, base } = parts;
-  const scope = scopes.length > 0 ? [`scope="${scopes.join(' ')}"`] : [];
+  const { issuer, scopes, offered, endpoints, base } = parts;
+  const scope = offered.length > 0 ? [`scope="${offered.join(' ')}"`] : [];
 
   return {
-    routes: issuer === null ? [] : metadataRoutes({ issuer, scopes, base }),
+    routes: issuer === null ? [] : metadataRoutes({ issuer, scopes: offered, base }),
     check({ kind, by }, req) {
       if (by.via !== 'bearer' || (by.endpoints === undefined && scopes.length === 0)) return;
       const path = pathOf(req);
@@ -39,6 +41,8 @@ export function createResourceServer(parts: ResourceServerParts): ResourceServer
       }
       // Nothing is delegated to a program: its roles say what it may do.
       if (kind === 'service' || endpoints.at(path) === null) return;
+      // Our own are given for nothing else.
+      if (by.grant) return;
       if (!scopes.every((wanted) => isGiven(wanted, by.scopes ?? []))) throw new GatewayError('TOKEN_SCOPE');
     },
     challenge(answer, req) {

@@ -156,8 +156,9 @@ export {
   type Accounts,
 } from './identity/accounts.ts';
 export { keyFitsStore } from './identity/keyCheck.ts';
+export type { ClientGrants } from './identity/facade/clientGrants.ts';
 export type { FederatedTokens } from './identity/openid/loginTokens.ts';
-export type { OpenIdLogin } from './identity/openid/openIdLogin.ts';
+export type { FinishedLogin, OpenIdLogin } from './identity/openid/openIdLogin.ts';
 export type { OpenIdSettings } from './identity/openid/openIdSettings.ts';
 export type { Provisioning } from './identity/openid/provisioning.ts';
 export { returnPath } from './identity/openid/returnPath.ts';

@@ -1,6 +1,6 @@
 import { checkConfig, type Finding } from '@behalf/contracts';
 import { compileEndpoints } from './compile/compileEndpoints.ts';
-import { compileProviders } from './compile/compileProviders.ts';
+import { compileProviders, fillTexts } from './compile/compileProviders.ts';
 import { compileServer } from './compile/compileServer.ts';
 import { createProbe, createTexts } from './compile/texts.ts';
 import { deepFreeze } from './deepFreeze.ts';
@@ -25,6 +25,7 @@ export function buildSettings(value: unknown, env: EnvRecord): BuiltSettings {
   const texts = createTexts(env);
   const servers = check.servers.map(([name, server]) => compileServer(name, server, texts));
   const providers = compileProviders(check.config?.identityProviders ?? {}, texts);
+  const facade = fillTexts(check.config?.authorizationServer, ['authorizationServer'], texts);
   const endpoints = compileEndpoints(check.config?.endpoints, env);
   const errors = [...check.errors, ...texts.findings, ...endpoints.errors];
   const warnings = [...check.warnings, ...endpoints.warnings];
@@ -44,6 +45,7 @@ export function buildSettings(value: unknown, env: EnvRecord): BuiltSettings {
       interface: { mcpServers: check.config.interface?.mcpServers },
       endpoints: { custom: endpoints.custom, toolApproval: endpoints.toolApproval },
       identityProviders: providers,
+      authorizationServer: facade?.enabled === true ? facade : null,
     });
   }
   return result;

@@ -1,4 +1,4 @@
-import type { InterfaceMcpServers, McpSettings, ToolApproval } from '@behalf/contracts';
+import type { AuthorizationServer, InterfaceMcpServers, McpSettings, ToolApproval } from '@behalf/contracts';
 import type { EndpointSettings } from './compile/compileEndpoints.ts';
 import type { ProviderSettings } from './compile/compileProviders.ts';
 import type { ServerSettings } from './compile/serverSettings.ts';
@@ -14,4 +14,6 @@ export interface Settings {
     readonly toolApproval: Readonly<ToolApproval> | undefined;
   };
   readonly identityProviders: readonly ProviderSettings[];
+  /** Null unless it is enabled. */
+  readonly authorizationServer: Readonly<AuthorizationServer> | null;
 }

@@ -19,7 +19,8 @@ export function ownSessionRoutes({ sessions, audit }: OwnSessionParts): Route[] 
       access: 'signed-in',
       scope: 'none',
       async handle(_req, res, caller) {
-        const own = await sessions.list(caller.userId);
+        // What was granted to clients has a list of its own.
+        const own = (await sessions.list(caller.userId)).filter(({ grant }) => grant === null);
         res.json({ sessions: own.map((session) => sessionView(session, caller)) });
       },
     },

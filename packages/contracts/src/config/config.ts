@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AuthorizationServer } from './authorizationServer.ts';
 import { Endpoints } from './endpoints.ts';
 import { IdentityProviders } from './identityProviders.ts';
 import { Interface } from './interface.ts';
@@ -22,6 +23,9 @@ export const topLevel = {
   endpoints: Endpoints.optional().describe('Only `custom` and `agents.toolApproval` are used.'),
   identityProviders: IdentityProviders.optional().describe(
     'Where tokens are exchanged, by name. Own section of Behalf.',
+  ),
+  authorizationServer: AuthorizationServer.optional().describe(
+    'Our own authorization server for MCP clients. Off unless it is enabled. Own section of Behalf.',
   ),
   unknownKeys: z
     .enum(['error', 'warn'])

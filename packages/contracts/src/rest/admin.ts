@@ -93,7 +93,7 @@ export type AdminUsersView = z.infer<typeof AdminUsersView>;
 /** One sign-in of a browser. The id cannot be used to sign in. */
 export const SessionView = z.object({
   id: z.string(),
-  via: z.enum(['password', 'openid']),
+  via: z.enum(['password', 'openid', 'client']),
   createdAt: z.number(),
   expiresAt: z.number(),
   /** Whether the caller is using it right now. */

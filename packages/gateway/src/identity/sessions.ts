@@ -26,9 +26,18 @@ export interface IssuedSession {
 /** How somebody signed in, and what their token said. */
 export type SignInKind = Pick<SessionRecord, 'via' | 'groups'>;
 
-/** Browser sign-ins. */
+/** What a user grants to a client, under a hash that no cookie has. */
+export interface GrantedSession extends Pick<SessionRecord, 'hash' | 'groups' | 'expiresAt'> {
+  readonly grant: NonNullable<SessionRecord['grant']>;
+}
+
+/** Browser sign-ins, and what their users granted to clients. */
 export interface Sessions {
   start(user: UserRecord, kind?: SignInKind): Promise<IssuedSession>;
+  /** Lives and ends as a sign-in does. */
+  grant(user: Pick<UserRecord, 'id' | 'tenant'>, granted: GrantedSession): Promise<void>;
+  /** Null when it ended. */
+  find(hash: string): Promise<SessionRecord | null>;
   /** Who holds this cookie now: a session of a deleted or disabled user is nobody's. */
   resolve(secret: string): Promise<KnownCaller | null>;
   list(userId: string): Promise<SessionRecord[]>;
@@ -64,10 +73,17 @@ export function createSessions(parts: SessionParts): Sessions {
     await changes.publish({ topic: 'users', id: userId });
   }
 
+  /** Who signs out ends what is exchanged for them. What they granted stays, and has nothing to exchange any more. */
+  async function grantedDuring({ hash, userId }: SessionRecord): Promise<SessionRecord[]> {
+    return (await sessions.list(userId, clock.now())).filter(({ grant }) => grant?.from === hash);
+  }
+
   async function finish(session: SessionRecord): Promise<SessionRecord | null> {
     const { hash, userId, tenant } = session;
     // The tokens first: none may outlive the session they came with, whatever fails after this.
-    await endTokens(loginKey({ tenant, userId, session: hash }));
+    for (const { hash: of } of [session, ...(await grantedDuring(session))]) {
+      await endTokens(loginKey({ tenant, userId, session: of }));
+    }
     const isEnded = await sessions.remove(hash);
     // Also when somebody else removed it: whoever did may not have come as far as telling.
     await changes.publish({ topic: 'sessions', id: hash });
@@ -82,13 +98,20 @@ export function createSessions(parts: SessionParts): Sessions {
       const now = clock.now();
       const expiresAt = now + SESSION_LIFETIME_MS;
       const { id: userId, tenant } = user;
-      await sessions.insert({ hash, userId, tenant, via, groups, createdAt: now, expiresAt });
+      await sessions.insert({ hash, userId, tenant, via, groups, grant: null, createdAt: now, expiresAt });
       return { secret, hash, expiresAt };
     },
+    async grant({ id: userId, tenant }, { hash, groups, expiresAt, grant }) {
+      const createdAt = clock.now();
+      await sessions.insert({ hash, userId, tenant, via: 'client', groups, grant, createdAt, expiresAt });
+    },
+    find: (hash) => sessions.find(hash, clock.now()),
     async resolve(secret) {
       const session = await sessions.find(secretHash(secret), clock.now());
       const user = session && (await users.findById(session.userId));
       if (!user || user.disabledAt !== null || user.tenant !== session.tenant) return null;
+      // No cookie belongs to what a client was granted, whatever it is called.
+      if (session.grant !== null) return null;
       const { hash, groups, expiresAt } = session;
       return { caller: principalOf(user, { via: 'session', session: hash }, groups), until: expiresAt };
     },

@@ -9,11 +9,20 @@ export interface PresentedToken {
   readonly expiresAt: number;
 }
 
-/** A token of the identity provider. */
+/** What a user granted to a client at our own authorization server. */
+export interface ClientGrant {
+  /** The hash of the session that it is: whatever ends that ends this. */
+  readonly session: string;
+  readonly clientId: string;
+}
+
+/** A token of the identity provider, or of our own authorization server. */
 export interface SignedInByToken {
   readonly via: 'bearer';
-  /** Without it there is nothing to exchange. */
+  /** Without it, or a grant, there is nothing to exchange. */
   readonly token?: PresentedToken;
+  /** Of a token of our own. */
+  readonly grant?: ClientGrant;
   /** The endpoints that it was issued for, where it was not issued for the gateway as a whole. */
   readonly endpoints?: readonly string[];
   /** What was delegated with it. */

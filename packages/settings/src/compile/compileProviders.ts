@@ -14,6 +14,11 @@ export function compileProviders(
   });
 }
 
+/** A section with its variables filled in, wherever a text stands. */
+export function fillTexts<T>(value: T, path: Path, texts: Texts): T {
+  return fill(value, path, texts) as T;
+}
+
 function fill(value: unknown, path: Path, texts: Texts): unknown {
   if (typeof value === 'string') return texts.plain(value, path);
   if (Array.isArray(value)) return value.map((item, index) => fill(item, [...path, index], texts));

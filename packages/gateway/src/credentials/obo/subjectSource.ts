@@ -40,6 +40,15 @@ interface Held {
 type Usable = Omit<Held, 'session'>;
 type Lacking = Exclude<LoginToken, { kind: 'token' }>;
 
+/** Which token of a sign-in is looked for. */
+interface Sought {
+  /** The session that it must be of; null: any sign-in of theirs. */
+  readonly only: string | null;
+  readonly kind: SubjectKind;
+  /** How a caller is told that there is none. */
+  readonly via: Subject['via'];
+}
+
 interface Entry extends Held {
   readonly userId: string;
   readonly readAt: number;
@@ -77,16 +86,18 @@ export function createSubjectSource(parts: SubjectSourceParts): SubjectSource {
     return account;
   }
 
-  /** The youngest one that is good. Of a session its own or none; of a key any sign-in that goes on. */
+  /**
+   * The youngest one that is good. Of a session its own or none, and so of what was granted to a client; of a key any sign-in that
+   * goes on, but nothing that belongs to a client.
+   */
   async function ofLogin(
     { tokens }: LoginSource,
     account: UserRecord,
-    only: string | null,
-    kind: SubjectKind,
+    { only, kind, via: as }: Sought,
   ): Promise<Held> {
     const { tenant, id: userId } = account;
     const live = (await sessions.list(userId)).toReversed();
-    const mine = live.filter(({ hash, via }) => via === 'openid' && (only === null || hash === only));
+    const mine = live.filter(({ hash, via }) => (only === null ? via === 'openid' : hash === only));
     let isOver = false;
     let retryAfterMs: number | undefined;
     for (const { hash: session } of mine.slice(0, MOST_SESSIONS)) {
@@ -94,13 +105,15 @@ export function createSubjectSource(parts: SubjectSourceParts): SubjectSource {
       const found = await tokens.current(of);
       const held =
         kind === 'id_token' ? await idTokenOf(tokens, of, account, found) : accessTokenOf(account, found);
-      if (!('kind' in held)) return { ...held, session };
+      if (!('kind' in held)) {
+        return { subject: Object.freeze({ ...held.subject, via: as }), until: held.until, session };
+      }
       if (held.kind === 'unavailable') retryAfterMs = held.retryAfterMs;
       isOver ||= held.kind === 'over';
     }
     // Whoever can be helped by waiting is not sent to sign in again.
     if (retryAfterMs !== undefined) throw new GatewayError('OBO_TEMPORARY', { retryAfterMs });
-    throw new SubjectUnavailable(isOver ? 'expired_no_refresh' : 'absent');
+    throw new SubjectUnavailable(isOver ? 'expired_no_refresh' : 'absent', as);
   }
 
   function accessTokenOf({ issuer, subject }: UserRecord, found: LoginToken): Usable | Lacking {
@@ -195,10 +208,16 @@ export function createSubjectSource(parts: SubjectSourceParts): SubjectSource {
       if (principal.kind !== 'user' || login?.issuer !== principal.issuer) {
         throw new SubjectUnavailable('absent', viaOf(by));
       }
+      // What a client was granted has tokens of both kinds of its own, and no others are exchanged for it.
+      if (by.via === 'bearer' && by.grant) {
+        const sought: Sought = { only: by.grant.session, kind, via: 'bearer' };
+        return obtain(principal, by.grant.session, kind, (account) => ofLogin(login, account, sought));
+      }
       // Nobody brings an ID token: of who came with a token, it is that of any sign-in of theirs that goes on.
       if (by.via !== 'bearer' || kind === 'id_token') {
         const only = by.via === 'session' ? by.session : null;
-        return obtain(principal, only ?? '', kind, (account) => ofLogin(login, account, only, kind));
+        const sought: Sought = { only, kind, via: 'session' };
+        return obtain(principal, only ?? '', kind, (account) => ofLogin(login, account, sought));
       }
       const subject = ofBearer(by.token, principal);
       return obtain(principal, subject.hash, kind, (account) => {

@@ -11,6 +11,15 @@ export interface LoginFlow {
   /** Whether the provider was asked to have more proven than usual. */
   readonly hasClaims: boolean;
   readonly expiresAt: number;
+  /** For whom the tokens are; absent: for the browser. */
+  readonly grant?: FlowGrant | undefined;
+}
+
+/** What a user is about to grant to a client: its tokens are its own, and nobody else exchanges them. */
+export interface FlowGrant {
+  /** The hash of the session that it will be. */
+  readonly session: string;
+  readonly clientId: string;
 }
 
 export interface LoginFlows {

@@ -5,7 +5,7 @@ import { GatewayError } from '../../errors/gatewayError.ts';
 import type { Log } from '../../upstream/parts.ts';
 import type { KeySource } from './keySource.ts';
 import { loginFailure } from './loginFailure.ts';
-import { createLoginFlows, type LoginFlow } from './loginFlow.ts';
+import { createLoginFlows, type FlowGrant, type LoginFlow } from './loginFlow.ts';
 import { loginSources } from './loginSources.ts';
 import type { FederatedTokens } from './loginTokens.ts';
 import { openIdClient } from './openIdClient.ts';
@@ -32,12 +32,17 @@ export interface FinishedLogin {
   readonly returnTo: string;
   /** Whether it was begun with claims: then they are answered. */
   readonly hasClaims: boolean;
+  /** For whom the tokens are; absent: for the browser. */
+  readonly grant: FlowGrant | undefined;
 }
 
 /** Signing in at the provider: authorization code with PKCE, state, nonce and the issuer's name (RFC 9207). */
 export interface OpenIdLogin {
   /** `claims`: what the provider wants proven this time (OpenID Connect Core, section 5.5), as JSON. */
-  begin(returnTo: string | undefined, more?: { readonly claims?: string | undefined }): Promise<BegunLogin>;
+  begin(
+    returnTo: string | undefined,
+    more?: { readonly claims?: string | undefined; readonly grant?: FlowGrant | undefined },
+  ): Promise<BegunLogin>;
   /** `query` is what the provider sent the browser back with. Rejects with OPENID_FAILED or OPENID_UNAVAILABLE. */
   finish(callback: { readonly flow: string; readonly query: string }): Promise<FinishedLogin>;
   /** Whether a login was begun with claims: of one that cannot be finished nothing else tells. */
@@ -101,6 +106,7 @@ export function createOpenIdLogin(parts: OpenIdLoginParts): OpenIdLogin {
       },
       returnTo: flow.returnTo,
       hasClaims: flow.hasClaims,
+      grant: flow.grant,
     };
   }
 
@@ -115,13 +121,14 @@ export function createOpenIdLogin(parts: OpenIdLoginParts): OpenIdLogin {
   }
 
   return {
-    async begin(returnTo, { claims } = {}) {
+    async begin(returnTo, { claims, grant } = {}) {
       const config = await configuration();
       const expiresAt = clock.now() + FLOW_MS;
       const flow: LoginFlow = {
         ...{ state: secret(), nonce: secret(), verifier: secret() },
         ...{ redirectUri: redirectUri(), returnTo: returnPath(returnTo), expiresAt },
         hasClaims: claims !== undefined,
+        grant,
       };
       const url = client.buildAuthorizationUrl(config, {
         redirect_uri: flow.redirectUri,

@@ -17,7 +17,8 @@ export type RefusalReason =
   | 'subject'
   | 'tenant'
   | 'client'
-  | 'authorized_party';
+  | 'authorized_party'
+  | 'replayed';
 
 /** Why a token is not accepted: for the log alone, whoever sent it learns nothing of it. */
 export class TokenRefused extends Error {

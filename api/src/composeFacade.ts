@@ -1,0 +1,106 @@
+import type { AuthorizationServer } from '@behalf/contracts';
+import type { KnownCaller, Log, Sessions } from '@behalf/gateway';
+import {
+  createClientGrants,
+  createConsents,
+  createFacadeKeys,
+  createFacadeRecords,
+  createGrantBearers,
+  createIdJags,
+  type ClientGrants,
+  type Consents,
+  type FacadeKeys,
+  type FacadeRecords,
+  type GrantBearers,
+} from '@behalf/gateway/facade';
+import type { PrimaryStore } from '@behalf/gateway/ports';
+import type { Clock, Fetch, Keyring, Random } from '@behalf/kernel';
+import type { Closers } from './closers.ts';
+import type { OpenId } from './composeOpenId.ts';
+import { facadeDoors, type DoorParts } from './facade/doors.ts';
+import { createFacade, type Facade } from './facade/facade.ts';
+import { MOUNT, type Resources } from './facade/resources.ts';
+import type { Route } from './http.ts';
+import { every } from './ops/upkeep.ts';
+import { ALL_PATH } from './resource/endpoints.ts';
+
+const SWEEP_MS = 10 * 60 * 1000;
+
+export interface ComposeFacadeParts {
+  settings: Readonly<AuthorizationServer>;
+  clock: Clock;
+  random: Random;
+  keyring: Keyring;
+  log: Log;
+  primary: PrimaryStore;
+  closers: Closers;
+  sessions: Sessions;
+  openId: OpenId | null;
+  /** Where browsers and clients reach us. */
+  base: () => string;
+  /** Whether this is the address of an MCP endpoint of ours. */
+  isEndpoint: (url: string) => boolean;
+  /** To clients' documents. */
+  documents: Fetch;
+  /** Whether one may be asked for now: anybody can name an address. */
+  mayAsk: () => boolean;
+}
+
+/** Our own authorization server: who comes with its tokens, and what it remembers. */
+export interface ComposedFacade {
+  readonly settings: Readonly<AuthorizationServer>;
+  readonly issuer: () => string;
+  readonly facade: Facade;
+  readonly resources: Resources;
+  readonly records: FacadeRecords;
+  readonly keys: FacadeKeys;
+  readonly grants: ClientGrants;
+  readonly consents: Consents;
+  readonly bearers: GrantBearers;
+  doors(parts: FacadeDoorParts): Route[];
+}
+
+export type FacadeDoorParts = Omit<DoorParts, keyof ComposedFacade | 'openId' | 'clock'>;
+
+export function composeFacade(parts: ComposeFacadeParts): ComposedFacade {
+  const { settings, clock, random, keyring, log, primary, closers, sessions, openId, base } = parts;
+  const { users } = primary;
+  const issuer = () => `${base()}${MOUNT}`;
+  const isResource = parts.isEndpoint;
+  const resources: Resources = { isResource, fallback: () => `${base()}${ALL_PATH}` };
+  const records = createFacadeRecords({ store: primary.facade, keyring, clock });
+  closers.add(every(SWEEP_MS, clock, () => records.sweep()));
+  const keys = createFacadeKeys({ records, random });
+  const grants = createClientGrants({ sessions, clock });
+  const consents = createConsents({ records, clock });
+  const bearers = createGrantBearers({
+    ...{ issuer, isResource, sessions, users, clock, log },
+    keys: keys.source,
+  });
+  const trusted = openId?.trust(settings.idJagIssuers);
+  const facade = createFacade({
+    ...{ settings, issuer, resources, keys, records, grants, users, clock, random, log },
+    secure: () => base().startsWith('https:'),
+    fetch: parts.documents,
+    mayAsk: parts.mayAsk,
+    idJags:
+      openId && trusted && trusted.size > 0
+        ? {
+            accept: createIdJags({ issuers: trusted, audience: issuer, isResource, records, clock, log }),
+            provisioning: openId.provisioning,
+          }
+        : null,
+  });
+  const composed = { settings, issuer, facade, resources, records, keys, grants, consents, bearers };
+  return { ...composed, doors: (more) => facadeDoors({ ...composed, ...more, openId, clock }) };
+}
+
+/** Who shows this token: of our own, or of the identity provider. Each is judged by its issuer's rules alone. */
+export function resolveBearer(
+  token: string,
+  facade: Pick<ComposedFacade, 'bearers'> | null,
+  openId: Pick<OpenId, 'bearers'> | null,
+): Promise<KnownCaller | null> {
+  if (facade?.bearers.claims(token)) return facade.bearers.resolve(token);
+  return openId ? openId.bearers.resolve(token) : Promise.resolve(null);
+}

@@ -1,0 +1,135 @@
+import { FACADE_ALGORITHM, GRANT_CLAIM, grantSession, GRANT_LIFETIME_MS } from '@behalf/gateway/facade';
+import type { FacadeSecrets } from '@behalf/gateway/facade';
+import type { UserStore } from '@behalf/gateway/ports';
+import type { Fetch } from '@behalf/kernel';
+import type { AdapterFactory, Configuration, JWKS, KoaContextWithOIDC } from 'oidc-provider';
+import { readClient } from './clientRules.ts';
+import { cookieNames } from './cookieNames.ts';
+import { failedPage } from './consentPage.ts';
+import { errors } from './oidcProvider.ts';
+import { MOUNT, SCOPE, type Resources } from './resources.ts';
+
+/** A token is judged anew with each request; this is how long a client goes without asking for another. */
+export const ACCESS_SECONDS = 10 * 60;
+const INTERACTION_SECONDS = 15 * 60;
+const GRANT_SECONDS = GRANT_LIFETIME_MS / 1_000;
+
+export interface ConfigurationParts {
+  readonly adapter: AdapterFactory;
+  readonly secrets: FacadeSecrets;
+  readonly resources: Resources;
+  readonly users: Pick<UserStore, 'findById'>;
+  /** To clients' documents and keys. */
+  readonly fetch: Fetch;
+  /** Whether a document may be asked for now. */
+  readonly mayAsk: (ctx: KoaContextWithOIDC) => boolean;
+  readonly offersRegistration: boolean;
+  /** Whether cookies may be sent over https alone. */
+  readonly secure: boolean;
+}
+
+export function resourceServer(resource: string) {
+  return {
+    scope: SCOPE,
+    audience: resource,
+    accessTokenFormat: 'jwt',
+    accessTokenTTL: ACCESS_SECONDS,
+    jwt: { sign: { alg: FACADE_ALGORITHM } },
+  } as const;
+}
+
+/** The library as we let it be: what MCP clients need, and nothing that we do not ask for. */
+export function facadeConfiguration(parts: ConfigurationParts): Configuration {
+  const { adapter, secrets, resources, users, fetch, mayAsk, offersRegistration, secure } = parts;
+  const cookie = { httpOnly: true, signed: true, sameSite: 'lax', secure, overwrite: true } as const;
+  return {
+    adapter,
+    jwks: { keys: [secrets.jwk] } as JWKS,
+    fetch: (url, init = {}) => fetch(url instanceof Request ? url.url : url, withoutDispatcher(init)),
+    async findAccount(_ctx, id) {
+      const user = await users.findById(id);
+      return user?.disabledAt === null ? { accountId: id, claims: () => ({ sub: id }) } : undefined;
+    },
+    // Which grant a token comes from: what ends the one ends the other.
+    extraTokenClaims: (_ctx, token) =>
+      'grantId' in token && token.grantId ? { [GRANT_CLAIM]: grantSession(token.grantId) } : undefined,
+    scopes: ['openid', 'offline_access', SCOPE],
+    claims: { openid: ['sub'] },
+    responseTypes: ['code'],
+    subjectTypes: ['public'],
+    clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post', 'private_key_jwt'],
+    clientDefaults: {
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: 'none',
+      id_token_signed_response_alg: FACADE_ALGORITHM,
+    },
+    enabledJWA: { idTokenSigningAlgValues: [FACADE_ALGORITHM] },
+    extraClientMetadata: {
+      // Its only use is to be asked about once for each client.
+      properties: ['software_id'],
+      validator: (_ctx, _key, _value, metadata) => readClient(metadata as Record<string, unknown>),
+    },
+    pkce: { required: () => true },
+    clientBasedCORS: () => false,
+    // What was granted ends with its own session, not with one of the library's.
+    expiresWithSession: () => false,
+    issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),
+    rotateRefreshToken: true,
+    revokeGrantPolicy: () => true,
+    loadExistingGrant: async (ctx) => {
+      const id = ctx.oidc.result?.consent?.grantId;
+      return id === undefined ? undefined : ctx.oidc.provider.Grant.find(id);
+    },
+    interactions: { url: (_ctx, { uid }) => `${MOUNT}/interaction/${uid}` },
+    renderError: (ctx, { error }) => {
+      ctx.type = 'html';
+      ctx.body = failedPage(error);
+    },
+    features: {
+      devInteractions: { enabled: false },
+      userinfo: { enabled: false },
+      rpInitiatedLogout: { enabled: false },
+      dPoP: { enabled: false },
+      pushedAuthorizationRequests: { enabled: false },
+      revocation: {
+        enabled: true,
+        allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId,
+      },
+      registration: { enabled: offersRegistration, issueRegistrationAccessToken: false },
+      clientIdMetadataDocument: {
+        enabled: true,
+        ack: 'draft-02',
+        allowFetch: (ctx) => mayAsk(ctx),
+        allowClient: () => true,
+        cacheDuration: { min: 60, max: 24 * 60 * 60 },
+      },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: (_ctx, _client, oneOf) => oneOf ?? resources.fallback(),
+        useGrantedResource: () => true,
+        getResourceServerInfo(_ctx, resource) {
+          if (!resources.isResource(resource)) throw new errors.InvalidTarget();
+          return resourceServer(resource);
+        },
+      },
+    },
+    cookies: { keys: [secrets.cookieKey], names: cookieNames(secure), short: cookie, long: cookie },
+    ttl: {
+      AccessToken: ACCESS_SECONDS,
+      AuthorizationCode: 60,
+      IdToken: ACCESS_SECONDS,
+      Interaction: INTERACTION_SECONDS,
+      // Of the library's own session: for the moment between the answer to us and the answer to the client.
+      Session: 60,
+      RefreshToken: GRANT_SECONDS,
+      Grant: GRANT_SECONDS,
+    },
+  };
+}
+
+/** The library's own guard of addresses; ours stands at the one door out, and is stricter. */
+function withoutDispatcher(init: RequestInit): RequestInit {
+  const { dispatcher: _dispatcher, ...rest } = init as RequestInit & { dispatcher?: unknown };
+  return rest;
+}

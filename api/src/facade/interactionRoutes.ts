@@ -1,0 +1,171 @@
+import type { IncomingMessage } from 'node:http';
+import { GatewayError, returnPath, type Audit, type OpenIdLogin, type UserPrincipal } from '@behalf/gateway';
+import {
+  GRANT_LIFETIME_MS,
+  grantSession,
+  type ClientGrants,
+  type Consents,
+  type FacadeRecords,
+} from '@behalf/gateway/facade';
+import type { Request, Response } from 'express';
+import type { FlowCookie } from '../oauth/flowCookie.ts';
+import type { Route } from '../http.ts';
+import { askedOf, consentToken, type Interaction } from './asked.ts';
+import { consentPage, consentPolicy, failedPage } from './consentPage.ts';
+import type { Facade } from './facade.ts';
+import { MOUNT, SCOPE } from './resources.ts';
+
+export interface InteractionParts {
+  readonly facade: Facade;
+  readonly consents: Consents;
+  readonly grants: ClientGrants;
+  readonly records: Pick<FacadeRecords, 'find' | 'put'>;
+  readonly audit: Audit;
+  /** Whether the operator set up this client. */
+  readonly isOperators: (clientId: string) => boolean;
+  /** Who is signed in in this browser. */
+  readonly signedIn: (req: IncomingMessage) => Promise<UserPrincipal | null>;
+  /** What the browser's session cookie holds. */
+  readonly sessionSecret: (req: IncomingMessage) => string | null;
+  /** The login at the identity provider; null where there is none. */
+  readonly login: {
+    readonly issuer: string;
+    readonly begin: OpenIdLogin['begin'];
+    readonly cookie: () => FlowCookie;
+  } | null;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * Between a client's request and its answer: who is it, do they agree, and, where an identity provider signs people in, a grant of
+ * its own there. Consent comes before that hop, so that nobody is led through a sign-in they did not ask for.
+ */
+export function interactionRoutes(parts: InteractionParts): Route[] {
+  const { facade, consents, grants, records, audit, signedIn, sessionSecret, login } = parts;
+  const path = `${MOUNT}/interaction/:uid`;
+
+  /** Of this browser, by its cookie. Anybody else's is over, and so is one whose address does not fit. */
+  async function find(req: Request, res: Response): Promise<Interaction | null> {
+    const provider = await facade.provider();
+    try {
+      const details = await provider.interactionDetails(req, res);
+      if (details.uid !== req.params['uid']) return null;
+      const client = await provider.Client.find(String(details.params['client_id']));
+      if (!client) return null;
+      return { provider, client, ...askedOf(details, client, parts.isOperators(client.clientId)) };
+    } catch (error) {
+      if (error instanceof Error && error.name === 'SessionNotFound') return null;
+      throw error;
+    }
+  }
+
+  function over(res: Response): void {
+    res.status(400).type('html').send(failedPage('expired'));
+  }
+
+  const consentOf = ({ tenant, userId }: UserPrincipal, { clientId, redirectHost }: Interaction) => ({
+    ...{ tenant, userId, clientId, redirectHost },
+  });
+
+  function ask(req: Request, res: Response, caller: UserPrincipal, interaction: Interaction): void {
+    const token = consentToken(interaction.uid, sessionSecret(req) ?? '');
+    const identityOrigin = login && new URL(login.issuer).origin;
+    res
+      .set('Content-Security-Policy', consentPolicy(interaction.redirectUri, identityOrigin))
+      .type('html')
+      .send(consentPage({ ...interaction, token, userName: caller.name || caller.email }));
+  }
+
+  /** They agree. Who comes from the identity provider gets a grant there that is this client's alone. */
+  async function goOn(req: Request, res: Response, caller: UserPrincipal, interaction: Interaction) {
+    const { uid, clientId } = interaction;
+    if (login?.issuer === caller.issuer) {
+      const grant = { session: grantSession(uid), clientId };
+      const begun = await login.begin(returnPath(`${MOUNT}/interaction/${uid}`), { grant });
+      login.cookie().write(res, begun);
+      res.redirect(req.method === 'POST' ? 303 : 302, begun.url);
+      return;
+    }
+    if (caller.by.via !== 'session') throw new GatewayError('FORBIDDEN');
+    const { userId: id, tenant, groups } = caller;
+    await grants.begin({ id, tenant }, { grantId: uid, clientId, from: caller.by.session, groups });
+    await finish(req, res, caller, interaction);
+  }
+
+  async function finish(req: Request, res: Response, caller: UserPrincipal, interaction: Interaction) {
+    const { provider, uid, clientId, resources, scopes } = interaction;
+    const grant = new provider.Grant({ accountId: caller.userId, clientId });
+    grant.jti = uid;
+    for (const resource of resources) grant.addResourceScope(resource, SCOPE);
+    grant.addOIDCScope(scopes.join(' '));
+    await grant.save();
+    await keepClient(clientId);
+    const { tenant, userId } = caller;
+    await audit.record({
+      ...{ kind: 'sign_in', action: 'client.grant', tenant, door: 'browser', outcome: 'ok', subject: userId },
+      actor: { kind: 'user', id: userId, by: 'session' },
+      changed: [clientId],
+    });
+    const login = { accountId: userId, remember: false };
+    const result = { login, consent: { grantId: uid } };
+    await provider.interactionFinished(req, res, result, { mergeWithLastSubmission: false });
+  }
+
+  /** A client that registered itself stays for as long as somebody uses it. */
+  async function keepClient(clientId: string): Promise<void> {
+    const registered = await records.find<object>('Client', clientId);
+    if (!registered) return;
+    await records.put('Client', clientId, registered.payload, { ttlMs: GRANT_LIFETIME_MS + DAY_MS });
+  }
+
+  return [
+    {
+      method: 'get',
+      path,
+      access: 'public',
+      async handle(req, res) {
+        const interaction = await find(req, res);
+        if (!interaction) return over(res);
+        const caller = await signedIn(req);
+        if (!caller) {
+          const returnTo = returnPath(req.originalUrl);
+          res.redirect(302, `/?${new URLSearchParams({ returnTo }).toString()}`);
+          return;
+        }
+        const begun = await grants.find(interaction.uid);
+        if (begun) {
+          // Granted by the very user who is here, after the identity provider had its say.
+          const isTheirs = begun.userId === caller.userId && begun.grant?.clientId === interaction.clientId;
+          return isTheirs ? finish(req, res, caller, interaction) : over(res);
+        }
+        // Any program on this machine could use a yes that was given to another one: there it is asked each time.
+        const isKnown = !interaction.isLocal && (await consents.has(consentOf(caller, interaction)));
+        if (isKnown) await goOn(req, res, caller, interaction);
+        else ask(req, res, caller, interaction);
+      },
+    },
+    {
+      method: 'post',
+      path,
+      access: 'signed-in',
+      // Only a person in a browser can agree.
+      scope: 'none',
+      async handle(req, res, caller) {
+        const interaction = await find(req, res);
+        if (!interaction) return over(res);
+        const { token, decision } = (req.body ?? {}) as Record<string, unknown>;
+        if (token !== consentToken(interaction.uid, sessionSecret(req) ?? '')) {
+          throw new GatewayError('CSRF_REFUSED');
+        }
+        if (decision !== 'allow') {
+          const refused = { error: 'access_denied', error_description: 'The user refused.' };
+          await interaction.provider.interactionFinished(req, res, refused);
+          return;
+        }
+        await consents.remember(consentOf(caller, interaction), interaction.clientName);
+        await goOn(req, res, caller, interaction);
+      },
+    },
+  ];
+}

@@ -1,0 +1,105 @@
+import type { IncomingMessage } from 'node:http';
+import type { AuthorizationServer } from '@behalf/contracts';
+import { GatewayError, networkOf } from '@behalf/gateway';
+import type { FacadeRecords } from '@behalf/gateway/facade';
+import type { Clock } from '@behalf/kernel';
+import type { Request, Response } from 'express';
+import { createBuckets } from '../door/buckets.ts';
+import type { RateLimits } from '../door/rateLimits.ts';
+import type { Route } from '../http.ts';
+import type { AsTheLibrary } from './asTheLibrary.ts';
+import { MOUNT, SCOPE } from './resources.ts';
+
+export interface FacadeRouteParts {
+  readonly answer: AsTheLibrary;
+  readonly settings: Readonly<AuthorizationServer>;
+  readonly records: Pick<FacadeRecords, 'count'>;
+  readonly limits: Pick<RateLimits, 'checkAddress' | 'refused'>;
+  readonly addressOf: (req: IncomingMessage) => string;
+  readonly clock: Clock;
+}
+
+/** How many networks are told apart. */
+const MOST_NETWORKS = 10_000;
+const FULL_RETRY_MS = 60 * 60 * 1000;
+
+const search = (req: Request) => {
+  const at = req.originalUrl.indexOf('?');
+  return at < 0 ? '' : req.originalUrl.slice(at);
+};
+
+/** The doors of the library, one by one: what is not listed here is not there. */
+export function facadeRoutes(parts: FacadeRouteParts): Route[] {
+  const { answer, settings, records, limits, addressOf, clock } = parts;
+  const { registration } = settings;
+  const registrations = createBuckets({ clock, perMinute: registration.perMinute, most: MOST_NETWORKS });
+
+  /** One document for both standards (RFC 8414, OpenID Connect Discovery). */
+  const document = (path: string): Route => ({
+    method: 'get',
+    path,
+    access: 'public',
+    handle: (req, res) => answer(req, res, '/.well-known/openid-configuration'),
+  });
+
+  /** Guesses at codes, tokens and secrets are slowed down as guesses at keys are. */
+  const guarded = (path: string, raw: `/${string}`): Route => ({
+    method: 'post',
+    path,
+    access: 'public',
+    raw: true,
+    async handle(req, res) {
+      const address = addressOf(req);
+      limits.checkAddress(address);
+      await answer(req, res, raw);
+      if (res.statusCode >= 400) limits.refused(address);
+    },
+  });
+
+  async function register(req: Request, res: Response): Promise<void> {
+    const waitMs = registrations.take('', networkOf(addressOf(req)));
+    if (waitMs > 0) throw new GatewayError('RATE_LIMITED', { retryAfterMs: waitMs });
+    if ((await records.count('Client')) >= registration.most) {
+      throw new GatewayError('RATE_LIMITED', { retryAfterMs: FULL_RETRY_MS });
+    }
+    await answer(req, res, '/reg');
+  }
+
+  return [
+    document(`/.well-known/oauth-authorization-server${MOUNT}`),
+    document(`/.well-known/openid-configuration${MOUNT}`),
+    document(`${MOUNT}/.well-known/openid-configuration`),
+    {
+      method: 'get',
+      path: `${MOUNT}/jwks`,
+      access: 'public',
+      handle: (req, res) => answer(req, res, '/jwks'),
+    },
+    {
+      method: 'get',
+      path: `${MOUNT}/auth`,
+      access: 'public',
+      handle: (req, res) => answer(req, res, `/auth${withScope(search(req))}`),
+    },
+    {
+      method: 'get',
+      path: `${MOUNT}/auth/:uid`,
+      access: 'public',
+      handle: (req, res) => answer(req, res, `/auth/${encodeURIComponent(String(req.params['uid']))}`),
+    },
+    guarded(`${MOUNT}/token`, '/token'),
+    guarded(`${MOUNT}/token/revocation`, '/token/revocation'),
+    ...(registration.enabled
+      ? [{ method: 'post', path: `${MOUNT}/reg`, access: 'public', raw: true, handle: register } as const]
+      : []),
+  ];
+}
+
+/** A client that asks for no scope means the one there is (RFC 6749, section 3.3). */
+function withScope(query: string): string {
+  const params = new URLSearchParams(query);
+  if ((params.get('scope') ?? '').split(' ').includes(SCOPE)) return query;
+  const scope = [params.get('scope') ?? '', SCOPE].join(' ').trim();
+  params.set('scope', scope);
+  return `?${params.toString()}`;
+}

@@ -1,0 +1,20 @@
+import type { FacadeRecords } from '@behalf/gateway/facade';
+import type Provider from 'oidc-provider';
+
+type Middleware = Parameters<Provider['use']>[0];
+
+/**
+ * Of two answers to one refresh token the second holds what the first did. Two successors that both live would hide a thief among
+ * racing clients; with one, whoever comes second with it is noticed.
+ */
+export function sameSuccessor(records: Pick<FacadeRecords, 'add'>, ttlMs: number): Middleware {
+  return async (ctx, next) => {
+    await next();
+    const { RotatedRefreshToken: used, RefreshToken: made } = ctx.oidc.entities;
+    if (!used || !made || ctx.status !== 200) return;
+    const first = await records.add('Successor', used.jti, { token: made.jti }, { ttlMs });
+    if (!first) return;
+    await made.destroy();
+    ctx.body = { ...(ctx.body as object), refresh_token: first.token };
+  };
+}

@@ -1,0 +1,45 @@
+import { GatewayError, type Audit } from '@behalf/gateway';
+import type { ClientGrants, Consents } from '@behalf/gateway/facade';
+import type { Route } from '../../http.ts';
+
+export interface OwnClientParts {
+  consents: Pick<Consents, 'list' | 'forget'>;
+  grants: Pick<ClientGrants, 'endOf'>;
+  audit: Audit;
+}
+
+const path = '/api/user/clients';
+
+/** To which applications a user said yes. Only a person in a browser sees and ends that. */
+export function ownClientRoutes({ consents, grants, audit }: OwnClientParts): Route[] {
+  return [
+    {
+      method: 'get',
+      path,
+      access: 'signed-in',
+      scope: 'none',
+      async handle(_req, res, caller) {
+        res.json({ clients: await consents.list(caller) });
+      },
+    },
+    {
+      method: 'delete',
+      path: `${path}/:id`,
+      access: 'signed-in',
+      scope: 'none',
+      async handle(req, res, caller) {
+        const { id } = req.params as { id: string };
+        const { tenant, userId, by } = caller;
+        const forgotten = await consents.forget(caller, id);
+        if (!forgotten) throw new GatewayError('NOT_FOUND');
+        await grants.endOf(userId, forgotten.clientId);
+        await audit.record({
+          ...{ kind: 'sign_in', action: 'client.revoke', tenant, door: 'browser', outcome: 'ok' },
+          ...{ subject: userId, changed: [forgotten.clientId] },
+          actor: { kind: 'user', id: userId, by: by.via },
+        });
+        res.status(204).end();
+      },
+    },
+  ];
+}

@@ -1,0 +1,75 @@
+import type { Clock } from '@behalf/kernel';
+import { decodeJwt } from 'jose';
+import type { UserStore } from '../../ports/index.ts';
+import { principalOf } from '../../principal/principal.ts';
+import type { Log } from '../../upstream/parts.ts';
+import type { KnownCaller } from '../callerCache.ts';
+import type { KeySource } from '../openid/keySource.ts';
+import { TokenRefused } from '../openid/tokenRefused.ts';
+import { CLOCK_TOLERANCE_MS, verifySigned, type Signed } from '../openid/verifySigned.ts';
+import type { Sessions } from '../sessions.ts';
+
+/** The claim that names the grant, by the hash of its session. */
+export const GRANT_CLAIM = 'grant';
+
+/** Callers with a token of our own authorization server. */
+export interface GrantBearers {
+  /** Whether a token says that it is ours. Proves nothing. */
+  claims(token: string): boolean;
+  /** Null when nobody shows it: it is not ours, or what was granted has ended. */
+  resolve(token: string): Promise<KnownCaller | null>;
+}
+
+export interface GrantBearerParts {
+  readonly issuer: () => string;
+  readonly keys: KeySource;
+  /** Whether this is an endpoint of ours that tokens are issued for. */
+  readonly isResource: (url: string) => boolean;
+  readonly sessions: Pick<Sessions, 'find'>;
+  readonly users: Pick<UserStore, 'findById'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export function createGrantBearers(parts: GrantBearerParts): GrantBearers {
+  const { issuer, keys, isResource, sessions, users, clock, log } = parts;
+
+  async function verify(token: string): Promise<{ claims: Signed['claims']; audience: string }> {
+    const { aud: audience } = decodeJwt(token);
+    if (typeof audience !== 'string' || !isResource(audience)) throw new TokenRefused('audience');
+    const signed = await verifySigned(token, { keys, clock, issuer: issuer(), audience: [audience] });
+    // Nothing else that these keys sign opens a door (RFC 9068, section 4).
+    if (signed.header['typ'] !== 'at+jwt') throw new TokenRefused('type');
+    return { claims: signed.claims, audience };
+  }
+
+  return {
+    claims(token) {
+      try {
+        return decodeJwt(token).iss === issuer();
+      } catch {
+        return false;
+      }
+    },
+    async resolve(token) {
+      try {
+        const { claims, audience } = await verify(token);
+        const { [GRANT_CLAIM]: named, sub, exp } = claims;
+        const session = typeof named === 'string' ? await sessions.find(named) : null;
+        // What was granted is judged anew each time: a signature outlives a sign-out.
+        if (session?.grant?.clientId !== claims.client_id || session?.userId !== sub) return null;
+        const user = await users.findById(sub);
+        if (!user || user.disabledAt !== null || user.tenant !== session.tenant) return null;
+        const grant = { session: session.hash, clientId: session.grant?.clientId ?? '' };
+        return {
+          caller: principalOf(user, { via: 'bearer', grant, endpoints: [audience] }, session.groups),
+          until: Math.min(exp * 1_000 + CLOCK_TOLERANCE_MS, session.expiresAt),
+        };
+      } catch (error) {
+        if (!(error instanceof TokenRefused)) throw error;
+        log('bearer_refused', { reason: error.reason });
+        return null;
+      }
+    },
+  };
+}

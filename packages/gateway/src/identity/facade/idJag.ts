@@ -1,0 +1,104 @@
+import type { Clock } from '@behalf/kernel';
+import { decodeJwt } from 'jose';
+import type { Log } from '../../upstream/parts.ts';
+import { claimText } from '../openid/claims.ts';
+import type { KeySource } from '../openid/keySource.ts';
+import type { OpenIdSettings } from '../openid/openIdSettings.ts';
+import { TokenRefused } from '../openid/tokenRefused.ts';
+import { verifiedIdentity, type VerifiedToken } from '../openid/verifiedIdentity.ts';
+import { CLOCK_TOLERANCE_MS, verifySigned } from '../openid/verifySigned.ts';
+import type { FacadeRecords } from './facadeRecords.ts';
+
+/** Longer than any of them is meant to live; how long a used one is remembered follows from it. */
+const LONGEST_MS = 60 * 60 * 1000;
+
+/** What a trusted issuer says: this client may act for this user at this endpoint. */
+export interface AcceptedIdJag {
+  readonly verified: VerifiedToken;
+  readonly resource: string;
+}
+
+/** An issuer that the operator trusts to say so. */
+export interface TrustedIssuer {
+  readonly keys: KeySource;
+  /** How its claims are read: as those of a login. */
+  readonly settings: OpenIdSettings;
+}
+
+export interface IdJagParts {
+  readonly issuers: ReadonlyMap<string, TrustedIssuer>;
+  /** Our own name: for whom it must be meant. */
+  readonly audience: () => string;
+  readonly isResource: (url: string) => boolean;
+  readonly records: Pick<FacadeRecords, 'add'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** What the request itself says. */
+interface Expected {
+  /** Who has proven to be this client. */
+  readonly clientId: string;
+  readonly resource?: string | undefined;
+}
+
+/** Identity Assertion JWT Authorization Grants, as an authorization server takes them. */
+export interface IdJags {
+  /** Null when it is refused; why is for the log alone. Each is good once, in all processes. */
+  accept(assertion: string, expected: Expected): Promise<AcceptedIdJag | null>;
+}
+
+export function createIdJags(parts: IdJagParts): IdJags {
+  const { issuers, audience, isResource, records, clock, log } = parts;
+
+  function issuerOf(assertion: string): TrustedIssuer {
+    let named: unknown;
+    try {
+      named = decodeJwt(assertion).iss;
+    } catch {
+      throw new TokenRefused('malformed');
+    }
+    const trusted = typeof named === 'string' ? issuers.get(named) : undefined;
+    if (!trusted) throw new TokenRefused('issuer');
+    return trusted;
+  }
+
+  async function judge(assertion: string, { clientId, resource: asked }: Expected): Promise<AcceptedIdJag> {
+    const trusted = issuerOf(assertion);
+    const { header, claims } = await verifySigned(assertion, {
+      ...{ keys: trusted.keys, clock, issuer: trusted.settings.issuer },
+      audience: [audience()],
+    });
+    if (header['typ'] !== 'oauth-id-jag+jwt') throw new TokenRefused('type');
+    if (claims['client_id'] !== clientId) throw new TokenRefused('client');
+    const resource = claims['resource'];
+    if (typeof resource !== 'string' || !isResource(resource)) throw new TokenRefused('audience');
+    if (asked !== undefined && asked !== resource) throw new TokenRefused('audience');
+    const jti = claimText(claims, 'jti');
+    const endsAt = claims.exp * 1_000;
+    if (jti === '' || endsAt > clock.now() + LONGEST_MS) throw new TokenRefused('malformed');
+    const sources = { access: claims, id: claims, userinfo: claims };
+    const verified = verifiedIdentity({ kind: 'user', claims, sources, settings: trusted.settings, log });
+    // Last: one that is refused for something else is not used up by whoever overheard it.
+    const used = await records.add(
+      'IdJag',
+      JSON.stringify([trusted.settings.issuer, jti]),
+      { at: clock.now() },
+      { ttlMs: endsAt - clock.now() + 2 * CLOCK_TOLERANCE_MS },
+    );
+    if (used) throw new TokenRefused('replayed');
+    return { verified, resource };
+  }
+
+  return {
+    async accept(assertion, expected) {
+      try {
+        return await judge(assertion, expected);
+      } catch (error) {
+        if (!(error instanceof TokenRefused)) throw error;
+        log('id_jag_refused', { reason: error.reason });
+        return null;
+      }
+    },
+  };
+}
