@@ -134,6 +134,9 @@ export async function leave(browser: FacadeBrowser, response: Response, url: str
 /** From the request of a client to the code, by somebody who agrees. */
 export async function agree(browser: FacadeBrowser, path: string, url: string): Promise<URL> {
   const page = await visit(browser, path, url);
+  const gone = page.headers.get('location');
+  // They agreed before.
+  if (gone !== null) return new URL(gone);
   const { action, token } = answerOf(await page.text());
   return leave(browser, await browser.form(action, { token, decision: 'allow' }), url);
 }

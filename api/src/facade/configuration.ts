@@ -71,6 +71,7 @@ export function facadeConfiguration(parts: ConfigurationParts): Configuration {
       validator: (_ctx, _key, _value, metadata) => readClient(metadata as Record<string, unknown>),
     },
     pkce: { required: () => true },
+    allowOmittingSingleRegisteredRedirectUri: false,
     clientBasedCORS: () => false,
     // What was granted ends with its own session, not with one of the library's.
     expiresWithSession: () => false,
