@@ -1,0 +1,144 @@
+import { createBrowser as createProviderBrowser, createTrustingFetch } from '@behalf/devidp';
+import { eventually, verifies } from '@behalf/testkit';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { answerOf, facadeOf, leave, visit, type FacadeClientRig, type Tokens } from './facadeScene.ts';
+import { clientWith, modernRequest } from './mcpClient.ts';
+import { oboUsers, startOboScene, type OboScene } from './oboScene.ts';
+import { createVisitor } from './openIdGateway.ts';
+import { callPath } from './tokenCaller.ts';
+import { createPeople } from './people.ts';
+
+describe('a client of somebody who signs in at an identity provider', () => {
+  let scene: OboScene;
+  let facade: FacadeClientRig;
+
+  beforeAll(async () => {
+    const users = Array.from({ length: 9 }, (_, i) => ({
+      ...oboUsers[1]!,
+      id: `user-${i}`,
+      name: `User ${i}`,
+    }));
+    scene = await startOboScene({
+      way: 'token-exchange',
+      users: [...oboUsers, ...users],
+      yaml: () => 'authorizationServer:\n  enabled: true\n  registration: { perMinute: 1000 }\n',
+    });
+    facade = await facadeOf(scene.url);
+  }, 60_000);
+  afterAll(() => scene.close());
+
+  async function signedInAt(user: string) {
+    const there = createProviderBrowser({ fetch: createTrustingFetch(scene.ca.caPem) });
+    const here = createVisitor(scene, there);
+    await here.signIn(user);
+    return { ...here, there };
+  }
+  type Somebody = Awaited<ReturnType<typeof signedInAt>>;
+
+  /** As far as the provider, which is asked for a grant of this client's own. */
+  async function askedFor(browser: Somebody, clientId: string) {
+    const { path, verifier } = facade.request(clientId);
+    const page = await visit(browser, path, scene.url);
+    const { action, token } = answerOf(await page.text());
+    const sent = await browser.form(action, { token, decision: 'allow' });
+    return { verifier, url: new URL(sent.headers.get('location') ?? '', scene.url) };
+  }
+
+  async function connected(browser: Somebody, user: string): Promise<Tokens & { clientId: string }> {
+    const clientId = await facade.register();
+    const { url, verifier } = await askedFor(browser, clientId);
+    const finished = await browser.follow(await browser.there.signIn(url, user));
+    const back = await leave(browser, finished, scene.url);
+    const answer = await facade.redeem(clientId, back.searchParams.get('code') ?? '', verifier);
+    return { ...((await answer.json()) as Tokens), clientId };
+  }
+
+  const callWith = (token: string) =>
+    modernRequest(clientWith(token, scene.url, '/mcp/mail'), 'tools/call', { name: 'whoami', arguments: {} });
+  const seenBy = async (token: string) => {
+    const { status, answer } = await callWith(token);
+    const content = answer.result?.['structuredContent'] as { subject?: string } | undefined;
+    return content?.subject ?? status;
+  };
+
+  verifies(
+    'facade.subject',
+    'is exchanged for by its own grant at the provider, and only by that',
+    async () => {
+      const browser = await signedInAt('user-0');
+      const before = scene.idp.requests.signIns.length;
+      const { access_token: token } = await connected(browser, 'user-0');
+      // It went there for it, and the browser has the session it had.
+      expect(scene.idp.requests.signIns).toHaveLength(before + 1);
+      expect((await browser.me())?.name).toBe('User 0');
+      expect(await seenBy(token)).toBe('user-0');
+      // A key of the same user uses sign-ins alone: without one, what belongs to a client is out of its reach.
+      const made = await browser.post('/api/user/keys', { name: 'laptop', scopes: ['mcp', 'obo'] });
+      const { key } = (await made.json()) as { key: string };
+      expect(await seenBy(key)).toBe('user-0');
+      await browser.post('/api/auth/logout', {});
+      await eventually('the key has nothing', async () => (await seenBy(key)) !== 'user-0');
+    },
+  );
+
+  verifies(
+    'facade.logout',
+    'who signs out ends what is exchanged for them, by session, key and client alike',
+    async () => {
+      const browser = await signedInAt('user-1');
+      const made = await browser.post('/api/user/keys', { name: 'laptop', scopes: ['mcp', 'obo'] });
+      const { key } = (await made.json()) as { key: string };
+      const {
+        access_token: token,
+        refresh_token: refreshToken,
+        clientId,
+      } = await connected(browser, 'user-1');
+      const bySession = async () => {
+        const response = await browser.post(callPath('mail', 'whoami'), { arguments: {} });
+        return response.status;
+      };
+      expect(await bySession()).toBe(200);
+      expect(await seenBy(key)).toBe('user-1');
+      expect(await seenBy(token)).toBe('user-1');
+      const uses = scene.mail.credentials.all().length;
+      await browser.post('/api/auth/logout', {});
+      await eventually('it is refused', async () => (await seenBy(token)) === 401);
+      expect(await seenBy(key)).not.toBe('user-1');
+      expect(await bySession()).toBe(401);
+      expect(scene.mail.credentials.all()).toHaveLength(uses);
+      // What was granted goes on, with nothing to exchange: the client asks its user anew.
+      const next = await facade.refresh(clientId, refreshToken);
+      expect(next.status).toBe(200);
+      expect(await seenBy(((await next.json()) as Tokens).access_token)).toBe(401);
+    },
+  );
+
+  verifies('facade.grant.ends', 'ends with its user’s account, and with all their sign-ins', async () => {
+    const [admin] = await createPeople(scene, [{ name: 'Root', role: 'ADMIN' }]);
+    const disabled = await signedInAt('user-2');
+    const gone = await connected(disabled, 'user-2');
+    expect(await seenBy(gone.access_token)).toBe('user-2');
+    const { id = '' } = (await disabled.me()) ?? {};
+    const changed = await admin!.send('PATCH', `/api/admin/users/${id}`, { disabled: true });
+    expect(changed.status).toBe(200);
+    await eventually('it is refused', async () => (await seenBy(gone.access_token)) === 401);
+    expect((await facade.refresh(gone.clientId, gone.refresh_token)).status).toBe(400);
+
+    const everywhere = await signedInAt('user-3');
+    const out = await connected(everywhere, 'user-3');
+    const { id: other = '' } = (await everywhere.me()) ?? {};
+    await admin!.send('DELETE', `/api/admin/users/${other}/sessions`);
+    await eventually('it is refused', async () => (await seenBy(out.access_token)) === 401);
+    expect((await facade.refresh(out.clientId, out.refresh_token)).status).toBe(400);
+  });
+
+  verifies('facade.subject', 'is nobody’s who signs in there under another name', async () => {
+    const browser = await signedInAt('user-4');
+    const { url } = await askedFor(browser, await facade.register());
+    const stranger = createProviderBrowser({ fetch: createTrustingFetch(scene.ca.caPem) });
+    const finished = await browser.follow(await stranger.signIn(url, 'user-5'));
+    expect(finished.headers.get('location')).toContain('error=forbidden');
+    // Nor did it change who is signed in here.
+    expect((await browser.me())?.name).toBe('User 4');
+  });
+});
