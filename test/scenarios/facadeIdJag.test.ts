@@ -2,10 +2,11 @@ import { createDevIdp, type DevIdp, type TokenOptions } from '@behalf/devidp';
 import { freePort, verifies } from '@behalf/testkit';
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { decodeJwt } from 'jose';
+import { PUBLIC_URL } from './facadeScene.ts';
 import { startInProcess, type InProcessGateway } from './inProcess.ts';
 import { recordsOf } from './storeDump.ts';
 
-const BASE = 'https://gateway.example';
+const BASE = PUBLIC_URL;
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const SECRET = 'secret-of-the-agent';
 

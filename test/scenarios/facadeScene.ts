@@ -20,12 +20,9 @@ const base64url = (bytes: Buffer) => bytes.toString('base64url');
 
 /** A client of the authorization server, as a program would be. */
 export async function facadeOf(url: string) {
-  const home = new URL(url);
-  // As the gateway calls itself without PUBLIC_URL.
-  home.hostname = 'localhost';
-  const base = home.origin;
   const wellKnown = await fetch(`${url}/.well-known/oauth-authorization-server/as`);
   const metadata = (await wellKnown.json()) as Metadata;
+  const base = new URL(metadata.issuer).origin;
   /** Everything is reached where the gateway listens, whatever it calls itself. */
   const at = (address: string) => {
     const { pathname, search } = new URL(address);
@@ -92,6 +89,12 @@ export interface Tokens {
   token_type: string;
 }
 
+/** How a gateway calls itself that has a name: it is reached where it listens all the same. */
+export const PUBLIC_URL = 'https://gateway.example';
+
+const isOurs = ({ origin, hostname, port }: URL, url: string) =>
+  origin === PUBLIC_URL || (['localhost', '127.0.0.1'].includes(hostname) && port === new URL(url).port);
+
 const pathOf = (location: string | null, url: string) => {
   const { pathname, search } = new URL(location ?? '', url);
   return pathname + search;
@@ -103,7 +106,7 @@ export async function visit(browser: FacadeBrowser, path: string, url: string): 
   for (let step = 0; step < 5 && response.status >= 300 && response.status < 400; step += 1) {
     const location = response.headers.get('location') ?? '';
     const next = new URL(location, url);
-    if (!['localhost', '127.0.0.1'].includes(next.hostname) || next.port !== new URL(url).port) break;
+    if (!isOurs(next, url)) break;
     response = await browser.get(pathOf(location, url));
   }
   return response;
@@ -121,8 +124,7 @@ export function answerOf(page: string): { action: string; token: string } {
 export async function leave(browser: FacadeBrowser, response: Response, url: string): Promise<URL> {
   let next = new URL(response.headers.get('location') ?? '', url);
   for (let step = 0; step < 5; step += 1) {
-    const isOurs = ['localhost', '127.0.0.1'].includes(next.hostname) && next.port === new URL(url).port;
-    if (!isOurs) return next;
+    if (!isOurs(next, url)) return next;
     const answer = await browser.get(next.pathname + next.search);
     const location = answer.headers.get('location');
     if (location === null) throw new Error(`It ended with ${answer.status}: ${await answer.text()}`);
