@@ -3,6 +3,7 @@ import { aCredential } from '@behalf/testkit/suites';
 import { describe, expect } from '@jest/globals';
 import { ada, createIdentityRig, everythingStored } from '../../test/identityRig.ts';
 import { loginKey } from './loginKey.ts';
+import { secretHash } from './secretHash.ts';
 import { SESSION_LIFETIME_MS } from './sessions.ts';
 
 describe('sessions', () => {
@@ -49,6 +50,15 @@ describe('sessions', () => {
     const { secret } = await sessions.start(user);
     await store.users.update(user.id, { role: 'ADMIN' }, clock.now());
     expect((await sessions.resolve(secret))?.caller.role).toBe('ADMIN');
+  });
+
+  verifies('facade.grant.no-cookie', 'what a client was granted is no cookie’s', async () => {
+    const { accounts, sessions } = createIdentityRig();
+    const user = await accounts.create(ada);
+    const granted = { groups: [], expiresAt: 9e12, grant: { clientId: 'c', from: 's' } };
+    await sessions.grant(user, { hash: secretHash('known'), ...granted });
+    expect(await sessions.find(secretHash('known'))).toMatchObject({ via: 'client', userId: user.id });
+    expect(await sessions.resolve('known')).toBeNull();
   });
 
   verifies('identity.session.expiry', 'a session ends after seven days and is swept', async () => {

@@ -79,6 +79,43 @@ describe('the token of a caller', () => {
     expect(await ask(principalOf(ada, { via: 'session', session: 'made up' }))).toBe('absent session');
   });
 
+  verifies('facade.subject', 'of a client is what was granted to it, and nobody else’s', async () => {
+    const { ask, ada, signIn, sessions, loginTokens, tokensFor, apiKey } = await createSubjectRig();
+    const browser = await signIn(ada, 'of the browser');
+    const client = async (hash: string, text: string) => {
+      const expiresAt = browser.expiresAt;
+      await loginTokens.put({ ...browser.of, session: hash }, tokensFor(ada, text), expiresAt);
+      await sessions.grant(ada, {
+        hash,
+        groups: [],
+        expiresAt,
+        grant: { clientId: 'c', from: browser.hash },
+      });
+      return principalOf(ada, { via: 'bearer', grant: { session: hash, clientId: 'c' } });
+    };
+    const one = await client('g1', 'of one');
+    const other = await client('g2', 'of the other');
+    expect([await ask(one), await ask(other), await ask(browser.caller)]).toEqual([
+      ...['of one', 'of the other', 'of the browser'],
+    ]);
+    expect(await ask(apiKey(ada))).toBe('of the browser');
+    // Of a key, only a sign-in counts: what belongs to a client is out of its reach.
+    await sessions.endOf(ada.id, 'g1');
+    expect([await ask(one), await ask(other)]).toEqual(['absent bearer', 'of the other']);
+    // Whoever signs out ends what was granted during that sign-in.
+    await sessions.end(browser.secret);
+    expect([await ask(other), await ask(apiKey(ada))]).toEqual(['absent bearer', 'absent session']);
+  });
+
+  verifies('facade.subject', 'of a client is never a key’s', async () => {
+    const { ask, ada, sessions, loginTokens, tokensFor, apiKey, clock } = await createSubjectRig();
+    const expiresAt = clock.now() + HOUR_MS;
+    const of = { tenant: ada.tenant, userId: ada.id, session: 'g1' };
+    await loginTokens.put(of, tokensFor(ada, 'of a client'), expiresAt);
+    await sessions.grant(ada, { hash: 'g1', groups: [], expiresAt, grant: { clientId: 'c', from: 's' } });
+    expect(await ask(apiKey(ada))).toBe('absent session');
+  });
+
   verifies('obo.subject.owner', 'speaks of their own account', async () => {
     const { ask, ada, account, signIn, bearer } = await createSubjectRig();
     const bob = await account('u-bob');

@@ -1,0 +1,106 @@
+import { createKeyring, systemRandom as random } from '@behalf/kernel';
+import { openMemoryStore } from '@behalf/stores/memory';
+import { createFakeClock, verifies } from '@behalf/testkit';
+import { aUser } from '@behalf/testkit/suites';
+import { describe, expect } from '@jest/globals';
+import { importJWK, SignJWT, type JWK } from 'jose';
+import { createSessions } from '../sessions.ts';
+import { createClientGrants, grantSession } from './clientGrants.ts';
+import { createFacadeKeys } from './facadeKeys.ts';
+import { createFacadeRecords } from './facadeRecords.ts';
+import { createGrantBearers } from './grantBearers.ts';
+
+const BASE = 'https://gateway.example';
+
+async function createRig() {
+  const clock = createFakeClock();
+  const store = openMemoryStore({ clock, random });
+  const keyring = createKeyring([Buffer.alloc(32, 1)], random);
+  const records = createFacadeRecords({ store: store.facade, keyring, clock });
+  const sessions = createSessions({ ...store, clock, random, endTokens: async () => undefined });
+  const keys = createFacadeKeys({ records, random });
+  const reasons: unknown[] = [];
+  const bearers = createGrantBearers({
+    ...{ sessions, users: store.users, clock, keys: keys.source },
+    issuer: () => `${BASE}/as`,
+    isResource: (url) => url === `${BASE}/mcp`,
+    log: (_event, { reason }) => void reasons.push(reason),
+  });
+  const user = aUser({ id: 'u1' });
+  await store.users.insert(user);
+  const grants = createClientGrants({ sessions, clock });
+  await grants.begin(user, { grantId: 'g1', clientId: 'c1', from: 's1', groups: ['staff'] });
+  async function token(over: Record<string, unknown> = {}, typ = 'at+jwt', jwk?: JWK): Promise<string> {
+    const key = await importJWK(jwk ?? (await keys.secrets()).jwk, 'ES256');
+    const now = Math.floor(clock.now() / 1_000);
+    return new SignJWT({
+      ...{ iss: `${BASE}/as`, aud: `${BASE}/mcp`, sub: 'u1', client_id: 'c1', grant: grantSession('g1') },
+      ...{ iat: now, exp: now + 600, ...over },
+    })
+      .setProtectedHeader({ alg: 'ES256', typ, kid: (await keys.secrets()).jwk.kid ?? '' })
+      .sign(key);
+  }
+  return { clock, store, records, sessions, keys, bearers, grants, user, token, reasons };
+}
+
+describe('tokens of our own authorization server', () => {
+  verifies('facade.bearer', 'are their user, for the endpoint and by the grant they name', async () => {
+    const { bearers, token, clock } = await createRig();
+    const value = await token();
+    expect(bearers.claims(value)).toBe(true);
+    expect(bearers.claims(await token({ iss: 'https://idp.example' }))).toBe(false);
+    expect(bearers.claims('nonsense')).toBe(false);
+    const known = await bearers.resolve(value);
+    expect(known?.caller).toMatchObject({
+      ...{ kind: 'user', userId: 'u1', groups: ['staff'] },
+      by: {
+        ...{ via: 'bearer', endpoints: [`${BASE}/mcp`] },
+        grant: { session: grantSession('g1'), clientId: 'c1' },
+      },
+    });
+    expect(known?.until).toBe(Math.floor(clock.now() / 1_000) * 1_000 + 630_000);
+  });
+
+  verifies('facade.bearer', 'are nobody’s when anything in them does not fit', async () => {
+    const { bearers, token, reasons } = await createRig();
+    for (const [over, typ] of [
+      [{ aud: `${BASE}/other` }],
+      [{ aud: [`${BASE}/mcp`] }],
+      [{ iss: 'https://idp.example' }],
+      [{ sub: 'u2' }],
+      [{ client_id: 'c2' }],
+      [{ grant: grantSession('g2') }],
+      [{ grant: undefined }],
+      [{ exp: 1 }],
+      // An ID token is signed by the same key.
+      [{}, 'JWT'],
+    ] as [Record<string, unknown>, string?][]) {
+      expect([over, typ, await bearers.resolve(await token(over, typ))]).toEqual([over, typ, null]);
+    }
+    expect(new Set(reasons)).toEqual(new Set(['audience', 'issuer', 'expired', 'type']));
+  });
+
+  verifies('facade.grant.ends', 'end with the grant, the user and the account', async () => {
+    const { bearers, token, grants, sessions, store, user, clock } = await createRig();
+    const value = await token();
+    await store.users.update('u1', { disabledAt: clock.now() }, clock.now());
+    expect(await bearers.resolve(value)).toBeNull();
+    await store.users.update('u1', { disabledAt: null }, clock.now());
+    expect(await bearers.resolve(value)).not.toBeNull();
+    await grants.endOf('u1', 'another');
+    expect(await bearers.resolve(value)).not.toBeNull();
+    await grants.endOf('u1', 'c1');
+    expect(await bearers.resolve(value)).toBeNull();
+    await grants.begin(user, { grantId: 'g1', clientId: 'c1', from: 's1', groups: [] });
+    expect(await bearers.resolve(value)).not.toBeNull();
+    await sessions.endAll(user);
+    expect(await bearers.resolve(value)).toBeNull();
+  });
+
+  verifies('facade.keys', 'are signed by one key, whoever asks for it first', async () => {
+    const { records } = await createRig();
+    const processes = Array.from({ length: 5 }, () => createFacadeKeys({ records, random }));
+    const made = await Promise.all(processes.map(async (keys) => (await keys.secrets()).cookieKey));
+    expect(new Set(made).size).toBe(1);
+  });
+});
