@@ -89,11 +89,12 @@ export const packageRules: readonly PackageRule[] = [
       '@behalf/settings',
       '@behalf/egress',
       '@behalf/gateway',
+      '@behalf/gateway/facade',
       '@behalf/gateway/openid',
       '@behalf/gateway/ports',
       ...stores,
     ],
-    npm: ['express', 'helmet', 'openai', 'prom-client', 'winston'],
+    npm: ['express', 'helmet', 'oidc-provider', 'openai', 'prom-client', 'winston'],
     node: 'all',
   },
   {
@@ -162,6 +163,11 @@ export const confinements: readonly Confinement[] = [
     // Measured for itself, its cache included.
     to: ['packages/gateway/src/credentials/obo/providers/', 'bench/'],
     why: 'a stateless exchanger and nothing else: its cache and throttle are never used',
+  },
+  {
+    modules: ['oidc-provider', 'koa'],
+    to: ['api/src/facade/', 'packages/devidp/'],
+    why: 'the authorization server is a part of its own, behind doors of ours',
   },
   { modules: ['mongoose'], to: ['packages/stores/src/mongo/'], why: 'one folder per technology' },
   { modules: ['libsql'], to: ['packages/stores/src/sqlite/'], why: 'one folder per technology' },

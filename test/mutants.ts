@@ -25,6 +25,7 @@ import { flowGuards } from './mutants/flowGuards.ts';
 import { flowGrants } from './mutants/flowGrants.ts';
 import { flowRules } from './mutants/flowRules.ts';
 import { foundation } from './mutants/foundation.ts';
+import { facade } from './mutants/facade.ts';
 import { http } from './mutants/http.ts';
 import { idJag } from './mutants/idJag.ts';
 import { identity } from './mutants/identity.ts';
@@ -93,6 +94,7 @@ export const mutants: readonly Mutant[] = [
   ...mcpDoor,
   ...identity,
   ...mcpEdge,
+  ...facade,
   ...access,
   ...accessChanges,
   ...oboInjection,

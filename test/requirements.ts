@@ -15,6 +15,7 @@ import { dpop } from './requirements/dpop.ts';
 import { egress } from './requirements/egress.ts';
 import { flow } from './requirements/flow.ts';
 import { foundation } from './requirements/foundation.ts';
+import { facade } from './requirements/facade.ts';
 import { http } from './requirements/http.ts';
 import { idJag } from './requirements/idJag.ts';
 import { identity } from './requirements/identity.ts';
@@ -69,6 +70,7 @@ export type Requirement = readonly [status: 'done' | 'planned', promise: string,
 export const requirements: Readonly<Record<string, Requirement>> = {
   ...recovery,
   ...mcpEdge,
+  ...facade,
   ...seeds,
   ...kernel,
   ...conformance,

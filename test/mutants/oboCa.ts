@@ -99,13 +99,13 @@ export const oboCa: readonly Mutant[] = [
   {
     id: 'obo.ca.reload',
     file: network,
-    find: 'JSON.stringify([egress, [...authorities].sort(), loginCaFile])',
+    find: 'JSON.stringify([egress, [...authorities].sort(), loginCaFile, documentCaFile])',
     replace: 'JSON.stringify([egress, [...authorities.keys()].sort(), loginCaFile])',
   },
   {
     id: 'obo.ca.reload',
     file: network,
-    find: 'JSON.stringify([egress, [...authorities].sort(), loginCaFile])',
+    find: 'JSON.stringify([egress, [...authorities].sort(), loginCaFile, documentCaFile])',
     replace: 'JSON.stringify([egress, [...authorities], loginCaFile])',
   },
   {
@@ -117,7 +117,7 @@ export const oboCa: readonly Mutant[] = [
   {
     id: 'obo.ca.provider',
     file: network,
-    find: 'JSON.stringify([egress, [...authorities].sort(), loginCaFile])',
+    find: 'JSON.stringify([egress, [...authorities].sort(), loginCaFile, documentCaFile])',
     replace: 'JSON.stringify([[], [...authorities].sort()])',
   },
   {

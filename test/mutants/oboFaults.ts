@@ -134,7 +134,7 @@ export const oboFaults: readonly Mutant[] = [
   mutant(
     'sign-in.logout',
     `${obo}/subjectSource`,
-    "via === 'openid' && (only === null || hash === only)",
+    "only === null ? via === 'openid' : hash === only",
     "via === 'openid' && hash !== ''",
   ),
   mutant(

@@ -76,8 +76,8 @@ export const oboSubject: readonly Mutant[] = [
   {
     id: 'obo.subject.session',
     file: source,
-    find: '(only === null || hash === only)',
-    replace: "(only === null || hash !== '')",
+    find: "only === null ? via === 'openid' : hash === only",
+    replace: "via === 'openid' && hash !== ''",
   },
   {
     id: 'obo.subject.session',

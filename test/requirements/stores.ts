@@ -23,7 +23,10 @@ export const stores = {
   ],
   'stores.facade.first': ['done', 'Of those who insert the same record, in all processes, one is the first.'],
   'stores.facade.consume': ['done', 'A code is used up by exactly one caller in all processes.'],
-  'stores.facade.family': ['done', 'What belongs to one grant is listed and ends together, and nothing else.'],
+  'stores.facade.family': [
+    'done',
+    'What belongs to one grant is listed and ends together, and nothing else.',
+  ],
   'stores.tickets.single-use': [
     'done',
     'A one-time ticket is consumed by exactly one caller in all processes.',

@@ -40,6 +40,7 @@ describe('who may do what', () => {
       JSON.stringify({
         mcpSettings: { allowedAddresses: [new URL(upstream.url).host] },
         mcpServers: { shared: http(upstream.url) },
+        authorizationServer: { enabled: true, registration: { perMinute: 1_000 } },
       }),
     );
     const names = ['user', 'creator', 'editor', 'owner', 'former', 'bystander'] as const;

@@ -59,6 +59,19 @@ export const matrix: Readonly<Record<string, Row>> = {
     expect: [200, 200, 200, 200, 200, 200, 200],
   },
 
+  // Our own authorization server. Nobody is known by its cookie here; the consent page asks for itself.
+  'GET /.well-known/oauth-authorization-server/as': { expect: [200, 200, 200, 200, 200, 200, 200] },
+  'GET /.well-known/openid-configuration/as': { expect: [200, 200, 200, 200, 200, 200, 200] },
+  'GET /as/.well-known/openid-configuration': { expect: [200, 200, 200, 200, 200, 200, 200] },
+  'GET /as/jwks': { expect: [200, 200, 200, 200, 200, 200, 200] },
+  'GET /as/auth': { expect: [400, 400, 400, 400, 400, 400, 400] },
+  'GET /as/auth/:uid': { expect: [400, 400, 400, 400, 400, 400, 400] },
+  'POST /as/token': { expect: [400, 400, 400, 400, 400, 400, 400], body: {} },
+  'POST /as/token/revocation': { expect: [400, 400, 400, 400, 400, 400, 400], body: {} },
+  'POST /as/reg': { expect: [400, 400, 400, 400, 400, 400, 400], body: {} },
+  'GET /as/interaction/:uid': { expect: [400, 400, 400, 400, 400, 400, 400] },
+  'POST /as/interaction/:uid': { expect: [401, 400, 400, 400, 400, 400, 400], body: {} },
+
   // One's own account.
   'GET /api/user': { expect: [401, 200, 200, 200, 200, 200, 200] },
   'GET /api/user/keys': { expect: [401, 200, 200, 200, 200, 200, 200] },
@@ -69,6 +82,9 @@ export const matrix: Readonly<Record<string, Row>> = {
   'DELETE /api/user/keys/:id': { expect: [401, 404, 404, 404, 404, 404, 404], params: { id: 'unknown' } },
   'GET /api/user/sessions': { expect: [401, 200, 200, 200, 200, 200, 200] },
   'DELETE /api/user/sessions/:session': { expect: [401, 404, 404, 404, 404, 404, 404] },
+
+  'GET /api/user/clients': { expect: [401, 200, 200, 200, 200, 200, 200] },
+  'DELETE /api/user/clients/:id': { expect: [401, 404, 404, 404, 404, 404, 404], params: { id: 'unknown' } },
 
   // Using servers.
   'GET /api/mcp/tools': { expect: [401, 200, 200, 200, 200, 200, 200] },

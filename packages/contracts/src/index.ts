@@ -199,6 +199,7 @@ export {
   type RejectionHint,
   type SignInProblem,
 } from './rest/discover.ts';
+export { ClientView } from './rest/clients.ts';
 export { ApiKeyRequest, ApiKeyView } from './rest/keys.ts';
 export { EffectiveConfigView, LiveConnectionsView, StatsQuery, StatsView } from './rest/live.ts';
 export {

@@ -26,6 +26,7 @@ const env = {
   LOCAL_API_KEY: 'key',
   TICKETS_CLIENT_SECRET: 'secret',
   OPENAI_API_KEY: 'key',
+  REPORT_AGENT_SECRET: 'secret',
 };
 
 const examples = readdirSync(`${root}config/examples`).filter((name) => name.endsWith('.yaml'));
@@ -37,6 +38,7 @@ describe('the files we ship', () => {
   verifies('settings.examples.load', 'there is an example for each recipe', () => {
     expect(examples.sort()).toEqual([
       'api-key.yaml',
+      'authorization-server.yaml',
       'chat.yaml',
       'client-credentials.yaml',
       'custom-variables.yaml',

@@ -1,3 +1,4 @@
+import type { ClientView } from '@behalf/contracts';
 import { GatewayError, type Audit } from '@behalf/gateway';
 import type { ClientGrants, Consents } from '@behalf/gateway/facade';
 import type { Route } from '../../http.ts';
@@ -19,7 +20,8 @@ export function ownClientRoutes({ consents, grants, audit }: OwnClientParts): Ro
       access: 'signed-in',
       scope: 'none',
       async handle(_req, res, caller) {
-        res.json({ clients: await consents.list(caller) });
+        const clients: ClientView[] = await consents.list(caller);
+        res.json({ clients });
       },
     },
     {

@@ -40,7 +40,9 @@ const shownKeys = new Set(
   identityProviders.*.actorTokenFile identityProviders.*.caFile identityProviders.*.subjectTokenType
   identityProviders.*.requestedTokenType identityProviders.*.dpop targets.scopes
   resourceServers.clientId resourceServers.clientAuth resourceServers.certificateFile resourceServers.privateKeyFile
-  resourceServers.caFile`.split(/\s+/),
+  resourceServers.caFile
+  authorizationServer.enabled authorizationServer.replayWindowSeconds authorizationServer.caFile clients.*.name
+  registration.enabled registration.perMinute registration.most`.split(/\s+/),
 );
 
 /** Shown without what opens them. */
@@ -48,7 +50,8 @@ const addressKeys = new Set(
   `url proxy iconPath oauth.authorization_url oauth.token_url oauth.revocation_endpoint oauth.redirect_uri oauth.issuer custom.baseURL
   issuers.*.origins issuers.*.endpointOrigins
   identityProviders.*.issuer identityProviders.*.authority identityProviders.*.tokenEndpoint targets.origins
-  resourceServers.issuer resourceServers.tokenEndpoint`.split(/\s+/),
+  resourceServers.issuer resourceServers.tokenEndpoint
+  clients.*.redirectUris authorizationServer.idJagIssuers`.split(/\s+/),
 );
 
 /** Every place of a value that the schema knows, with `*` for the names that people choose. */

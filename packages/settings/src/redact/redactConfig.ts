@@ -146,6 +146,12 @@ const document = fields({
     }),
   }),
   identityProviders: each(provider),
+  authorizationServer: fields({
+    ...all(shown, 'enabled', 'replayWindowSeconds', 'caFile'),
+    clients: each(fields({ name: shown, redirectUris: list(issuer), clientSecret: secret })),
+    registration: fields(all(shown, 'enabled', 'perMinute', 'most')),
+    idJagIssuers: list(issuer),
+  }),
 });
 
 /** The file as it was written, for people to look at: with a mask for every secret, and for what may be one. */

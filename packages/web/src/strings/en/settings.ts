@@ -67,7 +67,11 @@ export const settings = {
     title: 'Where you are signed in',
     lead: 'End what you do not recognise.',
     current: 'this browser',
-    via: { password: 'With a password', openid: 'At the identity provider' },
+    via: {
+      password: 'With a password',
+      openid: 'At the identity provider',
+      client: 'An application that was connected',
+    },
     times: (begun: string, until: string) => `Begun ${begun}, lasts until ${until}`,
     end: 'End',
     endLabel: (begun: string) => `End the sign-in of ${begun}`,
