@@ -52,7 +52,7 @@ describe('documentation', () => {
       const documented = documentedRoutes(pageAt('docs/reference/rest.md').text);
       // Nobody answers at this issuer: its routes are there all the same.
       const openId = { OPENID_ISSUER: 'http://127.0.0.1:9', OPENID_CLIENT_ID: 'behalf' };
-      const gateway = await startInProcess(openId);
+      const gateway = await startInProcess(openId, '{ "authorizationServer": { "enabled": true } }');
       try {
         expect(documented.sort()).toEqual(gateway.routes.map(routeLine).sort());
       } finally {

@@ -5,9 +5,12 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 import {
+  AuthorizationServer,
   Config,
   CustomEndpoint,
   ExchangeTarget,
+  FacadeClient,
+  FacadeRegistration,
   IdentityProvider,
   InterfaceMcpServers,
   McpSettings,
@@ -271,6 +274,17 @@ ${table(rows(IdentityProvider))}
 ### \`identityProviders.<name>.targets[]\`
 
 ${table(rows(ExchangeTarget))}
+## \`authorizationServer\`
+
+[Guide](../guides/authorization-server.md). A change needs a restart.
+
+${table(rows(AuthorizationServer))}
+### \`authorizationServer.clients.<client id>\`
+
+${table(rows(FacadeClient))}
+### \`authorizationServer.registration\`
+
+${table(rows(FacadeRegistration))}
 ## Placeholders
 
 | Text | Becomes |
@@ -285,7 +299,7 @@ ${table(rows(ExchangeTarget))}
 | \`{{LIBRECHAT_GRAPH_ACCESS_TOKEN}}\` | a Microsoft Graph token of the user |
 
 They work in \`env\`, \`args\`, \`headers\`, \`oauth_headers\`, \`url\`, the texts of \`oauth\` and \`apiKey.key\`. In \`command\`, \`cwd\`,
-\`proxy\`, \`caFile\`, \`obo\` and \`identityProviders\` only \`\${NAME}\` does. A value that was put in is never looked at again, and one
+\`proxy\`, \`caFile\`, \`obo\`, \`identityProviders\` and \`authorizationServer\` only \`\${NAME}\` does. A value that was put in is never looked at again, and one
 that is missing is an error, never sent as text. Secrets of the gateway itself are never expanded:
 ${[...secretVariableNames].sort().map(code).join(', ')}.
 

@@ -89,6 +89,7 @@ const needsAttention: ReadonlySet<string> = new Set([
   'audit_unavailable',
   'audit_unwritten',
   'block_unreadable',
+  'facade_failed',
   'obo_author_expired',
   'obo_author_expiring',
   'obo_exchange_failed',

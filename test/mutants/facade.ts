@@ -20,8 +20,8 @@ export const facade: readonly Mutant[] = [
   {
     id: 'facade.redirect',
     file: `${api}/clientRules.ts`,
-    find: "return url.protocol !== 'http:' || isLoopbackHost(url.hostname);",
-    replace: 'return true;',
+    find: "uris.some(isLocal) ? 'native' : 'web'",
+    replace: "'web'",
   },
   {
     id: 'facade.metadata',

@@ -3,6 +3,7 @@ import type { Requirement } from '../requirements.ts';
 /** Our own authorization server for MCP clients. */
 export const facade = {
   'facade.off': ['done', 'The authorization server is not there unless it is enabled.'],
+  'facade.settings': ['done', 'A wrong section of the authorization server is told before anything starts.'],
   'facade.metadata': [
     'done',
     'It publishes one document for both standards under its own name, and the endpoints’ documents name it.',

@@ -1,4 +1,4 @@
-import { isLoopbackHost, parseUrl } from '@behalf/contracts';
+import { parseUrl } from '@behalf/contracts';
 import type { ClientMetadata } from 'oidc-provider';
 import { errors } from './oidcProvider.ts';
 import { isLocal } from './localRedirect.ts';
@@ -9,9 +9,9 @@ const LONGEST = 2_000;
 const SCOPES = new Set(['openid', 'offline_access', SCOPE]);
 
 /**
- * What a client says of itself, from its document or its registration, before the library reads it. Plain http leads to this
- * machine alone. Whoever has an address that no web server has is a native application, whether it says so or not. Scopes that we
- * do not have are left out: clients name whatever they know.
+ * What a client says of itself, from its document or its registration, before the library reads it. Whoever has an address
+ * that no web server has is a native application, whether it says so or not; then plain http leads to this machine alone. Scopes
+ * that we do not have are left out: clients name whatever they know.
  */
 export function readClient(metadata: Record<string, unknown>): void {
   const { redirect_uris: uris, scope, client_name: name } = metadata as ClientMetadata;
@@ -33,7 +33,5 @@ export function readClient(metadata: Record<string, unknown>): void {
 }
 
 function isAcceptable(uri: unknown): boolean {
-  const url = typeof uri === 'string' && uri.length <= LONGEST ? parseUrl(uri) : undefined;
-  if (!url) return false;
-  return url.protocol !== 'http:' || isLoopbackHost(url.hostname);
+  return typeof uri === 'string' && uri.length <= LONGEST && parseUrl(uri) !== undefined;
 }

@@ -1,6 +1,7 @@
 import { checkConfig, type Finding } from '@behalf/contracts';
 import { compileEndpoints } from './compile/compileEndpoints.ts';
 import { compileProviders, fillTexts } from './compile/compileProviders.ts';
+import { facadeRules } from './compile/facadeRules.ts';
 import { compileServer } from './compile/compileServer.ts';
 import { createProbe, createTexts } from './compile/texts.ts';
 import { deepFreeze } from './deepFreeze.ts';
@@ -33,7 +34,7 @@ export function buildSettings(value: unknown, env: EnvRecord): BuiltSettings {
   const isClear = !check.errors.some(({ path }) => path[0] === 'identityProviders');
   if (check.config && isClear && texts.findings.length === 0) {
     const obo = checkObo(servers, providers, { login: loginFacts(env), graphScopes: graphScopes(env) });
-    errors.push(...obo.errors);
+    errors.push(...obo.errors, ...(facade ? facadeRules(facade, loginFacts(env)) : []));
     warnings.push(...obo.warnings);
   }
   const variables = [...new Set([...texts.variables, ...endpoints.variables])].sort();

@@ -16,6 +16,17 @@ export const FacadeClient = section({
 });
 export type FacadeClient = z.output<typeof FacadeClient>;
 
+export const FacadeRegistration = section({
+  enabled: z.boolean().default(true).describe('False: clients cannot register themselves (RFC 7591).'),
+  perMinute: z
+    .int()
+    .min(1)
+    .max(1_000)
+    .default(10)
+    .describe('Registrations that one network may make in a minute.'),
+  most: z.int().min(1).max(100_000).default(1_000).describe('Registered clients there may be at one time.'),
+});
+
 /** Our own authorization server, for identity providers that cannot serve MCP clients. */
 export const AuthorizationServer = section({
   enabled: z
@@ -26,18 +37,9 @@ export const AuthorizationServer = section({
     .record(z.string().min(1), FacadeClient)
     .default({})
     .describe('Clients of the operator, by client id.'),
-  registration: section({
-    enabled: z.boolean().default(true).describe('False: clients cannot register themselves (RFC 7591).'),
-    perMinute: z
-      .int()
-      .min(1)
-      .max(1_000)
-      .default(10)
-      .describe('Registrations that one network may make in a minute.'),
-    most: z.int().min(1).max(100_000).default(1_000).describe('Registered clients there may be at one time.'),
-  })
-    .prefault({})
-    .describe('Dynamic registration, for clients that have no metadata document.'),
+  registration: FacadeRegistration.prefault({}).describe(
+    'Dynamic registration, for clients that have no metadata document.',
+  ),
   replayWindowSeconds: z
     .int()
     .min(0)
