@@ -10,7 +10,6 @@ import {
   CustomEndpoint,
   ExchangeTarget,
   FacadeClient,
-  FacadeRegistration,
   IdentityProvider,
   InterfaceMcpServers,
   McpSettings,
@@ -276,15 +275,13 @@ ${table(rows(IdentityProvider))}
 ${table(rows(ExchangeTarget))}
 ## \`authorizationServer\`
 
-[Guide](../guides/authorization-server.md). A change needs a restart.
-
 ${table(rows(AuthorizationServer))}
 ### \`authorizationServer.clients.<client id>\`
 
 ${table(rows(FacadeClient))}
 ### \`authorizationServer.registration\`
 
-${table(rows(FacadeRegistration))}
+${table(rows(AuthorizationServer.shape.registration.unwrap()))}
 ## Placeholders
 
 | Text | Becomes |

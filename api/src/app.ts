@@ -32,7 +32,7 @@ export function createApp(parts: AppParts): RequestListener {
     admission.check(req);
     next();
   });
-  const rawPaths = new Set(routes.flatMap((route) => ('raw' in route && route.raw ? [route.path] : [])));
+  const rawPaths = new Set(routes.flatMap((route) => ('raw' in route ? [route.path] : [])));
   const parsed = (parser: RequestHandler): RequestHandler => {
     return (req, res, next) => (rawPaths.has(req.path) ? next() : parser(req, res, next));
   };

@@ -260,8 +260,8 @@ export const facade: readonly Mutant[] = [
   {
     id: 'facade.id-jag.client',
     file: `${api}/idJagGrant.ts`,
-    find: "if (!client || client.clientAuthMethod === 'none') throw",
-    replace: 'if (!client) throw',
+    find: "if (client.clientAuthMethod === 'none') throw",
+    replace: "if (client.clientAuthMethod === '') throw",
   },
   {
     id: 'stores.facade.first',

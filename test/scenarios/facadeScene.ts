@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { createBrowser } from './browser.ts';
+import type { createBrowser } from './browser.ts';
 
 /** Somebody's browser at the gateway: local, or one that knows a provider too. */
 export type FacadeBrowser = Pick<ReturnType<typeof createBrowser>, 'get' | 'form' | 'cookies'>;

@@ -53,7 +53,7 @@ export function createAdapter(parts: AdapterParts): (kind: string) => Adapter {
     },
     async find(id) {
       const own = kind === 'Client' ? clients.get(id) : undefined;
-      if (own) return own as AdapterPayload;
+      if (own) return own;
       if (kind === 'Grant' && !(await grants.find(id))) return undefined;
       const found = await records.find<AdapterPayload>(kind, id);
       if (!found) return undefined;

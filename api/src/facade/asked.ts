@@ -26,7 +26,7 @@ export function askedOf(
   isOperators: boolean,
 ): Omit<Interaction, 'provider' | 'client'> {
   const { clientId } = client;
-  const redirectUri = String(params['redirect_uri']);
+  const redirectUri = textOf(params['redirect_uri']);
   const resources = [params['resource'] ?? []].flat().map(String);
   const document = parseUrl(clientId);
   return {
@@ -34,7 +34,7 @@ export function askedOf(
     clientId,
     redirectUri,
     resources,
-    scopes: String(params['scope'] ?? '')
+    scopes: textOf(params['scope'])
       .split(' ')
       .filter((word) => word !== ''),
     clientName: nameOf(client),
@@ -47,6 +47,10 @@ export function askedOf(
     isLocal: isLocal(redirectUri),
     resource: resources.join(', '),
   };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 /** Signs of writing direction and the like could make one name look like another. */

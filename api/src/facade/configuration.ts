@@ -2,7 +2,7 @@ import { FACADE_ALGORITHM, GRANT_CLAIM, grantSession, GRANT_LIFETIME_MS } from '
 import type { FacadeSecrets } from '@behalf/gateway/facade';
 import type { UserStore } from '@behalf/gateway/ports';
 import type { Fetch } from '@behalf/kernel';
-import type { AdapterFactory, Configuration, JWKS, KoaContextWithOIDC } from 'oidc-provider';
+import type { AdapterFactory, Configuration, KoaContextWithOIDC } from 'oidc-provider';
 import { readClient } from './clientRules.ts';
 import { cookieNames } from './cookieNames.ts';
 import { failedPage } from './consentPage.ts';
@@ -44,7 +44,7 @@ export function facadeConfiguration(parts: ConfigurationParts): Configuration {
   const cookie = { httpOnly: true, signed: true, sameSite: 'lax', secure, overwrite: true } as const;
   return {
     adapter,
-    jwks: { keys: [secrets.jwk] } as JWKS,
+    jwks: { keys: [secrets.jwk] },
     fetch: (url, init = {}) => fetch(url instanceof Request ? url.url : url, withoutDispatcher(init)),
     async findAccount(_ctx, id) {
       const user = await users.findById(id);
@@ -68,7 +68,7 @@ export function facadeConfiguration(parts: ConfigurationParts): Configuration {
     extraClientMetadata: {
       // Its only use is to be asked about once for each client.
       properties: ['software_id'],
-      validator: (_ctx, _key, _value, metadata) => readClient(metadata as Record<string, unknown>),
+      validator: (_ctx, _key, _value, metadata) => readClient(metadata),
     },
     pkce: { required: () => true },
     allowOmittingSingleRegisteredRedirectUri: false,

@@ -21,10 +21,10 @@ export function registerIdJag(provider: Provider, parts: IdJagGrantParts): void 
   provider.registerGrantType(
     JWT_BEARER,
     async (ctx) => {
-      const { client, params = {} } = ctx.oidc;
+      const { client, params } = ctx.oidc;
       const { assertion, resource: asked } = params as Record<string, string | undefined>;
       // The assertion names the client it was made for: a name that nobody proved to have is worth nothing.
-      if (!client || client.clientAuthMethod === 'none') throw new errors.UnauthorizedClient();
+      if (client.clientAuthMethod === 'none') throw new errors.UnauthorizedClient();
       if (!assertion) throw new errors.InvalidRequest('assertion is missing');
       const { clientId } = client;
       const accepted = await idJags.accept(assertion, { clientId, resource: asked });

@@ -126,7 +126,10 @@ export function interactionRoutes(parts: InteractionParts): Route[] {
       access: 'public',
       async handle(req, res) {
         const interaction = await find(req, res);
-        if (!interaction) return over(res);
+        if (!interaction) {
+          over(res);
+          return;
+        }
         const caller = await signedIn(req);
         if (!caller) {
           const returnTo = returnPath(req.originalUrl);
@@ -137,7 +140,9 @@ export function interactionRoutes(parts: InteractionParts): Route[] {
         if (begun) {
           // Granted by the very user who is here, after the identity provider had its say.
           const isTheirs = begun.userId === caller.userId && begun.grant?.clientId === interaction.clientId;
-          return isTheirs ? finish(req, res, caller, interaction) : over(res);
+          if (isTheirs) await finish(req, res, caller, interaction);
+          else over(res);
+          return;
         }
         // Any program on this machine could use a yes that was given to another one: there it is asked each time.
         const isKnown = !interaction.isLocal && (await consents.has(consentOf(caller, interaction)));
@@ -153,7 +158,10 @@ export function interactionRoutes(parts: InteractionParts): Route[] {
       scope: 'none',
       async handle(req, res, caller) {
         const interaction = await find(req, res);
-        if (!interaction) return over(res);
+        if (!interaction) {
+          over(res);
+          return;
+        }
         const { token, decision } = (req.body ?? {}) as Record<string, unknown>;
         if (token !== consentToken(interaction.uid, sessionSecret(req) ?? '')) {
           throw new GatewayError('CSRF_REFUSED');

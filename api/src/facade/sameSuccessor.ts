@@ -3,6 +3,16 @@ import type Provider from 'oidc-provider';
 
 type Middleware = Parameters<Provider['use']>[0];
 
+/** What the library made of a request, as far as it is looked at. */
+interface Made {
+  readonly entities: Readonly<
+    Record<
+      'RotatedRefreshToken' | 'RefreshToken',
+      { readonly jti: string; destroy(): Promise<void> } | undefined
+    >
+  >;
+}
+
 /**
  * Of two answers to one refresh token the second holds what the first did. Two successors that both live would hide a thief among
  * racing clients; with one, whoever comes second with it is noticed.
@@ -10,7 +20,7 @@ type Middleware = Parameters<Provider['use']>[0];
 export function sameSuccessor(records: Pick<FacadeRecords, 'add'>, ttlMs: number): Middleware {
   return async (ctx, next) => {
     await next();
-    const { RotatedRefreshToken: used, RefreshToken: made } = ctx.oidc.entities;
+    const { RotatedRefreshToken: used, RefreshToken: made } = (ctx['oidc'] as Made).entities;
     if (!used || !made || ctx.status !== 200) return;
     const first = await records.add('Successor', used.jti, { token: made.jti }, { ttlMs });
     if (!first) return;

@@ -5,7 +5,7 @@ export { Diagnostic } from './errors/diagnostic.ts';
 export { ApprovalNeeded, Problem } from './errors/problem.ts';
 export { Access, ToolFilter } from './config/access.ts';
 export { ApiKey, apiKeyVariable } from './config/apiKey.ts';
-export { AuthorizationServer, FacadeClient, FacadeRegistration } from './config/authorizationServer.ts';
+export { AuthorizationServer, FacadeClient } from './config/authorizationServer.ts';
 export { checkConfig, type ConfigCheck } from './config/checkConfig.ts';
 export { checkServer, type ServerCheck } from './config/checkServer.ts';
 export { Config, ConfigWithoutServers } from './config/config.ts';

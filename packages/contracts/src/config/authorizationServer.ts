@@ -16,7 +16,7 @@ export const FacadeClient = section({
 });
 export type FacadeClient = z.output<typeof FacadeClient>;
 
-export const FacadeRegistration = section({
+const FacadeRegistration = section({
   enabled: z.boolean().default(true).describe('False: clients cannot register themselves (RFC 7591).'),
   perMinute: z
     .int()

@@ -12,7 +12,11 @@ export function createSqliteFacade(db: Sqlite): FacadeStore {
         if (first === null) facade.put(tx, record);
         return first;
       }),
-    put: async (record) => void (await db.write((tx) => facade.put(tx, record))),
+    async put(record) {
+      await db.write((tx) => {
+        facade.put(tx, record);
+      });
+    },
     find: async (key, now) => facade.one(db.get(LIVE, key, now)),
     list: async (kind, family, now) =>
       facade.all(

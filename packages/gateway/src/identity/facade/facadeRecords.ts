@@ -9,6 +9,11 @@ export interface Remembered<T> {
   readonly expiresAt: number;
 }
 
+/** One of several, by a name that is no secret. */
+export interface NamedRemembered<T> extends Remembered<T> {
+  readonly name: string;
+}
+
 export interface RememberOptions {
   readonly ttlMs: number;
   /** What it is found and ended together with. */
@@ -24,7 +29,7 @@ export interface FacadeRecords {
   /** Null when it is in; else what the first one said. */
   add<T extends object>(kind: string, id: string, payload: T, options: RememberOptions): Promise<T | null>;
   find<T>(kind: string, id: string): Promise<Remembered<T> | null>;
-  list<T>(kind: string, family: string): Promise<(Remembered<T> & { readonly name: string })[]>;
+  list<T>(kind: string, family: string): Promise<NamedRemembered<T>[]>;
   /** True for one caller in all processes. */
   consume(kind: string, id: string): Promise<boolean>;
   remove(kind: string, id: string): Promise<boolean>;
@@ -65,13 +70,17 @@ export function createFacadeRecords({ store, keyring, clock }: FacadeRecordParts
       const first = await store.insert(seal(kind, id, payload, options), clock.now());
       return first && open<T>(first).payload;
     },
-    async find<T>(kind: string, id: string) {
+    async find<T>(kind: string, id: string): Promise<Remembered<T> | null> {
       const record = await store.find(keyOf(kind, id), clock.now());
       return record && open<T>(record);
     },
-    async list<T>(kind: string, family: string) {
+    async list<T>(kind: string, family: string): Promise<NamedRemembered<T>[]> {
       const records = await store.list(kind, secretHash(family), clock.now());
-      return records.map((record) => ({ ...open<T>(record), name: record.key.slice(kind.length + 1) }));
+      const named = (record: FacadeRecord) => ({
+        ...open<T>(record),
+        name: record.key.slice(kind.length + 1),
+      });
+      return records.map(named);
     },
     consume: (kind, id) => store.consume(keyOf(kind, id), clock.now()),
     remove: (kind, id) => store.remove(keyOf(kind, id)),
