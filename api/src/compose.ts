@@ -209,7 +209,7 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
     identity: door.identity,
     identityTo: (issuer) => door.identityTo({ caFile: caFileOf(configuration.current(), issuer) }),
     documents: door.documents,
-    mayAsk: createAskLimit(clock),
+    mayAsk: createAskLimit(clock, createAddressOf(env.TRUST_PROXY)),
     base: () => origins.base,
     isEndpoint: endpoints.isEndpoint,
   });

@@ -17,6 +17,7 @@ import type { PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Fetch, Keyring, Random } from '@behalf/kernel';
 import type { Closers } from './closers.ts';
 import type { OpenId } from './composeOpenId.ts';
+import type { MayAsk } from './facade/askLimit.ts';
 import { facadeDoors, type DoorParts } from './facade/doors.ts';
 import { createFacade, type Facade } from './facade/facade.ts';
 import { MOUNT, type Resources } from './facade/resources.ts';
@@ -43,7 +44,7 @@ export interface ComposeFacadeParts {
   /** To clients' documents. */
   documents: Fetch;
   /** Whether one may be asked for now: anybody can name an address. */
-  mayAsk: () => boolean;
+  mayAsk: MayAsk;
 }
 
 /** Our own authorization server: who comes with its tokens, and what it remembers. */

@@ -37,6 +37,10 @@ export const facade = {
   'facade.cimd.document': ['done', 'A client can be the address of its metadata document.'],
   'facade.cimd.foreign': ['done', 'A document with another client’s id, or a shared secret, is refused.'],
   'facade.cimd.private': ['done', 'No client makes the gateway ask in private space.'],
+  'facade.cimd.rate': [
+    'done',
+    'Documents that are not known are asked for so often in a minute, for each network.',
+  ],
   'facade.registration.rate': ['done', 'Registrations of one network are limited in a minute.'],
   'facade.registration.cap': ['done', 'Registered clients are limited in number.'],
   'facade.registration.expiry': ['done', 'A registered client that nobody uses is forgotten.'],

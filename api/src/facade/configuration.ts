@@ -2,7 +2,8 @@ import { FACADE_ALGORITHM, GRANT_CLAIM, grantSession, GRANT_LIFETIME_MS } from '
 import type { FacadeSecrets } from '@behalf/gateway/facade';
 import type { UserStore } from '@behalf/gateway/ports';
 import type { Fetch } from '@behalf/kernel';
-import type { AdapterFactory, Configuration, KoaContextWithOIDC } from 'oidc-provider';
+import type { AdapterFactory, Configuration } from 'oidc-provider';
+import type { MayAsk } from './askLimit.ts';
 import { readClient } from './clientRules.ts';
 import { cookieNames } from './cookieNames.ts';
 import { failedPage } from './consentPage.ts';
@@ -22,7 +23,7 @@ export interface ConfigurationParts {
   /** To clients' documents and keys. */
   readonly fetch: Fetch;
   /** Whether a document may be asked for now. */
-  readonly mayAsk: (ctx: KoaContextWithOIDC) => boolean;
+  readonly mayAsk: MayAsk;
   readonly offersRegistration: boolean;
   /** Whether cookies may be sent over https alone. */
   readonly secure: boolean;
@@ -101,7 +102,8 @@ export function facadeConfiguration(parts: ConfigurationParts): Configuration {
       clientIdMetadataDocument: {
         enabled: true,
         ack: 'draft-02',
-        allowFetch: (ctx) => mayAsk(ctx),
+        // Without a request where a consent page asks who its client is.
+        allowFetch: (ctx) => mayAsk((ctx as typeof ctx | undefined)?.req),
         allowClient: () => true,
         cacheDuration: { min: 60, max: 24 * 60 * 60 },
       },

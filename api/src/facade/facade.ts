@@ -3,8 +3,8 @@ import type { Log, Provisioning } from '@behalf/gateway';
 import type { ClientGrants, FacadeKeys, FacadeRecords, IdJags } from '@behalf/gateway/facade';
 import type { UserStore } from '@behalf/gateway/ports';
 import { createSingleFlight, type Clock, type Fetch, type Random } from '@behalf/kernel';
-import type { KoaContextWithOIDC } from 'oidc-provider';
 import type Provider from 'oidc-provider';
+import type { MayAsk } from './askLimit.ts';
 import type { Resources } from './resources.ts';
 
 export interface FacadeParts {
@@ -19,7 +19,7 @@ export interface FacadeParts {
   readonly idJags: { readonly accept: IdJags; readonly provisioning: Provisioning } | null;
   readonly users: Pick<UserStore, 'findById'>;
   readonly fetch: Fetch;
-  readonly mayAsk: (ctx: KoaContextWithOIDC) => boolean;
+  readonly mayAsk: MayAsk;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
