@@ -89,7 +89,10 @@ export function interactionRoutes(parts: InteractionParts): Route[] {
     }
     if (caller.by.via !== 'session') throw new GatewayError('FORBIDDEN');
     const { userId: id, tenant, groups } = caller;
-    await grants.begin({ id, tenant }, { grantId: uid, clientId, from: caller.by.session, groups });
+    // Whoever clicks twice agrees once.
+    if (!(await grants.find(uid))) {
+      await grants.begin({ id, tenant }, { grantId: uid, clientId, from: caller.by.session, groups });
+    }
     await finish(req, res, caller, interaction);
   }
 
