@@ -211,6 +211,12 @@ export const facade: readonly Mutant[] = [
   },
   {
     id: 'facade.subject',
+    file: 'packages/gateway/src/credentials/obo/subjectSource.ts',
+    find: "if (by.via === 'bearer' && by.grant) {",
+    replace: "if (by.via === 'bearer' && by.grant && kind !== 'id_token') {",
+  },
+  {
+    id: 'facade.subject',
     file: 'api/src/oauth/openid.ts',
     find: 'whose?.userId !== user.id || ',
     replace: '',

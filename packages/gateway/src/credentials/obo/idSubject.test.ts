@@ -1,6 +1,7 @@
 import { verifies } from '@behalf/testkit';
 import { describe, expect } from '@jest/globals';
 import { createSubjectRig, HOUR_MS, ISSUER } from '../../../test/subjectRig.ts';
+import { principalOf } from '../../principal/principal.ts';
 import { SubjectUnavailable } from './subject.ts';
 
 const MINUTE_MS = 60_000;
@@ -38,6 +39,24 @@ describe('the ID token of a sign-in', () => {
     const kept = idToken(rig.clock.now() + HOUR_MS);
     await rig.signIn(rig.ada, 'access', { idToken: kept });
     expect((await rig.source.current(brought, 'id_token')).token.reveal()).toBe(kept);
+  });
+
+  verifies('facade.subject', 'of a client is its own, and no other stands in for it', async () => {
+    const rig = await createSubjectRig();
+    const { ada, sessions, loginTokens, tokensFor, source } = rig;
+    const later = rig.clock.now() + HOUR_MS;
+    const browser = await rig.signIn(ada, 'access', { idToken: idToken(later, { of: 'the browser' }) });
+    const client = principalOf(ada, { via: 'bearer', grant: { session: 'g1', clientId: 'c' } });
+    const ask = () => Promise.resolve(source.current(client, 'id_token')).catch((error: unknown) => error);
+    expect(await ask()).toMatchObject({ reason: 'absent', via: 'bearer' });
+    const own = idToken(later, { of: 'the client' });
+    const granted = { ...tokensFor(ada, 'of the client'), idToken: own };
+    await loginTokens.put({ ...browser.of, session: 'g1' }, granted, later);
+    await sessions.grant(ada, {
+      ...{ hash: 'g1', groups: [], expiresAt: later },
+      grant: { clientId: 'c', from: browser.hash },
+    });
+    expect((await source.current(client, 'id_token')).token.reveal()).toBe(own);
   });
 
   verifies(

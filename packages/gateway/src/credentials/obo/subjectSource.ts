@@ -105,9 +105,7 @@ export function createSubjectSource(parts: SubjectSourceParts): SubjectSource {
       const found = await tokens.current(of);
       const held =
         kind === 'id_token' ? await idTokenOf(tokens, of, account, found) : accessTokenOf(account, found);
-      if (!('kind' in held)) {
-        return { subject: Object.freeze({ ...held.subject, via: as }), until: held.until, session };
-      }
+      if (!('kind' in held)) return { ...toldAs(held, as), session };
       if (held.kind === 'unavailable') retryAfterMs = held.retryAfterMs;
       isOver ||= held.kind === 'over';
     }
@@ -249,6 +247,10 @@ function subjectOf(
 ): Subject {
   const { issuer, subject, expiresAt, via } = of;
   return Object.freeze({ issuer, subject, token, hash: secretHash(token.reveal()), expiresAt, via });
+}
+
+function toldAs({ subject, until }: Usable, via: Subject['via']): Usable {
+  return { subject: Object.freeze({ ...subject, via }), until };
 }
 
 function viaOf({ via }: SignedInBy): Subject['via'] {
