@@ -8,14 +8,26 @@ import { join } from 'node:path';
 import { firstLine } from './children.ts';
 import { root } from './suite.ts';
 
+/** A server as an operator would define it. */
+export interface Definition {
+  readonly url?: string;
+  readonly [field: string]: unknown;
+}
+
 export interface BehindGateway {
-  /** Where one server is reached through the gateway, by whoever has no token. */
-  urlOf(server: string): string;
+  /** For who can send one. */
+  readonly key: string;
+  /** Where one server is reached through the gateway, or all of them, by whoever has no token. */
+  urlOf(server?: string): string;
+  /** Without the proxy. */
+  gatewayUrl(path: string): string;
   close(): Promise<void>;
 }
 
 /** A gateway in a process of its own, and before it a proxy that adds the token which the suite cannot send. */
-export async function startBehindGateway(servers: Readonly<Record<string, string>>): Promise<BehindGateway> {
+export async function startBehindGateway(
+  mcpServers: Readonly<Record<string, Definition>>,
+): Promise<BehindGateway> {
   const dir = await mkdtemp(join(tmpdir(), 'behalf-conformance-'));
   const token: { key?: string; port?: number } = {};
   const proxy = createServer((req, res) => {
@@ -34,14 +46,9 @@ export async function startBehindGateway(servers: Readonly<Record<string, string
   await once(proxy, 'listening');
   const origin = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
 
-  const mcpServers = Object.fromEntries(
-    Object.entries(servers).map(([name, url]) => [
-      name,
-      // The suite lets servers ask for everything.
-      { type: 'streamable-http', url, relay: ['sampling', 'roots'] },
-    ]),
+  const operatorAddresses = Object.values(mcpServers).flatMap(({ url }) =>
+    url === undefined ? [] : [new URL(url).host],
   );
-  const operatorAddresses = Object.values(servers).map((url) => new URL(url).host);
   await writeFile(
     join(dir, 'librechat.yaml'),
     JSON.stringify({ mcpSettings: { operatorAddresses }, mcpServers }),
@@ -73,7 +80,12 @@ export async function startBehindGateway(servers: Readonly<Record<string, string
     });
     token.port = Number(/"port":(\d+)/.exec(listening)?.[1]);
     token.key = await makeKey(origin, /\/setup\?token=(\S+)/.exec(said.join('\n'))?.[1] ?? '');
-    return { urlOf: (server) => `${origin}/mcp/${server}`, close };
+    return {
+      key: token.key,
+      gatewayUrl: (path) => `http://127.0.0.1:${token.port ?? 0}${path}`,
+      urlOf: (server) => `${origin}/mcp${server === undefined ? '' : `/${server}`}`,
+      close,
+    };
   } catch (error) {
     await close();
     throw error;

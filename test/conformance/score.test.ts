@@ -19,6 +19,7 @@ describe('the conformance score', () => {
   verifies('conformance.score.due', 'scored sign-ins and our extensions are due, the rest later', () => {
     const asked = askedOf({
       client: ['tools_call', 'auth/metadata-default'],
+      server: ['ping'],
       not_scored: [
         { scenario: 'auth/client-credentials-jwt', leg: 'client' },
         { scenario: 'auth/dpop', leg: 'client' },
