@@ -13,6 +13,7 @@ import { measureServers } from './servers.ts';
 import type { PartOptions } from './stage.ts';
 import { measureStart } from './start.ts';
 import { measureStorm } from './storm.ts';
+import { measureStreams } from './streams.ts';
 import { measureUsers } from './users.ts';
 import { measureWeb } from './web.ts';
 
@@ -29,6 +30,7 @@ const parts: Record<string, (options: PartOptions) => Promise<PartReport>> = {
   storm: measureStorm,
   web: measureWeb,
   mcp: measureMcp,
+  streams: measureStreams,
   peers: measurePeers,
   // Last: it takes the build away and makes it anew.
   start: async (options) => ({ start: await measureStart(options) }),

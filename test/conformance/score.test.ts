@@ -3,7 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { verifies } from '@behalf/testkit';
 import { describe, expect } from '@jest/globals';
-import { askedOf, readResults, score, type Result } from './score.ts';
+import {
+  askedOf,
+  askedOfServer,
+  excuse,
+  readResults,
+  readServerResults,
+  score,
+  scoreServer,
+  type Result,
+} from './score.ts';
 
 const check = (status: Result['checks'][number]['status']) => ({ id: 'a', status, description: 'said' });
 const well: Result['end'] = { refused: null };
@@ -52,6 +61,48 @@ describe('the conformance score', () => {
     expect(wrongWith('auth/iss-wrong-issuer', { checks, end: well })).toHaveLength(1);
   });
 
+  verifies('conformance.score.server', 'all that is scored of a server is due', () => {
+    const not_scored = [
+      { scenario: 'tasks-lifecycle', leg: 'server' },
+      { scenario: 'auth/dpop', leg: 'client' },
+    ];
+    const asked = askedOfServer({ client: ['initialize'], server: ['ping', 'caching'], not_scored });
+    expect(asked).toEqual([
+      { name: 'ping', isScored: true, isDue: true },
+      { name: 'caching', isScored: true, isDue: true },
+      { name: 'tasks-lifecycle', isScored: false, isDue: false },
+    ]);
+    const results = new Map([
+      ['ping', { checks: [check('SUCCESS')], end: null }],
+      ['caching', { checks: [check('SUCCESS'), check('WARNING')], end: null }],
+    ]);
+    expect(scoreServer(asked, results).map(({ wrong }) => wrong)).toEqual([
+      [],
+      ['WARNING a: said'],
+      ['It did not run'],
+    ]);
+  });
+
+  verifies(
+    'conformance.score.excuse',
+    'forgiven is only what fails without the gateway too, and not often',
+    () => {
+      const verdict = (name: string, wrong: string[], isDue = true) => ({
+        ...{ name, wrong, isDue, isScored: isDue, passed: 0 },
+      });
+      const excused = (through: string[], direct: string[]) =>
+        excuse(
+          through.map((name) => verdict(name, ['x'])),
+          direct.map((name) => verdict(name, ['x'])),
+        ).flatMap(({ name, excuse: why }) => (why === undefined ? [] : [name]));
+      expect(excused(['a', 'b'], ['b', 'c'])).toEqual(['b']);
+      expect(excuse([verdict('a', ['x'])], [verdict('a', [])])[0]?.excuse).toBeUndefined();
+      const many = ['a', 'b', 'c', 'd', 'e'];
+      expect(excused(many, many)).toEqual(many);
+      expect(excused([...many, 'f'], [...many, 'f'])).toEqual([]);
+    },
+  );
+
   verifies('conformance.score.strict', 'results are found by the name of their scenario', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'behalf-score-'));
     try {
@@ -62,6 +113,7 @@ describe('the conformance score', () => {
       expect([...readResults(dir)]).toEqual([
         ['auth/basic-cimd', { checks: [check('SUCCESS')], end: { refused: null } }],
       ]);
+      expect([...readServerResults(dir).keys()]).toEqual(['auth/basic-cimd']);
       expect(readResults(join(dir, 'absent')).size).toBe(0);
     } finally {
       await rm(dir, { recursive: true });

@@ -29,4 +29,8 @@ export const mcpEdge = {
   ],
   'mcp.clients.librechat': ['done', 'LibreChat uses the endpoint as one server, with its user’s own token.'],
   'mcp.token.stays': ['done', 'A token that a client presents at an MCP endpoint reaches no server.'],
+  'mcp.capability.named': [
+    'done',
+    'A modern client is told which capability a server wants declared, where declaring it helps.',
+  ],
 } as const satisfies Record<string, Requirement>;

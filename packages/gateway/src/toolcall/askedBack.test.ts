@@ -2,6 +2,7 @@ import { afterEach, describe, expect } from '@jest/globals';
 import { scriptedError, verifies, type ScriptedTool } from '@behalf/testkit';
 import { ann, askedPeer, relayRig, stopRelayRigs, tokenOf } from '../../test/relayRig.ts';
 import { rejection } from '../../test/toolcallRig.ts';
+import type { GatewayError } from '../errors/gatewayError.ts';
 import type { Json } from '../upstream/upstream.ts';
 
 afterEach(stopRelayRigs);
@@ -171,6 +172,37 @@ describe('a modern server that asks back', () => {
       expect(await rejection(call('wants', { peer: askedPeer({}).peer }))).toMatchObject({
         code: 'MCP_DIALOGUE_UNSUPPORTED',
       });
+    },
+  );
+
+  verifies(
+    'mcp.capability.named',
+    'what it wants declared is named, where it would be passed on',
+    async () => {
+      const wants = (requiredCapabilities: unknown): ScriptedTool => ({
+        name: 'asks',
+        handler: () => {
+          throw scriptedError(-32_021, 'no', { requiredCapabilities }, 400);
+        },
+      });
+      const told = async (requiredCapabilities: unknown, relay: ('sampling' | 'roots')[] = []) => {
+        const { call } = await relayRig(
+          { era: 'modern', tools: [wants(requiredCapabilities)] },
+          { definition: { relay } },
+        );
+        const error = (await rejection(call('asks', { peer: modern() }))) as GatewayError;
+        return [error.code, error.requiredCapabilities];
+      };
+      const code = 'MCP_DIALOGUE_UNSUPPORTED';
+      expect(await told({ elicitation: { url: {}, more: 'x' } })).toEqual([
+        code,
+        { elicitation: { url: {} } },
+      ]);
+      expect(await told({ sampling: {} }, ['sampling'])).toEqual([code, { sampling: {} }]);
+      // Declaring it would not help.
+      expect(await told({ sampling: {} })).toEqual([code, undefined]);
+      expect(await told({ elicitation: {}, other: {} })).toEqual([code, undefined]);
+      expect(await told(['sampling'])).toEqual([code, undefined]);
     },
   );
 
