@@ -52,7 +52,7 @@ export async function runClients(): Promise<boolean> {
       cwd: home,
       stderr: 'ignore',
     });
-    await client.connect(transport as never, { timeout: LIMIT_MS });
+    await client.connect(transport, { timeout: LIMIT_MS });
     try {
       expectIn(JSON.stringify(await client.listTools()), 'everything__echo');
       const called = await client.callTool({ name: 'everything__echo', arguments: { message: 'hello' } });

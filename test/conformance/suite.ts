@@ -34,7 +34,9 @@ export function installedVersion(): string | undefined {
 
 /** What a revision asks for. */
 export function requirementsOf(revision: string): RequirementSet {
-  const { parse } = createRequire(join(suite, 'package.json'))('yaml') as { parse(text: string): unknown };
+  const { parse } = createRequire(join(suite, 'package.json'))('yaml') as {
+    parse: (text: string) => unknown;
+  };
   return parse(readFileSync(join(suite, 'requirements', `${revision}.yaml`), 'utf8')) as RequirementSet;
 }
 
