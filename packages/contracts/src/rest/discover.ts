@@ -62,7 +62,6 @@ export const signInProblems = [
   'no_client',
   'registration_refused',
   'client_key_unusable',
-  'dpop_unsupported',
   'not_fillable',
   'not_offered',
 ] as const;
