@@ -57,4 +57,10 @@ export const mcpEdge: readonly Mutant[] = [
     find: 'const more = [...given,',
     replace: 'const more = [',
   },
+  {
+    id: 'mcp.capability.named',
+    file: 'packages/gateway/src/toolcall/dialogue.ts',
+    find: 'names.length > 0 && names.every((name) => name in passed) ? passed : undefined',
+    replace: 'wanted',
+  },
 ];
