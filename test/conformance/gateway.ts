@@ -58,8 +58,9 @@ export async function openGateway({ dir, definition, door, log }: GatewayParts):
   };
   const vault = composeVault({ ...common, refreshes: createRefreshStats() });
   const access = await composeAccess({
-    ...{ ...common, ...vault, identity: door.identity },
-    isEndpoint: () => false,
+    ...{ ...common, ...vault, identity: door.identity, documents: door.documents },
+    identityTo: () => door.identity,
+    ...{ isEndpoint: () => false, mayAsk: () => false },
   });
   const { asking, oauth } = await composeServers({
     ...common,

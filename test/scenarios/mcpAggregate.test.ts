@@ -229,7 +229,7 @@ describe('all servers of a user at one MCP endpoint', () => {
       { server: 'hanging', state: 'unreachable', code: 'MCP_TIMEOUT' },
       {
         ...{ server: 'signed', state: 'needs_authorization', code: 'MCP_AUTHORIZATION_REQUIRED' },
-        connectUrl: expect.stringMatching(/^http:\/\/.*\/servers\/signed$/) as string,
+        connectUrl: expect.stringMatching(/^http:\/\/.*\/servers\/signed$/) as unknown,
       },
     ]);
     expect(await say(client, 'fine__echo')).toBe('echo');

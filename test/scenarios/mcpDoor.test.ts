@@ -101,7 +101,7 @@ describe('the door of the MCP endpoint', () => {
     for (const { result } of answers) {
       expect(result).toMatchObject({
         isError: true,
-        content: [{ type: 'text', text: expect.stringContaining('path') as string }],
+        content: [{ type: 'text', text: expect.stringContaining('path') as unknown }],
         _meta: { 'behalf/error': { code: 'MCP_ARGUMENTS_INVALID' } },
       });
     }

@@ -101,7 +101,8 @@ export const blockPages: readonly ShownPage[] = [
     path: '/blocks',
     prepare: async (page) => {
       await openBlock(page, loud);
-      await openDialog(page, 'Delete');
+      // Those of conversations say of which.
+      await openDialog(page, /^Delete$/);
     },
   },
   {

@@ -47,6 +47,7 @@ describe('a caller who leaves', () => {
       routes,
       admission: {
         check: () => undefined,
+        checkProgram: () => undefined,
         authenticate: async () => {
           seen.admitted += 1;
           if (gate.hold) await new Promise<void>((resolve) => (admit = resolve));

@@ -35,7 +35,7 @@ describe('paths', () => {
     ];
     const listener = createApp({
       routes,
-      admission: { check: () => undefined, authenticate: () => aPrincipal() },
+      admission: { check: () => undefined, checkProgram: () => undefined, authenticate: () => aPrincipal() },
       headers: {},
       problemOf: (error) => {
         const code = error instanceof GatewayError ? error.code : 'NOT_FOUND';

@@ -60,7 +60,8 @@ describe('signing in at the identity provider', () => {
         }),
         finish: async (callback) => {
           finished.push(callback);
-          return { verified, tokens, returnTo: '/tools', hasClaims: callback.flow === 'asked.flow' };
+          const hasClaims = callback.flow === 'asked.flow';
+          return { verified, tokens, returnTo: '/tools', hasClaims, grant: undefined };
         },
         isWithClaims: (flow) => flow === 'asked.flow',
         ...over.login,
@@ -70,8 +71,13 @@ describe('signing in at the identity provider', () => {
         started.push({ user: whose, how });
         return { secret: `new-session-${started.length}`, hash: 'h', expiresAt: Date.UTC(2030, 0, 1) };
       },
-      holderOf: (secret) =>
-        answer(secret.startsWith('of-') ? { tenant: 'default', userId: secret.slice(3) } : null),
+      startGrant: async () => {
+        throw new Error('nobody was sent here for a client');
+      },
+      holderOf: (secret) => {
+        const by = { via: 'session', session: secret } as const;
+        return answer(secret.startsWith('of-') ? { tenant: 'default', userId: secret.slice(3), by } : null);
+      },
       pendingClaims: {
         find: (principal) => answer(claims.get(principal)),
         drop: (principal) => answer(void claims.delete(principal)),

@@ -36,7 +36,11 @@ describe('a refused sign-in with a password', () => {
     });
     const listener = createApp({
       routes: [route],
-      admission: { check: quiet, authenticate: () => Promise.reject(new GatewayError('AUTH_REQUIRED')) },
+      admission: {
+        check: quiet,
+        checkProgram: quiet,
+        authenticate: () => Promise.reject(new GatewayError('AUTH_REQUIRED')),
+      },
       ...{ headers: {}, problemOf: createProblemMap({ random, logger }), trustProxy: 0 },
     });
     const server = createServer(listener).listen(0, '127.0.0.1');

@@ -22,6 +22,7 @@ async function signOut(parts: { end: Sessions['end']; record: Audit['record'] })
     routes: [route],
     admission: {
       check: () => undefined,
+      checkProgram: () => undefined,
       authenticate: () => {
         throw new GatewayError('AUTH_REQUIRED');
       },

@@ -47,6 +47,7 @@ describe('access over REST', () => {
       ],
       admission: {
         check: () => undefined,
+        checkProgram: () => undefined,
         authenticate: (req) => people.get(String(req.headers['x-as'])) as UserPrincipal,
       },
       headers: {},

@@ -26,6 +26,7 @@ async function begin(file: Record<string, unknown> = {}) {
     routes: [...serverRoutes(rig.parts), ...adminServerRoutes(rig.parts)],
     admission: {
       check: () => undefined,
+      checkProgram: () => undefined,
       authenticate(req, { access }) {
         const caller = people.get(String(req.headers['x-user'] ?? 'ada'))!;
         if (access === 'admin' && caller.role !== 'ADMIN') throw new GatewayError('FORBIDDEN');

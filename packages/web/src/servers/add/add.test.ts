@@ -5,7 +5,7 @@ import { foundForm } from './foundForm.ts';
 import { forgetDiscovery, keepDiscovery, readDiscovery } from './keptDiscovery.ts';
 
 const at = { url: 'https://tools.test/mcp', type: 'sse' } as const;
-const tools = { outcome: 'tools', tools: [] } as const;
+const tools = { outcome: 'tools' as const, tools: [] };
 
 describe('the details of a server that was found', () => {
   verifies('web.add.form', 'begin with its address, and with what it was asked with', () => {
