@@ -38,6 +38,7 @@ import { policy } from './requirements/policy.ts';
 import { recovery } from './requirements/recovery.ts';
 import { registry } from './requirements/registry.ts';
 import { reinit } from './requirements/reinit.ts';
+import { between } from './requirements/between.ts';
 import { relay } from './requirements/relay.ts';
 import { rest } from './requirements/rest.ts';
 import { secrecy } from './requirements/secrecy.ts';
@@ -96,6 +97,7 @@ export const requirements: Readonly<Record<string, Requirement>> = {
   ...vaultStores,
   ...http,
   ...connections,
+  ...between,
   ...relay,
   ...blocks,
   ...configure,

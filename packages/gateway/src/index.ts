@@ -265,7 +265,7 @@ export { watchServer, type WatchParts } from './toolcall/watchServer.ts';
 export { createWatches, type Watch, type Watches } from './watching/watches.ts';
 export { createStdioLimits, type StdioLimits } from './upstream/channel/stdioLimits.ts';
 export { openWithoutSession } from './upstream/http/openWithoutSession.ts';
-export { PeerRefusal } from './upstream/dialogue.ts';
+export { bridgeable, mayAsk, PeerRefusal } from './upstream/dialogue.ts';
 export { createOpenUpstream, type OpenUpstream } from './upstream/openUpstream.ts';
 export type { Log, Network, UpstreamParts } from './upstream/parts.ts';
 export type { OpenOptions, RemoteTarget, StdioTarget, UpstreamTarget } from './upstream/target.ts';

@@ -25,6 +25,7 @@ import {
   lastTry,
   widerScope,
 } from './recoverFromRefusal.ts';
+import { inRounds } from './rounds.ts';
 import { resolveServer } from './resolveServer.ts';
 
 export interface AskParts extends AccessParts {
@@ -81,17 +82,22 @@ export async function prepare(
 /** What to send after a failure, if anything. */
 type Again = (error: unknown) => Question | undefined | Promise<Question | undefined>;
 
-/** One question, alone with its credential where that is asked for. */
-export function ask(
+/** One question, alone with its credential where that is asked for, and again for as long as the server asks back. */
+export async function ask(
   parts: AskParts,
   ready: Ready,
   question: Question,
   inbound: Inbound,
   again: Again,
 ): Promise<Answer> {
-  const asking = () => askTwiceAtMost(parts, ready, question, inbound, again);
   const exclusive = 'holder' in ready ? ready.exclusive : undefined;
-  return exclusive ? parts.vault.exclusively(exclusive, inbound.signal, asking) : asking();
+  // Nobody holds a credential while a person thinks: each round is a request of its own.
+  const round = (now: Inbound) => {
+    const asking = () => askTwiceAtMost(parts, ready, question, now, again);
+    return exclusive ? parts.vault.exclusively(exclusive, now.signal, asking) : asking();
+  };
+  const answer = await round(inbound);
+  return answer.asksBack ? inRounds(answer, { method: question.method, ready, inbound }, round) : answer;
 }
 
 /** One question on one connection, and a second time at most. Who has left is not asked for. */

@@ -117,7 +117,8 @@ describe('a modern server that asks back', () => {
       expect(declared).toEqual([
         { elicitation: { form: {}, url: {} } },
         { elicitation: { form: {} } },
-        {},
+        // A legacy caller is asked here, in the place of the server.
+        { elicitation: { form: {}, url: {} } },
         {},
       ]);
       const lists = [...server.received('tools/list'), ...server.received('server/discover')];
@@ -141,7 +142,7 @@ describe('a modern server that asks back', () => {
     async () => {
       const { call, rig } = await relayRig({ era: 'modern', tools: [asks(one)] });
       const undeclared = askedPeer({}, { era: 'modern', capabilities: {} }).peer;
-      for (const peer of [undefined, askedPeer({}).peer, undeclared]) {
+      for (const peer of [undefined, askedPeer({}, { capabilities: {} }).peer, undeclared]) {
         expect(await rejection(call('asks', { peer }))).toMatchObject({ code: 'MCP_DIALOGUE_UNSUPPORTED' });
       }
       expect(new Set(rig.audited.map(({ outcome }) => outcome))).toEqual(new Set(['refused']));
@@ -164,10 +165,13 @@ describe('a modern server that asks back', () => {
         code: 'MCP_URL_ELICITATION_REQUIRED',
         elicitations: [{ ...page, message: 'The server “odd” asks: Sign here' }],
       });
-      const unable = askedPeer({}, { capabilities: { elicitation: {} } }).peer;
-      for (const peer of [undefined, unable, modern()]) {
+      const unable = { capabilities: { elicitation: {} } };
+      for (const peer of [undefined, askedPeer({}, { ...unable, era: 'modern' }).peer]) {
         expect(await rejection(call('wants', { peer }))).toMatchObject({ code: 'MCP_DIALOGUE_UNSUPPORTED' });
       }
+      const told = await call('wants', { peer: askedPeer({}, unable).peer });
+      expect(told.result).toMatchObject({ isError: true });
+      expect(JSON.stringify(told.result['content'])).toContain(page.url);
       elicitations[0] = { ...page, url: 'data:text/html,x' };
       expect(await rejection(call('wants', { peer: askedPeer({}).peer }))).toMatchObject({
         code: 'MCP_DIALOGUE_UNSUPPORTED',

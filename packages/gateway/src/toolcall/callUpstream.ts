@@ -54,7 +54,7 @@ async function conversing(
   inbound: Inbound,
 ): Promise<Answer> {
   const { era } = upstream.claims;
-  const dialogue = dialogueOf(ready, method, inbound);
+  const dialogue = dialogueOf(ready, method, inbound, era);
   const answer = await upstream.request(method, withRetry(params, inbound, era), {
     ...options,
     ...(dialogue && { dialogue }),

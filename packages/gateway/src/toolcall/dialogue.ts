@@ -4,37 +4,44 @@ import { bridgeable, mayAsk, type Dialogue } from '../upstream/dialogue.ts';
 import type { Answer, Era, Json } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import type { Inbound, InboundPeer } from './call.ts';
+import { linksOf, linksResult } from './links.ts';
 import { maskJson } from './maskPresented.ts';
 import type { Ready } from './obtainCredential.ts';
 
 /** What these ask for, a server may ask back. Nothing else is ever a dialogue. */
-const DIALOGUES: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
-/** Questions in one answer. */
-const MOST_QUESTIONS = 16;
+export const DIALOGUES: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
+/** Questions in one answer, and to a legacy caller in one call. */
+export const MOST_QUESTIONS = 16;
 const CAPABILITY_MISSING = -32_021;
 const URL_ELICITATION_REQUIRED = -32_042;
 
-/** What this server may ask of this caller while the request runs; undefined where nobody can be asked. */
-export function dialogueOf(ready: Ready, method: string, { peer }: Inbound): Dialogue | undefined {
+/**
+ * What this server may ask of this caller while the request runs; undefined where nobody can be asked. How it asks is of
+ * its own era, whichever era the caller is of.
+ */
+export function dialogueOf(ready: Ready, method: string, { peer }: Inbound, era: Era): Dialogue | undefined {
   if (!peer || !DIALOGUES.has(method)) return undefined;
-  const capabilities = capabilitiesOf(ready, peer);
-  if (peer.era === 'modern') return { era: 'modern', capabilities };
+  if (era === 'modern') return { era, capabilities: capabilitiesOf(ready, peer, method) };
   const { ask } = peer;
   if (!ask) return undefined;
   return {
-    era: 'legacy',
-    capabilities,
+    era,
+    capabilities: bridgeable(peer.capabilities, ready.server.settings.relay),
     ask: (asked, params, signal) => ask(asked, presentable(asked, params, ready), signal),
   };
 }
 
-function capabilitiesOf({ server }: Ready, { capabilities }: InboundPeer): Json {
-  return bridgeable(capabilities, server.settings.relay);
+/** A legacy caller of a tool is told of a page in the result when it cannot be sent there: that one may be asked for. */
+function capabilitiesOf({ server }: Ready, { capabilities, era, ask }: InboundPeer, method: string): Json {
+  const own = era === 'modern' || ask ? bridgeable(capabilities, server.settings.relay) : {};
+  if (era === 'modern' || method !== 'tools/call') return own;
+  const { elicitation } = own;
+  return { ...own, elicitation: { ...(isObject(elicitation) && elicitation), url: {} } };
 }
 
 /** The answers that a caller came back with. Only a modern server knows what to do with them. */
 export function withRetry(params: Json, { peer }: Inbound, era: Era): Json {
-  if (era !== 'modern' || peer?.era !== 'modern' || !peer.retry) return params;
+  if (era !== 'modern' || !peer?.retry) return params;
   const { inputResponses, requestState } = peer.retry;
   return {
     ...params,
@@ -45,7 +52,7 @@ export function withRetry(params: Json, { peer }: Inbound, era: Era): Json {
 
 /**
  * What a server wants to know before it goes on, as an answer for who can be asked just that. Undefined otherwise: then
- * it is an error. Throws where the caller can be sent to an address first.
+ * it is an error. Throws where a legacy caller can be sent to an address first.
  */
 export function askedBack(
   error: unknown,
@@ -59,12 +66,38 @@ export function askedBack(
     throw new GatewayError('MCP_DIALOGUE_UNSUPPORTED', { requiredCapabilities, cause: error });
   if (error.reason !== 'input_required') return undefined;
   const { result, rpc } = error.detail;
-  const capabilities = capabilitiesOf(ready, peer);
-  if (rpc?.code === URL_ELICITATION_REQUIRED && peer.era === 'legacy') {
-    const elicitations = addresses(rpc.data, capabilities, ready);
-    if (elicitations) throw new GatewayError('MCP_URL_ELICITATION_REQUIRED', { elicitations, cause: error });
-  }
-  return peer.era === 'modern' && result ? inputRequired(result, capabilities, ready) : undefined;
+  if (result) return inputRequired(result, capabilitiesOf(ready, peer, method), ready);
+  if (rpc?.code !== URL_ELICITATION_REQUIRED) return undefined;
+  const capabilities = bridgeable(peer.capabilities, ready.server.settings.relay);
+  const elicitations = addresses(rpc.data, ANY_PAGE, ready);
+  if (!elicitations) return undefined;
+  const canOpen = elicitations.every((each) => mayAsk(capabilities, 'elicitation/create', each));
+  if (peer.era === 'modern') return canOpen && !wasClosed(peer) ? pagesFirst(elicitations) : undefined;
+  if (canOpen) throw new GatewayError('MCP_URL_ELICITATION_REQUIRED', { elicitations, cause: error });
+  const links = linksOf(elicitations.map((params) => ({ params })));
+  return links && linksResult(method, ready.server, links);
+}
+
+const ANY_PAGE: Json = { elicitation: { url: {} } };
+
+/** Whoever does not want to open a page is not asked once more. */
+function wasClosed({ retry }: InboundPeer): boolean {
+  return Object.values(retry?.inputResponses ?? {}).some(
+    (response) => isObject(response) && response['action'] !== 'accept',
+  );
+}
+
+/** The modern era has no error for it: the pages are questions, and the same request comes again afterwards. */
+function pagesFirst(elicitations: readonly Json[]): Answer {
+  const questions = elicitations.map(({ elicitationId: _id, ...params }, index) => [
+    `page-${index + 1}`,
+    { method: 'elicitation/create', params },
+  ]);
+  return {
+    result: { inputRequests: Object.fromEntries(questions) as Json },
+    json: undefined,
+    asksBack: true,
+  };
 }
 
 function inputRequired(result: Json, capabilities: Json, ready: Ready): Answer | undefined {
@@ -83,7 +116,10 @@ function inputRequired(result: Json, capabilities: Json, ready: Ready): Answer |
     asked[id] = { ...question, ...(given !== undefined && { params: presentable(method, params, ready) }) };
   }
   const whole = questions.length === 0 ? result : { ...result, inputRequests: asked };
-  return { result: maskJson(withoutOurMeta(whole), ready), json: undefined, asksBack: true };
+  const masked = maskJson(withoutOurMeta(whole), ready);
+  // The server's own, for the server alone: it goes back byte for byte.
+  const told = requestState === undefined ? masked : { ...masked, requestState };
+  return { result: told, json: undefined, asksBack: true };
 }
 
 /** What the caller would have to declare; nothing where that would not help, because we do not pass all of it on. */
@@ -135,6 +171,6 @@ export function withoutKind(answer: Answer): Answer {
   return { result, json: undefined };
 }
 
-function isObject(value: unknown): value is Json {
+export function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -67,9 +67,20 @@ describe('a server on the second SDK', () => {
     },
   );
 
+  verifies(
+    'between.rounds',
+    'gets the answers of a caller who is asked in the middle of the call',
+    async () => {
+      const { call } = relayTo(await start());
+      const { peer, asked } = askedPeer({ action: 'accept', content: { name: 'Ada' } });
+      expect(textOf(await call('ask', { peer }))).toContain('Hello Ada');
+      expect(asked).toMatchObject([{ method: 'elicitation/create', params: { mode: 'form' } }]);
+    },
+  );
+
   verifies('relay.modern.unsupported', 'is not asked to ask who cannot be asked', async () => {
     const { call, rig } = relayTo(await start());
-    for (const peer of [undefined, askedPeer({}).peer]) {
+    for (const peer of [undefined, askedPeer({}, { capabilities: {} }).peer]) {
       await expect(call('ask', { peer })).rejects.toMatchObject({ code: 'MCP_DIALOGUE_UNSUPPORTED' });
     }
     // It has said so with the first call, and nothing else was asked of it for that.
