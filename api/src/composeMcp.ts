@@ -19,10 +19,11 @@ import { promptMethods } from './mcp/methods/prompts.ts';
 import { resourceMethods, subscribeMethods } from './mcp/methods/resources.ts';
 import { sessionMethods } from './mcp/methods/sessionMethods.ts';
 import { toolMethods } from './mcp/methods/tools.ts';
+import { createParking } from './mcp/parking/parking.ts';
 import { createRequestStates } from './mcp/requestState.ts';
 import { createResultJson, type ServerInfo } from './mcp/resultJson.ts';
 import { mcpRoutes } from './mcp/routes.ts';
-import { createServeRequest, type ServeParts } from './mcp/serveRequest.ts';
+import { createServeRequest, toFault, type ServeParts } from './mcp/serveRequest.ts';
 import { createAsking } from './mcp/session/asking.ts';
 import { createMailbox } from './mcp/session/mailbox.ts';
 import { createRequireSession } from './mcp/session/requireSession.ts';
@@ -76,9 +77,14 @@ export function composeMcp(parts: ComposeMcpParts): McpEndpoint {
   const asking = createAsking({ mailbox, keyring, clock, random });
   const requireSession = createRequireSession({ sessions, states });
   const opening = { results, info, instructions: createInstructions(servers) };
+  const parking = createParking({
+    ...{ cache, mailbox, clock, random, results, replica: random.id() },
+    faultOf: (error) => toFault(error, 'modern', parts.problemOf),
+  });
+  closers.add(() => parking.close());
   const methodParts: MethodParts = {
     ...parts,
-    ...{ servers, results, asking, base },
+    ...{ servers, results, asking, parking, base },
     takePage: createTakePage(keyring),
     states: createRequestStates({ keyring, clock }),
   };

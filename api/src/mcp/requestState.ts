@@ -4,12 +4,21 @@ import type { Clock, Keyring, SealContext } from '@behalf/kernel';
 import { isObject } from './message.ts';
 import { RpcFault, rpcCode } from './rpcFault.ts';
 
+/** Which call a state belongs to, where it waits, and for which of its rounds. */
+export interface Parked {
+  readonly call: string;
+  readonly replica: string;
+  readonly round: number;
+}
+
 /** What a client gives back with a retried request. */
 export interface State {
   /** What the server itself gave us, for the server alone. */
   readonly upstream?: string;
   /** How often this user was asked to connect for this call. */
   readonly asked?: number;
+  /** The call that waits for the answers, where the server is one that waits. */
+  readonly parked?: Parked;
 }
 
 export interface RequestStates {
@@ -52,7 +61,7 @@ export function createRequestStates({ keyring, clock }: { keyring: Keyring; cloc
   };
 }
 
-function badState(): RpcFault {
+export function badState(): RpcFault {
   return new RpcFault(rpcCode.invalidParams, 'requestState does not belong to this request, or is too old');
 }
 

@@ -5,30 +5,58 @@ import { authNeeded, signInOf } from '../authNeeded.ts';
 import { canBeAsked, mcpInbound } from '../mcpInbound.ts';
 import { isObject } from '../message.ts';
 import type { State, StatedRequest } from '../requestState.ts';
-import { endpointKey, type MethodParts, type Watched } from './methodParts.ts';
+import { endpointKey, type MethodParts, type Watched, type Work } from './methodParts.ts';
 
 /** Runs one request at one server, and writes what came back as the client's era has it. */
 export interface CallMethod {
   /** The request as the steps of the gateway see it; also what a retry brought with it. */
-  inboundOf(asked: Asked): { readonly inbound: Inbound; readonly state: State };
-  run(
-    asked: Asked,
-    watched: Watched,
-    given: { readonly inbound: Inbound; readonly state: State },
-    work: (inbound: Inbound) => Promise<Answer>,
-  ): Promise<string>;
+  inboundOf(asked: Asked): Given;
+  run(asked: Asked, watched: Watched, given: Given, work: Work): Promise<string>;
+}
+
+interface Given {
+  readonly inbound: Inbound;
+  readonly state: State;
 }
 
 export function createCallMethod(parts: MethodParts): CallMethod {
-  const { results, states, asking, requestIds } = parts;
+  const { results, states, asking, parking, requestIds } = parts;
   const observe = createObserving(parts);
+
+  /** The text of what it came to. */
+  async function finish(
+    asked: Asked,
+    { server, what }: Watched,
+    { inbound, state }: Given,
+    work: Work,
+  ): Promise<string> {
+    const { caller, era } = asked;
+    const { signal } = inbound;
+    const seal = (next: State) => states.seal(caller, statedOf(asked), next);
+    let answer: Answer;
+    try {
+      answer = await observe({ caller, door: 'mcp', server, what, signal }, () => work(inbound));
+    } catch (error) {
+      if (error instanceof GatewayError && error.code === 'MCP_AUTHORIZATION_REQUIRED')
+        return authNeeded(parts, asked, { server, state, seal, error });
+      throw error;
+    }
+    const { result } = answer;
+    const signIn = signInOf(result);
+    if (signIn) return authNeeded(parts, asked, { server, state, seal, answer, signIn });
+    if (answer.asksBack) return results.inputRequired(withOurState(result, seal));
+    return results.passed(era, answer);
+  }
 
   return {
     inboundOf(asked) {
       const { caller, session, reply, params, era, capabilities } = asked;
       const { requestState, inputResponses } = params;
       if (era === 'legacy') {
-        const ask = session && canBeAsked(capabilities) ? asking.askOf(session, reply) : undefined;
+        const ask =
+          session && reply.takesRequests && canBeAsked(capabilities)
+            ? asking.askOf(session, reply)
+            : undefined;
         return { inbound: mcpInbound(asked, requestIds(), ask), state: NO_STATE };
       }
       if (requestState === undefined && inputResponses === undefined)
@@ -43,22 +71,16 @@ export function createCallMethod(parts: MethodParts): CallMethod {
       const isTheirs = state.asked === undefined;
       return { inbound: mcpInbound(asked, requestIds(), undefined, isTheirs ? retry : undefined), state };
     },
-    async run(asked, { server, what }, { inbound, state }, work) {
-      const { caller, era, signal } = asked;
+    run(asked, watched, given, work) {
+      const { caller, era, capabilities } = asked;
+      const { inbound, state } = given;
+      if (state.parked) return parking.resume(asked, state.parked);
+      if (era === 'legacy' || !canBeAsked(capabilities)) return finish(asked, watched, given, work);
+      // A server of the era before asks while the call goes on; what that is, is known when it does.
       const seal = (next: State) => states.seal(caller, statedOf(asked), next);
-      let answer: Answer;
-      try {
-        answer = await observe({ caller, door: 'mcp', server, what, signal }, () => work(inbound));
-      } catch (error) {
-        if (error instanceof GatewayError && error.code === 'MCP_AUTHORIZATION_REQUIRED')
-          return authNeeded(parts, asked, { server, state, seal, error });
-        throw error;
-      }
-      const { result } = answer;
-      const signIn = signInOf(result);
-      if (signIn) return authNeeded(parts, asked, { server, state, seal, answer, signIn });
-      if (answer.asksBack) return results.inputRequired(withOurState(result, seal));
-      return results.passed(era, answer);
+      return parking.begin(asked, inbound, seal, (own) =>
+        finish(asked, watched, { ...given, inbound: own }, work),
+      );
     },
   };
 }

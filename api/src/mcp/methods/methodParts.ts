@@ -2,6 +2,7 @@ import type { Answer, EndpointParts, Endpoint, Inbound } from '@behalf/gateway';
 import type { ObservingParts } from '../../rest/mcp/observing.ts';
 import type { Asked } from '../asked.ts';
 import type { Asking } from '../session/asking.ts';
+import type { Parking } from '../parking/parking.ts';
 import type { TakePage } from '../cursors.ts';
 import type { RequestStates } from '../requestState.ts';
 import type { ResultJson } from '../resultJson.ts';
@@ -13,6 +14,7 @@ export interface MethodParts extends ObservingParts {
   readonly takePage: TakePage;
   readonly states: RequestStates;
   readonly asking: Pick<Asking, 'askOf'>;
+  readonly parking: Pick<Parking, 'begin' | 'resume'>;
   /** Names requests where they are written down. */
   readonly requestIds: () => string;
   /** Where people reach the gateway. */

@@ -35,21 +35,27 @@ export function toolMethods(parts: MethodParts): Readonly<Record<string, Method>
           (inbound) => callTool(servers, { server: routed.server, tool: routed.name, args }, inbound),
         );
       } catch (error) {
-        if (error instanceof GatewayError && error.code === 'MCP_ARGUMENTS_INVALID')
-          return results.own(era, argumentsInvalid(error));
+        if (error instanceof GatewayError && isResult(error, era)) return results.own(era, failed(error));
         throw error;
       }
     },
   };
 }
 
-/** A model can put this right, so it is told as a failed tool tells it. */
-function argumentsInvalid({ detail, errors = [] }: GatewayError): Json {
+/**
+ * A model can put wrong arguments right, and a user of a client that cannot be asked has to know why nothing happens: both
+ * are told as a failed tool tells it. The modern era has errors for what a client cannot be asked.
+ */
+function isResult({ code }: GatewayError, era: Asked['era']): boolean {
+  return code === 'MCP_ARGUMENTS_INVALID' || (code === 'MCP_DIALOGUE_UNSUPPORTED' && era === 'legacy');
+}
+
+function failed({ code, detail, errors = [] }: GatewayError): Json {
   const lines = errors.map(({ path, message }) => `${path === '' ? 'arguments' : path}: ${message}`);
   return {
     content: [{ type: 'text', text: [detail, ...lines].join('\n') }],
     isError: true,
-    _meta: { 'behalf/error': { code: 'MCP_ARGUMENTS_INVALID', errors } },
+    _meta: { 'behalf/error': { code, errors } },
   };
 }
 

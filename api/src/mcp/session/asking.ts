@@ -10,6 +10,7 @@ import {
 import { isObject, type RpcResponse } from '../message.ts';
 import { rpcCode } from '../rpcFault.ts';
 import type { Reply } from '../stream/reply.ts';
+import { URL_ELICITATION_VERSION } from '../versions.ts';
 import type { Mailbox, Place } from './mailbox.ts';
 import type { McpSession } from './sessions.ts';
 
@@ -38,7 +39,7 @@ const LONGEST_ANSWER = 256 * 1024;
 export function createAsking({ mailbox, keyring, clock, random }: AskingParts): Asking {
   return {
     askOf:
-      ({ place }, reply) =>
+      ({ place, version }, reply) =>
       (method, params, signal) =>
         new Promise((resolve, reject) => {
           if (signal.aborted) return reject(abortReason(signal));
@@ -73,7 +74,7 @@ export function createAsking({ mailbox, keyring, clock, random }: AskingParts): 
             reject(new GatewayError('MCP_TIMEOUT', { detail: 'The client did not answer in time.' }));
           });
           signal.addEventListener('abort', leave);
-          if (reply.ask(id, method, params)) return;
+          if (reply.ask(id, method, asRevisionHasIt(version, method, params, nonce))) return;
           end();
           reject(new PeerRefusal(rpcCode.methodNotFound, 'This client takes no requests'));
         }),
@@ -88,6 +89,15 @@ export function createAsking({ mailbox, keyring, clock, random }: AskingParts): 
       await mailbox.post(place, `answer:${nonce}`, fits ? word : TOO_LONG);
     },
   };
+}
+
+/** A question as the revision of the session has it, whichever one the server that asks speaks. */
+function asRevisionHasIt(version: string, method: string, params: Json, nonce: string): Json {
+  if (method !== 'elicitation/create') return params;
+  // A page has had a name of its own since there are pages, and no longer has one in the modern era.
+  if (params['mode'] === 'url') return { elicitationId: nonce, ...params };
+  const { mode: _form, ...rest } = params;
+  return version >= URL_ELICITATION_VERSION ? params : rest;
 }
 
 const TOO_LONG = JSON.stringify({

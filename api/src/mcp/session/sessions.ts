@@ -92,7 +92,7 @@ function unseal(keyring: Keyring, id: string, caller: Principal, endpoint: strin
   return { id, key, version, capabilities, expiresAt, place: placeOf(caller, key) };
 }
 
-function placeOf(caller: Principal, key: string): Place {
+export function placeOf(caller: Principal, key: string): Place {
   return { tenant: caller.tenant, principal: principalKey(caller), key };
 }
 

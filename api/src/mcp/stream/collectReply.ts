@@ -5,6 +5,7 @@ export async function collectReply(work: (reply: Reply) => Promise<void>): Promi
   let answer: string | undefined;
   await work({
     begun: false,
+    takesRequests: false,
     notify: nothing,
     ask: () => false,
     finish: (text) => {

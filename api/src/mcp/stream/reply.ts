@@ -12,6 +12,8 @@ import type { Vigil, Waiting } from './vigil.ts';
 export interface Reply {
   /** Whether something was sent: then there is no status any more. */
   readonly begun: boolean;
+  /** Whether the client reads a stream, so that it can be asked something before the answer. */
+  readonly takesRequests: boolean;
   /** A client that does not listen, or does not keep up, misses these. */
   notify(method: string, params: Json): void;
   /** Sends a request to the client. False when it cannot be sent: the client takes no events. */
@@ -52,6 +54,7 @@ export function createReply(exchange: Answering, parts: ReplyParts, options: Rep
 
 /** For who takes events. A class, and no stream before there is something to say: most calls are answered at once. */
 class EventReply implements Reply, Waiting {
+  readonly takesRequests = true;
   readonly #exchange: Answering;
   readonly #parts: ReplyParts;
   readonly #options: ReplyOptions;
@@ -125,6 +128,7 @@ class EventReply implements Reply, Waiting {
 /** For who takes none. */
 class PlainReply implements Reply {
   readonly begun = false;
+  readonly takesRequests = false;
   readonly #exchange: Answering;
 
   constructor(exchange: Answering) {

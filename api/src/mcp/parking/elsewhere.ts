@@ -1,0 +1,144 @@
+import { GatewayError, type Json } from '@behalf/gateway';
+import type { Cache } from '@behalf/gateway/ports';
+import { abortReason, LightCancellation, type Cancel, type Clock, type Random } from '@behalf/kernel';
+import type { Asked } from '../asked.ts';
+import { RpcFault } from '../rpcFault.ts';
+import type { Mailbox, Place } from '../session/mailbox.ts';
+import type { ParkedCall } from './parkedCall.ts';
+
+export interface ElsewhereParts {
+  readonly cache: Cache;
+  readonly mailbox: Pick<Mailbox, 'post' | 'wait'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** What a client is told of an error. */
+  readonly faultOf: (error: unknown) => RpcFault;
+}
+
+/** The replica where a call waits says that it works on it, so that the other one does not wait for a dead one. */
+const BEAT_MS = 5_000;
+const ALIVE_MS = 20_000;
+/** A result is a word like any other, and the store is everybody's. */
+const LONGEST_WORD = 8 * 1024 * 1024;
+
+interface Retry {
+  readonly attempt: string;
+  readonly responses: Json;
+  readonly capabilities: Json;
+}
+
+interface Told {
+  readonly text?: string;
+  readonly fault?: { readonly code: number; readonly message: string; readonly data?: Json };
+}
+
+/** The answers came to us and the call waits at another replica: they go there, and what it gives comes back. */
+export function attendElsewhere(
+  { cache, mailbox, clock, random }: ElsewhereParts,
+  place: Place,
+  { signal, capabilities }: Asked,
+  round: number,
+  responses: Json,
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const attempt = random.id();
+    let cancel: Cancel = () => undefined;
+    const end = () => {
+      unhear();
+      cancel();
+      signal.removeEventListener('abort', leave);
+    };
+    const lost = () => {
+      end();
+      // It was answered, and whether the server ran it nobody here knows.
+      reject(
+        new GatewayError('MCP_OUTCOME_UNCERTAIN', { detail: 'The replica that held this call is gone.' }),
+      );
+    };
+    const leave = () => {
+      end();
+      mailbox.post(place, `left:${attempt}`, 'left').catch(() => undefined);
+      reject(abortReason(signal));
+    };
+    const watch = (ms: number) => {
+      cancel = clock.timer(ms, () => {
+        cache.get(aliveOf(attempt)).then(
+          (alive) => (alive === undefined ? lost() : watch(BEAT_MS)),
+          () => watch(BEAT_MS),
+        );
+      });
+    };
+    const unhear = mailbox.wait(
+      place,
+      `told:${attempt}`,
+      (word) => {
+        end();
+        const { text, fault } = JSON.parse(word) as Told;
+        if (text !== undefined) resolve(text);
+        else
+          reject(new RpcFault(fault?.code ?? 0, fault?.message ?? '', fault?.data && { data: fault.data }));
+      },
+      { poll: true },
+    );
+    if (signal.aborted) return leave();
+    signal.addEventListener('abort', leave);
+    const retry: Retry = { attempt, responses, capabilities };
+    mailbox.post(place, `retry:${round}`, JSON.stringify(retry)).then(
+      () => watch(ALIVE_MS / 2),
+      () => lost(),
+    );
+  });
+}
+
+/** The other end of it: a client that is at another replica waits for the call that is here. */
+export async function serveElsewhere(
+  { cache, mailbox, clock, faultOf }: ElsewhereParts,
+  place: Place,
+  call: ParkedCall,
+  word: string,
+): Promise<void> {
+  const { attempt, responses, capabilities } = JSON.parse(word) as Retry;
+  const signal = new LightCancellation();
+  let over = false;
+  let cancel: Cancel = () => undefined;
+  const beat = () => {
+    if (over) return;
+    cache.set(aliveOf(attempt), '1', ALIVE_MS).catch(() => undefined);
+    cancel = clock.timer(BEAT_MS, beat);
+  };
+  beat();
+  const unhear = mailbox.wait(
+    place,
+    `left:${attempt}`,
+    () => signal.abort(new DOMException('The client left', 'AbortError')),
+    { poll: true },
+  );
+  call.answer(responses);
+  let told: Told;
+  try {
+    told = { text: await call.attend({ signal, capabilities }) };
+  } catch (error) {
+    const { code, message, data } = faultOf(error);
+    told = { fault: { code, message, ...(data && { data }) } };
+  }
+  try {
+    if (!signal.aborted) await mailbox.post(place, `told:${attempt}`, fitting(told, faultOf));
+  } catch {
+    // The store does not answer: who waits finds nobody alive.
+  } finally {
+    over = true;
+    cancel();
+    unhear();
+  }
+}
+
+function fitting(told: Told, faultOf: ElsewhereParts['faultOf']): string {
+  const word = JSON.stringify(told);
+  if (word.length <= LONGEST_WORD) return word;
+  const { code, message, data } = faultOf(new GatewayError('MCP_RESPONSE_TOO_LARGE'));
+  return JSON.stringify({ fault: { code, message, data } });
+}
+
+function aliveOf(attempt: string): string {
+  return `alive:${attempt}`;
+}

@@ -1,0 +1,248 @@
+import { eventually, verifies, type ScriptedCall, type ScriptedTool } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import {
+  clientWith,
+  elsewhere,
+  legacyClient,
+  modernRequest,
+  wireClient,
+  type LegacyClient,
+  type WireClient,
+} from './mcpClient.ts';
+import { readStream } from './mcpStream.ts';
+import type { Person } from './people.ts';
+import { createScene } from './scene.ts';
+import { http, yamlWith } from './serverYaml.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const text = (value: unknown) => ({ content: [{ type: 'text', text: JSON.stringify(value) }] });
+const form = { mode: 'form', message: 'Sure?', requestedSchema: { type: 'object', properties: {} } };
+const page = { mode: 'url', message: 'Sign', url: 'https://sign.example/1', elicitationId: 'theirs' };
+const capabilities = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
+const accepted = { action: 'accept', content: { name: 'Ada' } };
+
+/** Of the legacy era: asks in the middle of its call, and answers with what it got. */
+const waits = (...questions: (readonly [string, Json])[]): ScriptedTool => ({
+  name: 'asking',
+  handler: async (args, call: ScriptedCall) => {
+    const replies: unknown[] = [];
+    for (const [method, params] of questions) {
+      const { result, error } = await call.ask(method, params);
+      call.progress(replies.length + 1);
+      replies.push(result ?? error);
+    }
+    return text([args, replies]);
+  },
+});
+
+/** Of the modern era: answers with a question, and forgets the call. */
+const asksBack = (inputRequests: Json): ScriptedTool => ({
+  name: 'asking',
+  handler: (_, { params: { inputResponses, requestState } }) =>
+    inputResponses === undefined
+      ? { resultType: 'input_required', inputRequests, requestState: 'its "own" ü' }
+      : text([inputResponses, requestState]),
+});
+
+const repliesOf = ({ result }: { result?: Json }) =>
+  JSON.parse((result?.['content'] as [{ text: string }])[0].text) as unknown[];
+
+describe('between the eras', () => {
+  const scene = createScene();
+
+  async function begin(
+    era: 'legacy' | 'modern',
+    tools: ScriptedTool[],
+    more: { relay?: string[]; names?: string[] } = {},
+  ) {
+    const upstream = await scene.serve({ era, tools });
+    const { relay = ['sampling', 'roots'], names = ['Ada'] } = more;
+    const people = await scene.begin(yamlWith({ files: { ...http(upstream.url), relay } }), names);
+    const clients = await Promise.all(
+      people.map((person) => wireClient(person, scene.gateway.url, '/mcp/files')),
+    );
+    return { upstream, people, clients, client: clients[0]! };
+  }
+
+  const keyOf = (client: WireClient) => client.headers['authorization']!.slice('Bearer '.length);
+
+  /** The same client at another replica. */
+  async function there(people: Person[], client: WireClient): Promise<WireClient> {
+    const [other] = (await scene.beside(people)) as [Person];
+    const base = new URL('/', (await other.get('/health')).url).href;
+    return clientWith(keyOf(client), base, '/mcp/files');
+  }
+
+  const call = (by: WireClient, more: Json = {}, meta: Json = {}) =>
+    modernRequest(by, 'tools/call', { name: 'asking', arguments: { a: 1 }, ...more }, { capabilities, meta });
+
+  verifies('between.parked', 'here, and at another replica, in several rounds', async () => {
+    const sampling = ['sampling/createMessage', { messages: [], maxTokens: 1 }] as const;
+    const questions = [
+      ['elicitation/create', form],
+      ['elicitation/create', page],
+      sampling,
+      ['roots/list', {}],
+    ] as const;
+    const { client, upstream, people } = await begin('legacy', [waits(...questions)]);
+    const other = await there(people, client);
+    const answers = [accepted, { action: 'accept' }, { role: 'assistant', model: 'm' }, { roots: [] }];
+    const { elicitationId: _theirs, ...opened } = page;
+    for (const [run, at] of [
+      [client, client, client, client],
+      [other, client, other, other],
+    ].entries()) {
+      let { answer } = await call(client);
+      for (const [round, [method, params]] of questions.entries()) {
+        const { inputRequests, requestState, resultType } = answer.result as Record<string, never>;
+        expect([run, round, resultType]).toEqual([run, round, 'input_required']);
+        const [[key, question]] = Object.entries(inputRequests) as unknown as [[string, Json]];
+        const shown = params === page ? opened : params;
+        const message =
+          'message' in shown ? { message: `The server “files” asks: ${String(shown['message'])}` } : {};
+        expect(question).toEqual({
+          method,
+          ...(Object.keys(shown).length > 0 && { params: { ...shown, ...message } }),
+        });
+        expect(String(requestState)).not.toContain('theirs');
+        ({ answer } = await call(at[round]!, { inputResponses: { [key]: answers[round] }, requestState }));
+      }
+      expect(answer.result).toMatchObject({ resultType: 'complete' });
+      expect(repliesOf(answer)).toEqual([{ a: 1 }, answers]);
+    }
+    expect(upstream.received('tools/call')).toHaveLength(2);
+    expect(upstream.received('notifications/cancelled')).toEqual([]);
+  });
+
+  verifies('between.parked.progress', 'to the request that waits, under its own token', async () => {
+    const { client } = await begin('legacy', [waits(['elicitation/create', form])]);
+    const { answer } = await call(client, {}, { progressToken: 'first' });
+    const { requestState } = answer.result as Json;
+    const told = await call(
+      client,
+      { requestState, inputResponses: { q1: accepted } },
+      { progressToken: 'second' },
+    );
+    expect(told.before).toMatchObject([{ params: { progressToken: 'second', progress: 1 } }]);
+  });
+
+  verifies('between.parked.state', 'of nobody else, changed, or a second time', async () => {
+    const { clients, upstream, people } = await begin('legacy', [waits(['elicitation/create', form])], {
+      names: ['Ada', 'Bob'],
+    });
+    const [ada, bob] = clients as [WireClient, WireClient];
+    const other = await there(people, ada);
+    const { answer } = await call(ada);
+    const state = String((answer.result as Json)['requestState']);
+    const middle = Math.floor(state.length / 2);
+    const changed = `${state.slice(0, middle)}${state[middle] === 'A' ? 'B' : 'A'}${state.slice(middle + 1)}`;
+    const inputResponses = { q1: accepted };
+    const answersUpstream = () => upstream.requests.filter(({ message }) => message?.result !== undefined);
+    for (const [what, trying] of [
+      ['another user', call(bob, { inputResponses, requestState: state })],
+      ['changed', call(ada, { inputResponses, requestState: changed })],
+      ['other arguments', call(ada, { inputResponses, requestState: state, arguments: { a: 2 } })],
+    ] as const) {
+      expect([what, (await trying).answer.error?.code]).toEqual([what, -32602]);
+    }
+    expect(answersUpstream()).toEqual([]);
+    const racing = await Promise.all(
+      [ada, other, ada].map((by) => call(by, { inputResponses, requestState: state })),
+    );
+    expect(racing.filter(({ answer: { result } }) => result !== undefined)).toHaveLength(1);
+    expect(racing.flatMap(({ answer: { error } }) => error?.code ?? [])).toEqual([-32602, -32602]);
+    for (const by of [ada, other]) {
+      const again = await call(by, { inputResponses, requestState: state });
+      expect(again.answer.error?.code).toBe(-32602);
+    }
+    expect([answersUpstream().length, upstream.received('tools/call').length]).toEqual([1, 1]);
+  });
+
+  verifies('between.parked.left', 'the client that came back leaves, and the server is told', async () => {
+    const stuck: ScriptedTool = {
+      name: 'asking',
+      handler: async (_, asked) => {
+        await asked.ask('elicitation/create', form);
+        return new Promise<never>(() => undefined);
+      },
+    };
+    const { client, upstream, people } = await begin('legacy', [stuck]);
+    const other = await there(people, client);
+    for (const [round, by] of [client, other].entries()) {
+      const { answer } = await call(client);
+      const { requestState } = answer.result as Json;
+      const leaving = new AbortController();
+      const params = { name: 'asking', arguments: { a: 1 }, requestState, inputResponses: { q1: accepted } };
+      const running = modernRequest(by, 'tools/call', params, {
+        capabilities,
+        init: { signal: leaving.signal },
+      });
+      const answered = () => upstream.requests.filter(({ message }) => message?.result !== undefined).length;
+      await eventually('the server has the answer', () => answered() === round + 1);
+      leaving.abort();
+      await expect(running).rejects.toThrow();
+      await eventually(
+        'the server is told',
+        () => upstream.received('notifications/cancelled').length === round + 1,
+      );
+    }
+  });
+
+  async function legacy(client: WireClient, more: { version?: string; capabilities?: Json } = {}) {
+    return legacyClient(client, { capabilities, ...more });
+  }
+
+  const post = (client: LegacyClient, id: number, headers: Record<string, string> = {}) =>
+    client.post({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'asking' } }, headers);
+
+  verifies('between.asked', 'and the answer may come to another replica', async () => {
+    const questions = { one: { method: 'elicitation/create', params: form }, two: { method: 'roots/list' } };
+    const { client, upstream, people } = await begin('modern', [asksBack(questions)]);
+    const session = await legacy(client);
+    const other = elsewhere(session, new URL('/', (await there(people, client)).url).href);
+    for (const [id, by] of [session, other].entries()) {
+      const stream = readStream(await post(session, id));
+      await eventually('it is asked', () => stream.messages.length === 2);
+      const asked = stream.messages;
+      expect(asked.map(({ method }) => method)).toEqual(['elicitation/create', 'roots/list']);
+      for (const { id: question, method } of [...asked]) {
+        const result = method === 'roots/list' ? { roots: [] } : accepted;
+        expect((await by.post({ jsonrpc: '2.0', id: question, result })).status).toBe(202);
+      }
+      await eventually('it is answered', () => stream.ended);
+      expect(stream.messages[2]).toMatchObject({
+        id,
+        result: text([{ one: accepted, two: { roots: [] } }, 'its "own" ü']),
+      });
+    }
+    expect(upstream.received('tools/call')).toHaveLength(4);
+  });
+
+  verifies('between.asked.revision', 'a page has a name for 2025-11-25, and is a link before', async () => {
+    const { elicitationId: _theirs, ...asks } = page;
+    const { client } = await begin('modern', [
+      asksBack({ one: { method: 'elicitation/create', params: asks } }),
+    ]);
+    const stream = readStream(await post(await legacy(client), 1));
+    await eventually('it is asked', () => stream.messages.length === 1);
+    expect(stream.messages[0]!.params).toMatchObject({ mode: 'url', url: page.url });
+    expect(stream.messages[0]!.params!['elicitationId']).toMatch(/.{8}/);
+    stream.close();
+    const before = await legacy(client, { version: '2025-06-18' });
+    const { answer } = await before.request('tools/call', { name: 'asking' });
+    expect(answer.result).toMatchObject({ isError: true });
+    expect(JSON.stringify(answer.result)).toContain(page.url);
+  });
+
+  verifies('between.asked.unable', 'a failed result, and no question', async () => {
+    const { client } = await begin('modern', [
+      asksBack({ one: { method: 'elicitation/create', params: form } }),
+    ]);
+    const unable = await legacy(client, { capabilities: {} });
+    const { answer, before } = await unable.request('tools/call', { name: 'asking' });
+    expect([before, answer.result?.['isError']]).toEqual([[], true]);
+    const plain = await post(await legacy(client), 7, { accept: 'application/json' });
+    expect(await plain.json()).toMatchObject({ id: 7, result: { isError: true } });
+  });
+});
