@@ -9,6 +9,8 @@ export interface Parked {
   readonly call: string;
   readonly replica: string;
   readonly round: number;
+  /** It waits no longer than this. */
+  readonly until: number;
 }
 
 /** What a client gives back with a retried request. */

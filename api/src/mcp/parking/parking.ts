@@ -97,7 +97,7 @@ export function createParking(parts: ParkingParts): Parking {
           };
           return results.inputRequired({
             inputRequests,
-            requestState: seal({ parked: { call: id, replica, round } }),
+            requestState: seal({ parked: { call: id, replica, round, until: clock.now() + limits.ms } }),
           });
         },
         onOver() {
@@ -118,8 +118,9 @@ export function createParking(parts: ParkingParts): Parking {
       call.settle(work(own));
       return attending;
     },
-    async resume(asked, { call: id, replica: owner, round }) {
-      if (!(await cache.delete(ticketOf(id, round)))) throw badState();
+    async resume(asked, { call: id, replica: owner, round, until }) {
+      // A store may still have what is too old, and be the first to be asked for it.
+      if (clock.now() >= until || !(await cache.delete(ticketOf(id, round)))) throw badState();
       const responses = responsesOf(asked);
       if (owner !== replica)
         return attendElsewhere(parts, placeOf(asked.caller, id), asked, round, responses);

@@ -1,0 +1,247 @@
+import { aPrincipal, createFakeClock, verifies } from '@behalf/testkit';
+import type { Inbound, Json } from '@behalf/gateway';
+import { createKeyring, systemRandom, type Cancellation } from '@behalf/kernel';
+import { openMemoryStore } from '@behalf/stores/memory';
+import { describe, expect } from '@jest/globals';
+import type { Asked } from '../asked.ts';
+import { mcpInbound } from '../mcpInbound.ts';
+import type { Parked } from '../requestState.ts';
+import { createResultJson } from '../resultJson.ts';
+import { toFault } from '../serveRequest.ts';
+import { createMailbox } from '../session/mailbox.ts';
+import { createParking, type ParkingLimits } from './parking.ts';
+
+const ada = aPrincipal({ userId: 'u-ada' });
+const bob = aPrincipal({ userId: 'u-bob' });
+const form = { mode: 'form', message: 'Sure?', requestedSchema: { type: 'object', properties: {} } };
+const accepted = { action: 'accept', content: {} };
+const MINUTES = 60_000;
+
+function rig(limits?: ParkingLimits) {
+  const clock = createFakeClock();
+  const random = systemRandom;
+  const store = openMemoryStore({ clock, random });
+  const cache = store.cache('mcp');
+  const keyring = createKeyring([Buffer.alloc(32, 1)], random);
+  const replica = (name: string) => {
+    const mailbox = createMailbox({ cache, changes: store.changes, keyring, clock });
+    const parking = createParking({
+      ...{ cache, mailbox, clock, random, replica: name, results: createResultJson({} as never) },
+      ...(limits && { limits }),
+      faultOf: (error) =>
+        toFault(error, 'modern', () => ({ problem: { code: 'INTERNAL', detail: '' } }) as never),
+    });
+    return { parking, stop: () => mailbox.close() };
+  };
+  return { clock, cache, here: replica('here'), there: replica('there') };
+}
+
+type Rig = ReturnType<typeof rig>;
+
+function request(params: Json = {}, caller = ada, leaving = new AbortController()): Asked {
+  return {
+    ...{ caller, params, endpoint: { kind: 'all' }, era: 'modern', version: '2026-07-28', id: 1 },
+    ...{ method: 'tools/call', capabilities: { elicitation: {} }, logLevel: undefined, session: undefined },
+    ...{ signal: leaving.signal, reply: {} as never, headers: {} },
+  };
+}
+
+const answers = (inputResponses: Json) => request({ inputResponses });
+
+type Work = (inbound: Inbound, ask: (params?: Json) => Promise<Json>) => Promise<string>;
+
+/** Begins a call; what comes back is read, and the state in it is not sealed here. */
+async function begin({ here }: Rig, work: Work, asked = request()) {
+  const text = await here.parking.begin(
+    asked,
+    mcpInbound(asked, 'r'),
+    (state) => JSON.stringify(state),
+    (inbound) =>
+      work(inbound, (params = form) => inbound.peer!.ask!('elicitation/create', params, inbound.signal)),
+  );
+  return told(text);
+}
+
+function told(text: string): { questions: Json; parked: Parked } {
+  const { inputRequests = {}, requestState = '{}' } = JSON.parse(text) as Record<string, string & Json>;
+  return { questions: inputRequests, parked: (JSON.parse(requestState) as { parked: Parked }).parked };
+}
+
+const badState = { name: 'RpcFault', code: -32602 };
+const forEver = () => new Promise<never>(() => undefined);
+
+describe('a call that waits for its user', () => {
+  verifies('between.parked.expired', 'is ended after ten minutes, and its state opens nothing', async () => {
+    for (const at of ['here', 'there'] as const) {
+      const all = rig();
+      let signal: Cancellation | undefined;
+      const { parked } = await begin(all, async (inbound, ask) => {
+        ({ signal } = inbound);
+        return JSON.stringify(await ask());
+      });
+      await all.clock.advance(10 * MINUTES - 1);
+      expect(signal?.aborted).toBe(false);
+      await all.clock.advance(1);
+      expect(signal?.aborted).toBe(true);
+      await expect(all[at].parking.resume(answers({ q1: accepted }), parked)).rejects.toMatchObject(badState);
+    }
+  });
+
+  verifies('between.parked.expired', 'also where the store still has it', async () => {
+    const all = rig();
+    const { parked } = await begin(all, async (_, ask) => JSON.stringify(await ask()));
+    await all.clock.advance(11 * MINUTES);
+    await all.cache.set(`parked:${parked.call}:1`, 'here', MINUTES);
+    await expect(all.there.parking.resume(answers({ q1: accepted }), parked)).rejects.toMatchObject(badState);
+  });
+
+  verifies('between.parked.bounded', 'has no place when its user has eight, and others have', async () => {
+    const all = rig();
+    const ask: Work = async (_, asks) => asks().then(JSON.stringify, () => 'nobody');
+    const first = await begin(all, ask);
+    for (let more = 1; more < 8; more += 1) await begin(all, ask);
+    const asked = request();
+    const run = (by: Asked) =>
+      all.here.parking.begin(by, mcpInbound(by, 'r'), JSON.stringify, (inbound) =>
+        inbound.peer!.ask!('elicitation/create', form, inbound.signal).then(JSON.stringify, () => 'nobody'),
+      );
+    expect(await run(asked)).toBe('nobody');
+    expect(await run(request({}, bob))).toContain('input_required');
+    expect(await all.here.parking.resume(answers({ q1: accepted }), first.parked)).toBe(
+      JSON.stringify(accepted),
+    );
+    expect(await run(asked)).toContain('input_required');
+  });
+
+  verifies('between.parked.bounded', 'nor when there are too many of all users', async () => {
+    const all = rig({ perUser: 8, inAll: 1, ms: MINUTES });
+    await begin(all, async (_, ask) => JSON.stringify(await ask()));
+    const by = request({}, bob);
+    const text = await all.here.parking.begin(by, mcpInbound(by, 'r'), JSON.stringify, (inbound) =>
+      inbound.peer!.ask!('elicitation/create', form, inbound.signal).then(JSON.stringify, () => 'nobody'),
+    );
+    expect(text).toBe('nobody');
+  });
+
+  verifies(
+    'between.parked.bounded',
+    'keeps few questions and no long result while nobody is there',
+    async () => {
+      const all = rig();
+      const refused: unknown[] = [];
+      const { parked } = await begin(all, async (_, ask) => {
+        await Promise.race([ask(), forEverLater(all)]).catch(() => undefined);
+        await ask({ ...form, message: 'x'.repeat(70_000) }).catch((error: unknown) => refused.push(error));
+        return 'x'.repeat(300_000);
+      });
+      await all.clock.advance(MINUTES);
+      expect(refused).toHaveLength(1);
+      await expect(all.here.parking.resume(answers({ q1: accepted }), parked)).rejects.toMatchObject({
+        code: 'MCP_RESPONSE_TOO_LARGE',
+      });
+    },
+  );
+
+  /** The server goes on by itself. */
+  const forEverLater = ({ clock }: Rig) =>
+    new Promise<never>((_, reject) => void clock.timer(1, () => reject(new Error('The server went on'))));
+
+  verifies(
+    'between.parked',
+    'is told several questions at once, and later ones in the next round',
+    async () => {
+      const all = rig();
+      const first = await begin(all, async (_, ask) =>
+        JSON.stringify([...(await Promise.all([ask(), ask()])), await ask()]),
+      );
+      expect(Object.keys(first.questions)).toEqual(['q1', 'q2']);
+      const given = answers({ q1: { n: 1 }, q2: { n: 2 } });
+      const second = told(await all.here.parking.resume(given, first.parked));
+      expect(Object.keys(second.questions)).toEqual(['q3']);
+      expect(await all.there.parking.resume(answers({ q3: { n: 3 } }), second.parked)).toBe(
+        '[{"n":1},{"n":2},{"n":3}]',
+      );
+    },
+  );
+
+  verifies('between.parked', 'gets no answer to what its client left out', async () => {
+    const all = rig();
+    const { parked } = await begin(all, async (_, ask) =>
+      ask().then(JSON.stringify, (error: unknown) => (error as Error).message),
+    );
+    expect(await all.here.parking.resume(request({ inputResponses: 'odd' }), parked)).toBe(
+      'The client did not answer',
+    );
+  });
+
+  verifies('between.parked', 'is not asked what the request that waits did not declare', async () => {
+    const all = rig();
+    const { parked } = await begin(all, async (_, ask) => {
+      await ask();
+      return ask().then(JSON.stringify, () => 'nobody');
+    });
+    const without = { ...answers({ q1: accepted }), capabilities: { roots: {} } };
+    expect(await all.here.parking.resume(without, parked)).toBe('nobody');
+  });
+
+  verifies('between.parked.state', 'is resumed once, at one replica', async () => {
+    for (const order of [
+      ['here', 'there'],
+      ['there', 'here'],
+      ['here', 'here'],
+      ['there', 'there'],
+    ] as const) {
+      const all = rig();
+      const { parked } = await begin(all, async (_, ask) => JSON.stringify(await ask()));
+      const tries = await Promise.allSettled(
+        order.map((at) => all[at].parking.resume(answers({ q1: accepted }), parked)),
+      );
+      expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+      expect(tries.find(({ status }) => status === 'rejected')).toMatchObject({ reason: badState });
+    }
+  });
+
+  verifies('between.parked.gone', 'is uncertain when its replica does not take the answer', async () => {
+    const all = rig();
+    const { parked } = await begin(all, async (_, ask) => JSON.stringify(await ask()));
+    const resumed = all.there.parking.resume(answers({ q1: accepted }), {
+      ...parked,
+      replica: 'dead',
+      call: 'x',
+    });
+    await expect(resumed).rejects.toMatchObject(badState);
+    await all.cache.set('parked:gone:1', 'dead', MINUTES);
+    const waiting = all.there.parking.resume(answers({ q1: accepted }), {
+      ...parked,
+      ...{ replica: 'dead', call: 'gone' },
+    });
+    const settled = Promise.allSettled([waiting]);
+    await all.clock.advance(MINUTES);
+    expect(await settled).toMatchObject([{ reason: { code: 'MCP_OUTCOME_UNCERTAIN' } }]);
+  });
+
+  verifies('between.parked.gone', 'is not, while its replica works on it', async () => {
+    const all = rig();
+    let finish: (text: string) => void = () => undefined;
+    const { parked } = await begin(all, async (_, ask) => {
+      await ask();
+      return new Promise((resolve) => (finish = resolve));
+    });
+    const waiting = all.there.parking.resume(answers({ q1: accepted }), parked);
+    await all.clock.advance(5 * MINUTES);
+    finish('done');
+    expect(await waiting).toBe('done');
+  });
+
+  verifies('between.parked.left', 'ends with the process that it waits in', async () => {
+    const all = rig();
+    let signal: Cancellation | undefined;
+    await begin(all, async (inbound, ask) => {
+      ({ signal } = inbound);
+      await ask();
+      return forEver();
+    });
+    all.here.parking.close();
+    expect(signal?.aborted).toBe(true);
+  });
+});
