@@ -224,11 +224,15 @@ describe('between the eras', () => {
     const { client } = await begin('modern', [
       asksBack({ one: { method: 'elicitation/create', params: asks } }),
     ]);
-    const stream = readStream(await post(await legacy(client), 1));
+    const session = await legacy(client);
+    const stream = readStream(await post(session, 1));
     await eventually('it is asked', () => stream.messages.length === 1);
-    expect(stream.messages[0]!.params).toMatchObject({ mode: 'url', url: page.url });
-    expect(stream.messages[0]!.params!['elicitationId']).toMatch(/.{8}/);
-    stream.close();
+    const { id, params } = stream.messages[0]!;
+    expect(params).toMatchObject({ mode: 'url', url: page.url });
+    expect(params!['elicitationId']).toMatch(/.{8}/);
+    expect((await session.post({ jsonrpc: '2.0', id, result: { action: 'decline' } })).status).toBe(202);
+    await eventually('it goes on', () => stream.ended);
+    expect(repliesOf(stream.messages[1]!)[0]).toEqual({ one: { action: 'decline' } });
     const before = await legacy(client, { version: '2025-06-18' });
     const { answer } = await before.request('tools/call', { name: 'asking' });
     expect(answer.result).toMatchObject({ isError: true });

@@ -4,6 +4,7 @@ import type { Asked } from '../asked.ts';
 import { authNeeded, signInOf } from '../authNeeded.ts';
 import { canBeAsked, mcpInbound } from '../mcpInbound.ts';
 import { isObject } from '../message.ts';
+import { RpcFault, rpcCode } from '../rpcFault.ts';
 import type { State, StatedRequest } from '../requestState.ts';
 import { endpointKey, type MethodParts, type Watched, type Work } from './methodParts.ts';
 
@@ -61,6 +62,8 @@ export function createCallMethod(parts: MethodParts): CallMethod {
       }
       if (requestState === undefined && inputResponses === undefined)
         return { inbound: mcpInbound(asked, requestIds()), state: NO_STATE };
+      if (inputResponses !== undefined && !areResponses(inputResponses))
+        throw new RpcFault(rpcCode.invalidParams, 'params.inputResponses must be an object of results');
       const state =
         requestState === undefined ? NO_STATE : states.open(caller, statedOf(asked), requestState);
       const retry = {
@@ -86,6 +89,10 @@ export function createCallMethod(parts: MethodParts): CallMethod {
 }
 
 const NO_STATE: State = {};
+
+function areResponses(given: unknown): given is Json {
+  return isObject(given) && Object.values(given).every(isObject);
+}
 
 /** A server's own state goes out under our seal: it comes back for the same user, method and arguments, or not at all. */
 function withOurState(result: Json, seal: (state: State) => string): Json {

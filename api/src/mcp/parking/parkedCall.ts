@@ -1,5 +1,5 @@
 import { bridgeable, GatewayError, mayAsk, type Json } from '@behalf/gateway';
-import { abortReason, LightCancellation, type Cancellation } from '@behalf/kernel';
+import { abortReason, LightCancellation, type Cancellation, type Clock } from '@behalf/kernel';
 import { isObject } from '../message.ts';
 import { createQueue, type Question } from './queue.ts';
 
@@ -32,6 +32,7 @@ export interface ParkedCall {
 }
 
 export interface ParkedCallParts {
+  readonly clock: Clock;
   /** Before anything is asked: whether there is room for one that waits. Throws where there is none. */
   readonly enter: () => void;
   /** Keeps the call for a client that comes again, and gives the text that tells it the questions. */
@@ -40,10 +41,12 @@ export interface ParkedCallParts {
   readonly onOver: () => void;
 }
 
+/** A server that asks several things at once has asked them by then: they are one round. */
+const GATHER_MS = 30;
 /** A result that comes while nobody is there is kept up to this size. */
 const LONGEST_KEPT = 256 * 1024;
 
-export function createParkedCall({ enter, park, onOver }: ParkedCallParts): ParkedCall {
+export function createParkedCall({ clock, enter, park, onOver }: ParkedCallParts): ParkedCall {
   const signal = new LightCancellation();
   const queue = createQueue();
   let waiting: { attendant: Attendant; leave: () => void; give: Give } | undefined;
@@ -73,14 +76,21 @@ export function createParkedCall({ enter, park, onOver }: ParkedCallParts): Park
     onOver();
   }
 
+  /** Who is to be told questions: nobody is once there is a result. */
+  function whoWaits(): Attendant | undefined {
+    return outcome ? undefined : waiting?.attendant;
+  }
+
   /** Those that are there by now, together; the others with the next round. */
   async function tell(): Promise<void> {
-    if (telling || !waiting || outcome) return;
+    if (telling || !whoWaits()) return;
     telling = true;
     try {
-      // A server that asks several things at once has asked them by then.
-      await Promise.resolve();
-      const capabilities = bridgeable(waiting.attendant.capabilities, ['sampling', 'roots']);
+      await new Promise<void>((resolve) => void clock.timer(GATHER_MS, resolve));
+      const attendant = whoWaits();
+      // Gone meanwhile; or it was answered, which is what the client hears.
+      if (!attendant) return;
+      const capabilities = bridgeable(attendant.capabilities, ['sampling', 'roots']);
       const questions = queue.take(({ method, params }) => mayAsk(capabilities, method, params));
       if (questions.length === 0) return;
       const text = await park(requestsOf(questions));
@@ -90,6 +100,8 @@ export function createParkedCall({ enter, park, onOver }: ParkedCallParts): Park
     } finally {
       telling = false;
       deliver();
+      // Another request waits by now, or another question came while this round was told.
+      if (whoWaits() && queue.waits) void tell();
     }
   }
 

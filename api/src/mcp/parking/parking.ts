@@ -17,7 +17,7 @@ export interface ParkingLimits {
   readonly ms: number;
 }
 
-export const parkingLimits: ParkingLimits = { perUser: 8, inAll: 256, ms: 10 * 60_000 };
+export const parkingLimits: ParkingLimits = { perUser: 16, inAll: 256, ms: 10 * 60_000 };
 
 export interface ParkingParts extends ElsewhereParts {
   readonly cache: Cache;
@@ -71,6 +71,7 @@ export function createParking(parts: ParkingParts): Parking {
       let round = 0;
       let unpark: Cancel = () => undefined;
       const call: ParkedCall = createParkedCall({
+        clock,
         enter() {
           enter(user);
           calls.set(id, { call, round: () => round, unpark: () => unpark() });
