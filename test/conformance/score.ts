@@ -97,6 +97,25 @@ export function excuse(through: readonly Verdict[], direct: readonly Verdict[]):
   return through.map((one) => (isExcused(one) ? { ...one, excuse: 'fails without the gateway too' } : one));
 }
 
+/** What a server of the era before cannot do, whoever stands in front of it: it would have to say what it has no words for. */
+const beyondLegacy: ReadonlyMap<string, string> = new Map([
+  [
+    'server-stateless',
+    'a legacy server cannot refuse with -32021: it learns that nobody can be asked when it asks',
+  ],
+  ['input-required-result-basic-elicitation', 'a legacy question has no key of the server’s choice'],
+  ['input-required-result-ignore-extra-params', 'a legacy call cannot be answered before it has asked'],
+]);
+
+/** Forgiven is what the era of the server behind the gateway has no words for. */
+export function excuseAcross(through: readonly Verdict[], server: 'legacy' | 'modern'): Verdict[] {
+  if (server === 'modern') return [...through];
+  return through.map((one) => {
+    const reason = one.wrong.length > 0 ? beyondLegacy.get(one.name) : undefined;
+    return reason === undefined ? one : { ...one, excuse: reason };
+  });
+}
+
 /** Everything that was asked: what did not run did not pass. */
 export function score(asked: readonly Asked[], results: ReadonlyMap<string, Result>): Verdict[] {
   return asked.map((one) => {

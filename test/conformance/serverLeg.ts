@@ -3,15 +3,24 @@ import { join } from 'node:path';
 import { startBehindGateway } from './behindGateway.ts';
 import { firstLine } from './children.ts';
 import { printVerdicts } from './report.ts';
-import { askedOfServer, excuse, readServerResults, scoreServer, type Verdict } from './score.ts';
+import {
+  askedOfServer,
+  excuse,
+  excuseAcross,
+  readServerResults,
+  scoreServer,
+  type Verdict,
+} from './score.ts';
 import { home, requirementsOf, root, runSuite } from './suite.ts';
 
-/** Which of the two servers stands behind the gateway for a revision. */
-const eraOf = (revision: string) => (revision >= '2026' ? 'modern' : 'legacy');
+type Era = 'legacy' | 'modern';
+
+/** Which of the two servers is of the same era as the clients of a revision. */
+const eraOf = (revision: string): Era => (revision >= '2026' ? 'modern' : 'legacy');
 
 /**
- * The gateway as a server, with a server of the SDK behind it, and that one without the gateway in the same run: what it
- * cannot do itself nobody can do in front of it.
+ * The gateway as a server, for clients of each era with a server of the SDK of each era behind it: all four combinations.
+ * The server without the gateway is judged in the same run: what it cannot do itself nobody can do in front of it.
  */
 export async function runServerLeg(revisions: readonly string[]): Promise<boolean> {
   const fixtures = spawn(
@@ -33,6 +42,10 @@ export async function runServerLeg(revisions: readonly string[]): Promise<boolea
         printVerdicts(`MCP ${revision}, the ${era} server of the SDK alone`, direct);
         const through = excuse(await judge(revision, gateway.urlOf(era), 'gateway'), direct);
         passed = printVerdicts(`MCP ${revision}, the same behind the gateway`, through) && passed;
+        const other = era === 'modern' ? 'legacy' : 'modern';
+        const across = excuse(await judge(revision, gateway.urlOf(other), `across-${other}`), direct);
+        const crossed = excuseAcross(across, other);
+        passed = printVerdicts(`MCP ${revision}, the ${other} server behind the gateway`, crossed) && passed;
       }
       return passed;
     } finally {
