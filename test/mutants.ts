@@ -12,6 +12,7 @@ import { cli } from './mutants/cli.ts';
 import { configure } from './mutants/configure.ts';
 import { conformance } from './mutants/conformance.ts';
 import { connections } from './mutants/connections.ts';
+import { between } from './mutants/between.ts';
 import { relay } from './mutants/relay.ts';
 import { conversations } from './mutants/conversations.ts';
 import { devidp } from './mutants/devidp.ts';
@@ -122,6 +123,7 @@ export const mutants: readonly Mutant[] = [
   ...http,
   ...conformance,
   ...connections,
+  ...between,
   ...relay,
   ...blocks,
   ...sets,

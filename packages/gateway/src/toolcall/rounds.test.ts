@@ -138,5 +138,8 @@ describe('a modern caller of a legacy server', () => {
       json: undefined,
       asksBack: true,
     });
+    const closed = { inputResponses: { 'page-1': { action: 'decline' } } };
+    const peer = { ...askedPeer({}, { era: 'modern' }).peer, retry: closed };
+    expect(await rejection(call('wants', { peer }))).toMatchObject({ code: 'MCP_DIALOGUE_UNSUPPORTED' });
   });
 });
