@@ -56,7 +56,13 @@ export const between: readonly Mutant[] = [
   {
     id: 'between.parked.bounded',
     file: parking,
-    find: ' || calls.size >= limits.inAll',
+    find: 'calls.size >= limits.inAll || ',
+    replace: '',
+  },
+  {
+    id: 'between.parked.bounded',
+    file: parking,
+    find: ' || bytes + size > limits.bytes',
     replace: '',
   },
   {

@@ -43,5 +43,10 @@ export const between = {
     'A legacy client is asked on the stream of its call what a modern server wants to know.',
   ],
   'between.asked.revision': ['done', 'A question has the form that the revision of the session knows.'],
+  'between.cancelled': [
+    'done',
+    'A legacy client that cancels ends the request to a modern server; one that only leaves does not.',
+  ],
+  'between.logging': ['done', 'The level that a client names reaches a server of the other era.'],
   'between.asked.unable': ['done', 'A client that cannot be asked gets a failed result that says why.'],
 } as const satisfies Record<string, Requirement>;

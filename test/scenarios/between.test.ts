@@ -3,6 +3,7 @@ import { describe, expect } from '@jest/globals';
 import {
   clientWith,
   elsewhere,
+  META,
   legacyClient,
   modernRequest,
   wireClient,
@@ -237,6 +238,54 @@ describe('between the eras', () => {
     const { answer } = await before.request('tools/call', { name: 'asking' });
     expect(answer.result).toMatchObject({ isError: true });
     expect(JSON.stringify(answer.result)).toContain(page.url);
+  });
+
+  verifies(
+    'between.cancelled',
+    'the request to a modern server is ended, and not by who only leaves',
+    async () => {
+      const stuck = { name: 'asking', handler: () => new Promise<never>(() => undefined) };
+      const { client, upstream } = await begin('modern', [stuck]);
+      const session = await legacy(client);
+      const leaving = new AbortController();
+      const params = { name: 'asking' };
+      const left = session.post(
+        { jsonrpc: '2.0', id: 1, method: 'tools/call', params },
+        {},
+        { signal: leaving.signal },
+      );
+      const running = post(session, 2);
+      await eventually('both run', () => upstream.received('tools/call').length === 2);
+      leaving.abort();
+      await expect(left).rejects.toThrow();
+      expect((await session.notify('notifications/cancelled', { requestId: 2 })).status).toBe(202);
+      expect(await (await running).text()).toBe('');
+      const aborted = () => upstream.received('tools/call').filter((request) => request.aborted).length;
+      await eventually('the server notices', () => aborted() === 1);
+      expect((await session.notify('notifications/cancelled', { requestId: 1 })).status).toBe(202);
+      await eventually('the other one too, once it is told', () => aborted() === 2);
+    },
+  );
+
+  verifies('between.logging', 'from the level on that either kind of client names', async () => {
+    const chatty: ScriptedTool = {
+      name: 'asking',
+      handler: (_, told) => {
+        for (const level of ['debug', 'info', 'error']) told.log(level, level);
+        return text('done');
+      },
+    };
+    const levels = (before: readonly { params?: Json }[]) => before.map(({ params }) => params?.['level']);
+    const modern = await begin('legacy', [chatty]);
+    expect(levels((await call(modern.client)).before)).toEqual([]);
+    const meta = { [`${META}logLevel`]: 'info' };
+    expect(levels((await call(modern.client, {}, meta)).before)).toEqual(['info', 'error']);
+    const other = await begin('modern', [chatty]);
+    const session = await legacy(other.client);
+    expect((await session.request('logging/setLevel', { level: 'error' })).answer.result).toEqual({});
+    expect(levels((await session.request('tools/call', { name: 'asking' })).before)).toEqual(['error']);
+    const asked = other.upstream.received('tools/call').at(-1)!.message!.params!['_meta'] as Json;
+    expect(asked[`${META}logLevel`]).toBe('error');
   });
 
   verifies('between.asked.unable', 'a failed result, and no question', async () => {

@@ -120,11 +120,25 @@ describe('a call that waits for its user', () => {
   });
 
   verifies('between.parked.bounded', 'nor when there are too many of all users', async () => {
-    const all = rig({ perUser: 8, inAll: 1, ms: MINUTES });
+    const all = rig({ perUser: 8, inAll: 1, bytes: 1_000, ms: MINUTES });
     await begin(all, async (_, ask) => JSON.stringify(await ask()));
     const ask: Work = async (_, asks) => asks().then(JSON.stringify, () => 'nobody');
     expect(await run(all, ask, request({}, bob))).toBe('nobody');
   });
+
+  verifies(
+    'between.parked.bounded',
+    'nor when too much would be kept of what they were asked with',
+    async () => {
+      const all = rig({ perUser: 8, inAll: 8, bytes: 1_000, ms: MINUTES });
+      const ask: Work = async (_, asks) => asks().then(JSON.stringify, () => 'nobody');
+      const long = () => request({ arguments: 'x'.repeat(600) });
+      const { parked } = await begin(all, ask, long());
+      expect(await run(all, ask, long())).toBe('nobody');
+      await all.here.parking.resume(answers({ q1: accepted }), parked);
+      expect(await run(all, ask, long())).toContain('input_required');
+    },
+  );
 
   verifies(
     'between.parked.bounded',

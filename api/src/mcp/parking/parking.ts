@@ -14,10 +14,15 @@ import { attendElsewhere, serveElsewhere, type ElsewhereParts } from './elsewher
 export interface ParkingLimits {
   readonly perUser: number;
   readonly inAll: number;
+  /** Of what they were all asked with: it stays in memory as long as they wait. */
+  readonly bytes: number;
   readonly ms: number;
 }
 
-export const parkingLimits: ParkingLimits = { perUser: 16, inAll: 256, ms: 10 * 60_000 };
+export const parkingLimits: ParkingLimits = {
+  ...{ perUser: 16, inAll: 256 },
+  ...{ bytes: 64 * 1024 * 1024, ms: 10 * 60_000 },
+};
 
 export interface ParkingParts extends ElsewhereParts {
   readonly cache: Cache;
@@ -48,16 +53,19 @@ export function createParking(parts: ParkingParts): Parking {
   const { cache, mailbox, clock, random, results, replica, limits = parkingLimits } = parts;
   const calls = new Map<string, { call: ParkedCall; round: () => number; unpark: () => void }>();
   const users = new Map<string, number>();
+  let bytes = 0;
 
-  function enter(user: string): void {
+  function enter(user: string, size: number): void {
     const own = users.get(user) ?? 0;
-    if (own >= limits.perUser || calls.size >= limits.inAll)
+    if (own >= limits.perUser || calls.size >= limits.inAll || bytes + size > limits.bytes)
       throw new GatewayError('MCP_RATE_LIMITED', { detail: 'Too many calls wait for an answer.' });
     users.set(user, own + 1);
+    bytes += size;
   }
 
-  function leave(user: string): void {
+  function leave(user: string, size: number): void {
     const own = users.get(user) ?? 0;
+    bytes -= size;
     if (own <= 1) users.delete(user);
     else users.set(user, own - 1);
   }
@@ -69,11 +77,13 @@ export function createParking(parts: ParkingParts): Parking {
       const place = placeOf(caller, id);
       const user = JSON.stringify([caller.tenant, principalKey(caller)]);
       let round = 0;
+      let size = 0;
       let unpark: Cancel = () => undefined;
       const call: ParkedCall = createParkedCall({
         clock,
         enter() {
-          enter(user);
+          size = JSON.stringify(asked.params).length;
+          enter(user, size);
           calls.set(id, { call, round: () => round, unpark: () => unpark() });
         },
         async park(inputRequests) {
@@ -104,7 +114,7 @@ export function createParking(parts: ParkingParts): Parking {
         onOver() {
           unpark();
           if (!calls.delete(id)) return;
-          leave(user);
+          leave(user, size);
           void cache.delete(ticketOf(id, round)).catch(() => undefined);
         },
       });
