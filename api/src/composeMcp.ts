@@ -79,7 +79,7 @@ export function composeMcp(parts: ComposeMcpParts): McpEndpoint {
   const opening = { results, info, instructions: createInstructions(servers) };
   const parking = createParking({
     ...{ cache, mailbox, clock, random, results, replica: random.id() },
-    faultOf: (error) => toFault(error, 'modern', parts.problemOf),
+    faultOf: (error, asked) => toFault(error, asked, parts.problemOf),
   });
   closers.add(() => parking.close());
   const methodParts: MethodParts = {

@@ -7,6 +7,7 @@ import {
   askedOf,
   askedOfServer,
   excuse,
+  excuseAcross,
   readResults,
   readServerResults,
   score,
@@ -100,6 +101,21 @@ describe('the conformance score', () => {
       const many = ['a', 'b', 'c', 'd', 'e'];
       expect(excused(many, many)).toEqual(many);
       expect(excused([...many, 'f'], [...many, 'f'])).toEqual([]);
+    },
+  );
+
+  verifies(
+    'conformance.score.excuse',
+    'across the eras: what a legacy server has no words for, by the check',
+    () => {
+      const name = 'server-stateless';
+      const beyond = 'FAILURE sep-2575-missing-capability-http-400: said';
+      const excused = (wrong: string[], server: 'legacy' | 'modern') =>
+        excuseAcross([{ name, wrong, isDue: true, isScored: true, passed: 0 }], server)[0]?.excuse !==
+        undefined;
+      expect([excused([beyond], 'legacy'), excused([beyond], 'modern')]).toEqual([true, false]);
+      expect(excused([beyond, 'FAILURE a: said'], 'legacy')).toBe(false);
+      expect(excused([], 'legacy')).toBe(false);
     },
   );
 

@@ -97,22 +97,39 @@ export function excuse(through: readonly Verdict[], direct: readonly Verdict[]):
   return through.map((one) => (isExcused(one) ? { ...one, excuse: 'fails without the gateway too' } : one));
 }
 
-/** What a server of the era before cannot do, whoever stands in front of it: it would have to say what it has no words for. */
-const beyondLegacy: ReadonlyMap<string, string> = new Map([
-  [
-    'server-stateless',
-    'a legacy server cannot refuse with -32021: it learns that nobody can be asked when it asks',
-  ],
-  ['input-required-result-basic-elicitation', 'a legacy question has no key of the server’s choice'],
-  ['input-required-result-ignore-extra-params', 'a legacy call cannot be answered before it has asked'],
-]);
+/** What a server of the era before has no words for, whoever stands in front of it: these checks, and no other of the scenario. */
+const beyondLegacy: ReadonlyMap<string, { readonly why: string; readonly checks: readonly string[] }> =
+  new Map([
+    [
+      'server-stateless',
+      {
+        why: 'a legacy server cannot refuse with -32021: it learns that nobody can be asked when it asks',
+        checks: ['sep-2575-server-rejects-undeclared-capability', 'sep-2575-missing-capability-http-400'],
+      },
+    ],
+    [
+      'input-required-result-basic-elicitation',
+      {
+        why: 'a legacy question has no key of the server’s choice',
+        checks: ['sep-2322-elicitation-incomplete'],
+      },
+    ],
+    [
+      'input-required-result-ignore-extra-params',
+      {
+        why: 'a legacy call cannot be answered before it has asked',
+        checks: ['sep-2322-ignore-unexpected-params'],
+      },
+    ],
+  ]);
 
 /** Forgiven is what the era of the server behind the gateway has no words for. */
 export function excuseAcross(through: readonly Verdict[], server: 'legacy' | 'modern'): Verdict[] {
   if (server === 'modern') return [...through];
   return through.map((one) => {
-    const reason = one.wrong.length > 0 ? beyondLegacy.get(one.name) : undefined;
-    return reason === undefined ? one : { ...one, excuse: reason };
+    const beyond = beyondLegacy.get(one.name);
+    const isBeyond = (line: string) => beyond?.checks.some((id) => line.includes(` ${id}: `)) === true;
+    return beyond && one.wrong.length > 0 && one.wrong.every(isBeyond) ? { ...one, excuse: beyond.why } : one;
   });
 }
 

@@ -128,7 +128,7 @@ export const between: readonly Mutant[] = [
   {
     id: 'between.rounds.left',
     file: rounds,
-    find: '    if (signal.aborted) throw error;\n',
+    find: "  else outer.addEventListener('abort', leave);\n",
     replace: '',
   },
   {

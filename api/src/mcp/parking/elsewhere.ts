@@ -12,7 +12,7 @@ export interface ElsewhereParts {
   readonly clock: Clock;
   readonly random: Random;
   /** What a client is told of an error. */
-  readonly faultOf: (error: unknown) => RpcFault;
+  readonly faultOf: (error: unknown, asked: Asked) => RpcFault;
 }
 
 /** The replica where a call waits says that it works on it, so that the other one does not wait for a dead one. */
@@ -94,7 +94,7 @@ export function attendElsewhere(
 export async function serveElsewhere(
   { cache, mailbox, clock, faultOf }: ElsewhereParts,
   place: Place,
-  call: ParkedCall,
+  { call, asked }: { readonly call: ParkedCall; readonly asked: Asked },
   word: string,
 ): Promise<void> {
   const { attempt, responses, capabilities } = JSON.parse(word) as Retry;
@@ -118,11 +118,16 @@ export async function serveElsewhere(
   try {
     told = { text: await call.attend({ signal, capabilities }) };
   } catch (error) {
-    const { code, message, data } = faultOf(error);
+    const { code, message, data } = faultOf(error, asked);
     told = { fault: { code, message, ...(data && { data }) } };
   }
   try {
-    if (!signal.aborted) await mailbox.post(place, `told:${attempt}`, fitting(told, faultOf));
+    if (!signal.aborted)
+      await mailbox.post(
+        place,
+        `told:${attempt}`,
+        fitting(told, (error) => faultOf(error, asked)),
+      );
   } catch {
     // The store does not answer: who waits finds nobody alive.
   } finally {
@@ -132,7 +137,7 @@ export async function serveElsewhere(
   }
 }
 
-function fitting(told: Told, faultOf: ElsewhereParts['faultOf']): string {
+function fitting(told: Told, faultOf: (error: unknown) => RpcFault): string {
   const word = JSON.stringify(told);
   if (word.length <= LONGEST_WORD) return word;
   const { code, message, data } = faultOf(new GatewayError('MCP_RESPONSE_TOO_LARGE'));

@@ -1,5 +1,5 @@
 import { aPrincipal, createFakeClock, verifies } from '@behalf/testkit';
-import type { Inbound, Json } from '@behalf/gateway';
+import { GatewayError, type Inbound, type Json } from '@behalf/gateway';
 import { createKeyring, systemRandom, type Cancellation } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
 import { describe, expect } from '@jest/globals';
@@ -28,8 +28,8 @@ function rig(limits?: ParkingLimits) {
     const parking = createParking({
       ...{ cache, mailbox, clock, random, replica: name, results: createResultJson({} as never) },
       ...(limits && { limits }),
-      faultOf: (error) =>
-        toFault(error, 'modern', () => ({ problem: { code: 'INTERNAL', detail: '' } }) as never),
+      faultOf: (error, asked) =>
+        toFault(error, asked, () => ({ problem: { code: 'INTERNAL', detail: '' } }) as never),
     });
     return { parking, stop: () => mailbox.close() };
   };
@@ -180,6 +180,20 @@ describe('a call that waits for its user', () => {
       );
     },
   );
+
+  verifies('between.parked', 'that fails is told so wherever its client is', async () => {
+    for (const [at, told] of [
+      ['here', { code: 'MCP_RESOURCE_NOT_FOUND' }],
+      ['there', { name: 'RpcFault', code: -32602 }],
+    ] as const) {
+      const all = rig();
+      const { parked } = await begin(all, async (_, ask) => {
+        await ask();
+        throw new GatewayError('MCP_RESOURCE_NOT_FOUND');
+      });
+      await expect(all[at].parking.resume(answers({ q1: accepted }), parked)).rejects.toMatchObject(told);
+    }
+  });
 
   verifies('between.parked', 'gets no answer to what its client left out', async () => {
     const all = rig();

@@ -98,7 +98,7 @@ export function createParking(parts: ParkingParts): Parking {
             `retry:${round}`,
             (word) => {
               unpark();
-              void serveElsewhere(parts, place, call, word);
+              void serveElsewhere(parts, place, { call, asked }, word);
             },
             { poll: true },
           );

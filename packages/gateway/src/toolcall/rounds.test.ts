@@ -1,4 +1,5 @@
 import { afterEach, describe, expect } from '@jest/globals';
+import type { Cancellation } from '@behalf/kernel';
 import { eventually, scriptedError, verifies, type ScriptedTool } from '@behalf/testkit';
 import { askedPeer, relayRig, stopRelayRigs } from '../../test/relayRig.ts';
 import { rejection } from '../../test/toolcallRig.ts';
@@ -109,8 +110,10 @@ describe('a legacy caller of a modern server', () => {
     const leaving = new AbortController();
     const peer = {
       ...askedPeer({}).peer,
-      async ask(_method: string, _params: Json, signal: { reason: unknown }): Promise<never> {
+      async ask(_method: string, _params: Json, signal: Cancellation): Promise<never> {
+        const left = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
         leaving.abort();
+        await left;
         throw signal.reason;
       },
     };
