@@ -301,7 +301,7 @@ export const errorKinds = {
   MCP_DIALOGUE_UNSUPPORTED: {
     status: 422,
     title: 'The server asks for input that the caller cannot give',
-    action: 'Use a client that supports elicitation and speaks the protocol era of the server.',
+    action: 'Use a client that declares what the server asks for and reads event streams.',
   },
   MCP_URL_ELICITATION_REQUIRED: {
     status: 424,

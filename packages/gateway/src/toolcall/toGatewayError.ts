@@ -28,6 +28,6 @@ const explanations: Partial<Record<UpstreamError['reason'], Explain>> = {
     `${server} answered with a redirect${redirectedTo === undefined ? '' : ` to ${redirectedTo}`} that is not followed (${status}). Put the final address into url.`,
   session_lost: (server) => `${server} forgot the session, and again right after a new one. Try again later.`,
   input_required: (server) =>
-    `${server} asks its user something in the middle of this, and who called cannot be asked it. Use a client that supports elicitation and speaks the protocol era of the server.`,
+    `${server} asks its user something in the middle of this, and who called cannot be asked it. Use a client that declares what the server asks for and reads event streams.`,
   too_many: (server) => `Too many connections to ${server} are in use. Try again when a call has ended.`,
 };
