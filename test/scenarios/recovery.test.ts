@@ -175,7 +175,8 @@ describe('a refusal that is not about the token', () => {
       status: 503,
       body: { code: 'MCP_BREAKER_OPEN' },
     });
-    expect(mcp.visits).toHaveLength(from);
+    // A session of hers that is over may still be ended meanwhile.
+    expect(mcp.visits.slice(from).filter(({ request }) => request.verb !== 'DELETE')).toEqual([]);
     expect((await bob.call('notes', 'echo')).body).toMatchObject({ isError: false });
   });
 
