@@ -21,6 +21,7 @@ import { composeBlocks } from './composeBlocks.ts';
 import { composeChat } from './composeChat.ts';
 import { oauthRoutes } from './composeOAuth.ts';
 import { composeMcp } from './composeMcp.ts';
+import { composeResource } from './composeResource.ts';
 import { composeSets } from './composeSets.ts';
 import { composeServers } from './composeServers.ts';
 import { composeVault } from './composeVault.ts';
@@ -32,7 +33,6 @@ import { createCallers } from './door/callers.ts';
 import { createRateLimits } from './door/rateLimits.ts';
 import { securityHeaders } from './door/securityHeaders.ts';
 import { createAskLimit } from './facade/askLimit.ts';
-import { SCOPE } from './facade/resources.ts';
 import type { Gateway } from './gateway.ts';
 import type { Route } from './http.ts';
 import type { Logger } from './logger.ts';
@@ -72,7 +72,6 @@ import { toolsRoute } from './rest/mcp/tools.ts';
 import { variableRoutes } from './rest/mcp/userVariables.ts';
 import { permissionRoutes } from './rest/permissions/routes.ts';
 import { createEndpoints } from './resource/endpoints.ts';
-import { createResourceServer } from './resource/resourceServer.ts';
 import { roleRoutes } from './rest/roles.ts';
 import { keyRoutes } from './rest/user/keys.ts';
 import { ownSessionRoutes } from './rest/user/sessions.ts';
@@ -260,14 +259,7 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
     perMinute: { calls: env.RATE_LIMIT_CALLS, writes: env.RATE_LIMIT_WRITES },
   });
   const addressOf = createAddressOf(env.TRUST_PROXY);
-  const scopes = (env.OPENID_MCP_SCOPE ?? '').split(/\s+/).filter((word) => word !== '');
-  const loginIssuer = env.OPENID_ISSUER;
-  const resourceServer = createResourceServer({
-    issuer: facade?.issuer ?? (loginIssuer === undefined ? null : () => loginIssuer),
-    scopes,
-    offered: facade ? [SCOPE] : scopes,
-    ...{ endpoints, base: () => origins.base },
-  });
+  const resourceServer = composeResource({ env, facade, endpoints, base: () => origins.base });
   const callers = createCallers({
     ...access.known,
     checkToken: resourceServer.check,
