@@ -30,10 +30,17 @@ export const dpop: readonly Mutant[] = [
   },
   {
     id: 'dpop.nonce',
+    file: `${credentials}/dpop/dpop.ts`,
+    find: '        return nonceIn(sent) !== nonce;',
+    replace:
+      '        return nonceIn(proverOf({ privateKey, jwk, thumbprint }).proof("POST", url)) !== nonce;',
+  },
+  {
+    id: 'dpop.nonce',
     file: `${credentials}/oauth/tokenEndpoint.ts`,
     find: '  prover.heard(endpoint, second.answer',
     replace:
-      "  if (prover.heard(endpoint, second.answer.header('dpop-nonce'))) await send();\n  prover.heard(endpoint, second.answer",
+      "  if (prover.heard(endpoint, second.answer.header('dpop-nonce'), second.proof)) await send();\n  prover.heard(endpoint, second.answer",
   },
   {
     id: 'dpop.nonce',

@@ -13,6 +13,6 @@ export function presentable({ accessToken, prover }: Presentable): Token {
   return {
     text: accessToken,
     proof: (method, url) => prover.proof(method, url, accessToken),
-    heard: (url, nonce) => prover.heard(url, nonce),
+    heard: (url, nonce, sent) => prover.heard(url, nonce, sent),
   };
 }

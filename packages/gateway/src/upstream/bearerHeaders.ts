@@ -70,12 +70,14 @@ export async function sendPresenting(
 export async function sendWith(send: Send, request: SendRequest, token: Token): Promise<SendReply> {
   const { method, url } = request;
   const presenting = () => ({ ...request, headers: bearing(request.headers, token, method, url) });
-  const reply = await send(presenting());
+  const first = presenting();
+  const reply = await send(first);
   if (typeof token === 'string') return reply;
-  if (!wantsAnother(token, url, reply.status, (name) => reply.header(name))) return reply;
+  if (!wantsAnother(token, url, first.headers, reply.status, (name) => reply.header(name))) return reply;
   void reply.discard();
-  const second = await send(presenting());
-  token.heard(url, second.header(NONCE));
+  const again = presenting();
+  const second = await send(again);
+  token.heard(url, second.header(NONCE), proofIn(again.headers));
   return second;
 }
 
@@ -88,26 +90,33 @@ export async function fetchWith(
 ): Promise<Response> {
   const [method, place] = [init.method ?? 'GET', String(url)];
   const presenting = () => ({ ...init, headers: bearing(init.headers, token, method, place) });
-  const response = await fetch(url, presenting());
+  const first = presenting();
+  const response = await fetch(url, first);
   if (typeof token === 'string') return response;
   const header = (name: string) => response.headers.get(name) ?? undefined;
-  if (!wantsAnother(token, place, response.status, header)) return response;
+  if (!wantsAnother(token, place, first.headers, response.status, header)) return response;
   await response.body?.cancel().catch(() => undefined);
-  const second = await fetch(url, presenting());
-  token.heard(place, second.headers.get(NONCE) ?? undefined);
+  const again = presenting();
+  const second = await fetch(url, again);
+  token.heard(place, second.headers.get(NONCE) ?? undefined, proofIn(again.headers));
   return second;
 }
 
 const NONCE = 'dpop-nonce';
 
-/** RFC 9449, section 9. A nonce that is known already was in the proof, and is not what is missing. */
+function proofIn(headers: HeaderValues): string {
+  return headers[DPOP] ?? '';
+}
+
+/** RFC 9449, section 9. A nonce that was in the proof is not what is missing. */
 function wantsAnother(
   token: BoundToken,
   url: string,
+  sent: HeaderValues,
   status: number,
   header: (name: string) => string | undefined,
 ): boolean {
-  const isAnother = token.heard(url, header(NONCE));
+  const isAnother = token.heard(url, header(NONCE), proofIn(sent));
   return isAnother && status === 401 && header('www-authenticate')?.includes('use_dpop_nonce') === true;
 }
 

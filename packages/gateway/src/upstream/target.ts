@@ -23,8 +23,8 @@ export interface BoundToken {
   readonly text: string;
   /** For one request with this token. */
   proof(method: string, url: string): string;
-  /** What an answer said in `DPoP-Nonce`. True: it is another one than was known. */
-  heard(url: string, nonce: string | undefined): boolean;
+  /** What an answer said in `DPoP-Nonce`. True: it is another one than stood in the proof that was sent. */
+  heard(url: string, nonce: string | undefined, sent: string): boolean;
 }
 
 /** What is presented at a server: a bearer token as its text, or one that is bound to a key. */

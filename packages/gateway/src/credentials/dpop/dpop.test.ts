@@ -34,22 +34,25 @@ describe('a proof of possession', () => {
   verifies('dpop.nonce', 'repeats what its server said, and nobody else’s', () => {
     const one = prover();
     const nonceAt = (url: string) => decodeJwt(one.proof('POST', url))['nonce'];
-    expect(one.heard('https://a.example/token', 'n-1')).toBe(true);
-    // What is known already was in the proof.
-    expect(one.heard('https://a.example/other', 'n-1')).toBe(false);
-    expect(one.heard('https://a.example/', undefined)).toBe(false);
+    const [early, late] = [one.proof('POST', 'https://a.example/'), one.proof('POST', 'https://a.example/')];
+    expect(one.heard('https://a.example/token', 'n-1', early)).toBe(true);
+    // Sent before the other one heard of it: it did not say it either.
+    expect(one.heard('https://a.example/token', 'n-1', late)).toBe(true);
+    expect(one.heard('https://a.example/other', 'n-1', one.proof('POST', 'https://a.example/'))).toBe(false);
+    expect(one.heard('https://a.example/', undefined, early)).toBe(false);
     for (const odd of ['', 'with blank', 'quo"te', 'x'.repeat(513), 'nul\0'])
-      expect(one.heard('https://b.example/', odd)).toBe(false);
+      expect(one.heard('https://b.example/', odd, early)).toBe(false);
     expect(nonceAt('https://a.example/mcp')).toBe('n-1');
     expect(nonceAt('https://b.example/mcp')).toBeUndefined();
     expect(nonceAt('https://a.example:8443/mcp')).toBeUndefined();
-    expect(one.heard('https://a.example/token', 'n-2')).toBe(true);
+    expect(one.heard('https://a.example/token', 'n-2', early)).toBe(true);
     expect(nonceAt('https://a.example/mcp')).toBe('n-2');
   });
 
   verifies('dpop.nonce', 'remembers no more servers than it has room for', () => {
     const one = prover();
-    for (let n = 0; n <= 1_000; n += 1) one.heard(`https://s${n}.example/`, 'n');
+    for (let n = 0; n <= 1_000; n += 1)
+      one.heard(`https://s${n}.example/`, 'n', one.proof('POST', 'https://s.example/'));
     expect(decodeJwt(one.proof('POST', 'https://s0.example/'))['nonce']).toBeUndefined();
     expect(decodeJwt(one.proof('POST', 'https://s1000.example/'))['nonce']).toBe('n');
   });

@@ -13,8 +13,8 @@ export interface Prover {
   readonly thumbprint: string;
   /** For one request: its method, its address and, at a resource, the token that is presented with it. */
   proof(method: string, url: string, accessToken?: string): string;
-  /** What an answer from there said in `DPoP-Nonce`. True: it is another one than was known. */
-  heard(url: string, nonce: string | undefined): boolean;
+  /** What an answer from there said in `DPoP-Nonce`. True: it is another one than stood in the proof that was sent. */
+  heard(url: string, nonce: string | undefined, sent: string): boolean;
 }
 
 export interface Dpop {
@@ -45,11 +45,11 @@ export function createDpop({ clock, random }: { readonly clock: Clock; readonly 
         const signature = sign('sha256', data, { key: privateKey, dsaEncoding: 'ieee-p1363' });
         return `${header}.${claims}.${signature.toString('base64url')}`;
       },
-      heard(url, nonce) {
-        const origin = originOf(url);
-        if (nonce === undefined || !NONCE.test(nonce) || nonces.get(origin) === nonce) return false;
-        nonces.set(origin, nonce);
-        return true;
+      heard(url, nonce, sent) {
+        if (nonce === undefined || !NONCE.test(nonce)) return false;
+        nonces.set(originOf(url), nonce);
+        // Not what is known by now: another request may have heard of it while this one was under way.
+        return nonceIn(sent) !== nonce;
       },
     };
   }
@@ -67,6 +67,12 @@ export function createDpop({ clock, random }: { readonly clock: Clock; readonly 
 
 function encoded(value: object): string {
   return Buffer.from(JSON.stringify(value)).toString('base64url');
+}
+
+/** Of a proof of our own. */
+function nonceIn(proof: string): unknown {
+  const [, claims = ''] = proof.split('.');
+  return (JSON.parse(Buffer.from(claims, 'base64url').toString()) as { nonce?: unknown }).nonce;
 }
 
 function hashOf(accessToken: string): string {

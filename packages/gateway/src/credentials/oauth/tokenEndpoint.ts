@@ -45,7 +45,7 @@ export async function requestTokens({
 }: TokenRequest): Promise<TokenAnswer> {
   const begunAt = clock.now();
 
-  async function send(): Promise<{ answer: FormAnswer; sentAt: number } | TokenAnswer> {
+  async function send(): Promise<{ answer: FormAnswer; sentAt: number; proof: string } | TokenAnswer> {
     let proven: ProvenClient;
     try {
       // Anew for each request: an assertion is good once.
@@ -55,6 +55,7 @@ export async function requestTokens({
     }
     if (!maySend()) return { kind: 'unavailable' };
     const sentAt = clock.now();
+    const proof = prover?.proof('POST', endpoint) ?? '';
     const post: FormPost = {
       ...{ url: endpoint, fetch, clock, timeoutMs: timeoutMs - (sentAt - begunAt) },
       // Nothing that a definition adds takes the place of who we are.
@@ -62,11 +63,11 @@ export async function requestTokens({
       headers: {
         ...lowerCase(headers),
         ...proven.headers,
-        ...(prover && { dpop: prover.proof('POST', endpoint) }),
+        ...(prover && { dpop: proof }),
       },
     };
     try {
-      return { answer: await postForm(post), sentAt };
+      return { answer: await postForm(post), sentAt, proof };
     } catch (error) {
       return ofFailure(error, readError);
     }
@@ -74,7 +75,7 @@ export async function requestTokens({
 
   const first = await send();
   if ('kind' in first) return first;
-  const isAnother = prover?.heard(endpoint, first.answer.header('dpop-nonce')) === true;
+  const isAnother = prover?.heard(endpoint, first.answer.header('dpop-nonce'), first.proof) === true;
   const read = readTokenAnswer(first.answer, first.sentAt, clock);
   // Nothing was done there but saying what to repeat (RFC 9449, section 8). Once: who asks again asks for something else.
   if (!isAnother || read.kind !== 'misconfigured' || read.error !== 'use_dpop_nonce') return read;
@@ -82,7 +83,7 @@ export async function requestTokens({
   if (clock.now() - begunAt > timeoutMs / 2) return { kind: 'unavailable' };
   const second = await send();
   if ('kind' in second) return second;
-  prover.heard(endpoint, second.answer.header('dpop-nonce'));
+  prover.heard(endpoint, second.answer.header('dpop-nonce'), second.proof);
   return readTokenAnswer(second.answer, second.sentAt, clock);
 }
 

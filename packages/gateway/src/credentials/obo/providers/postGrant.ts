@@ -27,6 +27,7 @@ export async function postGrant(
   if (clientId === undefined) throw misconfigured('clientId is missing');
   const [to, proof, form] = await Promise.all([endpoint.current(), credential.read(), fieldsOf()]);
   if (!proves(settings, proof)) throw misconfigured('what clientAuth asks for is missing');
+  let possession = '';
   const post = async () => {
     // Anew for each request: an assertion is good once.
     const { headers, fields } = await clientAuth({
@@ -39,7 +40,8 @@ export async function postGrant(
       ...settings.parameters,
       ...Object.fromEntries([...form, ...fields]),
     });
-    const proven = prover && { dpop: prover.proof('POST', to.url) };
+    possession = prover?.proof('POST', to.url) ?? '';
+    const proven = prover && { dpop: possession };
     return ask({ fetch, clock }, to.url, {
       method: 'POST',
       headers: { ...headers, ...proven, 'content-type': 'application/x-www-form-urlencoded' },
@@ -48,10 +50,10 @@ export async function postGrant(
     });
   };
   const first = await post();
-  if (!prover?.heard(to.url, first.header('dpop-nonce')) || !wantsNonce(first)) return first;
+  if (!prover?.heard(to.url, first.header('dpop-nonce'), possession) || !wantsNonce(first)) return first;
   // Nothing was done there but saying what to repeat (RFC 9449, section 8). Once: who asks again asks for something else.
   const second = await post();
-  prover.heard(to.url, second.header('dpop-nonce'));
+  prover.heard(to.url, second.header('dpop-nonce'), possession);
   return second;
 }
 
