@@ -64,7 +64,7 @@ function problemOf(header: Claims, claims: Claims, expected: IdJagExpected): str
   const { typ, alg } = header;
   if (typeof typ !== 'string' || typ.toLowerCase() !== JWT_TYPE) return `its typ is not ${JWT_TYPE}`;
   if (typeof alg !== 'string' || alg.toLowerCase() === 'none') return 'it is not signed';
-  const { iss, aud, client_id: clientId, resource, exp, jti } = claims;
+  const { iss, sub, aud, client_id: clientId, resource, exp, jti } = claims;
   if (expected.issuer !== undefined && iss !== expected.issuer) return 'its iss is another issuer';
   if (only(aud) !== expected.audience) return 'its aud is not the authorization server';
   if (clientId !== expected.clientId) return 'its client_id is not ours there';
@@ -72,6 +72,7 @@ function problemOf(header: Claims, claims: Claims, expected: IdJagExpected): str
   const named = only(resource);
   if (named === undefined || (canonicalUrl(named) ?? named) !== wanted)
     return 'its resource is not the server';
+  if (typeof sub !== 'string' || sub === '') return 'it is about nobody';
   if (typeof jti !== 'string' || jti === '') return 'it has no jti';
   const now = expected.clock.now() / 1_000;
   if (typeof exp !== 'number' || exp <= now - TOLERANCE_S) return 'it is over';

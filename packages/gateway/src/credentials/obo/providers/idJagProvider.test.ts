@@ -113,6 +113,8 @@ describe('an exchange by an identity assertion', () => {
       { claims: { iss: 'https://other-idp.example' } },
       { claims: { exp: 1 } },
       { claims: { exp: undefined } },
+      { claims: { sub: undefined } },
+      { claims: { sub: '' } },
       { claims: { jti: undefined } },
       { claims: { jti: '' } },
     ];
