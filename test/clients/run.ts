@@ -1,95 +1,71 @@
-import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { startBehindGateway } from '../conformance/behindGateway.ts';
-import { root } from '../conformance/suite.ts';
-
-const installed = (file: string) => join(root, 'test/clients/node_modules', file);
-const inspector = installed('.bin/mcp-inspector');
-const remote = installed('.bin/mcp-remote');
-const run = promisify(execFile);
-const LIMIT_MS = 60_000;
+import { versionOf, withInspector, withRemote, type Entrance } from './clients.ts';
+import { startWithProvider } from './person.ts';
 
 /** Each lists the tools of the reference server through the gateway, and calls one. Whether all of them could. */
 export async function runClients(): Promise<boolean> {
   const script = createRequire(import.meta.url).resolve(
     '@modelcontextprotocol/server-everything/dist/index.js',
   );
-  const gateway = await startBehindGateway({
-    everything: { command: process.execPath, args: [script, 'stdio'] },
-  });
-  const home = await mkdtemp(join(tmpdir(), 'behalf-clients-'));
-  const header = `Authorization: Bearer ${gateway.key}`;
-  // What they keep of an earlier run must not help them.
-  const env = { PATH: process.env['PATH'] ?? '', HOME: home, MCP_REMOTE_CONFIG_DIR: home };
-  const url = gateway.gatewayUrl('/mcp');
-
-  async function withInspector(era: 'legacy' | 'modern'): Promise<void> {
-    const ask = async (...method: string[]) => {
-      const given = ['--cli', url, '--transport', 'http', '--header', header, '--protocol-era', era];
-      const { stdout } = await run(process.execPath, [inspector, ...given, '--method', ...method], {
-        ...{ env, cwd: home, timeout: LIMIT_MS },
-      });
-      return stdout;
-    };
-    expectIn(await ask('tools/list'), 'everything__echo');
-    const call = ['tools/call', '--tool-name', 'everything__echo', '--tool-arg', 'message=hello'];
-    expectIn(await ask(...call), 'hello');
-  }
-
-  async function withRemote(): Promise<void> {
-    const client = new Client({ name: 'clients', version: '1.0.0' });
-    const args = [remote, url, '--allow-http', '--transport', 'http-only', '--header', header];
-    const transport = new StdioClientTransport({
-      command: process.execPath,
-      args,
-      env,
-      cwd: home,
-      stderr: 'ignore',
-    });
-    await client.connect(transport, { timeout: LIMIT_MS });
-    try {
-      expectIn(JSON.stringify(await client.listTools()), 'everything__echo');
-      const called = await client.callTool({ name: 'everything__echo', arguments: { message: 'hello' } });
-      expectIn(JSON.stringify(called), 'hello');
-    } finally {
-      await client.close();
-    }
-  }
-
-  const clients: Record<string, () => Promise<void>> = {
-    [`Inspector ${versionOf('@modelcontextprotocol/inspector')}, legacy`]: () => withInspector('legacy'),
-    [`Inspector ${versionOf('@modelcontextprotocol/inspector')}, modern`]: () => withInspector('modern'),
-    [`mcp-remote ${versionOf('mcp-remote')}`]: withRemote,
+  const servers = { everything: { command: process.execPath, args: [script, 'stdio'] } };
+  const opened: { close(): Promise<void> }[] = [];
+  const open = async <T extends { close(): Promise<void> }>(opening: Promise<T>): Promise<T> => {
+    const part = await opening;
+    opened.push(part);
+    return part;
   };
   let passed = true;
+
+  async function check(name: string, work: () => Promise<void>, secret = ''): Promise<void> {
+    const failure = await work().then(
+      () => null,
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    );
+    passed &&= failure === null;
+    const told = secret === '' ? failure : failure?.replaceAll(secret, '…');
+    process.stdout.write(failure === null ? `✓ ${name}\n` : `✗ ${name}: ${told}\n`);
+  }
+
+  /** What they keep of an earlier run, or of another client's, must not help them. */
+  async function withHome(work: (home: string) => Promise<void>): Promise<void> {
+    const home = await mkdtemp(join(tmpdir(), 'behalf-clients-'));
+    try {
+      await work(home);
+    } finally {
+      await rm(home, { recursive: true, force: true });
+    }
+  }
+
   try {
-    for (const [name, work] of Object.entries(clients)) {
-      const failure = await work().then(
-        () => null,
-        (error: unknown) => (error instanceof Error ? error.message : String(error)),
-      );
-      passed &&= failure === null;
-      process.stdout.write(
-        failure === null ? `✓ ${name}\n` : `✗ ${name}: ${failure.replaceAll(gateway.key, '…')}\n`,
-      );
+    const gateway = await open(startBehindGateway(servers));
+    const byKey: Entrance = {
+      url: gateway.gatewayUrl('/mcp'),
+      given: ['--header', `Authorization: Bearer ${gateway.key}`],
+    };
+    const provider = await open(startWithProvider(servers));
+    const byOAuth: Entrance = { url: provider.url, given: [], accompany: provider.accompany };
+    const inspector = `Inspector ${versionOf('@modelcontextprotocol/inspector')}`;
+    const remote = `mcp-remote ${versionOf('mcp-remote')}`;
+    const clients: Record<string, (home: string, entrance: Entrance) => Promise<void>> = {
+      [`${inspector}, legacy`]: (home, entrance) => withInspector('legacy', home, entrance),
+      [`${inspector}, modern`]: (home, entrance) => withInspector('modern', home, entrance),
+      [remote]: withRemote,
+    };
+    for (const [name, use] of Object.entries(clients)) {
+      await check(`${name}, with a key`, () => withHome((home) => use(home, byKey)), gateway.key);
+      const before = provider.asked();
+      await check(`${name}, with OAuth`, async () => {
+        await withHome((home) => use(home, byOAuth));
+        const times = provider.asked() - before;
+        if (times !== 1) throw new Error(`Its user had to sign in ${times} times`);
+      });
     }
   } finally {
-    await gateway.close();
-    await rm(home, { recursive: true, force: true });
+    for (const part of opened.reverse()) await part.close();
   }
   return passed;
-}
-
-function expectIn(text: string, wanted: string): void {
-  if (!text.includes(wanted)) throw new Error(`There is no ${wanted} in ${text.slice(0, 500)}`);
-}
-
-function versionOf(name: string): string {
-  return (createRequire(import.meta.url)(installed(`${name}/package.json`)) as { version: string }).version;
 }

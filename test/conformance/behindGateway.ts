@@ -1,18 +1,7 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { firstLine } from './children.ts';
-import { root } from './suite.ts';
-
-/** A server as an operator would define it. */
-export interface Definition {
-  readonly url?: string;
-  readonly [field: string]: unknown;
-}
+import { spawnGateway, type Definition, type SpawnedGateway } from './spawnGateway.ts';
 
 export interface BehindGateway {
   /** For who can send one. */
@@ -28,7 +17,6 @@ export interface BehindGateway {
 export async function startBehindGateway(
   mcpServers: Readonly<Record<string, Definition>>,
 ): Promise<BehindGateway> {
-  const dir = await mkdtemp(join(tmpdir(), 'behalf-conformance-'));
   const token: { key?: string; port?: number } = {};
   const proxy = createServer((req, res) => {
     // Before there is a key, the proxy makes one.
@@ -46,48 +34,30 @@ export async function startBehindGateway(
   await once(proxy, 'listening');
   const origin = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
 
-  const operatorAddresses = Object.values(mcpServers).flatMap(({ url }) =>
-    url === undefined ? [] : [new URL(url).host],
-  );
-  await writeFile(
-    join(dir, 'librechat.yaml'),
-    JSON.stringify({ mcpSettings: { operatorAddresses }, mcpServers }),
-  );
-  const gateway = spawn(
-    process.execPath,
-    ['--no-warnings', '--import', join(root, 'tools/ts-loader.mjs'), join(root, 'api/src/main.ts')],
-    {
-      cwd: dir,
-      // The proxy is where people reach it: a page from anywhere else is a stranger's.
-      env: { PATH: process.env['PATH'] ?? '', PORT: '0', PUBLIC_URL: origin, RATE_LIMIT_CALLS: '100000' },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  );
-  const close = async () => {
+  const stopProxy = () => {
     proxy.closeAllConnections();
     proxy.close();
-    if (gateway.exitCode === null) {
-      gateway.kill();
-      await once(gateway, 'exit');
-    }
-    await rm(dir, { recursive: true, force: true });
   };
+  let gateway: SpawnedGateway | undefined;
   try {
-    const said: string[] = [];
-    const listening = await firstLine(gateway, (line) => {
-      said.push(line);
-      return line.includes('is listening on');
-    });
-    token.port = Number(/"port":(\d+)/.exec(listening)?.[1]);
-    token.key = await makeKey(origin, /\/setup\?token=(\S+)/.exec(said.join('\n'))?.[1] ?? '');
+    // The proxy is where people reach it: a page from anywhere else is a stranger's.
+    const started = await spawnGateway(mcpServers, { PUBLIC_URL: origin });
+    gateway = started;
+    const { port, setupToken } = started;
+    token.port = port;
+    token.key = await makeKey(origin, setupToken);
     return {
       key: token.key,
-      gatewayUrl: (path) => `http://127.0.0.1:${token.port ?? 0}${path}`,
+      gatewayUrl: (path) => `http://127.0.0.1:${port}${path}`,
       urlOf: (server) => `${origin}/mcp${server === undefined ? '' : `/${server}`}`,
-      close,
+      close: async () => {
+        stopProxy();
+        await started.close();
+      },
     };
   } catch (error) {
-    await close();
+    stopProxy();
+    await gateway?.close();
     throw error;
   }
 }
