@@ -212,27 +212,43 @@ describe('all servers of a user at one MCP endpoint', () => {
     expect(endpoints[0]).toContain('[404,');
   });
 
-  verifies('mcp.list.partial', 'and what is left is whole', async () => {
-    const fine = await scene.serve({ era: 'legacy', tools: [named('echo')] });
+  verifies('mcp.list.partial', 'one of ten, in both eras, and what is left is whole', async () => {
+    const fine = await Promise.all(
+      Array.from({ length: 9 }, (_, index) => scene.serve({ era: 'legacy', tools: [named(`t${index}`)] })),
+    );
     const hanging = await scene.serve({ era: 'legacy', respond: () => 'hang' });
-    const [ada] = (await scene.begin(
+    const [ada, bob] = (await scene.begin(
       yamlWith({
-        fine: http(fine.url),
         hanging: http(hanging.url),
-        signed: http(fine.url, { requiresOAuth: true }),
+        ...Object.fromEntries(fine.map(({ url }, index) => [`fine${index}`, http(url)])),
+        signed: http(fine[0]!.url, { requiresOAuth: true, access: { roles: ['ADMIN'] } }),
       }),
-    )) as [Person];
-    const client = await wireClient(ada, scene.gateway.url);
-    const { names, meta } = await list(client);
-    expect(names).toEqual(['fine__echo']);
-    expect(meta['behalf/servers']).toEqual([
-      { server: 'hanging', state: 'unreachable', code: 'MCP_TIMEOUT' },
+      [{ name: 'Ada', role: 'ADMIN' }, 'Bob'],
+    )) as [Person, Person];
+    const [adas, bobs] = [await wireClient(ada, scene.gateway.url), await wireClient(bob, scene.gateway.url)];
+    const legacy = await legacyClient(bobs);
+    // It never answers: whoever is answered was not made to wait for it.
+    const [toBob, before, toAda] = await Promise.all([list(bobs), legacy.request('tools/list'), list(adas)]);
+    const names = fine.map((_, index) => `fine${index}__t${index}`);
+    const unreachable = { server: 'hanging', state: 'unreachable', code: 'MCP_TIMEOUT' };
+    expect(hanging.requests.length).toBeGreaterThan(0);
+    expect(toBob.names).toEqual(names);
+    expect(toBob.meta['behalf/servers']).toEqual([unreachable]);
+    expect(before.answer.result).toMatchObject({
+      tools: names.map((name) => ({ name })),
+      _meta: { 'behalf/servers': [unreachable] },
+    });
+    expect(toAda.names).toEqual(names);
+    expect(toAda.meta['behalf/servers']).toEqual([
+      unreachable,
       {
         ...{ server: 'signed', state: 'needs_authorization', code: 'MCP_AUTHORIZATION_REQUIRED' },
         connectUrl: expect.stringMatching(/^http:\/\/.*\/servers\/signed$/) as unknown,
       },
     ]);
-    expect(await say(client, 'fine__echo')).toBe('echo');
+    expect(await Promise.all(names.map((name) => say(bobs, name)))).toEqual(
+      fine.map((_, index) => `t${index}`),
+    );
   });
 
   verifies('mcp.list.cursor', 'for nobody else, and for no other list', async () => {
