@@ -33,6 +33,10 @@ export const mcpDoor = {
   'mcp.session.ended': ['done', 'A session that was ended is gone on every replica.'],
   'mcp.session.answers': ['done', 'An answer to what this session was never asked reaches nobody.'],
   'mcp.session.replicas': ['done', 'A session that began at one replica is served by every other.'],
+  'mcp.replicas.lost': [
+    'done',
+    'A replica that dies takes the streams that it held with it, and nothing else.',
+  ],
   'mcp.modern.discover': ['done', 'A client without a session finds out what is here, and calls at once.'],
   'mcp.modern.results': ['done', 'Every result says its kind and who gave it; lists and reads are private.'],
   'mcp.modern.envelope': [
