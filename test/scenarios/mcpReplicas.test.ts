@@ -101,7 +101,7 @@ describe('MCP clients of several replicas', () => {
     const others = [await listen(first), await listen(second)];
 
     third.signal('SIGKILL');
-    const [lost] = running.filter(({ holder }) => holder === third.url) as [OpenStream];
+    const lost = running.find(({ holder }) => holder === third.url)!;
     const kept = running.filter((stream) => stream !== lost);
     await eventually('its streams are lost', () => held.ended && lost.ended);
     for (let round = 0; round < 6; round += 1) {
