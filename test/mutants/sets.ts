@@ -90,6 +90,24 @@ export const sets: readonly Mutant[] = [
     replace: '',
   },
   {
+    id: 'sets.run.seen',
+    file: `${folder}/setRuns.ts`,
+    find: '      requireVersion(ifMatch, set.version);\n',
+    replace: '      requireVersion(ifMatch?.slice(0, 0) && ifMatch, set.version);\n',
+  },
+  {
+    id: 'sets.run.seen',
+    file: `${folder}/attemptStep.ts`,
+    find: 'seen === undefined ? undefined : etagOf(seen)',
+    replace: 'seen === undefined ? etagOf(0) : undefined',
+  },
+  {
+    id: 'sets.run.seen',
+    file: `${folder}/readyToRun.ts`,
+    find: "    if (blockVersion !== version) throw new GatewayError('RUN_BLOCK_CHANGED');\n",
+    replace: '',
+  },
+  {
     id: 'sets.run.failed',
     file: `${folder}/attemptStep.ts`,
     find: "'failed' : 'succeeded', mayGoOn: false, result };",

@@ -33,6 +33,10 @@ export const sets = {
     'What all steps of a set miss is named in one answer before anything is asked of anybody.',
   ],
   'sets.run.decided': ['done', 'A run brings nothing to an input that the set decides about.'],
+  'sets.run.seen': [
+    'done',
+    'Who read one version of a set does not run another, and a run sends no step whose block was changed since it began.',
+  ],
   'sets.run.failed': ['done', 'A step whose tool failed ends the run, and resuming does not ask it again.'],
   'sets.run.not-sent': ['done', 'A run goes on with a step that failed before it was sent.'],
   'sets.run.uncertain': [

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { RunView } from '@behalf/contracts';
 import type { ScriptedTool } from '@behalf/testkit';
 import { eventually, verifies } from '@behalf/testkit';
 import { afterEach, describe, expect } from '@jest/globals';
@@ -181,6 +182,61 @@ describe('a run of a set', () => {
     await ada.post(`/api/mcp/approvals/${wait?.kind === 'approval' ? wait.id : ''}`, { approve: true });
     expect((await resumed(ada, run.id)).state).toBe('succeeded');
     expect([sent('quick'), sent('write')]).toEqual([2, 1]);
+  });
+
+  const change = async (who: Person, path: string) => {
+    const { status } = await who.send('PATCH', `/api/mcp/${path}`, { title: 'What nobody read' });
+    expect(status).toBe(200);
+  };
+  const blockOf = (run: RunView, at: number) => `blocks/${run.steps[at]?.block ?? ''}`;
+
+  verifies('sets.run.seen', 'begins only with the version of the set that was read', async () => {
+    const { ada, id, sent } = await begin({ name: 'write', handler: () => said('wrote') });
+    const runSeen = (version: string) =>
+      answered<RunView & { code?: string }>(
+        ada.send('POST', `/api/mcp/sets/${id}/run`, {}, { 'if-match': version }),
+      );
+    await change(ada, `sets/${id}`);
+    const { status, body } = await runSeen('"1"');
+    expect([status, body.code]).toEqual([412, 'VERSION_CONFLICT']);
+    const listed = await answered<{ runs: unknown[] }>(ada.get(`/api/mcp/sets/${id}/runs`));
+    expect([listed.body.runs, sent('quick')]).toEqual([[], 0]);
+    const begun = await runSeen('"2"');
+    expect(begun.status).toBe(202);
+    expect((await runEnded(ada, begun.body.id)).state).toBe('succeeded');
+  });
+
+  verifies('sets.run.seen', 'ends before a step whose block was changed since it began', async () => {
+    const { tool, asked, open } = gated('wait');
+    const { ada, id, sent } = await begin(tool);
+    const runId = await beginRun(ada, id);
+    await eventually('the step is under way', () => asked() === 1);
+    await change(ada, blockOf(await viewRun(ada, runId), 2));
+    open();
+    const run = await runEnded(ada, runId);
+    expect([states(run), run.steps[2]?.code, run.resumable]).toEqual([
+      ...[['failed', 'succeeded', 'succeeded', 'failed'], 'RUN_BLOCK_CHANGED', false],
+    ]);
+    const { status, body } = await askResume(ada, runId);
+    expect([status, body.code, sent('quick')]).toEqual([409, 'RUN_BLOCK_CHANGED', 1]);
+    expect((await ran(ada, id)).state).toBe('succeeded');
+  });
+
+  verifies('sets.run.seen', 'is not resumed when a block that is left was changed meanwhile', async () => {
+    const { server, ada, id, sent } = await begin({ name: 'write', handler: () => said('wrote') });
+    server.change({
+      respond: ({ message }) => (message?.params?.['name'] === 'write' ? { status: 429 } : undefined),
+    });
+    const run = await ran(ada, id);
+    expect([run.state, run.resumable]).toEqual(['failed', true]);
+    server.change({ respond: () => undefined });
+    const before = sent('write');
+    // Not the next one: the one after it.
+    await change(ada, blockOf(run, 2));
+    const { status, body } = await askResume(ada, run.id);
+    expect([status, body.code]).toEqual([409, 'RUN_BLOCK_CHANGED']);
+    expect([sent('quick'), sent('write') - before]).toEqual([1, 0]);
+    expect(states(await viewRun(ada, run.id))).toEqual(states(run));
   });
 
   verifies('sets.run.account', 'stops when the account of its user is disabled meanwhile', async () => {

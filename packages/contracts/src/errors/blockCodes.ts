@@ -68,6 +68,11 @@ export const blockErrorKinds = {
     title: 'This run cannot go on',
     action: 'Look at its state; start another run of the set.',
   },
+  RUN_BLOCK_CHANGED: {
+    status: 409,
+    title: 'A block of this run was changed after the run began',
+    action: 'Look at what the block is now, then start another run of the set.',
+  },
   RUN_OUTCOME_UNCERTAIN: {
     status: 409,
     title: 'A step of this run may or may not have run, and is not repeated',

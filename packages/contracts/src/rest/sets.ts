@@ -120,7 +120,11 @@ export const SetCheckRequest = z.strictObject(brought);
 export type SetCheckRequest = z.infer<typeof SetCheckRequest>;
 
 /** One step, as its block would be checked. `drift`, `credentials` and the rest are those of blocks. */
-export const CheckedStep = CheckedBlock.extend({ step: z.string() });
+export const CheckedStep = CheckedBlock.extend({
+  step: z.string(),
+  /** Of the block, as it was looked at. */
+  version: z.number().int().optional(),
+});
 export type CheckedStep = z.infer<typeof CheckedStep>;
 
 /** In the order of the steps. `missing` names the steps that wait as `step` and `steps`, beside the ids of their blocks. */
@@ -131,7 +135,7 @@ export const SetCheckView = z.object({
 });
 export type SetCheckView = z.infer<typeof SetCheckView>;
 
-/** `POST /api/mcp/sets/:id/run`. 202 with the run, which goes on; with `Accept: text/event-stream` the events of it. */
+/** `POST /api/mcp/sets/:id/run`, with `If-Match` only if it is that version. 202 with the run, which goes on; with `Accept: text/event-stream` the events of it. */
 export const SetRunRequest = z.strictObject({ ...brought, request: BlockRunRequest.shape.request });
 export type SetRunRequest = z.infer<typeof SetRunRequest>;
 
@@ -250,6 +254,8 @@ export const KeptStep = RunStepView.extend({
   inputs: SetStep.shape.inputs,
   given: values,
   credential: label.optional(),
+  /** Of the block when the run began: another is not run. Runs of earlier releases have none. */
+  blockVersion: z.number().int().optional(),
 });
 export type KeptStep = z.infer<typeof KeptStep>;
 

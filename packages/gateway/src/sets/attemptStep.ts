@@ -1,6 +1,7 @@
 import { httpStatus, type Diagnostic, type ErrorCode, type KeptStep, type StepWait } from '@behalf/contracts';
 import { blockToRun, runStep } from '../blocks/runBlock.ts';
 import type { Block } from '../blocks/sealedBlocks.ts';
+import { etagOf } from '../configure/ifMatch.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { mayRepeat } from '../toolcall/recoverFromRefusal.ts';
 import type { Inbound } from '../toolcall/call.ts';
@@ -35,7 +36,9 @@ export async function attemptStep(
     const inputs = gather(step, before);
     block = await blockToRun(parts, inbound.principal, step.block);
     const asked = { principal: inbound.principal, server: step.server, what: `step ${step.key}` };
-    const run = { id: step.block, block, inputs, credential: step.credential };
+    const { blockVersion: seen } = step;
+    const ifMatch = seen === undefined ? undefined : etagOf(seen);
+    const run = { id: step.block, block, inputs, credential: step.credential, ifMatch };
     const { answer, isRefused } = await parts.around({ ...asked, signal: inbound.signal }, () =>
       runStep(parts, run, inbound),
     );
@@ -100,6 +103,8 @@ function judge(error: unknown, isVouchedFor: () => boolean): Attempt {
     const wait = need?.kind === 'sign_in' ? waitFor(need) : undefined;
     return { state: 'waiting', ...told, ...(wait && { wait }), mayGoOn: true };
   }
+  // The block is not the one with which the run began. It never will be again.
+  if (code === 'VERSION_CONFLICT') return { state: 'failed', code: 'RUN_BLOCK_CHANGED', mayGoOn: false };
   if (code === 'BLOCK_OUTPUT_INVALID') return { state: 'failed', ...told, mayGoOn: false };
   if (cause instanceof UpstreamError) {
     const { outcome, reason } = cause;

@@ -37,7 +37,10 @@ export async function checkSteps(
   );
   return {
     runs: checked.every(({ shown }) => shown.runs),
-    steps: checked.map(({ key, shown }) => ({ step: key, ...shown })),
+    steps: checked.map(({ key, shown, version }) => ({
+      ...{ step: key, ...shown },
+      ...(version !== undefined && { version }),
+    })),
     missing: {
       inputs: checked.flatMap(({ key, inputs }) => inputs.map((input) => ({ ...input, step: key }))),
       credentials: groupNeeds(
@@ -49,12 +52,17 @@ export async function checkSteps(
   };
 }
 
+/** With the version of the block that was looked at; none: there is no block for the caller. */
+interface CheckedWithVersion extends Checked {
+  readonly version?: number;
+}
+
 async function checkStep(
   parts: RunBlockParts,
   inbound: Inbound,
   step: SetStep,
   brought: SetCheckRequest,
-): Promise<Checked> {
+): Promise<CheckedWithVersion> {
   const { block: id } = step;
   const block = (await seeSaved(parts, blockShelf(parts), inbound.principal, id))?.thing;
   if (!block) return { shown: { id, state: 'not_found', runs: false }, inputs: [], waiting: [] };
@@ -62,13 +70,14 @@ async function checkStep(
   try {
     const given = givenTo(step, ownOf(brought.inputs, step.key) ?? {});
     const promised = Object.keys(step.inputs).filter((name) => step.inputs[name]?.mode === 'from');
-    return await checkBlock(parts, { ...inbound, credential }, block, { given, promised });
+    const checked = await checkBlock(parts, { ...inbound, credential }, block, { given, promised });
+    return { ...checked, version: block.version };
   } catch (error) {
     if (!(error instanceof GatewayError) || error.code !== 'BLOCK_INPUTS_INVALID') throw error;
     const { title, tool } = block;
     const errors = [...(error.errors ?? [])];
     const shown = { id, title, tool, state: 'broken', runs: false, code: error.code, errors } as const;
-    return { shown, inputs: [], waiting: [] };
+    return { shown, inputs: [], waiting: [], version: block.version };
   }
 }
 

@@ -38,11 +38,12 @@ export function firstSteps(
   brought: SetCheckRequest,
 ): KeptStep[] {
   return steps.map((step, at) => {
-    const { title = '', server, tool = '' } = check.steps[at] ?? {};
+    const { title = '', server, tool = '', version } = check.steps[at] ?? {};
     return {
       ...{ ...step, title, server: server?.name ?? '', tool },
       ...{ state: 'pending', startedAt: null, endedAt: null, mayGoOn: false, given: {} },
       ...broughtTo(step.key, brought),
+      ...(version !== undefined && { blockVersion: version }),
     };
   });
 }
@@ -50,6 +51,20 @@ export function firstSteps(
 /** The steps that have not succeeded, with what is brought to them over what was before. */
 export function leftOf({ steps, done }: Pick<Run, 'steps' | 'done'>, brought: SetCheckRequest): KeptStep[] {
   return steps.slice(done).map((step) => ({ ...step, ...broughtTo(step.key, brought, step) }));
+}
+
+/**
+ * RUN_BLOCK_CHANGED unless the blocks are still those with which the run began: whoever may edit one decides what it fixes. Steps
+ * of earlier releases take the one that is there.
+ */
+export function sameBlocks(steps: readonly KeptStep[], check: SetCheckView): KeptStep[] {
+  return steps.map((step, at) => {
+    const version = check.steps[at]?.version;
+    if (version === undefined) return step;
+    const { blockVersion = version } = step;
+    if (blockVersion !== version) throw new GatewayError('RUN_BLOCK_CHANGED');
+    return { ...step, blockVersion };
+  });
 }
 
 /** All that steps are brought by now, by their keys. */

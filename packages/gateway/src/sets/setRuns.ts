@@ -11,12 +11,13 @@ import { blockToRun } from '../blocks/runBlock.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import { findSaved } from '../saved/findSaved.ts';
+import { requireVersion, type WriteCondition } from '../saved/writeSaved.ts';
 import { requestFields } from '../toolcall/requestFields.ts';
 import { mayRunAgain } from './attemptStep.ts';
 import { checkSteps } from './checkSet.ts';
 import { LEASE_MS, RUN_KEPT_MS } from './limits.ts';
 import type { Asking, RunSetParts } from './parts.ts';
-import { allOf, firstSteps, leftOf, requireRoom, requireRunnable } from './readyToRun.ts';
+import { allOf, firstSteps, leftOf, requireRoom, requireRunnable, sameBlocks } from './readyToRun.ts';
 import { startRunJob, type RunJob, type RunListener } from './runJob.ts';
 import { runEvent } from './runEvent.ts';
 import { isResumable, runLease, runSummary, runView, stateOf } from './runView.ts';
@@ -31,9 +32,14 @@ export interface BegunRun {
 }
 
 export interface SetRuns {
-  /** Nothing runs unless all of it would: SET_INCOMPLETE. It goes on when who began it leaves. */
-  start(asking: Asking, setId: string, request: SetRunRequest, listener?: RunListener): Promise<BegunRun>;
-  /** From the first step that has not succeeded. RUN_OUTCOME_UNCERTAIN where that may have run and must not again. */
+  /** Nothing runs unless all of it would, and is what was read: SET_INCOMPLETE, VERSION_CONFLICT. It goes on when who began it leaves. */
+  start(
+    asking: Asking,
+    setId: string,
+    request: SetRunRequest & WriteCondition,
+    listener?: RunListener,
+  ): Promise<BegunRun>;
+  /** From the first step that has not succeeded. RUN_BLOCK_CHANGED where a block that is left is another now; RUN_OUTCOME_UNCERTAIN where that may have run and must not again. */
   resume(asking: Asking, runId: string, request: RunResumeRequest, listener?: RunListener): Promise<BegunRun>;
   /** Ends it, here or wherever it runs. What has ended stays as it is. */
   cancel(principal: UserPrincipal, runId: string): Promise<RunView>;
@@ -100,9 +106,11 @@ export function createSetRuns(parts: RunSetParts): SetRuns {
   }
 
   return {
-    async start(asking, setId, { request, ...brought }, listener) {
+    async start(asking, setId, { request, ifMatch, ...brought }, listener) {
       const { principal } = asking;
       const { thing: set } = await findSaved(parts, setShelf(parts), principal, setId);
+      // Whoever may edit it decides what its steps do: who read one version does not run another.
+      requireVersion(ifMatch, set.version);
       const check = await checkSteps(parts, asking, set.steps, brought);
       requireRunnable(check);
       const steps = firstSteps(set.steps, check, brought);
@@ -131,10 +139,13 @@ export function createSetRuns(parts: RunSetParts): SetRuns {
         const run = await find(principal, runId);
         const state = run.state === 'running' ? 'interrupted' : run.state;
         const next = run.steps[run.done];
+        if (state === 'failed' && next?.code === 'RUN_BLOCK_CHANGED') throw new GatewayError(next.code);
         // Of one that is uncertain the rule is asked again, once the tools are known.
         if (state !== 'uncertain' && !isResumable(run, state)) throw new GatewayError('RUN_NOT_RESUMABLE');
-        const left = leftOf(run, brought);
-        requireRunnable(await checkSteps(parts, asking, left, allOf(left, brought)));
+        const wanted = leftOf(run, brought);
+        const check = await checkSteps(parts, asking, wanted, allOf(wanted, brought));
+        const left = sameBlocks(wanted, check);
+        requireRunnable(check);
         requireRoom(left);
         if (next && isUncertain(next) && !(await maySend(asking, next))) {
           await settle(run, { state: 'uncertain' });

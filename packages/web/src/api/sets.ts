@@ -83,8 +83,10 @@ export async function removeSet(id: string): Promise<void> {
 /** By the key of the step. */
 export type StepInputs = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-export function startRun(id: string, inputs: StepInputs): Promise<RunView> {
-  return request(`${setPath(id)}/run`, { method: 'POST', body: { inputs } });
+/** Only if it is still the version that was read. */
+export function startRun(id: string, version: number, inputs: StepInputs): Promise<RunView> {
+  const headers = { 'If-Match': `"${version}"` };
+  return request(`${setPath(id)}/run`, { method: 'POST', body: { inputs }, headers });
 }
 
 export function cancelRun(id: string): Promise<RunView> {

@@ -2,6 +2,7 @@ import { RunResumeRequest, SetCheckRequest, SetRunRequest, SetsQuery } from '@be
 import { checkSet, type RunSetParts, type SetRuns } from '@behalf/gateway';
 import type { Route } from '../../../http.ts';
 import { parseBody, readBody } from '../../../middleware/body.ts';
+import { conditionOf } from '../servers/condition.ts';
 import { askingOf, userOf } from './askingOf.ts';
 import { showRun, type ShowRunParts } from './showRun.ts';
 
@@ -34,7 +35,7 @@ export function runningSetRoutes(running: RunningParts): Route[] {
       scope: 'mcp',
       async handle(req, res, caller) {
         const { id } = req.params as { id: string };
-        const request = readBody(req, SetRunRequest);
+        const request = { ...readBody(req, SetRunRequest), ...conditionOf(req) };
         const asking = askingOf(req, res, caller);
         await showRun(running, { req, res }, (listener) => setRuns.start(asking, id, request, listener));
       },

@@ -28,7 +28,7 @@ export function SetRunner({ set }: { readonly set: SetView }) {
   const forms = useRef(new Map<string, ToolForm>());
   const element = useRef<HTMLFormElement>(null);
   const starting = useMutation({
-    mutationFn: (inputs: StepInputs) => startRun(set.id, inputs),
+    mutationFn: (inputs: StepInputs) => startRun(set.id, set.version, inputs),
     onSuccess: (run) => {
       client.setQueryData(runQuery(run.id).queryKey, run);
       setParams({ run: run.id }, { replace: true });
