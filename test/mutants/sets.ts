@@ -80,8 +80,8 @@ export const sets: readonly Mutant[] = [
   {
     id: 'sets.run.missing',
     file: `${folder}/setRuns.ts`,
-    find: '      requireRunnable(check);\n',
-    replace: '',
+    find: '      requireRunnable(check);\n      const steps',
+    replace: '      const steps',
   },
   {
     id: 'sets.run.decided',
@@ -106,6 +106,12 @@ export const sets: readonly Mutant[] = [
     file: `${folder}/readyToRun.ts`,
     find: "    if (blockVersion !== version) throw new GatewayError('RUN_BLOCK_CHANGED');\n",
     replace: '',
+  },
+  {
+    id: 'sets.run.seen',
+    file: `${folder}/setRuns.ts`,
+    find: '      requireSeen(check, blocks);\n',
+    replace: '      requireSeen(check, {});\n',
   },
   {
     id: 'sets.run.failed',

@@ -14,6 +14,7 @@ import { http, yamlWith } from './serverYaml.ts';
 import {
   askCancel,
   askResume,
+  askRun,
   beginRun,
   ran,
   resumed,
@@ -204,6 +205,16 @@ describe('a run of a set', () => {
     const begun = await runSeen('"2"');
     expect(begun.status).toBe(202);
     expect((await runEnded(ada, begun.body.id)).state).toBe('succeeded');
+  });
+
+  verifies('sets.run.seen', 'begins only with the versions of the blocks that were read', async () => {
+    const { ada, id, sent } = await begin({ name: 'write', handler: () => said('wrote') });
+    const before = await ran(ada, id, { blocks: { a: 1, b: 1 } });
+    expect([before.state, sent('write')]).toEqual(['succeeded', 1]);
+    await change(ada, blockOf(before, 1));
+    const { status, body } = await askRun(ada, id, { blocks: { a: 1, b: 1 } });
+    expect([status, body.code, sent('quick')]).toEqual([412, 'VERSION_CONFLICT', 2]);
+    expect((await ran(ada, id, { blocks: { a: 1, b: 2 } })).state).toBe('succeeded');
   });
 
   verifies('sets.run.seen', 'ends before a step whose block was changed since it began', async () => {

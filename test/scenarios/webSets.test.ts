@@ -53,6 +53,53 @@ describeWith('chromium', 'sets in the interface', () => {
   );
 
   verifies(
+    'web.sets.seen',
+    'what a set and its blocks bring is read before it runs, and nothing else is run',
+    async () => {
+      const page = await scene.visit('fay');
+      const value = (is: unknown) => ({ mode: 'fixed', value: is });
+      const first = await save(page, '/api/mcp/blocks', { server: 'desk', tool: 'report', title: 'Read' });
+      const said = { server: 'desk', tool: 'echo', title: 'Say' };
+      const twice = await save(page, '/api/mcp/blocks', { ...said, inputs: { times: value(2) } });
+      const text = { mode: 'from', step: 'a', pointer: '/rows/0/city' };
+      const id = await save(page, '/api/mcp/sets', {
+        title: 'Brings all of it',
+        steps: [
+          { key: 'a', block: first },
+          { key: 'b', block: twice, inputs: { text } },
+          { key: 'c', block: twice, inputs: { text: value('by the set') } },
+        ],
+      });
+      await page.goto(`${scene.home}/sets/${id}`);
+      const step = (name: string) => page.getByRole('region', { name, exact: true });
+      const read = (name: string) => step(name).innerText();
+      await step('3. Say').getByText('by the set', { exact: true }).waitFor();
+      await step('2. Say').getByText('text ← step 1, /rows/0/city', { exact: true }).waitFor();
+      expect(await read('2. Say')).toMatch(/desk[^]*Filled in by the block[^]*times[^]*2/);
+      expect(await read('2. Say')).not.toContain('Filled in by the set');
+      expect(await read('3. Say')).toMatch(/desk[^]*Filled in by the set[^]*Filled in by the block/);
+      const other = { inputs: { times: value(3) } };
+      // As late as can be: after the page has read it for the last time.
+      await page.route(
+        '**/run',
+        async (route) => {
+          await askRest(page, 'PATCH', `/api/mcp/blocks/${twice}`, other);
+          await route.continue();
+        },
+        { times: 1 },
+      );
+      await run(page);
+      await page.getByText('The set or one of its blocks was changed since you opened it').waitFor();
+      expect(await shown(page).count()).toBe(0);
+      await eventually('what it is now is shown', async () => /times[^]*3/.test(await read('2. Say')));
+      await run(page);
+      await shown(page).getByText('Oslo Oslo Oslo', { exact: true }).waitFor();
+      await page.context().close();
+    },
+    120_000,
+  );
+
+  verifies(
     'web.sets.cancel',
     'one that takes long is cancelled, and found among the runs later',
     async () => {

@@ -136,7 +136,12 @@ export const SetCheckView = z.object({
 export type SetCheckView = z.infer<typeof SetCheckView>;
 
 /** `POST /api/mcp/sets/:id/run`, with `If-Match` only if it is that version. 202 with the run, which goes on; with `Accept: text/event-stream` the events of it. */
-export const SetRunRequest = z.strictObject({ ...brought, request: BlockRunRequest.shape.request });
+export const SetRunRequest = z.strictObject({
+  ...brought,
+  /** The versions of the blocks that the caller has read, by the key of the step: of these no other is run. */
+  blocks: z.record(StepKey, z.number().int()).default({}),
+  request: BlockRunRequest.shape.request,
+});
 export type SetRunRequest = z.infer<typeof SetRunRequest>;
 
 /** `POST /api/mcp/runs/:runId/resume`: over what the run brought, for steps that have not run. */

@@ -1,4 +1,4 @@
-import type { KeptStep, SetCheckRequest, SetCheckView, SetStep } from '@behalf/contracts';
+import type { KeptStep, SetCheckRequest, SetCheckView, SetRunRequest, SetStep } from '@behalf/contracts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { ownOf } from './checkSet.ts';
 import { LARGEST_GIVEN } from './limits.ts';
@@ -21,6 +21,16 @@ export function requireRunnable({ runs, steps, missing }: SetCheckView): void {
           ],
     );
   throw new GatewayError('SET_INCOMPLETE', { missing, ...(errors.length > 0 && { errors }) });
+}
+
+/** VERSION_CONFLICT where the runner has read another version of a block than the one that would run. */
+export function requireSeen({ steps }: SetCheckView, blocks: SetRunRequest['blocks']): void {
+  for (const { step, version } of steps) {
+    const seen = ownOf(blocks, step);
+    // Of a block that is not there more is told than that.
+    if (seen !== undefined && version !== undefined && seen !== version)
+      throw new GatewayError('VERSION_CONFLICT');
+  }
 }
 
 const messages: Readonly<Record<string, string>> = {

@@ -17,7 +17,15 @@ import { mayRunAgain } from './attemptStep.ts';
 import { checkSteps } from './checkSet.ts';
 import { LEASE_MS, RUN_KEPT_MS } from './limits.ts';
 import type { Asking, RunSetParts } from './parts.ts';
-import { allOf, firstSteps, leftOf, requireRoom, requireRunnable, sameBlocks } from './readyToRun.ts';
+import {
+  allOf,
+  firstSteps,
+  leftOf,
+  requireRoom,
+  requireRunnable,
+  requireSeen,
+  sameBlocks,
+} from './readyToRun.ts';
 import { startRunJob, type RunJob, type RunListener } from './runJob.ts';
 import { runEvent } from './runEvent.ts';
 import { isResumable, runLease, runSummary, runView, stateOf } from './runView.ts';
@@ -106,12 +114,13 @@ export function createSetRuns(parts: RunSetParts): SetRuns {
   }
 
   return {
-    async start(asking, setId, { request, ifMatch, ...brought }, listener) {
+    async start(asking, setId, { request, ifMatch, blocks, ...brought }, listener) {
       const { principal } = asking;
       const { thing: set } = await findSaved(parts, setShelf(parts), principal, setId);
       // Whoever may edit it decides what its steps do: who read one version does not run another.
       requireVersion(ifMatch, set.version);
       const check = await checkSteps(parts, asking, set.steps, brought);
+      requireSeen(check, blocks);
       requireRunnable(check);
       const steps = firstSteps(set.steps, check, brought);
       requireRoom(steps);

@@ -80,13 +80,16 @@ export async function removeSet(id: string): Promise<void> {
   await send(setPath(id), { method: 'DELETE' });
 }
 
-/** By the key of the step. */
-export type StepInputs = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+/** A set as somebody runs it: the versions are those they have seen, and others are not run. */
+export interface SetRunInput {
+  readonly version: number;
+  /** By the key of the step, as are the versions of the blocks. */
+  readonly inputs: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly blocks: Readonly<Record<string, number>>;
+}
 
-/** Only if it is still the version that was read. */
-export function startRun(id: string, version: number, inputs: StepInputs): Promise<RunView> {
-  const headers = { 'If-Match': `"${version}"` };
-  return request(`${setPath(id)}/run`, { method: 'POST', body: { inputs }, headers });
+export function startRun(id: string, { version, ...body }: SetRunInput): Promise<RunView> {
+  return request(`${setPath(id)}/run`, { method: 'POST', body, headers: { 'If-Match': `"${version}"` } });
 }
 
 export function cancelRun(id: string): Promise<RunView> {

@@ -3,20 +3,27 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, type SubmitEvent } from 'react';
 import { useSearchParams } from 'wouter';
 import { ApiError } from '../../api/apiError.ts';
+import { blocksChanged } from '../../api/blocks.ts';
 import { segment } from '../../api/request.ts';
-import { runQuery, runsQuery, setCheckQuery, startRun, type StepInputs } from '../../api/sets.ts';
+import {
+  runQuery,
+  runsQuery,
+  setCheckQuery,
+  setsChanged,
+  startRun,
+  type SetRunInput,
+} from '../../api/sets.ts';
 import styles from '../../blocks/run/BlockRunner.module.css';
 import { NeedsCard } from '../../blocks/run/NeedsCard.tsx';
 import { focusFirstInvalid } from '../../schemaForm/focusFirstControl.ts';
 import { strings } from '../../strings/strings.ts';
-import type { ToolForm } from '../../tools/useToolForm.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Card } from '../../ui/Card.tsx';
 import { Icon } from '../../ui/Icon.tsx';
-import { ErrorNotice } from '../../ui/Notice.tsx';
+import { ErrorNotice, Notice } from '../../ui/Notice.tsx';
 import { PastRuns } from './PastRuns.tsx';
 import { RunProgress } from './RunProgress.tsx';
-import { StepFields } from './StepFields.tsx';
+import { StepFields, type ShownStep } from './StepFields.tsx';
 
 /** What a set asks for, what it needs first, how far its run is, and the runs before. Which run is shown stands in the address. */
 export function SetRunner({ set }: { readonly set: SetView }) {
@@ -25,10 +32,12 @@ export function SetRunner({ set }: { readonly set: SetView }) {
   const [params, setParams] = useSearchParams();
   const shown = params.get('run');
   const check = useQuery(setCheckQuery(set.id));
-  const forms = useRef(new Map<string, ToolForm>());
+  const steps = useRef(new Map<string, ShownStep>());
   const element = useRef<HTMLFormElement>(null);
   const starting = useMutation({
-    mutationFn: (inputs: StepInputs) => startRun(set.id, set.version, inputs),
+    mutationFn: (run: SetRunInput) => startRun(set.id, run),
+    onError: (error) =>
+      isChanged(error) && Promise.all([setsChanged(client), blocksChanged(client)]).then(() => undefined),
     onSuccess: (run) => {
       client.setQueryData(runQuery(run.id).queryKey, run);
       setParams({ run: run.id }, { replace: true });
@@ -38,10 +47,17 @@ export function SetRunner({ set }: { readonly set: SetView }) {
 
   function submit(event: SubmitEvent): void {
     event.preventDefault();
-    const read = set.steps.map(({ key }) => [key, forms.current.get(key)?.submit()] as const);
-    const wanting = read.some(([key, inputs]) => forms.current.has(key) && !inputs);
-    if (wanting) requestAnimationFrame(() => focusFirstInvalid(element.current));
-    else starting.mutate(Object.fromEntries(read.map(([key, inputs = {}]) => [key, inputs])));
+    const read = [...steps.current].map(([key, { form }]) => [key, form.submit()] as const);
+    if (read.some(([, inputs]) => !inputs)) {
+      requestAnimationFrame(() => focusFirstInvalid(element.current));
+      return;
+    }
+    const inputs = Object.fromEntries(read.map(([key, given = {}]) => [key, given]));
+    // No version: a block that is not shown yet is not run.
+    const blocks = Object.fromEntries(
+      set.steps.map(({ key }) => [key, steps.current.get(key)?.version ?? 0]),
+    );
+    starting.mutate({ version: set.version, inputs, blocks });
   }
 
   const { error } = starting;
@@ -54,7 +70,7 @@ export function SetRunner({ set }: { readonly set: SetView }) {
       <Card aria-label={words.title}>
         <form ref={element} className={styles['form']} noValidate onSubmit={submit}>
           {set.steps.map((step, index) => (
-            <StepFields key={step.key} {...{ step, index, forms }} />
+            <StepFields key={step.key} {...{ step, index }} steps={set.steps} shown={steps} />
           ))}
           <div className={styles['actions']}>
             <Button
@@ -68,7 +84,12 @@ export function SetRunner({ set }: { readonly set: SetView }) {
           </div>
         </form>
       </Card>
-      {error !== null && <ErrorNotice error={error} />}
+      {error !== null && !isChanged(error) && <ErrorNotice error={error} />}
+      {isChanged(error) && (
+        <Notice tone="danger" title={words.changedTitle}>
+          {words.changedText}
+        </Notice>
+      )}
       {missing && missing.credentials.length > 0 && (
         <NeedsCard
           missing={missing}
@@ -87,4 +108,8 @@ export function SetRunner({ set }: { readonly set: SetView }) {
       <PastRuns set={set.id} shown={shown} onShow={(run) => setParams({ run })} />
     </>
   );
+}
+
+function isChanged(error: unknown): boolean {
+  return error instanceof ApiError && error.code === 'VERSION_CONFLICT';
 }

@@ -8,19 +8,28 @@ import { strings } from '../../strings/strings.ts';
 import { ToolFields } from '../../tools/ToolRunner.tsx';
 import { useToolForm, type ToolForm } from '../../tools/useToolForm.ts';
 import { Skeleton } from '../../ui/Skeleton.tsx';
+import { StepBrought } from './StepBrought.tsx';
 
-/** The forms of the steps, by key: whoever runs the set reads all of them. */
-export type StepForms = RefObject<Map<string, ToolForm>>;
+/** The form of a step, and the version of the block that is shown with it. */
+export interface ShownStep {
+  readonly form: ToolForm;
+  readonly version: number;
+}
 
-/** What one step still asks for: neither its block nor the set brings it. */
+/** By key: whoever runs the set reads all of them. */
+export type ShownSteps = RefObject<Map<string, ShownStep>>;
+
+/** What one step brings, and what it still asks for. */
 export function StepFields({
-  step,
+  steps,
   index,
-  forms,
+  step,
+  shown,
 }: {
-  readonly step: SetStep;
+  readonly steps: readonly SetStep[];
   readonly index: number;
-  readonly forms: StepForms;
+  readonly step: SetStep;
+  readonly shown: ShownSteps;
 }) {
   const words = strings.sets.run;
   const { data: block, error } = useQuery(blockQuery(step.block));
@@ -31,7 +40,8 @@ export function StepFields({
       {block && <p className={styles['muted']}>{strings.blocks.of(block.tool, block.server.name)}</p>}
       {!block && error === null && <Skeleton lines={2} />}
       {!block && error !== null && <p className={styles['hint']}>{words.blockGone}</p>}
-      {block && <Asked block={block} step={step} forms={forms} />}
+      {block && <StepBrought {...{ step, steps, block }} />}
+      {block && <Asked {...{ block, step, shown }} />}
     </section>
   );
 }
@@ -39,11 +49,11 @@ export function StepFields({
 function Asked({
   block,
   step,
-  forms,
+  shown,
 }: {
   readonly block: BlockView;
   readonly step: SetStep;
-  readonly forms: StepForms;
+  readonly shown: ShownSteps;
 }) {
   const inputs = useMemo<BlockInputs>(() => {
     const brought = Object.keys(step.inputs).map((name) => [name, { mode: 'fixed', value: null }] as const);
@@ -53,8 +63,8 @@ function Asked({
   const first = useMemo(() => proposedInputs(schema, inputs), [schema, inputs]);
   const form = useToolForm(schema, first);
   useEffect(() => {
-    const all = forms.current;
-    all.set(step.key, form);
+    const all = shown.current;
+    all.set(step.key, { form, version: block.version });
     return () => void all.delete(step.key);
   });
   const { node } = form.form;

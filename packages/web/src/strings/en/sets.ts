@@ -64,6 +64,12 @@ const run = {
   progress: (done: number, total: number) => `${done} of ${total} steps done`,
   stepOf: (index: number, title: string) => `${index}. ${title}`,
   noInputs: 'It asks for nothing.',
+  taken: 'Taken from earlier steps',
+  takenFrom: (input: string, step: number, pointer: string) =>
+    `${input} ← step ${step}, ${pointer === '' ? 'the whole result' : pointer}`,
+  fixed: 'Filled in by the set',
+  changedTitle: 'The set or one of its blocks was changed since you opened it',
+  changedText: 'Nothing was run. It is loaded anew: look at what it does now, then run it again.',
   blockGone: 'The block of this step is not there for you. Ask who shared the set.',
   current: 'This run',
   past: 'Your runs',
