@@ -194,6 +194,18 @@ export const sets: readonly Mutant[] = [
     replace: 'const isLost = size > LARGEST_RESULT * 99 || others + size > LARGEST_RESULTS * 99;',
   },
   {
+    id: 'sets.run.lost',
+    file: `${folder}/lostRuns.ts`,
+    find: "if (run?.state === 'running') await runs.replace(await stopped(run));",
+    replace: "if (run?.state === 'waiting') await runs.replace(await stopped(run));",
+  },
+  {
+    id: 'sets.run.limit',
+    file: `${folder}/lostRuns.ts`,
+    find: "  throw new GatewayError('RUN_LIMIT');",
+    replace: '  return resumed;',
+  },
+  {
     id: 'sets.run.limit',
     file: `${stores}/sqlite/runs.ts`,
     find: "['n']) >= most) return 'full';",

@@ -70,6 +70,10 @@ export const sets = {
     'done',
     'What a run is given and keeps has an end; a result that is too large is not kept.',
   ],
+  'sets.run.lost': [
+    'done',
+    'Runs whose replica is gone keep nobody from beginning another; what was under way in them is uncertain.',
+  ],
   'sets.run.limit': ['done', 'Nobody has more runs under way than allowed, and the answer says so.'],
   'stores.runs.round-trip': [
     'done',

@@ -250,6 +250,28 @@ describe('a run of a set', () => {
     expect(states(await viewRun(ada, run.id))).toEqual(states(run));
   });
 
+  verifies('sets.run.limit', 'is not resumed beside as many as one may have under way', async () => {
+    const { tool, asked, open } = gated('wait');
+    const { server, ada, id } = await begin(tool);
+    const isWait = (message?: { params?: Readonly<Record<string, unknown>> }) =>
+      message?.params?.['name'] === 'wait';
+    server.change({ respond: ({ message }) => (isWait(message) ? { status: 429 } : undefined) });
+    const run = await ran(ada, id);
+    expect([run.state, run.resumable]).toEqual(['failed', true]);
+    server.change({ respond: () => undefined });
+    const wait = run.steps[1]?.block;
+    const alone = await saveSet(ada, [{ key: 'a', block: wait }]);
+    const ids: string[] = [];
+    for (let i = 0; i < 20; i += 1) ids.push(await beginRun(ada, alone.id));
+    await eventually('they are under way', () => asked() === 20);
+    const { status, body } = await askResume(ada, run.id);
+    expect([status, body.code]).toEqual([409, 'RUN_LIMIT']);
+    expect(states(await viewRun(ada, run.id))).toEqual(states(run));
+    open();
+    for (const each of ids) expect((await runEnded(ada, each)).state).toBe('succeeded');
+    expect((await resumed(ada, run.id)).state).toBe('succeeded');
+  });
+
   verifies('sets.run.account', 'stops when the account of its user is disabled meanwhile', async () => {
     const { tool, asked, open } = gated('wait');
     const server = await scene.serve({ era: 'legacy', tools: [tool] });
@@ -337,6 +359,41 @@ describe('a run whose replica is gone', () => {
       expect(
         server.received('tools/call').filter(({ message }) => message?.params?.['name'] === 'quick'),
       ).toHaveLength(2);
+    },
+    60_000,
+  );
+
+  verifies(
+    'sets.run.lost',
+    'does not count as under way when another begins',
+    async () => {
+      const write = gated('write');
+      const server = await scene.serve({ era: 'legacy', tools: [write.tool] });
+      const yaml = yamlWith({ post: http(server.url) }, sharing);
+      workplace = await createWorkplace();
+      const file = join(workplace.dir, 'librechat.yaml');
+      await writeFile(file, yaml);
+      const dataDir = join(workplace.dir, 'data');
+      const killed = await workplace.start({ CONFIG_PATH: file, BEHALF_DATA_DIR: dataDir });
+      const [ada] = (await createPeople({ url: killed.url, dataDir }, ['Ada'])) as [Person];
+      const block = (await saveBlock(ada, { server: 'post', tool: 'write' })).id;
+      const { id } = await saveSet(ada, [{ key: 'a', block }]);
+      const ids: string[] = [];
+      for (let i = 0; i < 20; i += 1) ids.push(await beginRun(ada, id));
+      await eventually('they are under way', () => write.asked() === 20);
+      killed.signal('SIGKILL');
+      await killed.ended();
+      write.open();
+
+      const clock = createMovableClock();
+      const other: InProcessGateway = await startInProcess({ BEHALF_DATA_DIR: dataDir }, yaml, clock);
+      opened.push(other);
+      const again = person(other.url, ada.id, ada.cookie.slice(ada.cookie.indexOf('=') + 1));
+      clock.move(21_000);
+      expect((await ran(again, id)).state).toBe('succeeded');
+      expect(states(await viewRun(again, ids[0] ?? ''))).toEqual(['uncertain', 'uncertain']);
+      expect((await askResume(again, ids[0] ?? '')).body.code).toBe('RUN_OUTCOME_UNCERTAIN');
+      expect(write.asked()).toBe(21);
     },
     60_000,
   );

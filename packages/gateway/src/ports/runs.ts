@@ -37,6 +37,8 @@ export interface RunStore {
   head(tenant: string, userId: string, id: string): Promise<RunHead | null>;
   /** Those of a set, the latest first, by `createdAt` and then by id, both descending. */
   list(tenant: string, userId: string, setId: string): Promise<RunHead[]>;
+  /** This user's that are `running`, of whichever set, the latest first. */
+  running(tenant: string, userId: string): Promise<RunHead[]>;
   /** `full`, and nothing written, when this user has `most` in the state `running`. Throws when the id exists. */
   insert(run: RunRecord, most: number): Promise<'inserted' | 'full'>;
   /** Replaces the record of this id, tenant and user if it still has version `seen`, as one step for all processes. */

@@ -17,6 +17,8 @@ export interface Runs {
   head(tenant: string, userId: string, id: string): Promise<RunHead | null>;
   /** The latest first. */
   list(tenant: string, userId: string, setId: string): Promise<RunOverview[]>;
+  /** This user's that stand as running, without opening them. */
+  running(tenant: string, userId: string): Promise<RunHead[]>;
   /** RUN_LIMIT when its user has too many under way. The oldest that ended make room. */
   insert(run: Run): Promise<void>;
   /** With the version that it has then; null when somebody else wrote it, or it is gone. */
@@ -73,6 +75,7 @@ export function createRuns(parts: {
         return title === null ? [] : [{ ...record, title }];
       });
     },
+    running: (tenant, userId) => store.running(tenant, userId),
     async insert(run) {
       if ((await store.insert(seal(run), MOST_RUNNING)) === 'full') throw new GatewayError('RUN_LIMIT');
       await store.prune(run.tenant, run.userId, MOST_KEPT_RUNS);

@@ -16,6 +16,7 @@ import { requestFields } from '../toolcall/requestFields.ts';
 import { mayRunAgain } from './attemptStep.ts';
 import { checkSteps } from './checkSet.ts';
 import { LEASE_MS, RUN_KEPT_MS } from './limits.ts';
+import { beginAgain, beginNew, settleLost } from './lostRuns.ts';
 import type { Asking, RunSetParts } from './parts.ts';
 import {
   allOf,
@@ -133,7 +134,7 @@ export function createSetRuns(parts: RunSetParts): SetRuns {
       };
       // Before it is there: nobody finds it without somebody at it.
       const lease = await take(run);
-      await orRelease(lease, () => runs.insert(run));
+      await orRelease(lease, () => beginNew(runs, run, makeRoom(asking)));
       return begin(asking, run, lease, listener);
     },
 
@@ -160,10 +161,11 @@ export function createSetRuns(parts: RunSetParts): SetRuns {
           await settle(run, { state: 'uncertain' });
           throw new GatewayError('RUN_OUTCOME_UNCERTAIN');
         }
-        const resumed = await runs.replace({
-          ...{ ...run, state: 'running', isCancelling: false, worker: random.id() },
+        const again = {
+          ...{ ...run, state: 'running' as const, isCancelling: false, worker: random.id() },
           ...{ steps: [...run.steps.slice(0, run.done), ...left], updatedAt: clock.now() },
-        });
+        };
+        const resumed = await beginAgain(runs, { before: run, next: again }, makeRoom(asking));
         if (!resumed) throw new GatewayError('RUN_NOT_RESUMABLE');
         return begin(asking, resumed, lease, listener);
       });
@@ -226,6 +228,10 @@ export function createSetRuns(parts: RunSetParts): SetRuns {
     return runs.replace({
       ...{ ...run, ...change, steps, isCancelling: false, worker: '', updatedAt: clock.now() },
     });
+  }
+
+  function makeRoom(asking: Asking): () => Promise<void> {
+    return () => settleLost(parts, asking.principal, (step) => maySend(asking, step));
   }
 
   /** By the rule for calls whose outcome is not known; asked anew, as the operator may have vouched for the tool since. */

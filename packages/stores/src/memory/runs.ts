@@ -30,6 +30,10 @@ export function createMemoryRuns({ runs }: Tables): RunStore {
       latestFirst(tenant, userId)
         .filter((run) => run.setId === setId)
         .map(headOf),
+    running: async (tenant, userId) =>
+      latestFirst(tenant, userId)
+        .filter(({ state }) => state === 'running')
+        .map(headOf),
     async insert(run, most) {
       if (runs.has(run.id)) throw new Error('A run of this id exists');
       const running = latestFirst(run.tenant, run.userId).filter(({ state }) => state === 'running');

@@ -25,6 +25,11 @@ export function createMongoRuns({ runs }: Models, gate: Gate): RunStore {
       );
       return recordsOf('runs', docs);
     },
+    async running(tenant, userId) {
+      const theirs = { tenant, userId, state: 'running' as const };
+      const docs = await gate.run(() => runs.find(theirs).select('-sealed').sort(latestFirst).lean().exec());
+      return recordsOf('runs', docs);
+    },
     async insert({ id, ...rest }, most) {
       const { tenant, userId } = rest;
       if ((await running(tenant, userId)) >= most) return 'full';

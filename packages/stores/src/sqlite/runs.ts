@@ -20,6 +20,10 @@ export function createSqliteRuns(db: Sqlite): RunStore {
       const sql = `SELECT ${heads} FROM runs WHERE ${OWN} AND setId = ? ${LATEST_FIRST}`;
       return runs.all(db.all(sql, tenant, userId, setId)) satisfies RunHead[];
     },
+    async running(tenant, userId) {
+      const sql = `SELECT ${heads} FROM runs WHERE ${OWN} AND state = 'running' ${LATEST_FIRST}`;
+      return runs.all(db.all(sql, tenant, userId)) satisfies RunHead[];
+    },
     insert: (run, most) =>
       db.write((tx) => {
         const sql = `SELECT count(*) AS n FROM runs WHERE ${OWN} AND state = 'running'`;

@@ -31,7 +31,9 @@ export function runsSuite(label: string, open: OpenStore<PrimaryStore>): void {
       async () => {
         const odd = aRun({ id: 'r2', sealed: 'v1."$&" ünïcode 李', worker: '', isCancelling: true });
         const late = aRun({ id: 'r0', createdAt: 2_000, state: 'waiting' });
-        await insert(aRun(), odd, late, aRun({ id: 'other', setId: 's2' }));
+        const other = aRun({ id: 'other', setId: 's2' });
+        await insert(aRun(), odd, late, other);
+        expect(await store().runs.running('default', 'u1')).toEqual([odd, aRun(), other].map(headOf));
         expect(await find('r2')).toEqual(odd);
         expect(await find('unknown')).toBeNull();
         expect(await store().runs.head('default', 'u1', 'r2')).toEqual(headOf(odd));
@@ -53,6 +55,7 @@ export function runsSuite(label: string, open: OpenStore<PrimaryStore>): void {
           expect(await find('r1', userId, tenant)).toBeNull();
           expect(await store().runs.head(tenant, userId, 'r1')).toBeNull();
           expect(await list(userId, 's1', tenant)).toEqual([]);
+          expect(await store().runs.running(tenant, userId)).toEqual([]);
           expect(await store().runs.replace(aRun({ userId, tenant, version: 2 }), 1)).toBe('missing');
           expect(await store().runs.prune(tenant, userId, 0)).toBe(0);
         }

@@ -35,7 +35,7 @@ export function RunProgress({ id, set }: { readonly id: string; readonly set: st
         <h2>{words.current}</h2>
         <Badge tone={runTones[run.state]}>{words.runStates[run.state]}</Badge>
         <span className={styles['muted']}>{words.progress(done, run.steps.length)}</span>
-        {run.state === 'running' && (
+        {(run.state === 'running' || run.state === 'interrupted') && (
           <Button
             size="small"
             isBusy={changing.isPending || run.isCancelling}
