@@ -3,6 +3,7 @@ import type { Mutant } from '../mutants.ts';
 const sessions = 'api/src/mcp/session/sessions.ts';
 const states = 'api/src/mcp/session/sessionStates.ts';
 const asking = 'api/src/mcp/session/asking.ts';
+const reply = 'api/src/mcp/stream/reply.ts';
 const replays = 'api/src/mcp/stream/replays.ts';
 const era = 'api/src/mcp/era.ts';
 const requestState = 'api/src/mcp/requestState.ts';
@@ -73,6 +74,24 @@ export const mcpDoor: readonly Mutant[] = [
     file: replays,
     find: 'if (!isRead) leaveWord(kept);',
     replace: '',
+  },
+  {
+    id: 'mcp.legacy.forgotten',
+    file: reply,
+    find: '    this.#replay?.drop();\n',
+    replace: '',
+  },
+  {
+    id: 'mcp.legacy.forgotten',
+    file: reply,
+    find: '    this.#over = true;\n',
+    replace: '',
+  },
+  {
+    id: 'mcp.legacy.forgotten',
+    file: replays,
+    find: '          kept.reader?.end();\n          forget(kept);\n',
+    replace: '          forget(kept);\n',
   },
   {
     id: 'mcp.modern.headers',

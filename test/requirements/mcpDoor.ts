@@ -19,6 +19,10 @@ export const mcpDoor = {
     'done',
     'A client that leaves has not cancelled: the call goes on and the stream can be taken up again.',
   ],
+  'mcp.legacy.forgotten': [
+    'done',
+    'Of a request that was cancelled, or that another answers, nothing is kept and nobody reads on.',
+  ],
   'mcp.legacy.elicitation': [
     'done',
     'A server’s question reaches the client of the call, and the answer may come to another replica.',

@@ -10,6 +10,8 @@ export interface Replay {
   prime(): void;
   /** The last message. */
   finish(text: string): void;
+  /** Ends without one, for who reads it too: nobody comes back for it. */
+  drop(): void;
 }
 
 export interface Replays {
@@ -114,6 +116,10 @@ export function createReplays({ clock, random, mailbox, limits }: ReplayParts): 
       };
       return {
         emit,
+        drop() {
+          kept.reader?.end();
+          forget(kept);
+        },
         prime: () => kept.reader?.send('', `${id}.${seq}`),
         finish(text) {
           emit(text);

@@ -1,8 +1,9 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { systemRandom } from '@behalf/kernel';
 import { createFakeClock, eventually, verifies } from '@behalf/testkit';
 import { afterEach, describe, expect } from '@jest/globals';
+import { createMessageStream } from './messageStream.ts';
 import { createReplays } from './replays.ts';
 import { createReply, type Reply, type ReplyOptions } from './reply.ts';
 import { createVigil } from './vigil.ts';
@@ -24,20 +25,40 @@ describe('an answer that takes its time', () => {
     const replays = createReplays({ clock, random: systemRandom, mailbox });
     const parts = { clock, headers: [], replays, vigil: createVigil(clock) };
     let reply: Reply | undefined;
-    server = createServer((req, res) => {
-      const json = (status: number, text: string) => void res.writeHead(status).end(text);
-      reply = createReply({ req, res, json }, parts, options);
+    let res: ServerResponse | undefined;
+    server = createServer((req, answer) => {
+      const last = req.headers['last-event-id'];
+      if (typeof last === 'string') {
+        replays.resume(place, last, createMessageStream(answer, parts));
+        return;
+      }
+      res = answer;
+      const json = (status: number, text: string) => void answer.writeHead(status).end(text);
+      reply = createReply({ req, res: answer, json }, parts, options);
     });
     await new Promise<void>((resolve) => server!.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
-    const read = { text: '', type: undefined as string | null | undefined };
-    void fetch(`http://127.0.0.1:${port}`, { headers: { accept } }).then(async (response) => {
-      read.type = response.headers.get('content-type');
-      const decoder = new TextDecoder();
-      for await (const chunk of response.body ?? []) read.text += decoder.decode(chunk as Uint8Array);
-    });
+    const client = new AbortController();
+    const reading = (headers: Record<string, string>) => {
+      const read = { text: '', type: undefined as string | null | undefined, over: false };
+      fetch(`http://127.0.0.1:${port}`, { headers, signal: client.signal })
+        .then(async (response) => {
+          read.type = response.headers.get('content-type');
+          const decoder = new TextDecoder();
+          for await (const chunk of response.body ?? []) read.text += decoder.decode(chunk as Uint8Array);
+        })
+        .catch(() => undefined)
+        .finally(() => (read.over = true));
+      return read;
+    };
+    const read = reading({ accept });
     await eventually('it is asked', () => reply !== undefined);
-    return { reply: reply!, read, replays, clock };
+    const leave = async () => {
+      client.abort();
+      await eventually('the client has left', () => res!.closed);
+    };
+    const resume = (last: string) => reading({ accept, 'last-event-id': last });
+    return { reply: reply!, res: res!, read, replays, clock, leave, resume };
   }
 
   verifies('mcp.door.streams', 'is kept alive by comments, and by nothing before it is late', async () => {
@@ -61,6 +82,38 @@ describe('an answer that takes its time', () => {
     await eventually('the answer comes', () => read.text.includes(done));
     expect(replays.size).toBe(1);
     await clock.advance(61_000);
+    expect(replays.size).toBe(0);
+  });
+
+  verifies('mcp.legacy.forgotten', 'keeps nothing of a call that was cancelled, for no reader', async () => {
+    const { reply, read, replays, clock, resume } = await ask({ place, primes: true });
+    await clock.advance(4_000);
+    await eventually('it says where', () => read.text.includes('id: '));
+    const again = resume(/id: (\S+)/.exec(read.text)![1]!);
+    await eventually('it is read by another request', () => read.over && again.type !== undefined);
+    reply.notify('notifications/message', { data: 'one' });
+    await eventually('which hears more', () => again.text.includes('one'));
+    expect(replays.size).toBe(1);
+    reply.abandon();
+    await eventually('which ends', () => again.over);
+    reply.notify('notifications/message', { data: 'late' });
+    expect([replays.size, reply.ask('q', 'elicitation/create', {})]).toEqual([0, false]);
+  });
+
+  verifies('mcp.legacy.forgotten', 'begins nothing for what comes after a call was cancelled', async () => {
+    const { reply, read, replays } = await ask({ place, primes: true });
+    reply.abandon();
+    reply.notify('notifications/message', { data: 'late' });
+    await eventually('it ends', () => read.over);
+    expect([replays.size, read.text]).toEqual([0, '']);
+  });
+
+  verifies('mcp.legacy.forgotten', 'keeps nothing when somebody else answers who has left', async () => {
+    const { reply, replays, leave } = await ask({ place, primes: true });
+    await leave();
+    reply.notify('notifications/message', { data: 'one' });
+    expect([reply.begun, replays.size]).toEqual([false, 1]);
+    reply.close();
     expect(replays.size).toBe(0);
   });
 

@@ -58,6 +58,8 @@ class EventReply implements Reply, Waiting {
   readonly #exchange: Answering;
   readonly #parts: ReplyParts;
   readonly #options: ReplyOptions;
+  /** What a server says after the last word would begin a stream that nobody ends. */
+  #over = false;
   #opened: MessageStream | undefined;
   #replay: Replay | undefined;
 
@@ -73,6 +75,7 @@ class EventReply implements Reply, Waiting {
   }
 
   look(ageMs: number): void {
+    if (this.#over) return;
     const { place, primes } = this.#options;
     if (place && primes && !this.#replay && ageMs >= PRIME_AFTER_MS) this.#resumable()?.prime();
     // From here on the stream keeps itself alive.
@@ -80,6 +83,7 @@ class EventReply implements Reply, Waiting {
   }
 
   notify(method: string, params: Json): void {
+    if (this.#over) return;
     const text = JSON.stringify({ jsonrpc: '2.0', method, params });
     const kept = this.#resumable();
     if (kept) kept.emit(text);
@@ -87,6 +91,7 @@ class EventReply implements Reply, Waiting {
   }
 
   ask(id: RpcId, method: string, params: Json): boolean {
+    if (this.#over) return false;
     const text = JSON.stringify({ jsonrpc: '2.0', id, method, params });
     const kept = this.#resumable();
     if (kept) kept.emit(text);
@@ -95,7 +100,7 @@ class EventReply implements Reply, Waiting {
   }
 
   finish(text: string, status: number): void {
-    this.close();
+    this.#settle();
     if (this.#replay) this.#replay.finish(text);
     else if (this.#opened?.begun) {
       this.#opened.send(text);
@@ -111,6 +116,13 @@ class EventReply implements Reply, Waiting {
   }
 
   close(): void {
+    this.#settle();
+    // Also what its client reads of it by another request: no end would ever come.
+    this.#replay?.drop();
+  }
+
+  #settle(): void {
+    this.#over = true;
     this.#parts.vigil.leave(this);
     this.#opened?.close();
   }
