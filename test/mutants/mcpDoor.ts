@@ -90,8 +90,20 @@ export const mcpDoor: readonly Mutant[] = [
   {
     id: 'mcp.legacy.forgotten',
     file: replays,
-    find: '          kept.reader?.end();\n          forget(kept);\n',
+    find: '          kept.reader.end();\n          forget(kept);\n',
     replace: '          forget(kept);\n',
+  },
+  {
+    id: 'mcp.legacy.slow-reader',
+    file: replays,
+    find: 'kept.reader.hint(text, next(text))',
+    replace: 'emit(text)',
+  },
+  {
+    id: 'mcp.legacy.slow-reader',
+    file: replays,
+    find: '    while (bytes > most.bytes && kept.events.length > 0) shift(kept);\n',
+    replace: '',
   },
   {
     id: 'mcp.modern.headers',

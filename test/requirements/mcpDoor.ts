@@ -23,6 +23,10 @@ export const mcpDoor = {
     'done',
     'Of a request that was cancelled, or that another answers, nothing is kept and nobody reads on.',
   ],
+  'mcp.legacy.slow-reader': [
+    'done',
+    'A client that does not keep up misses notices, never a question or the answer; what is kept is bounded in all.',
+  ],
   'mcp.legacy.elicitation': [
     'done',
     'A server’s question reaches the client of the call, and the answer may come to another replica.',

@@ -4,8 +4,10 @@ import type { MessageStream } from './messageStream.ts';
 
 /** The stream of one legacy request, which its client may lose and take up again: here, or at another replica. */
 export interface Replay {
-  /** Sent to who reads, and kept for who comes back. Of hints the oldest are forgotten first. */
+  /** Sent to who reads, and kept for who comes back. The oldest are forgotten first. */
   emit(text: string): void;
+  /** Kept alike, and sent when who reads keeps up. */
+  hint(text: string): void;
   /** Says nothing but where the stream can be taken up again. */
   prime(): void;
   /** The last message. */
@@ -56,7 +58,7 @@ interface Kept {
   readonly id: string;
   events: Event[];
   bytes: number;
-  reader: MessageStream | undefined;
+  reader: MessageStream;
   over: boolean;
   cancel: Cancel;
 }
@@ -78,7 +80,7 @@ export function createReplays({ clock, random, mailbox, limits }: ReplayParts): 
   function makeRoom(): void {
     for (const kept of streams.values()) {
       if (bytes <= most.bytes && streams.size <= most.streams) return;
-      if (kept.over || !kept.reader) forget(kept);
+      if (kept.over) forget(kept);
     }
   }
 
@@ -87,12 +89,16 @@ export function createReplays({ clock, random, mailbox, limits }: ReplayParts): 
     kept.events.push(event);
     kept.bytes += size;
     bytes += size;
-    while (kept.bytes > most.streamBytes && kept.events.length > 0) {
-      const [, text] = kept.events.shift() as Event;
-      kept.bytes -= text.length;
-      bytes -= text.length;
-    }
+    while (kept.bytes > most.streamBytes) shift(kept);
     makeRoom();
+    // Nothing that is over is left to drop: who says more pays for it.
+    while (bytes > most.bytes && kept.events.length > 0) shift(kept);
+  }
+
+  function shift(kept: Kept): void {
+    const [, text] = kept.events.shift() as Event;
+    kept.bytes -= text.length;
+    bytes -= text.length;
   }
 
   /** Nobody was there to read the end: whoever asks for it may ask another replica. */
@@ -109,23 +115,25 @@ export function createReplays({ clock, random, mailbox, limits }: ReplayParts): 
       const kept: Kept = { place, id, events: [], bytes: 0, reader, over: false, cancel: () => undefined };
       streams.set(id, kept);
       makeRoom();
-      const emit = (text: string) => {
+      const next = (text: string) => {
         seq += 1;
-        if (streams.has(id)) keep(kept, [seq, text]);
-        kept.reader?.send(text, `${id}.${seq}`);
+        if (!kept.over && streams.has(id)) keep(kept, [seq, text]);
+        return `${id}.${seq}`;
       };
+      const emit = (text: string) => kept.reader.send(text, next(text));
       return {
         emit,
+        hint: (text) => kept.reader.hint(text, next(text)),
         drop() {
-          kept.reader?.end();
+          kept.reader.end();
           forget(kept);
         },
-        prime: () => kept.reader?.send('', `${id}.${seq}`),
+        prime: () => kept.reader.send('', `${id}.${seq}`),
         finish(text) {
           emit(text);
           kept.over = true;
-          const isRead = kept.reader?.open === true;
-          kept.reader?.end();
+          const isRead = kept.reader.open;
+          kept.reader.end();
           if (!isRead) leaveWord(kept);
           kept.cancel = clock.timer(most.keptMs, () => forget(kept));
         },
@@ -158,7 +166,7 @@ export function createReplays({ clock, random, mailbox, limits }: ReplayParts): 
         return true;
       }
       if (kept.place.key !== place.key) return false;
-      kept.reader?.end();
+      kept.reader.end();
       reader.begin();
       kept.reader = reader;
       replay(kept.events);

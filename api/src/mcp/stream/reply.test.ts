@@ -4,7 +4,7 @@ import { systemRandom } from '@behalf/kernel';
 import { createFakeClock, eventually, verifies } from '@behalf/testkit';
 import { afterEach, describe, expect } from '@jest/globals';
 import { createMessageStream } from './messageStream.ts';
-import { createReplays } from './replays.ts';
+import { createReplays, type ReplayLimits } from './replays.ts';
 import { createReply, type Reply, type ReplyOptions } from './reply.ts';
 import { createVigil } from './vigil.ts';
 
@@ -19,10 +19,14 @@ describe('an answer that takes its time', () => {
   });
 
   /** A request whose answer the test writes, and what its client has read. */
-  async function ask(options: ReplyOptions, accept = 'application/json, text/event-stream') {
+  async function ask(
+    options: ReplyOptions,
+    accept = 'application/json, text/event-stream',
+    limits: Partial<ReplayLimits> = {},
+  ) {
     const clock = createFakeClock();
     const mailbox = { post: () => Promise.resolve(), wait: () => () => undefined };
-    const replays = createReplays({ clock, random: systemRandom, mailbox });
+    const replays = createReplays({ clock, random: systemRandom, mailbox, limits });
     const parts = { clock, headers: [], replays, vigil: createVigil(clock) };
     let reply: Reply | undefined;
     let res: ServerResponse | undefined;
@@ -115,6 +119,30 @@ describe('an answer that takes its time', () => {
     expect([reply.begun, replays.size]).toEqual([false, 1]);
     reply.close();
     expect(replays.size).toBe(0);
+  });
+
+  verifies('mcp.legacy.slow-reader', 'piles up no notices for who does not read them', async () => {
+    const { reply, res, read } = await ask({ place, primes: true });
+    const data = 'x'.repeat(64 * 1024);
+    for (let n = 0; n < 100; n += 1) reply.notify('notifications/message', { data });
+    expect(res.writableLength).toBeLessThan(1024 * 1024);
+    expect(reply.ask('q', 'elicitation/create', {})).toBe(true);
+    reply.finish(done, 200);
+    await eventually('it ends', () => read.over);
+    expect([read.text.includes('elicitation/create'), read.text.includes(done)]).toEqual([true, true]);
+  });
+
+  verifies('mcp.legacy.slow-reader', 'keeps of what still runs no more than there is room for', async () => {
+    const { reply, read, clock, resume } = await ask({ place, primes: true }, undefined, { bytes: 2_000 });
+    await clock.advance(4_000);
+    await eventually('it says where', () => read.text.includes('id: '));
+    for (const n of ['one', 'two', 'three', 'four', 'five'])
+      reply.notify('notifications/message', { data: `${n}${'.'.repeat(500)}` });
+    const again = resume(/id: (\S+)/.exec(read.text)![1]!);
+    await eventually('the newest come again', () => again.text.includes('five'));
+    expect([again.text.includes('four.'), again.text.includes('one.')]).toEqual([true, false]);
+    reply.finish(done, 200);
+    await eventually('and the answer', () => again.text.includes(done));
   });
 
   verifies('mcp.door.streams', 'never begins for a client that takes no events', async () => {

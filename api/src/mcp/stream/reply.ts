@@ -86,7 +86,7 @@ class EventReply implements Reply, Waiting {
     if (this.#over) return;
     const text = JSON.stringify({ jsonrpc: '2.0', method, params });
     const kept = this.#resumable();
-    if (kept) kept.emit(text);
+    if (kept) kept.hint(text);
     else this.#stream.hint(text);
   }
 
