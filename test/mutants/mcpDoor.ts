@@ -106,6 +106,24 @@ export const mcpDoor: readonly Mutant[] = [
     replace: '',
   },
   {
+    id: 'mcp.door.streams-released',
+    file: 'api/src/mcp/streamDoor.ts',
+    find: '      stop();\n      throw error;\n',
+    replace: '      throw error;\n',
+  },
+  {
+    id: 'mcp.door.streams-released',
+    file: 'api/src/mcp/stream/openStreams.ts',
+    find: '          end();\n        } catch {\n',
+    replace: '          end();\n        } catch (error) {\n          throw error;\n',
+  },
+  {
+    id: 'mcp.door.streams-released',
+    file: 'api/src/mcp/stream/followLists.ts',
+    find: '  return ownServers(servers, caller, endpoint).flatMap(',
+    replace: '  return endpointServers(servers, caller, endpoint).flatMap(',
+  },
+  {
     id: 'mcp.modern.headers',
     file: era,
     find: 'if (decoded !== value) throw mismatch(',

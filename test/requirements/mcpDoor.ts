@@ -95,5 +95,9 @@ export const mcpDoor = {
     'done',
     'Streams are kept alive, bounded for each user, and end when the gateway does.',
   ],
+  'mcp.door.streams-released': [
+    'done',
+    'A stream that cannot be opened, or whose client has left, holds nothing; none takes others along.',
+  ],
   'mcp.signin.forms': ['done', 'That a user must connect is told in the best form that the client has.'],
 } satisfies Record<string, Requirement>;

@@ -47,43 +47,48 @@ export function createStreamDoor(parts: StreamDoorParts): StreamDoor {
   function open({ res, caller }: HotExchange, endpoint: Endpoint, session: McpSession): void {
     const { place } = session;
     const stream = createMessageStream(res, { clock, headers });
+    const stops: (() => void)[] = [() => stream.close()];
+    const stop = () => {
+      for (const one of stops.splice(0)) one();
+    };
     const end = () => {
-      leave();
-      unfollow();
-      unhear();
-      unsubscribe();
-      resources.stop();
+      stop();
       if (current.get(place.key) === end) current.delete(place.key);
       stream.end();
     };
-    let leave: () => void;
     try {
-      leave = streams.enter(caller, () => end());
+      stops.push(streams.enter(caller, end));
+      stops.push(
+        followLists(
+          caller,
+          endpoint,
+          ({ method, params }) => stream.hint(notice(method, params)),
+          // A client keeps this stream all day: what it costs must not grow with the number of servers.
+          { own: endpoint.kind === 'one' },
+        ),
+      );
+      stops.push(mailbox.wait(place, ENDED, end));
+      const resources = followResources(caller, endpoint, (uri) =>
+        stream.hint(notice('notifications/resources/updated', { uri })),
+      );
+      stops.push(() => resources.stop());
+      const follow = () => {
+        subscriptions
+          .read(session)
+          .then((addresses) => resources.follow(addresses))
+          .catch(ignore);
+      };
+      stops.push(
+        changes.subscribe(({ topic, id }) => {
+          if (topic === 'mcp' && (id === session.key || id === '*')) follow();
+        }),
+      );
+      follow();
     } catch (error) {
-      stream.close();
+      // Whatever failed on the way: no slot stays taken by a stream that nobody reads.
+      stop();
       throw error;
     }
-    const unfollow = followLists(
-      caller,
-      endpoint,
-      ({ method, params }) => stream.hint(notice(method, params)),
-      // A client keeps this stream all day: what it costs must not grow with the number of servers.
-      { own: endpoint.kind === 'one' },
-    );
-    const unhear = mailbox.wait(place, ENDED, end);
-    const resources = followResources(caller, endpoint, (uri) =>
-      stream.hint(notice('notifications/resources/updated', { uri })),
-    );
-    const follow = () => {
-      subscriptions
-        .read(session)
-        .then((addresses) => resources.follow(addresses))
-        .catch(ignore);
-    };
-    const unsubscribe = changes.subscribe(({ topic, id }) => {
-      if (topic === 'mcp' && (id === session.key || id === '*')) follow();
-    });
-    follow();
     current.get(place.key)?.();
     current.set(place.key, end);
     res.once('close', end);

@@ -90,8 +90,7 @@ function watchOwn(
   changed: (kinds: readonly ListKind[]) => void,
 ): Watch[] {
   const inbound: Inbound = { principal: caller, door: 'mcp', signal: new LightCancellation() };
-  const own = endpointServers(servers, caller, endpoint).filter(({ scope }) => scope === 'user');
-  return own.slice(0, MOST_OWN).flatMap((server) => {
+  return ownServers(servers, caller, endpoint).flatMap((server) => {
     try {
       return [
         watchServer(servers, server.name, inbound, ({ method }) => {
@@ -106,4 +105,14 @@ function watchOwn(
       return [];
     }
   });
+}
+
+function ownServers(servers: EndpointParts, caller: Principal, endpoint: Endpoint) {
+  try {
+    const seen = endpointServers(servers, caller, endpoint);
+    return seen.filter(({ scope }) => scope === 'user').slice(0, MOST_OWN);
+  } catch {
+    // Their only server went while they came in: they are told when it is theirs again.
+    return [];
+  }
 }

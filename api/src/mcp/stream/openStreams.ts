@@ -49,7 +49,11 @@ export function createOpenStreams(
       };
       const ending = () => {
         leave();
-        end();
+        try {
+          end();
+        } catch {
+          // Called by a timer or among all the others: one that cannot end well takes nobody along.
+        }
       };
       const cancel = clock.timer(LONGEST_MS, ending);
       open.set(ending, userId);
