@@ -66,7 +66,7 @@ export const mcpDoor: readonly Mutant[] = [
   {
     id: 'mcp.legacy.leaving',
     file: replays,
-    find: 'if (kept.place.key !== place.key) return false;',
+    find: 'if (kept.place.key !== place.key) return undefined;',
     replace: '',
   },
   {
@@ -122,6 +122,24 @@ export const mcpDoor: readonly Mutant[] = [
     file: 'api/src/mcp/stream/followLists.ts',
     find: '  return ownServers(servers, caller, endpoint).flatMap(',
     replace: '  return endpointServers(servers, caller, endpoint).flatMap(',
+  },
+  {
+    id: 'mcp.door.streams-released',
+    file: 'api/src/mcp/streamDoor.ts',
+    find: '        if (res.closed) return;\n',
+    replace: '',
+  },
+  {
+    id: 'mcp.door.streams-released',
+    file: 'api/src/mcp/streamDoor.ts',
+    find: 'return void stops.push(stop);',
+    replace: 'return;',
+  },
+  {
+    id: 'mcp.door.streams-released',
+    file: 'api/src/mcp/methods/listen.ts',
+    find: '    if (res.closed) return;\n',
+    replace: '',
   },
   {
     id: 'mcp.modern.headers',

@@ -16,13 +16,16 @@ const session = {
   version: '2025-11-25',
 } as const;
 const everywhere: Endpoint = { kind: 'all' };
+const UNKNOWN = `${'a'.repeat(22)}.0`;
 const HOUR_MS = 60 * 60_000;
 
 describe('a stream of a session', () => {
-  let server: Server | undefined;
+  const servers: Server[] = [];
   afterEach(() => {
-    server?.closeAllConnections();
-    server?.close();
+    for (const server of servers.splice(0)) {
+      server.closeAllConnections();
+      server.close();
+    }
   });
 
   /** The door behind a real server. What it waits for is counted. */
@@ -48,7 +51,7 @@ describe('a stream of a session', () => {
       ...over,
     });
     const seen: { res?: ServerResponse; outcome?: unknown } = {};
-    server = createServer((req, res) => {
+    const server = createServer((req, res) => {
       seen.res = res;
       const json = (status: number, text: string) => void res.writeHead(status).end(text);
       const signal = new LightCancellation();
@@ -60,7 +63,8 @@ describe('a stream of a session', () => {
           res.destroy();
         });
     });
-    await new Promise<void>((resolve) => server!.listen(0, '127.0.0.1', resolve));
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     const client = new AbortController();
     const get = (headers: Record<string, string> = {}) =>
@@ -86,6 +90,34 @@ describe('a stream of a session', () => {
       expect([streams.size, held]).toEqual([0, { lists: 0, words: 0 }]);
       await clock.advance(HOUR_MS);
       streams.drain();
+    },
+  );
+
+  verifies('mcp.door.streams-released', 'is not begun for who left before', async () => {
+    for (const headers of [{}, { 'last-event-id': UNKNOWN }]) {
+      const { streams, held, seen, get, leave } = await open({
+        requireSession: async ({ res }) => {
+          leave();
+          await eventually('they have left', () => res.closed);
+          return { session, logLevel: undefined };
+        },
+      });
+      await get(headers);
+      await eventually('it is served', () => seen.outcome !== undefined);
+      expect([seen.outcome, streams.size, held]).toEqual(['served', 0, { lists: 0, words: 0 }]);
+    }
+  });
+
+  verifies(
+    'mcp.door.streams-released',
+    'of another replica is waited for while its client reads',
+    async () => {
+      const { streams, held, get, leave } = await open();
+      expect((await get({ 'last-event-id': UNKNOWN }))?.status).toBe(200);
+      expect([streams.size, held.words]).toEqual([1, 1]);
+      leave();
+      await eventually('it is let go', () => streams.size === 0);
+      expect(held.words).toBe(0);
     },
   );
 

@@ -121,16 +121,19 @@ export function createStreamDoor(parts: StreamDoorParts): StreamDoor {
         if (!wantsEvents(req.headers.accept)) {
           throw new RpcFault(invalidRequest('').code, 'Accept must name text/event-stream', { status: 406 });
         }
+        // They left while their session was looked for. Who reads already is not sent away for them.
+        if (res.closed) return;
         const { place } = session;
         const last = req.headers['last-event-id'];
         if (typeof last !== 'string') return open(exchange, endpoint, session);
         const leave = streams.enter(caller, () => stream.end());
         const stream = createMessageStream(res, { clock, headers });
+        const stops = [leave, () => stream.close()];
         res.once('close', () => {
-          leave();
-          stream.close();
+          for (const one of stops.splice(0)) one();
         });
-        if (replays.resume(place, last, stream)) return;
+        const stop = replays.resume(place, last, stream);
+        if (stop) return void stops.push(stop);
         stream.close();
         throw invalidRequest('Last-Event-ID names no stream of this session');
       }),

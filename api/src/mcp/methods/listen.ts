@@ -35,6 +35,8 @@ export function createListen({
   return async ({ res }, asked) => {
     const { caller, endpoint, id } = asked;
     const wanted = readWanted(asked.params);
+    // They left before it came to this: nothing would ever tell that it is over.
+    if (res.closed) return;
     const stream = createMessageStream(res, { clock, headers });
     let acknowledged = false;
     const tag = { [metaKey.subscription]: id };
@@ -52,33 +54,36 @@ export function createListen({
       stream.send(resultText(id, results.own('modern', { _meta: tag })));
       stream.end();
     };
+    res.once('close', stop);
     try {
       stops.push(streams.enter(caller, end));
+      const resources = followResources(caller, endpoint, (uri) => {
+        if (acknowledged) tell('notifications/resources/updated', { uri });
+      });
+      stops.push(() => resources.stop());
+      const addresses = await resources.follow(wanted.addresses);
+      if (!stream.open) {
+        stop();
+        return;
+      }
+      // First what it will hear of, then that.
+      tell('notifications/subscriptions/acknowledged', { notifications: honoured({ ...wanted, addresses }) });
+      acknowledged = true;
+      stops.push(
+        followLists(
+          caller,
+          endpoint,
+          ({ kind, method, params }) => {
+            if (wanted.kinds.has(kind)) tell(method, params);
+          },
+          { own: wanted.kinds.size > 0 },
+        ),
+      );
+      if (wanted.kinds.size === 0 && addresses.length === 0) end();
     } catch (error) {
       stop();
       throw error;
     }
-    res.once('close', stop);
-    const resources = followResources(caller, endpoint, (uri) => {
-      if (acknowledged) tell('notifications/resources/updated', { uri });
-    });
-    stops.push(() => resources.stop());
-    const addresses = await resources.follow(wanted.addresses);
-    if (!stream.open) return;
-    // First what it will hear of, then that.
-    tell('notifications/subscriptions/acknowledged', { notifications: honoured({ ...wanted, addresses }) });
-    acknowledged = true;
-    stops.push(
-      followLists(
-        caller,
-        endpoint,
-        ({ kind, method, params }) => {
-          if (wanted.kinds.has(kind)) tell(method, params);
-        },
-        { own: wanted.kinds.size > 0 },
-      ),
-    );
-    if (wanted.kinds.size === 0 && addresses.length === 0) end();
   };
 }
 

@@ -18,8 +18,11 @@ export interface Replay {
 
 export interface Replays {
   begin(place: Place, reader: MessageStream): Replay;
-  /** Goes on after this event. False when it names no stream of this session, here or elsewhere. */
-  resume(place: Place, lastEventId: string, reader: MessageStream): boolean;
+  /**
+   * Goes on after this event. Returns how to stop, for a reader that leaves; undefined when it names no stream of this
+   * session, here or elsewhere.
+   */
+  resume(place: Place, lastEventId: string, reader: MessageStream): (() => void) | undefined;
   /** How many streams are kept. */
   readonly size: number;
   close(): void;
@@ -141,7 +144,7 @@ export function createReplays({ clock, random, mailbox, limits }: ReplayParts): 
     },
     resume(place, lastEventId, reader) {
       const [, id = '', seq = ''] = EVENT_ID.exec(lastEventId) ?? [];
-      if (id === '') return false;
+      if (id === '') return undefined;
       const after = Number(seq);
       const replay = (events: readonly Event[]) => {
         for (const [number, text] of events) if (number > after) reader.send(text, `${id}.${number}`);
@@ -163,15 +166,19 @@ export function createReplays({ clock, random, mailbox, limits }: ReplayParts): 
           stop();
           reader.end();
         });
-        return true;
+        return () => {
+          stop();
+          giveUp();
+        };
       }
-      if (kept.place.key !== place.key) return false;
+      if (kept.place.key !== place.key) return undefined;
       kept.reader.end();
       reader.begin();
       kept.reader = reader;
       replay(kept.events);
       if (kept.over) reader.end();
-      return true;
+      // It goes on without a reader, as it did before.
+      return () => undefined;
     },
     get size() {
       return streams.size;

@@ -1,0 +1,81 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { LightCancellation } from '@behalf/kernel';
+import { aPrincipal, createFakeClock, eventually, verifies } from '@behalf/testkit';
+import { afterEach, describe, expect } from '@jest/globals';
+import { createResultJson } from '../resultJson.ts';
+import { createOpenStreams } from '../stream/openStreams.ts';
+import { createListen, type ListenParts } from './listen.ts';
+
+const caller = aPrincipal();
+const params = { notifications: { toolsListChanged: true } };
+
+describe('a subscription', () => {
+  let server: Server | undefined;
+  afterEach(() => {
+    server?.closeAllConnections();
+    server?.close();
+  });
+
+  /** Somebody asks for one, and has perhaps left before it is begun. */
+  async function ask(leaves: boolean, over: Partial<ListenParts> = {}) {
+    const clock = createFakeClock();
+    const streams = createOpenStreams(clock);
+    const client = new AbortController();
+    const seen: { outcome?: unknown; lists: number } = { lists: 0 };
+    const listen = createListen({
+      ...{ clock, streams, headers: [] },
+      results: createResultJson({ name: 'behalf', title: 'Behalf', version: '0' }),
+      followLists: () => ((seen.lists += 1), () => void (seen.lists -= 1)),
+      followResources: () => ({ follow: () => Promise.resolve([]), stop: () => undefined }),
+      ...over,
+    });
+    server = createServer((req, res) => {
+      const json = (status: number, text: string) => void res.writeHead(status).end(text);
+      const exchange = { req, res, caller, json, params: {}, query: '', body: undefined };
+      const serve = async () => {
+        if (leaves) {
+          client.abort();
+          await eventually('they have left', () => res.closed);
+        }
+        await listen(
+          { ...exchange, signal: new LightCancellation() },
+          { caller, endpoint: { kind: 'all' }, id: 1, params },
+        );
+      };
+      serve()
+        .then(() => (seen.outcome = 'served'))
+        .catch((error: unknown) => {
+          seen.outcome = error;
+        });
+    });
+    await new Promise<void>((resolve) => server!.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    fetch(`http://127.0.0.1:${port}`, { signal: client.signal }).catch(() => undefined);
+    await eventually('it is served', () => seen.outcome !== undefined);
+    return { streams, seen, client };
+  }
+
+  verifies('mcp.door.streams-released', 'is held while its client reads', async () => {
+    const { streams, seen, client } = await ask(false);
+    expect([seen.outcome, streams.size, seen.lists]).toEqual(['served', 1, 1]);
+    client.abort();
+    await eventually('it is let go', () => streams.size === 0);
+    expect(seen.lists).toBe(0);
+  });
+
+  verifies('mcp.door.streams-released', 'is not begun for who left before', async () => {
+    const { streams, seen } = await ask(true);
+    expect([seen.outcome, streams.size, seen.lists]).toEqual(['served', 0, 0]);
+  });
+
+  verifies('mcp.door.streams-released', 'that cannot be begun takes no room', async () => {
+    const failed = new Error('no lists');
+    const { streams, seen } = await ask(false, {
+      followLists: () => {
+        throw failed;
+      },
+    });
+    expect([seen.outcome, streams.size]).toEqual([failed, 0]);
+  });
+});
