@@ -126,6 +126,18 @@ export const facade: readonly Mutant[] = [
     replace: 'const isKnown = ',
   },
   {
+    id: 'facade.consent.resource',
+    file: `${identity}/facade/consents.ts`,
+    find: 'of.resources.every((resource) => agreed.has(resource))',
+    replace: 'of.resources.some((resource) => agreed.has(resource) || agreed.size > 0)',
+  },
+  {
+    id: 'facade.consent.resource',
+    file: `${identity}/facade/consents.ts`,
+    find: 'of.resources.every((resource) => agreed.has(resource))',
+    replace: 'of.resources.some((resource) => agreed.has(resource))',
+  },
+  {
     id: 'facade.consent.forged',
     file: `${api}/interactionRoutes.ts`,
     find: "          throw new GatewayError('CSRF_REFUSED');\n",

@@ -27,6 +27,7 @@ export const facade = {
     'Consent counts for a client and the host it sends people to; for a program on their own machine it is asked each time.',
   ],
   'facade.consent.client': ['done', 'Consent given to one client, or by one user, counts for no other.'],
+  'facade.consent.resource': ['done', 'Consent given for one endpoint counts for no other.'],
   'facade.consent.forged': ['done', 'A consent that did not come from our own page is none.'],
   'facade.consent.text': ['done', 'What a client calls itself is shown as text.'],
   'facade.consent.page': [

@@ -7,6 +7,7 @@ import {
   answerOf,
   connect,
   facadeOf,
+  leave,
   REDIRECT,
   visit,
   type FacadeClientRig,
@@ -171,6 +172,35 @@ describe('attacks on the authorization server', () => {
     const page = await visit(browser, facade.request(clientId).path, gateway.url);
     expect([page.status, (await page.text()).includes('<strong>Shared</strong>')]).toEqual([200, true]);
   });
+
+  verifies(
+    'facade.consent.resource',
+    'what was said of one server counts for no other and not for all',
+    async () => {
+      const clientId = await facade.register({ client_name: 'Narrow' });
+      const at = (...paths: string[]) => {
+        const [first = '', ...more] = paths.map((path) => facade.base + path);
+        const { path } = facade.request(clientId, { resource: first });
+        return path + more.map((resource) => `&${new URLSearchParams({ resource }).toString()}`).join('');
+      };
+      /** Whether the page was shown; whoever sees it agrees. */
+      const isAsked = async (path: string) => {
+        const page = await visit(ada, path, gateway.url);
+        const gone = page.headers.get('location');
+      if (gone !== null && new URL(gone).searchParams.has('code')) return false;
+        const { action, token } = answerOf(await page.text());
+        await leave(ada, await ada.form(action, { token, decision: 'allow' }), gateway.url);
+        return true;
+      };
+      expect(await isAsked(at('/mcp/one'))).toBe(true);
+      expect(await isAsked(at('/mcp/one'))).toBe(false);
+      expect(await isAsked(at('/mcp/one', '/mcp'))).toBe(true);
+      expect(await isAsked(at('/mcp/two'))).toBe(true);
+      // What was shown before is still known, and so is a part of it.
+      for (const paths of [['/mcp/one'], ['/mcp'], ['/mcp', '/mcp/two']])
+        expect(await isAsked(at(...paths))).toBe(false);
+    },
+  );
 
   verifies('facade.consent.forged', 'a yes that did not come from our page is none', async () => {
     const clientId = await facade.register();

@@ -64,9 +64,10 @@ export function interactionRoutes(parts: InteractionParts): Route[] {
     res.status(400).type('html').send(failedPage('expired'));
   }
 
-  const consentOf = ({ tenant, userId }: UserPrincipal, { clientId, redirectHost }: Interaction) => ({
-    ...{ tenant, userId, clientId, redirectHost },
-  });
+  const consentOf = (
+    { tenant, userId }: UserPrincipal,
+    { clientId, redirectHost, resources }: Interaction,
+  ) => ({ ...{ tenant, userId, clientId, redirectHost, resources } });
 
   function ask(req: Request, res: Response, caller: UserPrincipal, interaction: Interaction): void {
     const token = consentToken(interaction.uid, sessionSecret(req) ?? '');

@@ -4,12 +4,13 @@ import type { FacadeRecords } from './facadeRecords.ts';
 /** Asked again after this time, whatever was said. */
 const KEPT_MS = 180 * 24 * 60 * 60 * 1000;
 
-/** To whom somebody said yes: one client, sent back to one host. */
+/** To whom somebody said yes, and to what: one client, sent back to one host, for the endpoints that it named. */
 export interface Consented {
   readonly tenant: string;
   readonly userId: string;
   readonly clientId: string;
   readonly redirectHost: string;
+  readonly resources: readonly string[];
 }
 
 export interface ConsentView {
@@ -20,12 +21,16 @@ export interface ConsentView {
   readonly createdAt: number;
 }
 
-type Kept = Omit<ConsentView, 'id'>;
+interface Kept extends Omit<ConsentView, 'id'> {
+  /** Each with the time of the yes. Those that were kept without any are asked again. */
+  readonly agreed?: readonly (readonly [resource: string, at: number])[];
+}
 type Holder = Pick<Consented, 'tenant' | 'userId'>;
+type Party = Omit<Consented, 'resources'>;
 
 /**
  * A yes counts for the very client and the host that were shown, and for nobody else: a second client must not ride on what was
- * said to the first (confused deputy).
+ * said to the first (confused deputy). It counts for the endpoints that were shown: one server is not all of them.
  */
 export interface Consents {
   has(of: Consented): Promise<boolean>;
@@ -40,20 +45,33 @@ export function createConsents(parts: {
   readonly clock: Clock;
 }): Consents {
   const { records, clock } = parts;
-  const idOf = ({ tenant, userId, clientId, redirectHost }: Consented) =>
+  const idOf = ({ tenant, userId, clientId, redirectHost }: Party) =>
     JSON.stringify([tenant, userId, clientId, redirectHost]);
   const familyOf = ({ tenant, userId }: Holder) => JSON.stringify([tenant, userId]);
 
   async function list(of: Holder): Promise<ConsentView[]> {
     const kept = await records.list<Kept>('Consent', familyOf(of));
-    return kept.map(({ payload, name }) => ({ id: name, ...payload }));
+    return kept.map(({ payload: { agreed: _agreed, ...shown }, name }) => ({ id: name, ...shown }));
+  }
+
+  /** What they said yes to, and not too long ago. */
+  async function agreedOf(of: Party): Promise<Map<string, number>> {
+    const { agreed = [] } = (await records.find<Kept>('Consent', idOf(of)))?.payload ?? {};
+    return new Map(agreed.filter(([, at]) => clock.now() - at < KEPT_MS));
   }
 
   return {
-    has: async (of) => (await records.find('Consent', idOf(of))) !== null,
+    async has(of) {
+      const agreed = await agreedOf(of);
+      return of.resources.length > 0 && of.resources.every((resource) => agreed.has(resource));
+    },
+    /** Two at once may lose one of them, which is asked again. */
     async remember(of, clientName) {
       const { clientId, redirectHost } = of;
-      const kept: Kept = { clientId, clientName, redirectHost, createdAt: clock.now() };
+      const createdAt = clock.now();
+      const agreed = await agreedOf(of);
+      for (const resource of of.resources) agreed.set(resource, createdAt);
+      const kept: Kept = { clientId, clientName, redirectHost, createdAt, agreed: [...agreed] };
       await records.put('Consent', idOf(of), kept, { ttlMs: KEPT_MS, family: familyOf(of) });
     },
     list,
