@@ -16,6 +16,24 @@ const routes = 'packages/gateway/src/toolcall/routeEndpoint.ts';
 
 export const mcpDoor: readonly Mutant[] = [
   {
+    id: 'mcp.session.bounded',
+    file: 'api/src/mcp/session/subscriptions.ts',
+    find: 'if (address.length > LONGEST_ADDRESS)',
+    replace: 'if (address.length > LONGEST_ADDRESS * 2)',
+  },
+  {
+    id: 'mcp.session.bounded',
+    file: 'api/src/mcp/session/subscriptions.ts',
+    find: 'sum + length, address.length) > LONGEST_IN_ALL',
+    replace: 'sum + length, address.length) > LONGEST_IN_ALL * 2',
+  },
+  {
+    id: 'mcp.session.bounded',
+    file: 'api/src/mcp/session/cancelName.ts',
+    find: 'if (id.length <= LONGEST_AS_IT_IS) return',
+    replace: 'if (id.length >= 0) return',
+  },
+  {
     id: 'mcp.session.owner',
     file: sessions,
     find: 'const own = isOwner && seen.endpoint === endpoint;',

@@ -44,6 +44,9 @@ export const mcpDoor = {
   'mcp.replicas.lost': [
     'done',
     'A replica that dies takes the streams that it held with it, and nothing else.',
+  'mcp.session.bounded': [
+    'done',
+    'What a client makes the store keep for its session is bounded: addresses, and the ids it cancels.',
   ],
   'mcp.modern.discover': ['done', 'A client without a session finds out what is here, and calls at once.'],
   'mcp.modern.results': ['done', 'Every result says its kind and who gave it; lists and reads are private.'],

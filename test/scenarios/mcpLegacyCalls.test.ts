@@ -31,8 +31,13 @@ describe('calls of clients with a session', () => {
     return elsewhere(client, new URL('/', (await other.get('/health')).url).href);
   }
 
-  const post = (client: LegacyClient, id: number, name: string, meta: object = {}, init: RequestInit = {}) =>
-    client.post({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, _meta: meta } }, {}, init);
+  const post = (
+    client: LegacyClient,
+    id: number | string,
+    name: string,
+    meta: object = {},
+    init: RequestInit = {},
+  ) => client.post({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, _meta: meta } }, {}, init);
 
   verifies('mcp.legacy.progress', 'whatever token the server was given', async () => {
     for (const era of ['legacy', 'modern'] as const) {
@@ -74,15 +79,22 @@ describe('calls of clients with a session', () => {
     const stuck = { name: 'stuck', handler: () => new Promise<never>(() => undefined) };
     const { client, ada, upstream } = await begin([stuck]);
     const other = await there(ada, client);
-    for (const [id, by] of [client, other].entries()) {
+    const long = 'x'.repeat(1_000);
+    for (const [index, [id, by]] of (
+      [
+        [0, client],
+        [1, other],
+        [long, other],
+      ] as const
+    ).entries()) {
       const running = post(client, id, 'stuck');
-      await eventually('it runs', () => upstream.received('tools/call').length === id + 1);
+      await eventually('it runs', () => upstream.received('tools/call').length === index + 1);
       expect((await by.notify('notifications/cancelled', { requestId: id })).status).toBe(202);
       const ended = await running;
       expect([ended.status, await ended.text()]).toEqual([200, '']);
       await eventually(
         'the server knows',
-        () => upstream.received('notifications/cancelled').length === id + 1,
+        () => upstream.received('notifications/cancelled').length === index + 1,
       );
     }
   });

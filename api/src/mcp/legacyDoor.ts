@@ -14,6 +14,7 @@ import {
 import { invalidRequest } from './rpcFault.ts';
 import type { ServeRequest } from './serveRequest.ts';
 import type { Asking } from './session/asking.ts';
+import { cancelName } from './session/cancelName.ts';
 import type { Mailbox } from './session/mailbox.ts';
 import type { SessionAtDoor } from './session/requireSession.ts';
 import { collectReply } from './stream/collectReply.ts';
@@ -136,10 +137,6 @@ export function createLegacyDoor(parts: LegacyDoorParts): LegacyDoor {
 function isOutOfPlace(message: RpcMessage): boolean {
   if (message.kind === 'response') return false;
   return message.method === 'initialize' || readEra({}, message) !== 'legacy';
-}
-
-function cancelName(id: string | number): string {
-  return typeof id === 'number' ? `cancel:${id}` : `cancel:"${id}`;
 }
 
 function readBatch(body: readonly unknown[]): readonly RpcMessage[] {

@@ -11,6 +11,9 @@ export interface Subscriptions {
 }
 
 export const MOST_SUBSCRIBED = 100;
+/** The store is everybody's, and an address is the client's own text. */
+export const LONGEST_ADDRESS = 4_096;
+export const LONGEST_IN_ALL = 64 * 1024;
 
 export function createSubscriptions({
   cache,
@@ -38,10 +41,14 @@ export function createSubscriptions({
   return {
     read,
     async add(session, address) {
+      if (address.length > LONGEST_ADDRESS)
+        throw new RpcFault(rpcCode.invalidParams, `An address has ${LONGEST_ADDRESS} characters at most`);
       const known = await read(session);
       if (known.includes(address)) return;
       if (known.length >= MOST_SUBSCRIBED)
         throw new RpcFault(rpcCode.invalidParams, `A session has ${MOST_SUBSCRIBED} subscriptions at most`);
+      if (known.reduce((sum, { length }) => sum + length, address.length) > LONGEST_IN_ALL)
+        throw new RpcFault(rpcCode.invalidParams, 'The subscriptions of this session are too long together');
       await write(session, [...known, address]);
     },
     async remove(session, address) {

@@ -1,0 +1,46 @@
+import { createFakeClock, verifies } from '@behalf/testkit';
+import { systemRandom } from '@behalf/kernel';
+import { openMemoryStore } from '@behalf/stores/memory';
+import { describe, expect } from '@jest/globals';
+import { cancelName } from './cancelName.ts';
+import type { McpSession } from './sessions.ts';
+import { createSubscriptions, LONGEST_ADDRESS, LONGEST_IN_ALL } from './subscriptions.ts';
+
+const refused = { name: 'RpcFault', code: -32602 };
+
+describe('what a client makes the store keep for its session', () => {
+  function rig() {
+    const clock = createFakeClock();
+    const store = openMemoryStore({ clock, random: systemRandom });
+    const subscriptions = createSubscriptions({ cache: store.cache('mcp'), changes: store.changes, clock });
+    const session = { key: 'k', expiresAt: clock.now() + 60_000 } as McpSession;
+    return { subscriptions, session };
+  }
+
+  verifies('mcp.session.bounded', 'no address that is too long', async () => {
+    const { subscriptions, session } = rig();
+    const longest = 'x'.repeat(LONGEST_ADDRESS);
+    await expect(subscriptions.add(session, `${longest}x`)).rejects.toMatchObject(refused);
+    await subscriptions.add(session, longest);
+    expect(await subscriptions.read(session)).toEqual([longest]);
+  });
+
+  verifies('mcp.session.bounded', 'and not too much of them together', async () => {
+    const { subscriptions, session } = rig();
+    const address = (index: number) => String(index).padStart(LONGEST_ADDRESS, 'x');
+    const most = LONGEST_IN_ALL / LONGEST_ADDRESS;
+    for (let index = 0; index < most; index += 1) await subscriptions.add(session, address(index));
+    await expect(subscriptions.add(session, 'y')).rejects.toMatchObject(refused);
+    await subscriptions.remove(session, address(0));
+    await subscriptions.add(session, 'y');
+    expect(await subscriptions.read(session)).toHaveLength(most);
+  });
+
+  verifies('mcp.session.bounded', 'a long id of a cancelled request by a short name of its own', () => {
+    const long = 'x'.repeat(1_000_000);
+    expect(cancelName(long).length).toBeLessThan(300);
+    const ids = [long, `${long}x`, '1', 1, '#', cancelName(long).slice('cancel:'.length)];
+    expect(new Set(ids.map(cancelName)).size).toBe(ids.length);
+    expect(cancelName(long)).toBe(cancelName(long));
+  });
+});
