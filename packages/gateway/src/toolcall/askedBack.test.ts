@@ -3,7 +3,9 @@ import { scriptedError, verifies, type ScriptedTool } from '@behalf/testkit';
 import { ann, askedPeer, relayRig, stopRelayRigs, tokenOf } from '../../test/relayRig.ts';
 import { rejection } from '../../test/toolcallRig.ts';
 import type { GatewayError } from '../errors/gatewayError.ts';
-import type { Json } from '../upstream/upstream.ts';
+import type { Answer, Json } from '../upstream/upstream.ts';
+import { maskTokens } from './maskPresented.ts';
+import type { Ready } from './obtainCredential.ts';
 
 afterEach(stopRelayRigs);
 
@@ -57,6 +59,13 @@ describe('a token that the server repeats', () => {
     const answer = await call('asks', { peer });
     expect(JSON.stringify(answer)).not.toContain(token);
     expect(answer).toMatchObject({ asksBack: true, json: undefined, result: { requestState: 'state' } });
+  });
+
+  verifies('relay.masked', 'and a question of a second try, with the first token in it, is still one', () => {
+    const token = tokenOf(ann);
+    const ready = { bearer: { shown: () => [token] } } as unknown as Ready;
+    const asks: Answer = { result: { requestState: token }, json: undefined, asksBack: true };
+    expect(maskTokens(asks, ready)).toEqual({ ...asks, result: { requestState: '[redacted]' } });
   });
 });
 

@@ -47,7 +47,8 @@ export function maskTokens(answer: Answer, ready: Ready): Answer {
     (rest, token) => rest.replaceAll(token, REDACTED),
     JSON.stringify(answer.result),
   );
-  return { result: JSON.parse(masked) as Json, json: undefined };
+  // Whatever else is known of it stays: a question is still one.
+  return { ...answer, result: JSON.parse(masked) as Json, json: undefined };
 }
 
 /** The same for what a server says before its result: progress, a log message, a question. */
