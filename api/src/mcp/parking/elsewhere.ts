@@ -29,7 +29,7 @@ interface Retry {
 
 interface Told {
   readonly text?: string;
-  readonly fault?: { readonly code: number; readonly message: string; readonly data?: Json };
+  readonly fault?: Pick<RpcFault, 'code' | 'message' | 'status'> & { readonly data?: Json };
 }
 
 /** The answers came to us and the call waits at another replica: they go there, and what it gives comes back. */
@@ -75,8 +75,7 @@ export function attendElsewhere(
         end();
         const { text, fault } = JSON.parse(word) as Told;
         if (text !== undefined) resolve(text);
-        else
-          reject(new RpcFault(fault?.code ?? 0, fault?.message ?? '', fault?.data && { data: fault.data }));
+        else reject(new RpcFault(fault?.code ?? 0, fault?.message ?? '', fault));
       },
       { poll: true },
     );
@@ -118,8 +117,7 @@ export async function serveElsewhere(
   try {
     told = { text: await call.attend({ signal, capabilities }) };
   } catch (error) {
-    const { code, message, data } = faultOf(error, asked);
-    told = { fault: { code, message, ...(data && { data }) } };
+    told = { fault: toldOf(faultOf(error, asked)) };
   }
   try {
     if (!signal.aborted)
@@ -140,8 +138,12 @@ export async function serveElsewhere(
 function fitting(told: Told, faultOf: (error: unknown) => RpcFault): string {
   const word = JSON.stringify(told);
   if (word.length <= LONGEST_WORD) return word;
-  const { code, message, data } = faultOf(new GatewayError('MCP_RESPONSE_TOO_LARGE'));
-  return JSON.stringify({ fault: { code, message, data } });
+  return JSON.stringify({ fault: toldOf(faultOf(new GatewayError('MCP_RESPONSE_TOO_LARGE'))) });
+}
+
+/** All that an answer is made of. The message of an error is not among what JSON takes by itself. */
+function toldOf({ code, message, data, status }: RpcFault): NonNullable<Told['fault']> {
+  return { code, message, status, ...(data && { data }) };
 }
 
 function aliveOf(attempt: string): string {

@@ -195,6 +195,18 @@ describe('a call that waits for its user', () => {
     }
   });
 
+  verifies('between.parked', 'that fails has the status of its error wherever its client is', async () => {
+    const all = rig();
+    const { parked } = await begin(all, async (_, ask) => {
+      await ask();
+      throw new GatewayError('MCP_DIALOGUE_UNSUPPORTED', { requiredCapabilities: { sampling: {} } });
+    });
+    await expect(all.there.parking.resume(answers({ q1: accepted }), parked)).rejects.toMatchObject({
+      ...{ name: 'RpcFault', code: -32021, status: 400 },
+      data: { requiredCapabilities: { sampling: {} } },
+    });
+  });
+
   verifies('between.parked', 'gets no answer to what its client left out', async () => {
     const all = rig();
     const { parked } = await begin(all, async (_, ask) =>
