@@ -36,6 +36,7 @@ describe('a server that its user must connect first', () => {
         { method: 'elicitation/create', params: { mode: 'url' } },
       ]);
       expect(new URL(connect.params.url).pathname).toBe(page);
+      expect(connect.params).not.toHaveProperty('elicitationId');
       params = { requestState: result['requestState'], inputResponses: { connect: { action: 'accept' } } };
     }
     const last = await ask(params);

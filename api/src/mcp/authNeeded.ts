@@ -8,6 +8,8 @@ import { URL_ELICITATION_VERSION } from './versions.ts';
 
 /** How often a call asks its user to connect before it is a failed call. */
 const MOST_ASKED = 3;
+/** Answers that are longer are asked for again: clients carry the state around. */
+const LONGEST_GIVEN = 32 * 1024;
 
 export interface Needed {
   readonly server: string;
@@ -45,10 +47,11 @@ export function authNeeded(
   const opensPages = isObject(capabilities['elicitation']) && isObject(capabilities['elicitation']['url']);
   const times = (state.asked ?? 0) + 1;
   if (opensPages && era === 'modern' && times <= MOST_ASKED) {
-    const params = { mode: 'url', url, message, elicitationId: `behalf:${server}` };
+    // The modern era has no names for pages.
+    const params = { mode: 'url', url, message };
     return results.inputRequired({
       inputRequests: { connect: { method: 'elicitation/create', params } },
-      requestState: seal({ asked: times }),
+      requestState: seal({ ...kept(state), asked: times }),
     });
   }
   if (opensPages && era === 'legacy' && version >= URL_ELICITATION_VERSION) {
@@ -71,4 +74,9 @@ export function authNeeded(
     isError: true,
     _meta: { 'behalf/auth': data },
   });
+}
+
+/** A dialogue that a sign-in interrupts goes on where it was. */
+function kept({ given, ...state }: State): State {
+  return given && JSON.stringify(given).length <= LONGEST_GIVEN ? { ...state, given } : state;
 }

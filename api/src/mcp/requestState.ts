@@ -19,6 +19,8 @@ export interface State {
   readonly upstream?: string;
   /** How often this user was asked to connect for this call. */
   readonly asked?: number;
+  /** What the client had answered to the server when its user was asked to connect. */
+  readonly given?: Json;
   /** The call that waits for the answers, where the server is one that waits. */
   readonly parked?: Parked;
 }

@@ -66,13 +66,17 @@ export function createCallMethod(parts: MethodParts): CallMethod {
         throw new RpcFault(rpcCode.invalidParams, 'params.inputResponses must be an object of results');
       const state =
         requestState === undefined ? NO_STATE : states.open(caller, statedOf(asked), requestState);
+      // What a client answers to a question of ours is no answer to the server's; what it had answered before is.
+      const isTheirs = state.asked === undefined;
+      const given = isTheirs && isObject(inputResponses) ? inputResponses : state.given;
       const retry = {
-        ...(isObject(inputResponses) && { inputResponses }),
+        ...(given && { inputResponses: given }),
         ...(state.upstream !== undefined && { requestState: state.upstream }),
       };
-      // What a client answers to a question of ours is no answer to the server's.
-      const isTheirs = state.asked === undefined;
-      return { inbound: mcpInbound(asked, requestIds(), undefined, isTheirs ? retry : undefined), state };
+      return {
+        inbound: mcpInbound(asked, requestIds(), undefined, retry),
+        state: given ? { ...state, given } : state,
+      };
     },
     run(asked, watched, given, work) {
       const { caller, era, capabilities } = asked;

@@ -1,0 +1,93 @@
+import { aPrincipal, createFakeClock, verifies } from '@behalf/testkit';
+import { GatewayError, type Answer, type Inbound, type Json } from '@behalf/gateway';
+import { createKeyring, systemRandom } from '@behalf/kernel';
+import { describe, expect } from '@jest/globals';
+import type { Asked } from '../asked.ts';
+import { createRequestStates } from '../requestState.ts';
+import { createResultJson } from '../resultJson.ts';
+import { createCallMethod } from './callMethod.ts';
+import type { MethodParts } from './methodParts.ts';
+
+const question = { one: { method: 'elicitation/create', params: {} } };
+const asks: Answer = {
+  result: { resultType: 'input_required', inputRequests: question, requestState: 'their state' },
+  ...{ json: undefined, asksBack: true },
+};
+const done: Answer = { result: { content: [] }, json: undefined };
+
+describe('a sign-in that is needed in the middle of a dialogue', () => {
+  /** Each work is one round of the server; what it was given is kept. */
+  function rig(...works: (() => Answer)[]) {
+    const clock = createFakeClock();
+    const keyring = createKeyring([Buffer.alloc(32, 1)], systemRandom);
+    const given: (Json | undefined)[] = [];
+    const parts = {
+      ...{ clock, results: createResultJson({} as never), states: createRequestStates({ keyring, clock }) },
+      parking: {
+        begin: (_: Asked, inbound: Inbound, _seal: unknown, run: (own: Inbound) => unknown) => run(inbound),
+      },
+      ...{ requestIds: () => 'r', base: () => 'https://gateway.example', labelOf: () => '' },
+      ...{ metrics: { observe: () => undefined }, logger: { warn: () => undefined } },
+    } as unknown as MethodParts;
+    const calling = createCallMethod(parts);
+    return {
+      given,
+      async call(params: Json = {}): Promise<Json> {
+        const asked: Asked = {
+          ...{ caller: aPrincipal(), params: { name: 'x', ...params }, endpoint: { kind: 'all' }, id: 1 },
+          ...{ era: 'modern', version: '2026-07-28', method: 'tools/call', logLevel: undefined },
+          ...{ capabilities: { elicitation: { form: {}, url: {} } }, session: undefined, headers: {} },
+          ...{ signal: new AbortController().signal, reply: {} as never },
+        };
+        const text = await calling.run(
+          asked,
+          { server: 's', what: 'tool' },
+          calling.inboundOf(asked),
+          async (inbound) => {
+            given.push(inbound.peer?.retry as Json | undefined);
+            return works.shift()!();
+          },
+        );
+        return JSON.parse(text) as Json;
+      },
+    };
+  }
+
+  const signIn = () => {
+    throw new GatewayError('MCP_AUTHORIZATION_REQUIRED');
+  };
+  const connected = { connect: { action: 'accept' } };
+
+  verifies('mcp.signin.forms', 'and the dialogue goes on where it was', async () => {
+    const { call, given } = rig(
+      () => asks,
+      signIn,
+      signIn,
+      () => done,
+    );
+    const first = await call();
+    const answers = { one: { action: 'accept', content: { a: 1 } } };
+    let told = await call({ requestState: first['requestState'], inputResponses: answers });
+    for (let times = 0; times < 2; times += 1) {
+      expect(told).toMatchObject({ inputRequests: { connect: { params: { mode: 'url' } } } });
+      told = await call({ requestState: told['requestState'], inputResponses: connected });
+    }
+    expect(told).toMatchObject({ resultType: 'complete' });
+    // The answer to our own question is none to the server's.
+    const theirs = { requestState: 'their state', inputResponses: answers };
+    expect(given).toEqual([undefined, theirs, theirs, theirs]);
+  });
+
+  verifies('mcp.signin.forms', 'without answers that are too long to carry around', async () => {
+    const { call, given } = rig(
+      () => asks,
+      signIn,
+      () => done,
+    );
+    const first = await call();
+    const answers = { one: { action: 'accept', content: { a: 'x'.repeat(300_000) } } };
+    const told = await call({ requestState: first['requestState'], inputResponses: answers });
+    await call({ requestState: told['requestState'], inputResponses: connected });
+    expect(given.at(-1)).toEqual({ requestState: 'their state' });
+  });
+});
