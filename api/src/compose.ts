@@ -283,7 +283,7 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
   const sets = composeSets({ ...common, ...calling, blocks, limits });
   const chat = composeChat({ ...common, ...calling, ...{ asking, door, limits, callers } });
 
-  const endpoint = composeMcp({ ...common, ...calling, servers, base: () => origins.base });
+  const endpoint = composeMcp({ ...common, ...calling, limits, servers, base: () => origins.base });
 
   const routes: Route[] = [
     healthRoute,

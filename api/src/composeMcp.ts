@@ -3,6 +3,7 @@ import type { CoordinationStore } from '@behalf/gateway/ports';
 import type { Clock, Keyring, Random } from '@behalf/kernel';
 import type { Closers } from './closers.ts';
 import type { Servers } from './composeServers.ts';
+import type { RateLimits } from './door/rateLimits.ts';
 import { apiHeaders } from './door/securityHeaders.ts';
 import type { Route } from './http.ts';
 import type { Method } from './mcp/asked.ts';
@@ -45,6 +46,7 @@ export interface ComposeMcpParts extends ObservingParts, ServeParts {
   keyring: Keyring;
   coordination: CoordinationStore;
   closers: Closers;
+  limits: Pick<RateLimits, 'take'>;
   headers: Readonly<Record<string, string>>;
   requestIds: () => string;
   base: () => string;
@@ -107,7 +109,7 @@ export function composeMcp(parts: ComposeMcpParts): McpEndpoint {
       }),
     ),
     initialize: createInitialize({ ...opening, sessions }),
-    ...{ serve, requireSession, asking, mailbox },
+    ...{ serve, requireSession, asking, mailbox, limits: parts.limits },
   });
   const followLists = createFollowLists({ servers, news, clock });
   const followResources = createFollowResources({ servers, clock });

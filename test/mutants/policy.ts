@@ -207,6 +207,12 @@ export const policy: readonly Mutant[] = [
     replace: 'bucket.left = Math.min(full * 9, bucket.left +',
   },
   {
+    id: 'limits.rate.batch',
+    file: 'api/src/mcp/legacyDoor.ts',
+    find: "for (const _further of messages.slice(1)) limits.take(exchange.caller, 'calls');",
+    replace: '',
+  },
+  {
     id: 'limits.rate.bounded',
     file: buckets,
     find: 'if (age < MINUTE_MS && young.size < most / 2) return;',

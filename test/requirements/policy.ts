@@ -42,6 +42,7 @@ export const policy = {
   'policy.approval.told': ['done', 'A call that asks first is refused with the id to approve.'],
   'policy.approval.routes': ['done', 'Users list what waits for them and answer it over REST.'],
   'limits.rate.per-caller': ['done', 'Each caller has a number of requests a minute, whatever others do.'],
+  'limits.rate.batch': ['done', 'Messages in one body count as many as they are.'],
   'limits.rate.bounded': ['done', 'Counting callers takes a bounded memory and forgets the idle.'],
   'limits.refusals.cookies': ['done', 'Guessed cookies count as guessed tokens; a known one never waits.'],
   'limits.refusals.per-network': ['done', 'A network that sends refused tokens without end is stopped.'],

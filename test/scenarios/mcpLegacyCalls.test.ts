@@ -1,8 +1,9 @@
 import { eventually, verifies, type ScriptedCall, type ScriptedTool } from '@behalf/testkit';
 import { describe, expect } from '@jest/globals';
 import { elsewhere, legacyClient, wireClient, type LegacyClient } from './mcpClient.ts';
+import { startInProcess } from './inProcess.ts';
 import { readStream } from './mcpStream.ts';
-import type { Person } from './people.ts';
+import { createPeople, type Person } from './people.ts';
 import { createScene } from './scene.ts';
 import { http, yamlWith } from './serverYaml.ts';
 
@@ -211,6 +212,24 @@ describe('calls of clients with a session', () => {
     const opening = { jsonrpc: '2.0', id: 1, method: 'initialize', params: {} };
     for (const odd of [[], [opening], ['x'], Array.from({ length: 51 }, (_, id) => call(id))]) {
       expect((await old.post(odd)).status).toBe(400);
+    }
+  });
+
+  verifies('limits.rate.batch', 'so that one body is not fifty calls for the price of one', async () => {
+    const gateway = await startInProcess({ RATE_LIMIT_CALLS: '40' }, yamlWith({}));
+    try {
+      const [ada] = (await createPeople(gateway, ['Ada'])) as [Person];
+      const old = await legacyClient(await wireClient(ada, gateway.url), { version: '2025-03-26' });
+      const batch = (length: number) =>
+        old.post(Array.from({ length }, (_, id) => ({ jsonrpc: '2.0', id, method: 'ping' })));
+      expect((await batch(10)).status).toBe(200);
+      const refused = await batch(50);
+      expect([refused.status, await refused.json()]).toMatchObject([
+        429,
+        { error: { data: { code: 'MCP_RATE_LIMITED' } } },
+      ]);
+    } finally {
+      await gateway.close();
     }
   });
 });

@@ -1,5 +1,6 @@
 import type { Endpoint } from '@behalf/gateway';
 import { LightCancellation } from '@behalf/kernel';
+import type { RateLimits } from '../door/rateLimits.ts';
 import type { HotExchange } from '../http.ts';
 import type { Asked, Method } from './asked.ts';
 import { readEra } from './era.ts';
@@ -28,6 +29,7 @@ export interface LegacyDoorParts extends ReplyParts {
   readonly requireSession: (exchange: HotExchange, endpoint: Endpoint) => Promise<SessionAtDoor>;
   readonly asking: Pick<Asking, 'answered'>;
   readonly mailbox: Pick<Mailbox, 'post' | 'wait'>;
+  readonly limits: Pick<RateLimits, 'take'>;
 }
 
 /** What clients of the revisions with sessions post. */
@@ -41,7 +43,7 @@ export interface LegacyDoor {
 const MOST_IN_A_BATCH = 50;
 
 export function createLegacyDoor(parts: LegacyDoorParts): LegacyDoor {
-  const { methods, serve, initialize, requireSession, asking, mailbox, headers } = parts;
+  const { methods, serve, initialize, requireSession, asking, mailbox, limits, headers } = parts;
 
   /** Goes on when its client leaves, and stops when its client says so, at whichever replica. */
   async function request(
@@ -114,6 +116,8 @@ export function createLegacyDoor(parts: LegacyDoorParts): LegacyDoor {
       if (at.session.version !== BATCH_VERSION) throw invalidRequest('This revision has no batches');
       // All of them before the first is begun.
       if (messages.some(isOutOfPlace)) throw invalidRequest('One of them cannot be part of a batch');
+      // The request itself was counted where it came in, and each message is worth one.
+      for (const _further of messages.slice(1)) limits.take(exchange.caller, 'calls');
       for (const message of messages) {
         if (message.kind === 'response') await asking.answered(at.session, message);
         else if (message.kind === 'notification') await notified(at, message);
