@@ -1,5 +1,5 @@
-import type { EndpointParts, WatchParts } from '@behalf/gateway';
-import type { CoordinationStore } from '@behalf/gateway/ports';
+import { followSignOuts, type EndpointParts, type WatchParts } from '@behalf/gateway';
+import type { CoordinationStore, PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Keyring, Random } from '@behalf/kernel';
 import type { Closers } from './closers.ts';
 import type { Servers } from './composeServers.ts';
@@ -44,6 +44,7 @@ export interface ComposeMcpParts extends ObservingParts, ServeParts {
   clock: Clock;
   random: Random;
   keyring: Keyring;
+  primary: Pick<PrimaryStore, 'users'>;
   coordination: CoordinationStore;
   closers: Closers;
   limits: Pick<RateLimits, 'take'>;
@@ -76,6 +77,11 @@ export function composeMcp(parts: ComposeMcpParts): McpEndpoint {
   const replays = createReplays({ clock, random, mailbox });
   closers.add(() => replays.close());
   const streams = createOpenStreams(clock);
+  const signOuts = followSignOuts({
+    ...{ users: parts.primary.users, changes, clock },
+    onSignedOut: (principal) => streams.endOf(principal),
+  });
+  closers.add(() => signOuts.stop());
   const asking = createAsking({ mailbox, keyring, clock, random });
   const requireSession = createRequireSession({ sessions, states });
   const opening = { results, info, instructions: createInstructions(servers) };

@@ -16,6 +16,18 @@ const routes = 'packages/gateway/src/toolcall/routeEndpoint.ts';
 
 export const mcpDoor: readonly Mutant[] = [
   {
+    id: 'mcp.streams.signed-out',
+    file: 'api/src/composeMcp.ts',
+    find: 'onSignedOut: (principal) => streams.endOf(principal),',
+    replace: 'onSignedOut: () => undefined,',
+  },
+  {
+    id: 'mcp.streams.signed-out',
+    file: 'api/src/mcp/stream/openStreams.ts',
+    find: 'if (principalKey(caller) === principal) end();',
+    replace: 'if (principal !== String(caller)) end();',
+  },
+  {
     id: 'mcp.session.bounded',
     file: 'api/src/mcp/session/subscriptions.ts',
     find: 'if (address.length > LONGEST_ADDRESS)',

@@ -44,6 +44,7 @@ export const mcpDoor = {
   'mcp.replicas.lost': [
     'done',
     'A replica that dies takes the streams that it held with it, and nothing else.',
+  ],
   'mcp.session.bounded': [
     'done',
     'What a client makes the store keep for its session is bounded: addresses, and the ids it cancels.',
@@ -101,6 +102,10 @@ export const mcpDoor = {
   'mcp.door.streams-released': [
     'done',
     'A stream that cannot be opened, or whose client has left, holds nothing; none takes others along.',
+  ],
+  'mcp.streams.signed-out': [
+    'done',
+    'Streams of a user who is signed out or disabled end at every replica; nobody else’s do.',
   ],
   'mcp.signin.forms': ['done', 'That a user must connect is told in the best form that the client has.'],
 } satisfies Record<string, Requirement>;

@@ -76,6 +76,25 @@ describe('what MCP clients are told of changes', () => {
     }
   });
 
+  verifies('mcp.streams.signed-out', 'where they are open, also when it was said elsewhere', async () => {
+    const { people, client } = await begin('modern', ['Ada', 'Bob']);
+    const [ada, bob] = people as unknown as [Person, Person];
+    const open = async (by: WireClient) => {
+      const stream = await listen(by, { toolsListChanged: true });
+      await eventually('it is acknowledged', () => stream.messages.length === 1);
+      return stream;
+    };
+    const own = await open(client);
+    const others = await open(await wireClient(bob, scene.gateway.url));
+    const [there] = (await scene.beside([ada])) as [Person];
+    expect((await there.post('/api/auth/logout')).status).toBe(204);
+    await eventually('hers ends', () => own.ended);
+    expect(others.ended).toBe(false);
+    // Her key is as good as before: she is looked at anew.
+    (await open(client)).close();
+    others.close();
+  });
+
   verifies('mcp.modern.listen', 'or at once when there is nothing to hear', async () => {
     const { client } = await begin('modern');
     const stream = await listen(client, {});

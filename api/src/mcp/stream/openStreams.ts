@@ -1,4 +1,4 @@
-import { GatewayError, type Principal } from '@behalf/gateway';
+import { GatewayError, principalKey, type Principal } from '@behalf/gateway';
 import type { Clock } from '@behalf/kernel';
 
 export interface StreamLimits {
@@ -13,9 +13,11 @@ const LONGEST_MS = 60 * 60_000;
 
 /** Streams that wait for something to happen. They cost little each, and nobody may have them all. */
 export interface OpenStreams {
-  /** Throws when there is no room. `end` is called once: when its time is up, or when the process ends. */
+  /** Throws when there is no room. `end` is called once: when its time is up, its user is signed out, or the process ends. */
   enter(caller: Principal, end: () => void): () => void;
   readonly size: number;
+  /** Ends those of one principal: who still may comes back and is looked at anew. */
+  endOf(principal: string): void;
   /** Takes none any more, and ends those that are open. */
   drain(): void;
 }
@@ -24,11 +26,12 @@ export function createOpenStreams(
   clock: Clock,
   { perUser, inAll }: StreamLimits = streamLimits,
 ): OpenStreams {
-  const open = new Map<() => void, string>();
+  const open = new Map<() => void, Principal>();
   const users = new Map<string, number>();
   let draining = false;
   return {
-    enter({ userId }, end) {
+    enter(caller, end) {
+      const { userId } = caller;
       if (draining) throw new GatewayError('SHUTTING_DOWN');
       const own = users.get(userId) ?? 0;
       if (own >= perUser || open.size >= inAll) {
@@ -56,12 +59,15 @@ export function createOpenStreams(
         }
       };
       const cancel = clock.timer(LONGEST_MS, ending);
-      open.set(ending, userId);
+      open.set(ending, caller);
       users.set(userId, own + 1);
       return leave;
     },
     get size() {
       return open.size;
+    },
+    endOf(principal) {
+      for (const [end, caller] of [...open]) if (principalKey(caller) === principal) end();
     },
     drain() {
       draining = true;
