@@ -96,7 +96,10 @@ describe('between the eras', () => {
     ].entries()) {
       let { answer } = await call(client);
       for (const [round, [method, params]] of questions.entries()) {
-        const { inputRequests, requestState, resultType } = answer.result as Record<string, never>;
+        const { inputRequests, requestState, resultType } = answer.result as Record<
+          'inputRequests' | 'requestState' | 'resultType',
+          never
+        >;
         expect([run, round, resultType]).toEqual([run, round, 'input_required']);
         const [[key, question]] = Object.entries(inputRequests) as unknown as [[string, Json]];
         const shown = params === page ? opened : params;

@@ -33,7 +33,7 @@ describe('questions to clients with a session', () => {
     let asked = '';
     const reply = {
       ...{ begun: true, notify: () => undefined, finish: () => undefined },
-      ...{ abandon: () => undefined, close: () => undefined },
+      ...{ abandon: () => undefined, close: () => undefined, takesRequests: true },
       ask: (id: string | number) => ((asked = String(id)), true),
     };
     const own = session('one');
