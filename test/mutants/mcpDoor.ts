@@ -166,12 +166,6 @@ export const mcpDoor: readonly Mutant[] = [
     replace: 'return;',
   },
   {
-    id: 'mcp.door.streams-released',
-    file: 'api/src/mcp/methods/listen.ts',
-    find: '    if (res.closed) return;\n',
-    replace: '',
-  },
-  {
     id: 'mcp.modern.headers',
     file: era,
     find: 'if (decoded !== value) throw mismatch(',
