@@ -169,8 +169,14 @@ export const drafts: readonly Mutant[] = [
   {
     id: 'drafts.swept',
     file: `${folder}/drafts.ts`,
-    find: '(await servers.find(tenant, id)) ? null : openDraft(keyring, record)',
-    replace: '(await servers.find(tenant, "")) ? null : openDraft(keyring, record)',
+    find: '(await servers.find(tenant, id)) !== null',
+    replace: '(await servers.find(tenant, "")) !== null',
+  },
+  {
+    id: 'drafts.swept',
+    file: `${folder}/drafts.ts`,
+    find: '        if (!isServer) await grants.endLost(tenant, id);\n',
+    replace: '',
   },
   {
     id: 'drafts.swept',

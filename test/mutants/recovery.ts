@@ -259,8 +259,8 @@ export const recovery: readonly Mutant[] = [
   {
     id: 'grants.server.removed',
     file: `${gateway}/credentials/oauth/serverGrants.ts`,
-    find: '      await flows.removeOfServer(tenant, was.id);\n',
-    replace: '      void flows;\n',
+    find: '    await flows.removeOfServer(tenant, serverId);\n',
+    replace: '    void flows;\n',
   },
   {
     id: 'grants.server.removed',

@@ -90,7 +90,7 @@ export const drafts = {
   'drafts.kept.sealed': ['done', 'A draft does not open as that of another user or id.'],
   'drafts.swept': [
     'done',
-    'A draft whose time is up ends with all that was given for it, unless a server was made of it.',
+    'A draft whose time is up, or that does not open any more, ends with all that was given for it, unless a server was made of it.',
   ],
   'stores.drafts.round-trip': [
     'done',

@@ -146,6 +146,17 @@ describe('drafts', () => {
     expect(await left()).toEqual({ drafts: 0, credentials: 0, clients: 0 });
   });
 
+  verifies('drafts.swept', 'that do not open any more end with what was given for them', async () => {
+    const { clock, store, drafts, ended, signedIn, left } = rig();
+    const lost = aDraft({ expiresAt: clock.now() });
+    await store.drafts.insert(lost, 1);
+    await signedIn(lost.id);
+    await clock.advance(MINUTE);
+    await drafts.sweep();
+    expect(ended).toEqual([lost.id]);
+    expect(await left()).toEqual({ drafts: 0, credentials: 0, clients: 0 });
+  });
+
   verifies('drafts.kept.sealed', 'that cannot be opened any more go without a word', async () => {
     const { clock, store, drafts } = rig();
     await store.drafts.insert(aDraft({ expiresAt: clock.now() }), 1);

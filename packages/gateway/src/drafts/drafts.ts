@@ -142,9 +142,15 @@ export function createDrafts(parts: DraftParts): Drafts {
     async sweep() {
       for (const record of await store.listExpired(clock.now() - GRACE_MS, AT_ONCE)) {
         const { tenant, id } = record;
-        const draft = (await servers.find(tenant, id)) ? null : openDraft(keyring, record);
-        if (draft) await end(draft);
-        else await store.remove(tenant, id);
+        const isServer = (await servers.find(tenant, id)) !== null;
+        const draft = isServer ? null : openDraft(keyring, record);
+        if (draft) {
+          await end(draft);
+          continue;
+        }
+        // One that does not open: without its row nobody would ever end what was given for it.
+        if (!isServer) await grants.endLost(tenant, id);
+        await store.remove(tenant, id);
       }
     },
   };

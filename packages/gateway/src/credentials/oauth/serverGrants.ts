@@ -10,6 +10,8 @@ export interface ServerGrants {
    * defined, without which nobody could be told.
    */
   endAll(tenant: string, was: ServerSnapshot): Promise<void>;
+  /** The same where its definition is lost: here all of it ends, and who is still known is told. */
+  endLost(tenant: string, serverId: string): Promise<void>;
 }
 
 export interface ServerGrantParts {
@@ -24,21 +26,25 @@ const AT_ONCE = 20;
 
 export function createServerGrants(parts: ServerGrantParts): ServerGrants {
   const { vault, credentials, flows, clients, retiring } = parts;
-  return {
-    async endAll(tenant, was) {
-      // First: what is under way would bring another credential.
-      await flows.removeOfServer(tenant, was.id);
-      const leave = retiring.enter(tenant, was);
-      try {
-        for (;;) {
-          const some = await credentials.keysOfServer(tenant, was.id, AT_ONCE);
-          if (some.length === 0) break;
-          await Promise.all(some.map((key) => vault.end(key)));
-        }
-      } finally {
-        leave();
+
+  async function end(tenant: string, serverId: string, was?: ServerSnapshot): Promise<void> {
+    // First: what is under way would bring another credential.
+    await flows.removeOfServer(tenant, serverId);
+    const leave = was && retiring.enter(tenant, was);
+    try {
+      for (;;) {
+        const some = await credentials.keysOfServer(tenant, serverId, AT_ONCE);
+        if (some.length === 0) break;
+        await Promise.all(some.map((key) => vault.end(key)));
       }
-      await clients.removeOfServer(tenant, was.id);
-    },
+    } finally {
+      leave?.();
+    }
+    await clients.removeOfServer(tenant, serverId);
+  }
+
+  return {
+    endAll: (tenant, was) => end(tenant, was.id, was),
+    endLost: (tenant, serverId) => end(tenant, serverId),
   };
 }
