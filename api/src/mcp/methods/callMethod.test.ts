@@ -32,7 +32,7 @@ describe('a sign-in that is needed in the middle of a dialogue', () => {
     const calling = createCallMethod(parts);
     return {
       given,
-      async call(params: Json = {}): Promise<Json> {
+      call: async (params: Json = {}): Promise<Json> => {
         const asked: Asked = {
           ...{ caller: aPrincipal(), params: { name: 'x', ...params }, endpoint: { kind: 'all' }, id: 1 },
           ...{ era: 'modern', version: '2026-07-28', method: 'tools/call', logLevel: undefined },
@@ -44,7 +44,7 @@ describe('a sign-in that is needed in the middle of a dialogue', () => {
           { server: 's', what: 'tool' },
           calling.inboundOf(asked),
           async (inbound) => {
-            given.push(inbound.peer?.retry as Json | undefined);
+            given.push(inbound.peer?.retry);
             return works.shift()!();
           },
         );
