@@ -187,7 +187,7 @@ describe('attacks on the authorization server', () => {
       const isAsked = async (path: string) => {
         const page = await visit(ada, path, gateway.url);
         const gone = page.headers.get('location');
-      if (gone !== null && new URL(gone).searchParams.has('code')) return false;
+        if (gone !== null && new URL(gone).searchParams.has('code')) return false;
         const { action, token } = answerOf(await page.text());
         await leave(ada, await ada.form(action, { token, decision: 'allow' }), gateway.url);
         return true;
