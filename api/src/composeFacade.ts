@@ -13,7 +13,7 @@ import {
   type FacadeRecords,
   type GrantBearers,
 } from '@behalf/gateway/facade';
-import type { PrimaryStore } from '@behalf/gateway/ports';
+import type { ChangeFeed, PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Fetch, Keyring, Random } from '@behalf/kernel';
 import type { Closers } from './closers.ts';
 import type { OpenId } from './composeOpenId.ts';
@@ -34,6 +34,7 @@ export interface ComposeFacadeParts {
   keyring: Keyring;
   log: Log;
   primary: PrimaryStore;
+  changes: ChangeFeed;
   closers: Closers;
   sessions: Sessions;
   openId: OpenId | null;
@@ -71,7 +72,8 @@ export function composeFacade(parts: ComposeFacadeParts): ComposedFacade {
   const resources: Resources = { isResource, fallback: () => `${base()}${ALL_PATH}` };
   const records = createFacadeRecords({ store: primary.facade, keyring, clock });
   closers.add(every(SWEEP_MS, clock, () => records.sweep()));
-  const keys = createFacadeKeys({ records, random });
+  const keys = createFacadeKeys({ records, changes: parts.changes, random, clock });
+  closers.add(() => keys.close());
   const grants = createClientGrants({ sessions, clock });
   const consents = createConsents({ records, clock });
   const bearers = createGrantBearers({

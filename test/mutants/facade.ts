@@ -182,8 +182,50 @@ export const facade: readonly Mutant[] = [
   {
     id: 'facade.keys',
     file: `${identity}/facade/facadeKeys.ts`,
-    find: "(await records.add('Keys', 'current', made, { ttlMs: KEPT_MS })) ?? made",
-    replace: "(void (await records.add('Keys', 'current', made, { ttlMs: KEPT_MS })), made)",
+    find: '(await records.add<First>(KEYS, FIRST, own, { ttlMs: KEPT_MS })) ?? own',
+    replace: '(await records.add<First>(KEYS, FIRST, own, { ttlMs: KEPT_MS })) === null ? own : own',
+  },
+  {
+    id: 'facade.keys.rotation',
+    file: `${identity}/facade/signingKeys.ts`,
+    find: 'now < signsFrom(next) + VERIFIES_MS',
+    replace: 'now < signsFrom(next)',
+  },
+  {
+    id: 'facade.keys.rotation',
+    file: `${identity}/facade/signingKeys.ts`,
+    find: 'return at >= signing || (next !== undefined && now < signsFrom(next) + VERIFIES_MS);',
+    replace: 'return at >= signing || next !== undefined;',
+  },
+  {
+    id: 'facade.keys.rotation',
+    file: `${identity}/facade/signingKeys.ts`,
+    find: 'madeAt + (isAlone ? 0 : STALENESS_MS)',
+    replace: 'madeAt + (isAlone ? 0 : 0)',
+  },
+  {
+    id: 'facade.keys.rotation',
+    file: `${identity}/facade/facadeKeys.ts`,
+    find: 'return isJustRead ? seen : ',
+    replace: 'return isJustRead === undefined ? seen : ',
+  },
+  {
+    id: 'facade.keys.emergency',
+    file: `${identity}/facade/signingKeys.ts`,
+    find: '    if (at < alone) return false;\n',
+    replace: '',
+  },
+  {
+    id: 'facade.keys.emergency',
+    file: `${identity}/facade/signingKeys.ts`,
+    find: 'const over = isAlone ? before : ',
+    replace: 'const over = isAlone ? [] : ',
+  },
+  {
+    id: 'facade.keys.emergency',
+    file: `${identity}/facade/facadeKeys.ts`,
+    find: 'held && isCurrent(changes, clock.now(), held.readAt) ? held',
+    replace: 'held ? held',
   },
   {
     id: 'facade.bearer',

@@ -12,6 +12,15 @@ export const facade = {
   'facade.refused': ['done', 'A client is told that its user refused.'],
   'facade.replicas': ['done', 'It is one server, whichever replica answers.'],
   'facade.keys': ['done', 'Its keys are made once, however many processes begin at once.'],
+  'facade.keys.rotation': [
+    'done',
+    'Another key signs at every replica within two seconds, and what the old one signed holds until it is over.',
+  ],
+  'facade.keys.emergency': [
+    'done',
+    'In an emergency nothing by the old keys counts, at no replica after two seconds.',
+  ],
+  'facade.keys.command': ['done', 'A command rotates the signing key beside gateways that run.'],
   'facade.store': ['done', 'A copy of the store holds no code, no token and no secret of it.'],
   'facade.revocation': ['done', 'A client ends what it was granted, and nobody else’s (RFC 7009).'],
   'facade.clients': ['done', 'A user sees which applications they agreed to, and takes it back.'],

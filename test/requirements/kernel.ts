@@ -13,6 +13,7 @@ export const kernel = {
     'done',
     'Any order of asking, leaving and landing keeps the rules of single flight.',
   ],
+  'kernel.roster': ['done', 'What is under way is known, and leaves once, from its own place.'],
   'kernel.clock.sleep': ['done', 'A sleep ends at its time, or at once when it is aborted.'],
   'kernel.clock.long-timer': ['done', 'A timer longer than 25 days does not fire at once.'],
   'kernel.clock.unref': ['done', 'A pending timer never keeps the process alive.'],

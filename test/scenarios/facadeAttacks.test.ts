@@ -1,4 +1,4 @@
-import { verifies } from '@behalf/testkit';
+import { eventually, verifies } from '@behalf/testkit';
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import { createBrowser, signedIn } from './browser.ts';
@@ -14,6 +14,8 @@ import {
   type Tokens,
 } from './facadeScene.ts';
 import { startInProcess, type InProcessGateway } from './inProcess.ts';
+import { clientWith, modernRequest } from './mcpClient.ts';
+import { createRunningClock } from './oboSignInVisitor.ts';
 import { createPeople } from './people.ts';
 import { storeDump } from './storeDump.ts';
 
@@ -38,6 +40,8 @@ describe('attacks on the authorization server', () => {
     status: response.status,
     ...((await response.json()) as { error?: string }),
   });
+  const statusAt = async (path: string, { access_token: token }: Tokens) =>
+    (await modernRequest(clientWith(token, gateway.url, path), 'tools/list', {})).status;
   /** The code of a client, with what belongs to it. */
   async function codeFor(clientId: string, over: Record<string, string> = {}) {
     const { path, verifier } = facade.request(clientId, over);
@@ -112,9 +116,12 @@ describe('attacks on the authorization server', () => {
     const clientId = await facade.register();
     const { code, verifier } = await codeFor(clientId);
     const first = (await (await facade.redeem(clientId, code, verifier)).json()) as Tokens;
+    expect(await statusAt('/mcp', first)).toBe(200);
     expect(await bodyOf(await facade.redeem(clientId, code, verifier))).toMatchObject({
       ...{ status: 400, error: 'invalid_grant' },
     });
+    // The access token too, which the library could not take back.
+    await eventually('it is refused', async () => (await statusAt('/mcp', first)) === 401);
     expect(await bodyOf(await facade.refresh(clientId, first.refresh_token))).toMatchObject({
       ...{ status: 400, error: 'invalid_grant' },
     });
@@ -145,12 +152,14 @@ describe('attacks on the authorization server', () => {
     const { refresh_token: first } = await connect(facade, ada, gateway.url, clientId);
     const second = (await (await facade.refresh(clientId, first)).json()) as Tokens;
     expect(second.refresh_token).not.toBe(first);
+    expect(await statusAt('/mcp', second)).toBe(200);
     expect(await bodyOf(await facade.refresh(clientId, first))).toMatchObject({
       ...{ status: 400, error: 'invalid_grant' },
     });
     expect(await bodyOf(await facade.refresh(clientId, second.refresh_token))).toMatchObject({
       ...{ status: 400, error: 'invalid_grant' },
     });
+    await eventually('it is refused', async () => (await statusAt('/mcp', second)) === 401);
   });
 
   verifies('facade.consent.client', 'what was said to one client counts for no other', async () => {
@@ -264,6 +273,9 @@ describe('attacks on the authorization server', () => {
     for (const path of ['/api/user', '/api/mcp/tools', '/api/user/clients']) {
       expect((await fetch(gateway.url + path, { headers: { authorization } })).status).toBe(401);
     }
+    // Nor another endpoint, and least of all the one that all servers are behind.
+    for (const path of ['/mcp', '/mcp/other'])
+      expect([path, await statusAt(path, tokens)]).toEqual([path, 401]);
   });
 
   verifies('facade.grant.no-cookie', 'what names a grant is no session', async () => {
@@ -300,6 +312,26 @@ describe('attacks on the authorization server', () => {
 });
 
 describe('clients that race', () => {
+  verifies('facade.refresh.replay', 'are not racing any more when the window is over', async () => {
+    const clock = createRunningClock();
+    const gateway = await startInProcess({ RATE_LIMIT_WRITES: '100000' }, yaml(60), clock);
+    try {
+      const ada = await signedIn(gateway);
+      const facade = await facadeOf(gateway.url);
+      const clientId = await facade.register();
+      const { refresh_token: first } = await connect(facade, ada, gateway.url, clientId);
+      const { refresh_token: second } = (await (await facade.refresh(clientId, first)).json()) as Tokens;
+      clock.move(50_000);
+      expect(await (await facade.refresh(clientId, first)).json()).toMatchObject({ refresh_token: second });
+      // The window is that of the first use: who comes again does not prolong it.
+      clock.move(15_000);
+      expect((await facade.refresh(clientId, first)).status).toBe(400);
+      expect((await facade.refresh(clientId, second)).status).toBe(400);
+    } finally {
+      await gateway.close();
+    }
+  });
+
   verifies('facade.refresh.race', 'get the same successor, and it goes on', async () => {
     const gateway = await startInProcess({ RATE_LIMIT_WRITES: '100000' }, yaml(60));
     try {

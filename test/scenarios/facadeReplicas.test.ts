@@ -1,17 +1,25 @@
-import { verifies } from '@behalf/testkit';
+import { execFile } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { eventually, verifies } from '@behalf/testkit';
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';
-import { createLocalJWKSet, jwtVerify, type JSONWebKeySet } from 'jose';
+import { createLocalJWKSet, decodeProtectedHeader, jwtVerify, type JSONWebKeySet } from 'jose';
+import { repositoryRoot } from '../../tools/sources.ts';
 import { createBrowser } from './browser.ts';
 import { agree, facadeOf, PUBLIC_URL, type FacadeClientRig, type Tokens } from './facadeScene.ts';
 import { startInProcess, type InProcessGateway } from './inProcess.ts';
+import { clientWith, modernRequest } from './mcpClient.ts';
 import { createPeople } from './people.ts';
+
+const CREDS_KEY = 'f'.repeat(64);
 
 describe('the authorization server on two replicas', () => {
   let replicas: [InProcessGateway, InProcessGateway];
   let rigs: [FacadeClientRig, FacadeClientRig];
 
   beforeAll(async () => {
-    const variables = { PUBLIC_URL, CREDS_KEY: 'f'.repeat(64) };
+    const variables = { PUBLIC_URL, CREDS_KEY };
     const yaml = JSON.stringify({ authorizationServer: { enabled: true } });
     const one = await startInProcess(variables, yaml);
     replicas = [one, await startInProcess({ ...variables, BEHALF_DATA_DIR: one.dataDir }, yaml)];
@@ -23,8 +31,8 @@ describe('the authorization server on two replicas', () => {
   });
 
   /** A browser whose every other request lands on the other replica. */
-  async function wandering() {
-    const [person] = await createPeople(replicas[0], ['Wanda']);
+  async function wandering(name: string) {
+    const [person] = await createPeople(replicas[0], [name]);
     const browsers = replicas.map(({ url }) => createBrowser(url));
     const [one, other] = browsers as [ReturnType<typeof createBrowser>, ReturnType<typeof createBrowser>];
     const [, value = ''] = (person?.cookie ?? '').split(/=(.*)/s);
@@ -52,7 +60,7 @@ describe('the authorization server on two replicas', () => {
   verifies('facade.replicas', 'is one, whichever replica answers', async () => {
     expect(rigs[0].metadata).toEqual(rigs[1].metadata);
     expect(rigs[0].metadata.issuer).toBe(`${PUBLIC_URL}/as`);
-    const browser = await wandering();
+    const browser = await wandering('Wanda');
     const clientId = await rigs[0].register();
     const { path, verifier } = rigs[1].request(clientId);
     const back = await agree(browser, path, replicas[0].url);
@@ -80,5 +88,64 @@ describe('the authorization server on two replicas', () => {
     );
     expect(new Set(raced).size).toBe(1);
     expect((await rigs[1].refresh(clientId, raced[0] ?? '')).status).toBe(200);
+  });
+
+  /** As an operator runs it, beside the gateways. */
+  const rotate = async (...args: string[]) => {
+    const script = join(repositoryRoot, 'config/scripts/src/rotateSigningKey.ts');
+    const loader = join(repositoryRoot, 'tools/ts-loader.mjs');
+    const env = { PATH: process.env['PATH'] ?? '', CREDS_KEY, BEHALF_DATA_DIR: replicas[0].dataDir };
+    const command = ['--no-warnings', '--import', loader, script, ...args];
+    return (await promisify(execFile)(process.execPath, command, { env, cwd: tmpdir() })).stdout;
+  };
+  const kidOf = ({ access_token: token }: Tokens) => decodeProtectedHeader(token).kid;
+  const statusAt = async (at: number, { access_token: token }: Tokens) =>
+    (await modernRequest(clientWith(token, replicas[at]!.url, '/mcp'), 'tools/list', {})).status;
+
+  async function connected(name: string) {
+    const browser = await wandering(name);
+    const clientId = await rigs[0].register();
+    const { path, verifier } = rigs[1].request(clientId);
+    const back = await agree(browser, path, replicas[0].url);
+    const given = await rigs[1].redeem(clientId, back.searchParams.get('code') ?? '', verifier);
+    const tokens = (await given.json()) as Tokens;
+    return { clientId, tokens };
+  }
+  async function refreshed(at: number, clientId: string, { refresh_token: token }: Tokens) {
+    return (await (await rigs[at]!.refresh(clientId, token)).json()) as Tokens;
+  }
+
+  verifies('facade.keys.command', 'signs with another key at both, and nobody has to ask anew', async () => {
+    const { clientId, tokens } = await connected('Rosa');
+    const [, kid = ''] = /signs with (\S+)\./.exec(await rotate()) ?? [];
+    expect(kid).not.toBe('');
+    let last = tokens;
+    for (const at of [0, 1]) {
+      await eventually(`replica ${at} signs with it`, async () => {
+        last = await refreshed(at, clientId, last);
+        return kidOf(last) === kid;
+      });
+    }
+    expect(kidOf(tokens)).not.toBe(kid);
+    for (const at of [0, 1]) {
+      expect([await statusAt(at, tokens), await statusAt(at, last)]).toEqual([200, 200]);
+      const published = (await (
+        await fetch(rigs[at]!.at(rigs[at]!.metadata.jwks_uri))
+      ).json()) as JSONWebKeySet;
+      expect(published.keys.map((key) => key.kid)).toEqual(expect.arrayContaining([kid, kidOf(tokens)]));
+      expect(JSON.stringify(published)).not.toContain('"d"');
+    }
+  });
+
+  verifies('facade.keys.emergency', 'ends what the old keys signed at both', async () => {
+    const { clientId, tokens } = await connected('Emil');
+    expect([await statusAt(0, tokens), await statusAt(1, tokens)]).toEqual([200, 200]);
+    expect(await rotate('--now')).toContain('count no more');
+    for (const at of [0, 1]) {
+      await eventually(`replica ${at} refuses it`, async () => (await statusAt(at, tokens)) === 401);
+    }
+    // The grant goes on: its client asks for another token, and nobody is sent anywhere.
+    const next = await refreshed(1, clientId, tokens);
+    expect([await statusAt(0, next), await statusAt(1, next)]).toEqual([200, 200]);
   });
 });

@@ -1,4 +1,10 @@
-import { FACADE_ALGORITHM, GRANT_CLAIM, grantSession, GRANT_LIFETIME_MS } from '@behalf/gateway/facade';
+import {
+  ACCESS_LIFETIME_MS,
+  FACADE_ALGORITHM,
+  GRANT_CLAIM,
+  grantSession,
+  GRANT_LIFETIME_MS,
+} from '@behalf/gateway/facade';
 import type { FacadeSecrets } from '@behalf/gateway/facade';
 import type { UserStore } from '@behalf/gateway/ports';
 import type { Fetch } from '@behalf/kernel';
@@ -11,7 +17,7 @@ import { errors } from './oidcProvider.ts';
 import { MOUNT, SCOPE, type Resources } from './resources.ts';
 
 /** A token is judged anew with each request; this is how long a client goes without asking for another. */
-export const ACCESS_SECONDS = 10 * 60;
+export const ACCESS_SECONDS = ACCESS_LIFETIME_MS / 1_000;
 const INTERACTION_SECONDS = 15 * 60;
 const GRANT_SECONDS = GRANT_LIFETIME_MS / 1_000;
 
@@ -45,7 +51,7 @@ export function facadeConfiguration(parts: ConfigurationParts): Configuration {
   const cookie = { httpOnly: true, signed: true, sameSite: 'lax', secure, overwrite: true } as const;
   return {
     adapter,
-    jwks: { keys: [secrets.jwk] },
+    jwks: { keys: [...secrets.jwks] },
     fetch: (url, init = {}) => fetch(url instanceof Request ? url.url : url, withoutDispatcher(init)),
     async findAccount(_ctx, id) {
       const user = await users.findById(id);

@@ -1,8 +1,8 @@
 import type { AuthorizationServer } from '@behalf/contracts';
 import type { Log, Provisioning } from '@behalf/gateway';
-import type { ClientGrants, FacadeKeys, FacadeRecords, IdJags } from '@behalf/gateway/facade';
+import type { ClientGrants, FacadeKeys, FacadeRecords, FacadeSecrets, IdJags } from '@behalf/gateway/facade';
 import type { UserStore } from '@behalf/gateway/ports';
-import { createSingleFlight, type Clock, type Fetch, type Random } from '@behalf/kernel';
+import type { Clock, Fetch, Random } from '@behalf/kernel';
 import type Provider from 'oidc-provider';
 import type { MayAsk } from './askLimit.ts';
 import type { Resources } from './resources.ts';
@@ -27,20 +27,22 @@ export interface FacadeParts {
 
 /** Our own authorization server: the library, on our stores, by our rules. */
 export interface Facade {
-  /** Made when somebody first asks for it: the library is loaded for nobody else. */
+  /** By the keys that count now. Made when somebody first asks for it: the library is loaded for nobody else. */
   provider(): Promise<Provider>;
 }
 
 export function createFacade(parts: FacadeParts): Facade {
-  const flights = createSingleFlight<Provider>();
-  let known: Provider | null = null;
-
-  async function open(): Promise<Provider> {
-    const { openProvider } = await import('./openProvider.ts');
-    return (known = await openProvider(parts));
-  }
+  let known: { readonly secrets: FacadeSecrets; readonly provider: Provider } | null = null;
 
   return {
-    provider: async () => known ?? flights.run([], open, { detached: true }),
+    async provider() {
+      const [secrets, { openProvider }] = await Promise.all([
+        parts.keys.secrets(),
+        import('./openProvider.ts'),
+      ]);
+      // The library takes its keys once. Another set of them is another instance, around the same records and cookies.
+      if (known?.secrets !== secrets) known = { secrets, provider: openProvider(parts, secrets) };
+      return known.provider;
+    },
   };
 }

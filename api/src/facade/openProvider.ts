@@ -1,4 +1,5 @@
 import type { AuthorizationServer } from '@behalf/contracts';
+import type { FacadeSecrets } from '@behalf/gateway/facade';
 import type { ClientMetadata } from 'oidc-provider';
 import type Provider from 'oidc-provider';
 import { createAdapter } from './adapter.ts';
@@ -9,7 +10,7 @@ import { Provider as Library } from './oidcProvider.ts';
 import { sameSuccessor } from './sameSuccessor.ts';
 
 /** The library, by our rules. This module and what it imports are loaded by whoever first comes to the authorization server. */
-export async function openProvider(parts: FacadeParts): Promise<Provider> {
+export function openProvider(parts: FacadeParts, secrets: FacadeSecrets): Provider {
   const { settings, issuer, records, grants, clock, log, idJags, random } = parts;
   const replayWindowMs = settings.replayWindowSeconds * 1_000;
   const clients = operatorClients(settings, idJags ? [JWT_BEARER] : []);
@@ -18,7 +19,7 @@ export async function openProvider(parts: FacadeParts): Promise<Provider> {
     facadeConfiguration({
       ...parts,
       adapter: createAdapter({ records, grants, clients, replayWindowMs, clock }),
-      secrets: await parts.keys.secrets(),
+      secrets,
       offersRegistration: settings.registration.enabled,
       secure: parts.secure(),
     }),

@@ -39,6 +39,7 @@ export function facadeRoutes(parts: FacadeRouteParts): Route[] {
     method: 'get',
     path,
     access: 'public',
+    guests: true,
     handle: (req, res) => answer(req, res, '/.well-known/openid-configuration'),
   });
 
@@ -47,6 +48,7 @@ export function facadeRoutes(parts: FacadeRouteParts): Route[] {
     method: 'post',
     path,
     access: 'public',
+    guests: true,
     raw: true,
     async handle(req, res) {
       const address = addressOf(req);
@@ -65,6 +67,7 @@ export function facadeRoutes(parts: FacadeRouteParts): Route[] {
     await answer(req, res, '/reg');
   }
 
+  const registering = { method: 'post', access: 'public', guests: true, raw: true } as const;
   return [
     document(`/.well-known/oauth-authorization-server${MOUNT}`),
     document(`/.well-known/openid-configuration${MOUNT}`),
@@ -89,9 +92,7 @@ export function facadeRoutes(parts: FacadeRouteParts): Route[] {
     },
     guarded(`${MOUNT}/token`, '/token'),
     guarded(`${MOUNT}/token/revocation`, '/token/revocation'),
-    ...(registration.enabled
-      ? [{ method: 'post', path: `${MOUNT}/reg`, access: 'public', raw: true, handle: register } as const]
-      : []),
+    ...(registration.enabled ? [{ ...registering, path: `${MOUNT}/reg`, handle: register }] : []),
   ];
 }
 

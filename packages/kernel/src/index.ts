@@ -8,5 +8,6 @@ export type { HeldLease, LeasePurpose, Leases } from './lease.ts';
 export type { Dial, DialTarget, Fetch, Resolve, Send, SendReply, SendRequest } from './network.ts';
 export { randomFrom, systemRandom, type Random } from './random.ts';
 export { createRedactor, type Redactor } from './redact.ts';
+export { Roster } from './roster.ts';
 export { createKeyring, keyId, SealError, type Keyring, type OpenFailure, type SealContext } from './seal.ts';
 export { createSingleFlight, type FlightKey, type FlightOptions, type SingleFlight } from './singleFlight.ts';

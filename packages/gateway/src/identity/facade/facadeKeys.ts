@@ -1,18 +1,17 @@
-import { createSingleFlight, type Random } from '@behalf/kernel';
-import { createLocalJWKSet, exportJWK, generateKeyPair, type JWK } from 'jose';
+import { createSingleFlight, type Clock, type Random } from '@behalf/kernel';
+import { createLocalJWKSet, type JWK } from 'jose';
+import { isCurrent, type ChangeFeed } from '../../ports/index.ts';
 import type { KeySet, KeySource } from '../openid/keySource.ts';
 import type { FacadeRecords } from './facadeRecords.ts';
+import { addedKeys, FIRST, KEPT_MS, KEYS, liveKeys, makeSigningKey, type SigningKey } from './signingKeys.ts';
 
-/** What our tokens are signed with. */
-export const FACADE_ALGORITHM = 'ES256';
+/** Anybody can name a key that nobody has: the store is asked for others so often and no more. */
+const COOLDOWN_MS = 250;
 
-/** Ten years: the keys are the store's, and go with it. */
-const KEPT_MS = 10 * 365 * 24 * 60 * 60 * 1000;
-
-/** The secrets of the authorization server, the same in all processes. */
+/** The secrets of the authorization server, the same in all processes. The same object while they are the same. */
 export interface FacadeSecrets {
-  /** Private. */
-  readonly jwk: JWK;
+  /** Private. The first one signs, all verify. */
+  readonly jwks: readonly JWK[];
   /** Signs the cookies of a sign-in under way. */
   readonly cookieKey: string;
 }
@@ -20,39 +19,97 @@ export interface FacadeSecrets {
 export interface FacadeKeys {
   /** Made by whoever asks first. */
   secrets(): Promise<FacadeSecrets>;
-  /** The public half, to judge our own tokens by. */
+  /** The public halves, to judge our own tokens by. */
   readonly source: KeySource;
+  close(): void;
 }
 
-export function createFacadeKeys(parts: {
-  readonly records: Pick<FacadeRecords, 'find' | 'add'>;
+export interface FacadeKeyParts {
+  readonly records: Pick<FacadeRecords, 'find' | 'add' | 'list'>;
+  readonly changes: ChangeFeed;
   readonly random: Random;
-}): FacadeKeys {
-  const { records, random } = parts;
-  const flights = createSingleFlight<FacadeSecrets>();
-  let known: FacadeSecrets | null = null;
-  let set: KeySet | null = null;
+  readonly clock: Clock;
+}
 
-  async function make(): Promise<FacadeSecrets> {
-    const { privateKey } = await generateKeyPair(FACADE_ALGORITHM, { extractable: true });
-    const jwk = { ...(await exportJWK(privateKey)), kid: random.id(), alg: FACADE_ALGORITHM, use: 'sig' };
-    return { jwk, cookieKey: Buffer.from(random.bytes(32)).toString('base64url') };
+/** As it lies in the store. */
+interface First {
+  readonly jwk: JWK;
+  readonly cookieKey: string;
+}
+
+interface Held {
+  readonly keys: readonly SigningKey[];
+  readonly cookieKey: string;
+  readonly readAt: number;
+}
+
+interface Made {
+  readonly secrets: FacadeSecrets;
+  readonly set: KeySet;
+  readonly name: string;
+}
+
+export function createFacadeKeys({ records, changes, random, clock }: FacadeKeyParts): FacadeKeys {
+  const flights = createSingleFlight<Held>();
+  let held: Held | null = null;
+  let made: Made | null = null;
+  let generation = 0;
+  /** Counts notices: what was read before one may be what it told about. */
+  let epoch = 0;
+
+  const close = changes.subscribe(({ topic }) => {
+    if (topic !== 'facade') return;
+    epoch += 1;
+    held = null;
+    // Whoever was known by a token of these keys is looked at again.
+    generation += 1;
+  });
+
+  async function first(): Promise<First> {
+    const found = await records.find<First>(KEYS, FIRST);
+    if (found) return found.payload;
+    const cookieKey = Buffer.from(random.bytes(32)).toString('base64url');
+    const own = { jwk: await makeSigningKey(random), cookieKey };
+    return (await records.add<First>(KEYS, FIRST, own, { ttlMs: KEPT_MS })) ?? own;
   }
 
-  async function read(): Promise<FacadeSecrets> {
-    const found = await records.find<FacadeSecrets>('Keys', 'current');
-    if (found) return (known = found.payload);
-    const made = await make();
-    return (known = (await records.add('Keys', 'current', made, { ttlMs: KEPT_MS })) ?? made);
+  async function read(): Promise<Held> {
+    const begun = epoch;
+    const readAt = clock.now();
+    const { jwk, cookieKey } = await first();
+    const keys = [{ jwk, madeAt: 0, isAlone: false }, ...(await addedKeys(records))];
+    const now = { keys, cookieKey, readAt };
+    if (begun === epoch) held = now;
+    return now;
   }
 
-  const secrets = async () => known ?? flights.run([], read, { detached: true });
+  const readNow = () => flights.run([epoch], read, { detached: true });
+  const known = async () => (held && isCurrent(changes, clock.now(), held.readAt) ? held : readNow());
 
-  async function current(): Promise<KeySet> {
-    if (set) return set;
-    const { d: _private, ...jwk } = (await secrets()).jwk;
-    return (set ??= { find: createLocalJWKSet({ keys: [jwk] }) });
+  /** Time alone changes which of them sign and verify. */
+  function madeOf({ keys, cookieKey }: Held): Made {
+    const live = liveKeys(keys, clock.now()).map(({ jwk }) => jwk);
+    const name = live.map(({ kid }) => kid).join(' ');
+    if (made?.name === name) return made;
+    if (made) generation += 1;
+    const find = createLocalJWKSet({ keys: live.map(publicHalf) });
+    return (made = { name, secrets: { jwks: live, cookieKey }, set: { find } });
   }
 
-  return { secrets, source: { current, newerThan: current, generation: () => 0 } };
+  return {
+    secrets: async () => madeOf(await known()).secrets,
+    source: {
+      current: async () => madeOf(await known()).set,
+      async newerThan(seen) {
+        const isJustRead = held && clock.now() - held.readAt < COOLDOWN_MS;
+        return isJustRead ? seen : madeOf(await readNow()).set;
+      },
+      generation: () => generation,
+    },
+    close,
+  };
+}
+
+function publicHalf({ d: _private, ...jwk }: JWK): JWK {
+  return jwk;
 }

@@ -18,7 +18,7 @@ async function createRig() {
   const keyring = createKeyring([Buffer.alloc(32, 1)], random);
   const records = createFacadeRecords({ store: store.facade, keyring, clock });
   const sessions = createSessions({ ...store, clock, random, endTokens: async () => undefined });
-  const keys = createFacadeKeys({ records, random });
+  const keys = createFacadeKeys({ records, changes: store.changes, random, clock });
   const reasons: unknown[] = [];
   const bearers = createGrantBearers({
     ...{ sessions, users: store.users, clock, keys: keys.source },
@@ -31,13 +31,13 @@ async function createRig() {
   const grants = createClientGrants({ sessions, clock });
   await grants.begin(user, { grantId: 'g1', clientId: 'c1', from: 's1', groups: ['staff'] });
   async function token(over: Record<string, unknown> = {}, typ = 'at+jwt', jwk?: JWK): Promise<string> {
-    const key = await importJWK(jwk ?? (await keys.secrets()).jwk, 'ES256');
+    const key = await importJWK(jwk ?? (await keys.secrets()).jwks[0]!, 'ES256');
     const now = Math.floor(clock.now() / 1_000);
     return new SignJWT({
       ...{ iss: `${BASE}/as`, aud: `${BASE}/mcp`, sub: 'u1', client_id: 'c1', grant: grantSession('g1') },
       ...{ iat: now, exp: now + 600, ...over },
     })
-      .setProtectedHeader({ alg: 'ES256', typ, kid: (await keys.secrets()).jwk.kid ?? '' })
+      .setProtectedHeader({ alg: 'ES256', typ, kid: (await keys.secrets()).jwks[0]?.kid ?? '' })
       .sign(key);
   }
   return { clock, store, records, sessions, keys, bearers, grants, user, token, reasons };
@@ -98,8 +98,10 @@ describe('tokens of our own authorization server', () => {
   });
 
   verifies('facade.keys', 'are signed by one key, whoever asks for it first', async () => {
-    const { records } = await createRig();
-    const processes = Array.from({ length: 5 }, () => createFacadeKeys({ records, random }));
+    const { records, store, clock } = await createRig();
+    const processes = Array.from({ length: 5 }, () =>
+      createFacadeKeys({ records, changes: store.changes, random, clock }),
+    );
     const made = await Promise.all(processes.map(async (keys) => (await keys.secrets()).cookieKey));
     expect(new Set(made).size).toBe(1);
   });

@@ -61,10 +61,9 @@ export function createGrantBearers(parts: GrantBearerParts): GrantBearers {
         const user = await users.findById(sub);
         if (!user || user.disabledAt !== null || user.tenant !== session.tenant) return null;
         const grant = { session: session.hash, clientId: session.grant?.clientId ?? '' };
-        return {
-          caller: principalOf(user, { via: 'bearer', grant, endpoints: [audience] }, session.groups),
-          until: Math.min(exp * 1_000 + CLOCK_TOLERANCE_MS, session.expiresAt),
-        };
+        const until = Math.min(exp * 1_000 + CLOCK_TOLERANCE_MS, session.expiresAt);
+        const by = { via: 'bearer', grant, endpoints: [audience], until } as const;
+        return { caller: principalOf(user, by, session.groups), until };
       } catch (error) {
         if (!(error instanceof TokenRefused)) throw error;
         log('bearer_refused', { reason: error.reason });
