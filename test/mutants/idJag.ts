@@ -3,6 +3,7 @@ import type { Mutant } from '../mutants.ts';
 const obo = 'packages/gateway/src/credentials/obo';
 const answer = `${obo}/providers/idJagAnswer.ts`;
 const provider = `${obo}/providers/idJagProvider.ts`;
+const lend = 'packages/gateway/src/credentials/vault/lend.ts';
 
 export const idJag: readonly Mutant[] = [
   {
@@ -92,7 +93,7 @@ export const idJag: readonly Mutant[] = [
   {
     id: 'id-jag.subject',
     file: `${obo}/subjectSource.ts`,
-    find: "if (by.via !== 'bearer' || kind === 'id_token') {",
+    find: "if (by.via !== 'bearer' || kind !== 'access_token') {",
     replace: "if (by.via !== 'bearer') {",
   },
   {
@@ -106,6 +107,97 @@ export const idJag: readonly Mutant[] = [
     file: `${obo}/subjectSource.ts`,
     find: 'if (!idToken || expiresAt === undefined || expiresAt <= clock.now()) return undefined;',
     replace: 'if (!idToken || expiresAt === undefined) return undefined;',
+  },
+  {
+    id: 'id-jag.refresh-subject',
+    file: `${obo}/subject.ts`,
+    find: "    throw new Error('A refresh token is lent, and shown to nobody');",
+    replace: "    return '' as never;",
+  },
+  {
+    id: 'id-jag.refresh-subject',
+    file: 'packages/gateway/src/identity/openid/loginTokens.ts',
+    find: 'await vault.lend(loginKey(of), work)',
+    replace: "await vault.lend(loginKey({ ...of, userId: 'u-bob' }), work)",
+  },
+  {
+    id: 'id-jag.refresh-key',
+    file: `${obo}/subjectSource.ts`,
+    find: "hash: secretHash(JSON.stringify(['refresh_token', found.renewal])),",
+    replace: "hash: secretHash(JSON.stringify(['refresh_token', subject])),",
+  },
+  {
+    id: 'id-jag.refresh-key',
+    file: `${obo}/subjectSource.ts`,
+    find: "hash: secretHash(JSON.stringify(['refresh_token', found.renewal])),",
+    replace: 'hash: secretHash(found.accessToken),',
+  },
+  {
+    id: 'id-jag.refresh-turn',
+    file: lend,
+    find: 'const claimed = await store.claim(id, wish);',
+    replace: 'const claimed = { record, tookOver: wish.ttlMs < 0 };',
+  },
+  {
+    id: 'id-jag.refresh-turn',
+    file: lend,
+    find: 'if (localClock.now() - claimedAt >= timings.sendWithinMs) throw new LentTooLate();',
+    replace: 'if (claimedAt < 0) throw new LentTooLate();',
+  },
+  {
+    id: 'id-jag.refresh-turn',
+    file: lend,
+    find: "if (record.status !== 'active' || fit !== 'fits') return over('rejected');",
+    replace: "if (fit !== 'fits') return over('rejected');",
+  },
+  {
+    id: 'id-jag.refresh-rotated',
+    file: lend,
+    find: 'const kept = await keepPair.keep(pair, owner);',
+    replace:
+      "const kept = { kind: 'superseded', pair, owner, record, tokens } as unknown as Awaited<ReturnType<typeof keepPair.keep>>;",
+  },
+  {
+    id: 'id-jag.refresh-rotated',
+    file: `${obo}/providers/lentGrant.ts`,
+    find: 'successor: successorIn(answer),',
+    replace: 'successor: successorIn(answer)?.slice(0, 0),',
+  },
+  {
+    id: 'id-jag.refresh-doubt',
+    file: lend,
+    find: 'await giveBack(isTaken);',
+    replace: 'await giveBack(isTaken && false);',
+  },
+  {
+    id: 'id-jag.refresh-doubt',
+    file: lend,
+    find: 'if (!claimed.tookOver && (!rtSuspect || isProven)) {',
+    replace: 'if (!claimed.tookOver || rtSuspect || isProven) {',
+  },
+  {
+    id: 'id-jag.refresh-doubt',
+    file: `${obo}/providers/lentGrant.ts`,
+    find: 'isInDoubt: answer.status >= 500',
+    replace: 'isInDoubt: answer.status > 599',
+  },
+  {
+    id: 'id-jag.refresh-place',
+    file: `${obo}/providers/lentGrant.ts`,
+    find: 'if (lent.endpoint !== to.url || ',
+    replace: 'if (',
+  },
+  {
+    id: 'id-jag.refresh-place',
+    file: `${obo}/providers/lentGrant.ts`,
+    find: ' || lent.clientId !== settings.clientId',
+    replace: '',
+  },
+  {
+    id: 'id-jag.refresh-place',
+    file: 'packages/settings/src/obo/idJagRules.ts',
+    find: 'if (login && isOwn && isAtLogin(provider, login.issuer)) return [];',
+    replace: 'if (login && isOwn) return [];',
   },
   {
     id: 'id-jag.key',

@@ -121,7 +121,7 @@ export const oboFaults: readonly Mutant[] = [
   mutant(
     'sign-in.whoami',
     `${obo}/subjectSource`,
-    "if (by.via !== 'bearer' || kind === 'id_token') {",
+    "if (by.via !== 'bearer' || kind !== 'access_token') {",
     "if (by.via === 'api_key') {",
   ),
   mutant(

@@ -70,7 +70,7 @@ export const oboSubject: readonly Mutant[] = [
   {
     id: 'obo.subject.bearer',
     file: source,
-    find: "if (by.via !== 'bearer' || kind === 'id_token') {",
+    find: "if (by.via !== 'bearer' || kind !== 'access_token') {",
     replace: "if (by.via !== 'bearer' || !by.token) {",
   },
   {
@@ -82,8 +82,9 @@ export const oboSubject: readonly Mutant[] = [
   {
     id: 'obo.subject.session',
     file: source,
-    find: 'until: Math.min(found.usableUntil, expiresAt)',
-    replace: 'until: Math.max(found.usableUntil, expiresAt, clock.now() + 60_000)',
+    find: 'until: Math.min(found.usableUntil, expiresAt) };\n  }\n\n  function usableIdToken',
+    replace:
+      'until: Math.max(found.usableUntil, expiresAt, clock.now() + 60_000) };\n  }\n\n  function usableIdToken',
   },
   {
     id: 'obo.subject.session',
@@ -137,7 +138,7 @@ export const oboSubject: readonly Mutant[] = [
   {
     id: 'obo.subject.input',
     file: source,
-    find: "if (by.via !== 'bearer' || kind === 'id_token') {",
+    find: "if (by.via !== 'bearer' || kind !== 'access_token') {",
     replace: "if (by.via !== 'bearer' && !('token' in by)) {",
   },
   {
@@ -221,9 +222,9 @@ export const oboSubject: readonly Mutant[] = [
   {
     id: 'obo.subject.signed-out',
     file: source,
-    find: 'for (const { hash: session } of mine.slice(0, MOST_SESSIONS)) {',
+    find: 'for (const { hash: session, expiresAt } of mine.slice(0, MOST_SESSIONS)) {',
     replace:
-      'for (const session of only === null ? mine.slice(0, MOST_SESSIONS).map(({ hash }) => hash) : [only]) {',
+      'for (const { hash: session, expiresAt } of only === null ? mine.slice(0, MOST_SESSIONS) : [{ hash: only, expiresAt: Infinity }]) {',
   },
   {
     id: 'obo.subject.outage',

@@ -112,8 +112,8 @@ export const vaultCases: readonly Mutant[] = [
   {
     id: 'vault.persist.answer-lost',
     file: savePair,
-    find: "    if (found.atHash === patch.atHash) return { kind: 'saved', record: found, tokens };\n",
-    replace: '',
+    find: 'if (found.atHash === patch.atHash && found.rtHash === patch.rtHash)',
+    replace: 'if (found.atHash === null)',
   },
   {
     id: 'vault.orphan.same-process',

@@ -15,6 +15,30 @@ export const idJag = {
     'An ID token that is over is renewed with its sign-in, and not without end.',
   ],
   'id-jag.subject-own': ['done', 'An ID token that speaks of somebody else is not sent.'],
+  'id-jag.refresh-subject': [
+    'done',
+    'Where the operator says so, the refresh token of a sign-in that goes on is exchanged, and nothing that a request brought.',
+  ],
+  'id-jag.refresh-turn': [
+    'done',
+    'A refresh token that is exchanged is sent by nobody else meanwhile, in no process, and never after another took its place.',
+  ],
+  'id-jag.refresh-rotated': [
+    'done',
+    'What the provider puts in the place of an exchanged refresh token is stored, or ended after a sign-out.',
+  ],
+  'id-jag.refresh-doubt': [
+    'done',
+    'A refresh token whose answer was lost is exchanged again only once a renewal took it.',
+  ],
+  'id-jag.refresh-place': [
+    'done',
+    'A refresh token goes to the token endpoint of its sign-in, by its client, and to nobody else.',
+  ],
+  'id-jag.refresh-key': [
+    'done',
+    'What a refresh token was exchanged for is found again after its rotation, and by no other sign-in.',
+  ],
   'id-jag.secret-stays': [
     'done',
     'An ID token leaves for the provider’s token endpoint and for nowhere else.',

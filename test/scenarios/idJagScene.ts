@@ -34,6 +34,11 @@ export interface IdJagSceneOptions {
   readonly obo?: string;
   readonly variables?: Readonly<Record<string, string>>;
   readonly accessTokenSeconds?: number;
+  readonly idTokenSeconds?: number;
+  /** Which token of the sign-in is shown, where the entry says. */
+  readonly subject?: 'refresh_token' | 'auto';
+  /** The provider gives another refresh token with each exchange. */
+  readonly rotateOnExchange?: boolean;
 }
 
 export async function startIdJagScene(options: IdJagSceneOptions = {}): Promise<IdJagScene> {
@@ -84,7 +89,7 @@ export async function startIdJagScene(options: IdJagSceneOptions = {}): Promise<
     const yaml = `identityProviders:
   login: { type: token-exchange, caFile: ${ca_} }
   enterprise:
-    type: id-jag
+    type: id-jag${options.subject === undefined ? '' : `\n    subject: ${options.subject}`}
     caFile: ${ca_}
     resourceServers:
       - issuer: ${otherAs.issuer}
@@ -113,6 +118,8 @@ mcpSettings:
     const idp = await createDevIdp({
       ...{ ...common, port, users: oboUsers, audience: OBO_AUDIENCE },
       ...(options.accessTokenSeconds !== undefined && { accessTokenSeconds: options.accessTokenSeconds }),
+      ...(options.idTokenSeconds !== undefined && { idTokenSeconds: options.idTokenSeconds }),
+      rotateOnExchange: options.rotateOnExchange ?? false,
       clients: [
         {
           ...{ id: 'behalf', secret: SECRETS.login, redirectUris: [callback.href] },

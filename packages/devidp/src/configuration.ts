@@ -11,6 +11,7 @@ import { authorityClaims, findUser, personClaims } from './users.ts';
 export interface ConfigurationParts extends AccessTokenParts {
   keys: KeyRing;
   registration: boolean;
+  idTokenSeconds: number;
   adapter: ReturnType<typeof createMemoryAdapter>;
   /** Signs the cookies; the same for every instance, so that a rotation signs nobody out. */
   cookieKey: string;
@@ -82,7 +83,7 @@ export function providerConfiguration(parts: ConfigurationParts): Configuration 
     ttl: {
       AccessToken: lifetimeSeconds,
       ClientCredentials: lifetimeSeconds,
-      IdToken: lifetimeSeconds,
+      IdToken: parts.idTokenSeconds,
       AuthorizationCode: 60,
       Interaction: 60 * 60,
       RefreshToken: DAY,

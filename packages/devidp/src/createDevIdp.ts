@@ -7,6 +7,7 @@ import { readIssuer, refuseOutsideDevelopment } from './developmentOnly.ts';
 import { createEntraDialect } from './exchange/entraDialect.ts';
 import { createExchangeHandler } from './exchange/exchangeHandler.ts';
 import { createOAuthDialect } from './exchange/oauthDialect.ts';
+import { createRefreshSubjects } from './exchange/refreshSubjects.ts';
 import { createRequestLog, type RequestLog } from './exchange/requestLog.ts';
 import type { DevResource } from './exchange/resources.ts';
 import { createSubjects } from './exchange/subjects.ts';
@@ -50,6 +51,10 @@ export interface DevIdpOptions {
   /** How RFC 8693 answers a subject token that does not hold; `invalid_request` if absent. */
   subjectError?: 'invalid_request' | 'invalid_grant';
   accessTokenSeconds?: number;
+  /** Of ID tokens; as access tokens if absent. */
+  idTokenSeconds?: number;
+  /** Whether an exchange for a refresh token uses it up and gives another. */
+  rotateOnExchange?: boolean;
   /** The time in minted and exchanged tokens. A login follows the system's clock, which the library reads itself. */
   clock?: Clock;
   random?: Random;
@@ -97,7 +102,11 @@ export async function createDevIdp(options: DevIdpOptions): Promise<DevIdp> {
   const stepUps = createStepUps(log);
   const { proven } = stepUps;
   const { isResource = () => false, registration = false } = options;
-  const parts = { users, clients, audience, isResource, registration, scopes, lifetimeSeconds, keys, proven };
+  const { idTokenSeconds = lifetimeSeconds } = options;
+  const parts = {
+    ...{ users, clients, audience, isResource, registration, scopes, keys, proven },
+    ...{ lifetimeSeconds, idTokenSeconds },
+  };
   const kept = { adapter: createMemoryAdapter(), cookieKey: random.id() };
   // The library takes its keys once. A rotation makes other instances of it, around the same records and cookies.
   const start = () => {
@@ -120,7 +129,11 @@ export async function createDevIdp(options: DevIdpOptions): Promise<DevIdp> {
   const subjects = createSubjects({ keys, users, issuers, clock });
   const common = { clients, resources, subjects, clock };
   const subjectError = options.subjectError ?? 'invalid_request';
-  const dialect = createOAuthDialect({ ...common, issuer, tokenEndpoint, subjectError });
+  const proveRefreshToken = createRefreshSubjects({
+    ...{ users, adapter: kept.adapter, provider: () => providers.plain },
+    rotates: options.rotateOnExchange ?? false,
+  });
+  const dialect = createOAuthDialect({ ...common, issuer, tokenEndpoint, subjectError, proveRefreshToken });
 
   const hosts = new Set([new URL(issuer).host, listening.host, `localhost:${listening.port}`]);
   const isOwnHost = (value: string | undefined) => value !== undefined && hosts.has(value);

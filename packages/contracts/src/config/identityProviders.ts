@@ -91,6 +91,12 @@ export const IdentityProvider = section({
     .min(1)
     .optional()
     .describe('`subject_token_type` of RFC 8693. Absent: `urn:ietf:params:oauth:token-type:access_token`.'),
+  subject: z
+    .enum(['id_token', 'refresh_token', 'auto'])
+    .optional()
+    .describe(
+      'For `id-jag`: which token of the sign-in the provider is shown. `refresh_token` where ID tokens end too soon; `auto`: the ID token while it is good, then the refresh token. Absent: `id_token`.',
+    ),
   requestedTokenType: z
     .string()
     .min(1)

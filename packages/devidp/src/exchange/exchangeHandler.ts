@@ -92,7 +92,9 @@ export function createExchangeHandler(parts: ExchangeParts) {
     }
     try {
       if (instead) throw dialect.throttled(instead.retryAfterSeconds);
-      reply(200, await answer(dialect, await dialect.grant(request)));
+      const granted = await dialect.grant(request);
+      entry.user = granted.subject.user.id;
+      reply(200, await answer(dialect, granted));
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       reply(error.status, error.body, error.headers);

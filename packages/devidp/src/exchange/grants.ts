@@ -10,6 +10,7 @@ export const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 export const tokenTypes = {
   accessToken: 'urn:ietf:params:oauth:token-type:access_token',
   idToken: 'urn:ietf:params:oauth:token-type:id_token',
+  refreshToken: 'urn:ietf:params:oauth:token-type:refresh_token',
   jwt: 'urn:ietf:params:oauth:token-type:jwt',
   idJag: 'urn:ietf:params:oauth:token-type:id-jag',
 } as const;

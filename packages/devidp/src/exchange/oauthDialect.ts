@@ -6,6 +6,7 @@ import { provenIn } from './demandedClaims.ts';
 import { JWT_BEARER, TOKEN_EXCHANGE, tokenTypes, type Dialect, type Granted } from './grants.ts';
 import { Refusal } from './refusal.ts';
 import { consented, targetNamed, type DevResource, type TargetFault } from './resources.ts';
+import type { ProveRefreshToken, RefreshSubject } from './refreshSubjects.ts';
 import type { ProvenSubject, SubjectFault, Subjects } from './subjects.ts';
 
 export interface OAuthParts {
@@ -14,6 +15,7 @@ export interface OAuthParts {
   clients: readonly DevClient[];
   resources: readonly DevResource[];
   subjects: Subjects;
+  proveRefreshToken: ProveRefreshToken;
   clock: Clock;
   /** How a subject token that does not hold is answered: as RFC 8693 says, or as many providers do. */
   subjectError: 'invalid_request' | 'invalid_grant';
@@ -65,9 +67,13 @@ export function createOAuthDialect(parts: OAuthParts): Dialect {
   async function exchange(form: URLSearchParams, client: DevClient): Promise<Granted> {
     const token = required(form, 'subject_token');
     const type = required(form, 'subject_token_type');
-    const subject = holding(await proveAs(type, token, client), parts.subjectError);
-    const act = await actorOf(form, subject.claims);
     const issued = form.get('requested_token_type') ?? tokenTypes.accessToken;
+    // Of nothing else: an access token is given for it by a refresh.
+    if (type === tokenTypes.refreshToken && issued !== tokenTypes.idJag) {
+      throw refused('invalid_request', 'subject_token_type is not supported.');
+    }
+    const subject = holding<RefreshSubject>(await proveAs(type, token, client), parts.subjectError);
+    const act = await actorOf(form, subject.claims);
     if (issued === tokenTypes.idJag) return assertIdentity(form, client, subject, type);
     if (issued !== tokenTypes.accessToken && issued !== tokenTypes.jwt) {
       throw refused('invalid_request', 'requested_token_type is not supported.');
@@ -89,11 +95,11 @@ export function createOAuthDialect(parts: OAuthParts): Dialect {
   function assertIdentity(
     form: URLSearchParams,
     client: DevClient,
-    subject: ProvenSubject,
+    subject: RefreshSubject,
     subjectType: string,
   ): Granted {
-    if (subjectType !== tokenTypes.idToken) {
-      throw refused('invalid_request', 'An identity assertion is given for an ID token.');
+    if (subjectType !== tokenTypes.idToken && subjectType !== tokenTypes.refreshToken) {
+      throw refused('invalid_request', 'An identity assertion is given for an ID token or a refresh token.');
     }
     const audience = required(form, 'audience');
     const clientId = client.idJagClients?.[audience];
@@ -107,12 +113,20 @@ export function createOAuthDialect(parts: OAuthParts): Dialect {
     return {
       ...{ subject, client, target },
       claims: { client_id: clientId, azp: undefined, resource, scope },
-      answer: { token_type: 'N_A', issued_token_type: tokenTypes.idJag, scope },
+      answer: {
+        ...{ token_type: 'N_A', issued_token_type: tokenTypes.idJag, scope },
+        ...(subject.successor !== undefined && { refresh_token: subject.successor }),
+      },
       assertion: { type: 'oauth-id-jag+jwt', audience, lifetimeSeconds: ID_JAG_SECONDS },
     };
   }
 
-  async function proveAs(type: string, token: string, client: DevClient) {
+  async function proveAs(
+    type: string,
+    token: string,
+    client: DevClient,
+  ): Promise<RefreshSubject | SubjectFault> {
+    if (type === tokenTypes.refreshToken) return parts.proveRefreshToken(token, client.id);
     if (type === tokenTypes.idToken) return subjects.proveIdToken(token, client.id);
     if (type === tokenTypes.accessToken || type === tokenTypes.jwt)
       return subjects.prove(token, audiencesOf(client));

@@ -7,9 +7,10 @@ import {
   GRANTS,
   mail,
   OBO_SECRET,
+  TYPES,
   type ExchangeRig,
 } from '../../test/exchangeRig.ts';
-import { ada, bob } from '../../test/idpRig.ts';
+import { ada, bob, closeIdps, createIdpRig, robot, web } from '../../test/idpRig.ts';
 import { createResourceAs, type ResourceAs } from './createResourceAs.ts';
 
 const ID_JAG = 'urn:ietf:params:oauth:token-type:id-jag';
@@ -106,6 +107,55 @@ describe('identity assertions of the development provider', () => {
       expect(as.requests.at(-1)?.jti).toBe(decodeJwt(body.access_token).jti);
       expect((await redeem(rig.idp.tokens.mintIdToken())).body['error']).toBe('invalid_grant');
       expect((await redeem(body.access_token, { client_secret: 'wrong' })).status).toBe(401);
+    },
+  );
+});
+
+describe('identity assertions for a refresh token', () => {
+  const TYPE = 'urn:ietf:params:oauth:token-type:refresh_token';
+  const there = 'https://as.example';
+  const known = { ...web, idJagClients: { [there]: 'us-there' } };
+  const resources = [{ ...mail, locations: [LOCATION] }];
+  afterAll(closeIdps);
+
+  async function exchanged(rotateOnExchange: boolean) {
+    const { idp, signIn } = await createIdpRig({ clients: [known, robot], resources, rotateOnExchange });
+    const { tokens } = await signIn(ada.id);
+    const ask = async (subject: string, over: Record<string, string> = {}) => {
+      const body = new URLSearchParams({
+        ...{ grant_type: GRANTS.exchange, requested_token_type: ID_JAG, audience: there, resource: LOCATION },
+        ...{ scope: 'read', subject_token: subject, subject_token_type: TYPE },
+        ...{ client_id: known.id, client_secret: known.secret, ...over },
+      });
+      const answer = await fetch(idp.tokenEndpoint, { method: 'POST', body });
+      return (await answer.json()) as Record<string, string>;
+    };
+    return { ask, first: tokens.refresh_token ?? '' };
+  }
+
+  verifies('id-jag.devidp', 'are given to its client, for nothing but an assertion', async () => {
+    const { ask, first } = await exchanged(false);
+    const { access_token: text = '', refresh_token: next } = await ask(first);
+    expect(decodeJwt(text)).toMatchObject({ sub: ada.id, client_id: 'us-there', aud: there });
+    expect(next).toBeUndefined();
+    expect((await ask(first)).error).toBeUndefined();
+    expect((await ask('made up')).error).toBe('invalid_request');
+    expect((await ask(first, { client_id: 'robot', client_secret: 'robot-secret' })).error).toBe(
+      'invalid_request',
+    );
+    expect((await ask(first, { requested_token_type: TYPES.access })).error).toBe('invalid_request');
+  });
+
+  verifies(
+    'id-jag.devidp',
+    'use it up where that is asked, and one that comes again ends them all',
+    async () => {
+      const { ask, first } = await exchanged(true);
+      const { refresh_token: second = '' } = await ask(first);
+      const { refresh_token: third = '' } = await ask(second);
+      expect(new Set([first, second, third]).size).toBe(3);
+      expect((await ask(second)).error).toBe('invalid_request');
+      expect((await ask(third)).error).toBe('invalid_request');
     },
   );
 });

@@ -13,4 +13,6 @@ export interface Credential {
   readonly binding: string;
   /** Only one call at a time may be made with it: which credential it is. */
   readonly exclusive?: CredentialKey;
+  /** Which of the user's own it is, where they may have several. */
+  readonly label?: string;
 }

@@ -143,6 +143,7 @@ export function createCredentials(parts: CredentialParts): Credentials {
     return {
       target: { ...target, bearer: own.bearer },
       binding: binding + own.grant,
+      label: own.key.label,
       ...(server.settings.exclusive && { exclusive: own.key }),
     };
   }

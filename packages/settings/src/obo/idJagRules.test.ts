@@ -44,6 +44,24 @@ describe('a provider of type id-jag', () => {
     ]);
   });
 
+  verifies('id-jag.refresh-place', 'shows a refresh token to the provider of the sign-in alone', () => {
+    const refused = [[inEntry('subject'), 'provider_field']];
+    for (const subject of ['refresh_token', 'auto']) {
+      expect(found({ subject })).toEqual([]);
+      expect(found({ subject, clientId: 'behalf', clientSecret: 's' })).toEqual([]);
+      const elsewhere = { issuer: 'https://other.example', clientId: 'behalf', clientSecret: 's' };
+      expect(found({ subject, ...elsewhere })).toEqual(refused);
+      expect(found({ subject, clientId: 'another', clientSecret: 's' })).toEqual(refused);
+      expect(found({ subject, tokenEndpoint: 'https://other.example/token', clientId: 'behalf' })).toEqual(
+        refused,
+      );
+    }
+    expect(found({ subject: 'id_token', issuer: 'https://other.example', clientId: 'x' })).toEqual([]);
+    expect(found({ subject: 'refresh_token', type: 'token-exchange', resourceServers: undefined })).toEqual(
+      refused,
+    );
+  });
+
   verifies('id-jag.config', 'sends assertions over https alone', () => {
     expect(there({ issuer: 'http://auth.wiki.example' })).toEqual([
       [`${inEntry('resourceServers')}[0].issuer`, 'plain_http'],

@@ -6,14 +6,15 @@ import {
   type ResourceAuthorizationServer,
 } from '@behalf/contracts';
 import type { ProviderSettings } from '../compile/compileProviders.ts';
-import { LOGIN } from './login.ts';
+import { LOGIN, type LoginFacts } from './login.ts';
+import { isAtLogin } from './loginPlace.ts';
 import { isReadable } from './plainHttp.ts';
 
 /** The exchange itself says what they would. */
 const notForIdJag = ['subjectTokenType', 'requestedTokenType', 'actorTokenFile'] as const;
 
 /** What is wrong with an entry of type `id-jag`, besides what is asked of every other. */
-export function idJagRules(provider: ProviderSettings, path: Path): Finding[] {
+export function idJagRules(provider: ProviderSettings, path: Path, login: LoginFacts | null): Finding[] {
   const { resourceServers = [] } = provider;
   const findings = notForIdJag
     .filter((key) => provider[key] !== undefined)
@@ -30,6 +31,9 @@ export function idJagRules(provider: ProviderSettings, path: Path): Finding[] {
     const message = 'the entry `login` cannot be of type id-jag';
     findings.push(finding([...path, 'type'], 'provider_field', message, 'give it a name, for obo.provider'));
   }
+  if (provider.subject !== undefined && provider.subject !== 'id_token') {
+    findings.push(...refreshTokenRules(provider, [...path, 'subject'], login));
+  }
   if (resourceServers.length === 0) {
     const message = 'type id-jag needs the authorization servers that take its assertions';
     findings.push(finding(path, 'missing', message, 'add resourceServers'));
@@ -45,11 +49,21 @@ export function idJagRules(provider: ProviderSettings, path: Path): Finding[] {
 }
 
 /** Of every other type: what belongs to this one alone. */
-export function notOfIdJag({ resourceServers }: ProviderSettings, path: Path): Finding[] {
-  if (resourceServers === undefined) return [];
+export function notOfIdJag(provider: ProviderSettings, path: Path): Finding[] {
   const message = 'has a meaning for type id-jag alone';
+  return (['resourceServers', 'subject'] as const)
+    .filter((key) => provider[key] !== undefined)
+    .map((key) => finding([...path, key], 'provider_field', message, 'remove it, or write type: id-jag'));
+}
+
+/** A refresh token is good for one client at one place, and whoever else were shown it could use it up. */
+function refreshTokenRules(provider: ProviderSettings, at: Path, login: LoginFacts | null): Finding[] {
+  const isOwn = provider.clientId === undefined || provider.clientId === login?.clientId;
+  if (login && isOwn && isAtLogin(provider, login.issuer)) return [];
+  const message =
+    'a refresh token can be shown to the provider of the sign-in alone, by the client of the sign-in';
   return [
-    finding([...path, 'resourceServers'], 'provider_field', message, 'remove it, or write type: id-jag'),
+    finding(at, 'provider_field', message, 'remove issuer, tokenEndpoint and clientId, or write id_token'),
   ];
 }
 

@@ -34,7 +34,7 @@ export function providerRules(provider: ProviderSettings, around: RuleSurroundin
     ...emptyTexts(provider, path),
     ...endpointRules(provider, path),
     ...(provider.type === 'entra' ? entraRules(provider, path, around) : otherRules(provider, path, around)),
-    ...(provider.type === 'id-jag' ? idJagRules(provider, path) : notOfIdJag(provider, path)),
+    ...(provider.type === 'id-jag' ? idJagRules(provider, path, around.login) : notOfIdJag(provider, path)),
     ...clientRules(provider, path, around),
     ...targetRules(provider, path),
   ];

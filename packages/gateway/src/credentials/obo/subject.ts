@@ -1,6 +1,8 @@
-import type { HiddenText } from '@behalf/kernel';
+import { HiddenText } from '@behalf/kernel';
+import type { LentUse } from '../../identity/openid/loginTokens.ts';
 import type { Principal } from '../../principal/principal.ts';
 import type { SignInReason } from '../signInReason.ts';
+import type { Lent, Returned } from '../vault/vault.ts';
 
 /** The caller's own token, which is exchanged: the one they presented, or the one their sign-in gave. */
 export interface Subject {
@@ -8,15 +10,36 @@ export interface Subject {
   readonly issuer: string;
   readonly subject: string;
   readonly token: HiddenText;
-  /** SHA-256 of the token, base64url: tells two tokens apart without showing either. */
+  /**
+   * SHA-256 of the token, base64url: tells two tokens apart without showing either. Of a refresh token, of the sign-in that it belongs to:
+   * another may take its place at any moment, and what was exchanged stays good.
+   */
   readonly hash: string;
   readonly expiresAt: number;
   /** Where it came from: decides how a caller is told that it is no good any more. */
   readonly via: 'session' | 'bearer';
+  /** Of a refresh token alone: it is sent under its vault's eyes, and `token` shows nobody anything. */
+  readonly lend?: LendSubject | undefined;
 }
 
-/** Which of a user's tokens is exchanged. An ID token is never one that a request brought: it is of a sign-in here. */
-export type SubjectKind = 'access_token' | 'id_token';
+/** One use of a refresh token, which nobody else uses meanwhile. */
+export type LendSubject = <T>(work: (lent: Lent) => Promise<Returned<T>>) => Promise<LentUse<T>>;
+
+/**
+ * Which of a user's tokens is exchanged; `id_or_refresh_token`: an ID token while it is good. But for access tokens it is never one that a
+ * request brought: it is of a sign-in here.
+ */
+export type SubjectKind = 'access_token' | 'id_token' | 'refresh_token' | 'id_or_refresh_token';
+
+/** In the place of a refresh token, which only its vault has. */
+export class LentText extends HiddenText {
+  constructor() {
+    super('');
+  }
+  override reveal(): never {
+    throw new Error('A refresh token is lent, and shown to nobody');
+  }
+}
 
 /** There is no token of the caller's to exchange. Nothing was sent. */
 export class SubjectUnavailable extends Error {

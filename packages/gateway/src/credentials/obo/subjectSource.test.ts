@@ -227,7 +227,7 @@ describe('the token of a caller', () => {
 
   verifies('obo.subject.no-provider', 'is nobody’s where there is no provider, or another now', async () => {
     const absent = async () => ({ kind: 'absent' as const });
-    const tokens = { current: absent, renewed: absent };
+    const tokens = { current: absent, renewed: absent, lend: absent };
     for (const login of [null, { issuer: 'https://new.example', tokens }]) {
       const { ask, ada, signIn, apiKey, bearer } = await createSubjectRig({ login });
       expect(await ask((await signIn(ada, 'login')).caller)).toBe('absent session');

@@ -6,7 +6,14 @@ import type { Sessions } from '../../identity/sessions.ts';
 import { isCurrent, type ChangeFeed, type UserRecord, type UserStore } from '../../ports/index.ts';
 import type { PresentedToken, Principal, SignedInBy, UserPrincipal } from '../../principal/principal.ts';
 import { idTokenEnd } from './idSubject.ts';
-import { SubjectUnavailable, type Subject, type SubjectKind, type SubjectSource } from './subject.ts';
+import {
+  LentText,
+  SubjectUnavailable,
+  type LendSubject,
+  type Subject,
+  type SubjectKind,
+  type SubjectSource,
+} from './subject.ts';
 
 const MOST_ENTRIES = 20_000;
 /** For how long a token is taken for good whose end nobody told. */
@@ -17,7 +24,7 @@ const MOST_SESSIONS = 20;
 /** The provider at which people sign in, and what it gave for them. */
 export interface LoginSource {
   readonly issuer: string;
-  readonly tokens: Pick<LoginTokens, 'current' | 'renewed'>;
+  readonly tokens: Pick<LoginTokens, 'current' | 'renewed' | 'lend'>;
 }
 
 export interface SubjectSourceParts {
@@ -38,7 +45,16 @@ interface Held {
 }
 
 type Usable = Omit<Held, 'session'>;
+type Given = Extract<LoginToken, { kind: 'token' }>;
 type Lacking = Exclude<LoginToken, { kind: 'token' }>;
+
+/** A sign-in that goes on, and whose. */
+interface SignIn {
+  readonly tokens: LoginSource['tokens'];
+  readonly of: LoginSession;
+  readonly account: UserRecord;
+  readonly expiresAt: number;
+}
 
 /** Which token of a sign-in is looked for. */
 interface Sought {
@@ -67,6 +83,8 @@ export function createSubjectSource(parts: SubjectSourceParts): SubjectSource {
   const names = {
     access_token: new WeakMap<UserPrincipal, string>(),
     id_token: new WeakMap<UserPrincipal, string>(),
+    refresh_token: new WeakMap<UserPrincipal, string>(),
+    id_or_refresh_token: new WeakMap<UserPrincipal, string>(),
   };
   const flights = createSingleFlight<Subject>();
   /** Counts notices: what was read before one may be what it told about. */
@@ -100,11 +118,9 @@ export function createSubjectSource(parts: SubjectSourceParts): SubjectSource {
     const mine = live.filter(({ hash, via }) => (only === null ? via === 'openid' : hash === only));
     let isOver = false;
     let retryAfterMs: number | undefined;
-    for (const { hash: session } of mine.slice(0, MOST_SESSIONS)) {
+    for (const { hash: session, expiresAt } of mine.slice(0, MOST_SESSIONS)) {
       const of = { tenant, userId, session };
-      const found = await tokens.current(of);
-      const held =
-        kind === 'id_token' ? await idTokenOf(tokens, of, account, found) : accessTokenOf(account, found);
+      const held = await tokenOf(kind, { tokens, of, account, expiresAt });
       if (!('kind' in held)) return { ...toldAs(held, as), session };
       if (held.kind === 'unavailable') retryAfterMs = held.retryAfterMs;
       isOver ||= held.kind === 'over';
@@ -114,35 +130,55 @@ export function createSubjectSource(parts: SubjectSourceParts): SubjectSource {
     throw new SubjectUnavailable(isOver ? 'expired_no_refresh' : 'absent', as);
   }
 
-  function accessTokenOf({ issuer, subject }: UserRecord, found: LoginToken): Usable | Lacking {
+  async function tokenOf(kind: SubjectKind, signIn: SignIn): Promise<Usable | Lacking> {
+    const { tokens, of, account } = signIn;
+    const found = await tokens.current(of);
     if (found.kind !== 'token') return found;
+    switch (kind) {
+      case 'access_token':
+        return accessTokenOf(account, found);
+      case 'id_token':
+        return idTokenOf(signIn, found);
+      case 'refresh_token':
+        return refreshTokenOf(signIn, found);
+      case 'id_or_refresh_token':
+        return usableIdToken(account, found) ?? refreshTokenOf(signIn, found);
+    }
+  }
+
+  function accessTokenOf({ issuer, subject }: UserRecord, found: Given): Usable {
     const expiresAt = found.expiresAt ?? clock.now() + UNTOLD_MS;
     const text = new HiddenText(found.accessToken);
     const own = subjectOf(text, { issuer, subject, expiresAt, via: 'session' });
     return { subject: own, until: Math.min(found.usableUntil, expiresAt) };
   }
 
-  /** Mostly it is over before the access token is; a renewal gives both anew, where the provider does so. */
-  async function idTokenOf(
-    tokens: LoginSource['tokens'],
-    of: LoginSession,
-    account: UserRecord,
-    first: LoginToken,
-  ): Promise<Usable | Lacking> {
+  function usableIdToken(account: UserRecord, { idToken }: Given): Usable | undefined {
     const { issuer, subject } = account;
-    const usable = ({ idToken }: Extract<LoginToken, { kind: 'token' }>): Usable | undefined => {
-      const expiresAt = idToken && idTokenEnd(idToken, account);
-      if (!idToken || expiresAt === undefined || expiresAt <= clock.now()) return undefined;
-      return {
-        subject: subjectOf(idToken, { issuer, subject, expiresAt, via: 'session' }),
-        until: expiresAt,
-      };
-    };
-    if (first.kind !== 'token') return first;
-    const now = usable(first);
+    const expiresAt = idToken && idTokenEnd(idToken, account);
+    if (!idToken || expiresAt === undefined || expiresAt <= clock.now()) return undefined;
+    return { subject: subjectOf(idToken, { issuer, subject, expiresAt, via: 'session' }), until: expiresAt };
+  }
+
+  /** Mostly it is over before the access token is; a renewal gives both anew, where the provider does so. */
+  async function idTokenOf({ tokens, of, account }: SignIn, first: Given): Promise<Usable | Lacking> {
+    const now = usableIdToken(account, first);
     if (now) return now;
     const found = await tokens.renewed(of, first.accessToken);
-    return found.kind === 'token' ? (usable(found) ?? { kind: 'over' }) : found;
+    return found.kind === 'token' ? (usableIdToken(account, found) ?? { kind: 'over' }) : found;
+  }
+
+  /** Its end is nobody's to know; the sign-in that it belongs to has one. */
+  function refreshTokenOf({ tokens, of, account, expiresAt }: SignIn, found: Given): Usable | Lacking {
+    const { issuer, subject } = account;
+    if (found.renewal === undefined) return { kind: 'over' };
+    const lend: LendSubject = (work) => tokens.lend(of, work);
+    const own = Object.freeze<Subject>({
+      ...{ issuer, subject, expiresAt, via: 'session' as const, token: new LentText() },
+      hash: secretHash(JSON.stringify(['refresh_token', found.renewal])),
+      lend,
+    });
+    return { subject: own, until: Math.min(found.usableUntil, expiresAt) };
   }
 
   function ofBearer(token: PresentedToken | undefined, { issuer }: UserPrincipal): Subject {
@@ -206,13 +242,13 @@ export function createSubjectSource(parts: SubjectSourceParts): SubjectSource {
       if (principal.kind !== 'user' || login?.issuer !== principal.issuer) {
         throw new SubjectUnavailable('absent', viaOf(by));
       }
-      // What a client was granted has tokens of both kinds of its own, and no others are exchanged for it.
+      // What a client was granted has tokens of all kinds of its own, and no others are exchanged for it.
       if (by.via === 'bearer' && by.grant) {
         const sought: Sought = { only: by.grant.session, kind, via: 'bearer' };
         return obtain(principal, by.grant.session, kind, (account) => ofLogin(login, account, sought));
       }
-      // Nobody brings an ID token: of who came with a token, it is that of any sign-in of theirs that goes on.
-      if (by.via !== 'bearer' || kind === 'id_token') {
+      // Nobody brings an ID token or a refresh token: of who came with a token, it is that of any sign-in of theirs that goes on.
+      if (by.via !== 'bearer' || kind !== 'access_token') {
         const only = by.via === 'session' ? by.session : null;
         const sought: Sought = { only, kind, via: 'session' };
         return obtain(principal, only ?? '', kind, (account) => ofLogin(login, account, sought));

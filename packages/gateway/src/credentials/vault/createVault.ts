@@ -10,6 +10,7 @@ import { createEarlyRenewal } from './earlyRenewal.ts';
 import { createExclusively } from './exclusive.ts';
 import { judge } from './judge.ts';
 import { createKeepPair } from './keepPair.ts';
+import { createLend } from './lend.ts';
 import { createNotices } from './notices.ts';
 import { createOrphanPairs } from './orphanPairs.ts';
 import { createReading } from './reading.ts';
@@ -72,6 +73,10 @@ export function createVault(parts: VaultParts): CredentialVault {
   const early = createEarlyRenewal({ ...tools, renew: (key) => renewal.renewEarly(key) });
   const endings = createDisconnect({ ...tools, discards, notices, orphanPairs, keepPair });
   const exclusively = createExclusively({ ...tools, notices });
+  const lend = createLend({
+    ...tools,
+    ...{ reading, renewal, refused, keepPair, notices, discards, exclusively, isClosing },
+  });
   const onGiven = new Set<(token: HeldToken) => void>();
   /** What was given out of a view before: a call costs no more than looking it up. */
   const given = new WeakMap<CredentialView, HeldToken>();
@@ -182,6 +187,7 @@ export function createVault(parts: VaultParts): CredentialVault {
       return isMade;
     },
     exclusively,
+    lend,
     onChange: (listener) => notices.onChange(listener),
     onGiven(listener) {
       onGiven.add(listener);

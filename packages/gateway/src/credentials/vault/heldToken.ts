@@ -26,6 +26,7 @@ export function heldToken(record: CredentialRecord, tokens: OpenTokens, skewMs: 
     scopes: record.scopesGranted,
     scopesRequested: record.scopesRequested,
     idToken: tokens.idToken,
+    isRenewable: record.status === 'active' && record.rtHash !== null,
     prover: tokens.tokenType === 'dpop' ? tokens.prover : undefined,
   });
 }

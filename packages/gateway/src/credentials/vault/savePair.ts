@@ -30,7 +30,8 @@ export async function savePair(
     const found = await store.findById(id);
     if (found?.generation !== generation) return { kind: 'superseded', by: found };
     // An answer of the store was lost: what we wrote is there.
-    if (found.atHash === patch.atHash) return { kind: 'saved', record: found, tokens };
+    if (found.atHash === patch.atHash && found.rtHash === patch.rtHash)
+      return { kind: 'saved', record: found, tokens };
     // Without refresh tokens the newer one stays; with one it is about whose successor this is.
     if (found.rtHash !== rtHash || rtHash === null) return { kind: 'rotated' };
     current = found;

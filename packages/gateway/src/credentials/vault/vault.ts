@@ -21,6 +21,8 @@ export interface HeldToken {
   readonly scopesRequested: string;
   /** Of a login: whom it speaks of. */
   readonly idToken?: string | undefined;
+  /** There is a refresh token behind it that nobody has refused. */
+  readonly isRenewable: boolean;
   /** Of one that is bound to a key: it is nothing without a proof, and no bearer token. */
   readonly prover?: Prover | undefined;
 }
@@ -91,8 +93,34 @@ export interface TokenOptions {
   readonly signal?: Cancellation;
 }
 
+/** A refresh token that may be sent once, now, to where it came from and as who it was given to. */
+export interface Lent {
+  readonly endpoint: string;
+  readonly clientId: string;
+  /** In the moment of sending: throws when another may have it by now. */
+  take(): HiddenText;
+}
+
+/** What came of it. */
+export interface Returned<T> {
+  readonly value: T;
+  /** The refresh token that the answer puts in its place. */
+  readonly successor?: string | undefined;
+  /** It was sent, and the answer does not say what became of it. */
+  readonly isInDoubt?: boolean;
+}
+
+export type LendOutcome<T> =
+  { readonly kind: 'used'; readonly value: T } | Exclude<TokenOutcome, { kind: 'token' }>;
+
+/** Rejects as `work` does: what was taken by then is in doubt. */
+export type Lend = <T>(
+  key: CredentialKey,
+  work: (lent: Lent) => Promise<Returned<T>>,
+) => Promise<LendOutcome<T>>;
+
 /**
- * The one that knows refresh tokens. Everybody else gets an access token or nothing.
+ * The one that knows refresh tokens. Everybody else gets an access token or nothing; who has to show a refresh token itself is lent it.
  */
 export interface CredentialVault {
   /** At once, from memory, while what is known is fresh enough; undefined: ask `token`. */
@@ -117,6 +145,8 @@ export interface CredentialVault {
   makeDefault(id: string): Promise<boolean>;
   /** One user of a credential at a time, for servers that end the old token on refresh (`exclusive: true`). */
   exclusively<T>(key: CredentialKey, signal: Cancellation, work: () => Promise<T>): Promise<T>;
+  /** One use of the refresh token, which nobody else uses meanwhile, a renewal included. */
+  lend: Lend;
   /** Told when a token changed, here or elsewhere. */
   onChange(listener: (id: string) => void): () => void;
   /** Told of every token that is given out here, before its caller has it. */

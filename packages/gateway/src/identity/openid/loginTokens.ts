@@ -1,5 +1,5 @@
 import { HiddenText, type Clock } from '@behalf/kernel';
-import type { CredentialVault, TokenOutcome } from '../../credentials/vault/vault.ts';
+import type { CredentialVault, Lent, Returned, TokenOutcome } from '../../credentials/vault/vault.ts';
 import { loginKey } from '../loginKey.ts';
 import { loginBinding, loginEndpoints } from './loginContext.ts';
 import type { OpenIdSettings } from './openIdSettings.ts';
@@ -36,6 +36,8 @@ export type LoginToken =
       readonly expiresAt: number | null;
       /** The last one that the provider gave for this session. It may be over long before the access token is. */
       readonly idToken: HiddenText | undefined;
+      /** Names the refresh token of this sign-in, whatever takes its place: two sign-ins have two. Undefined: there is none. */
+      readonly renewal: string | undefined;
     }
   | { readonly kind: 'absent' | 'over' }
   | { readonly kind: 'unavailable'; readonly retryAfterMs: number };
@@ -47,10 +49,15 @@ export interface LoginTokens {
   current(of: LoginSession): Promise<LoginToken>;
   /** Another one in the place of this: renewed now, or by a peer meanwhile. Not again and again for one that was just renewed. */
   renewed(of: LoginSession, accessToken: string): Promise<LoginToken>;
+  /** One use of its refresh token at the provider, at a moment when nobody else uses it. */
+  lend<T>(of: LoginSession, work: (lent: Lent) => Promise<Returned<T>>): Promise<LentUse<T>>;
 }
 
+export type LentUse<T> =
+  { readonly kind: 'used'; readonly value: T } | Exclude<LoginToken, { kind: 'token' }>;
+
 export interface LoginTokenParts {
-  readonly vault: Pick<CredentialVault, 'token' | 'commit' | 'recover'>;
+  readonly vault: Pick<CredentialVault, 'token' | 'commit' | 'recover' | 'lend'>;
   readonly settings: Pick<OpenIdSettings, 'clientId' | 'scope'>;
   readonly metadata: Pick<ProviderMetadataSource, 'current'>;
   readonly clock: Clock;
@@ -78,16 +85,23 @@ export function createLoginTokens({ vault, settings, metadata, clock }: LoginTok
     },
     current: async (of) => given(await vault.token(loginKey(of))),
     renewed: async (of, accessToken) => given(await vault.recover(loginKey(of), accessToken)),
+    async lend(of, work) {
+      const outcome = await vault.lend(loginKey(of), work);
+      return outcome.kind === 'used' ? outcome : lacking(outcome);
+    },
   };
 }
 
 function given(outcome: TokenOutcome): LoginToken {
+  if (outcome.kind !== 'token') return lacking(outcome);
+  const { accessToken, usableUntil, expiresAt, idToken, isRenewable, id, generation } = outcome.token;
+  const hidden = idToken === undefined ? undefined : new HiddenText(idToken);
+  const renewal = isRenewable ? JSON.stringify([id, generation]) : undefined;
+  return { kind: 'token', accessToken, usableUntil, expiresAt, idToken: hidden, renewal };
+}
+
+function lacking(outcome: Exclude<TokenOutcome, { kind: 'token' }>): Exclude<LoginToken, { kind: 'token' }> {
   switch (outcome.kind) {
-    case 'token': {
-      const { accessToken, usableUntil, expiresAt, idToken } = outcome.token;
-      const hidden = idToken === undefined ? undefined : new HiddenText(idToken);
-      return { kind: 'token', accessToken, usableUntil, expiresAt, idToken: hidden };
-    }
     case 'needs_reauth':
       return { kind: hasNone.has(outcome.reason) ? 'absent' : 'over' };
     case 'unavailable':

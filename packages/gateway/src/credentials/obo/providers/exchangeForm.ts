@@ -1,3 +1,4 @@
+import type { HiddenText } from '@behalf/kernel';
 import type { ExchangeRequest } from '../exchangeProvider.ts';
 import type { EffectiveSettings } from './effectiveSettings.ts';
 import { ID_JAG_TYPE } from './idJagAnswer.ts';
@@ -36,13 +37,14 @@ export function tokenExchangeFields(
   ];
 }
 
-/** The first leg of enterprise-managed authorization: of the user's ID token, an assertion for one authorization server. */
-export function idJagFields(request: ExchangeRequest): Field[] {
+/** The first leg of enterprise-managed authorization: of what the provider gave for the user, an assertion for one authorization server. */
+export function idJagFields(request: ExchangeRequest, token: HiddenText): Field[] {
+  const type = request.subject.lend ? 'refresh_token' : 'id_token';
   return [
     ['grant_type', TOKEN_EXCHANGE],
     ['requested_token_type', ID_JAG_TYPE],
-    ['subject_token', request.subject.token.reveal()],
-    ['subject_token_type', `${TOKEN_TYPE}id_token`],
+    ['subject_token', token.reveal()],
+    ['subject_token_type', `${TOKEN_TYPE}${type}`],
     ...asked(request),
   ];
 }

@@ -1,14 +1,19 @@
+import { HiddenText } from '@behalf/kernel';
 import type { ProviderSettings } from '@behalf/settings';
 import { verifies } from '@behalf/testkit';
 import { afterEach, beforeEach, describe, expect } from '@jest/globals';
 import { aToken, type TokenEndpointReply } from '../../../../test/tokenEndpoint.ts';
 import {
   aPlace,
+  aRequest,
   createTokenEndpointRig,
   exchange,
   faultOf,
   type TokenEndpointRig,
 } from '../../../../test/tokenEndpointRig.ts';
+import type { LentUse } from '../../../identity/openid/loginTokens.ts';
+import type { Returned } from '../../vault/vault.ts';
+import { LentText, type LendSubject } from '../subject.ts';
 
 const ID_JAG = 'urn:ietf:params:oauth:token-type:id-jag';
 const RESOURCE = 'https://files.example/mcp';
@@ -231,5 +236,87 @@ describe('the authorization server of a resource', () => {
     // A list of one is the same as the one that is named.
     expect(new Set(identities).size).toBe(identities.length - 1);
     expect(at().identity.grant).toBe('id-jag');
+  });
+
+  describe('with a refresh token', () => {
+    const TYPE = 'urn:ietf:params:oauth:token-type:';
+    const returned: Returned<unknown>[] = [];
+    let endpoint: string;
+    let clientId: string;
+    beforeEach(() => {
+      returned.length = 0;
+      endpoint = issuer('idp');
+      clientId = 'us';
+    });
+    /** A subject whose token is lent as the vault does. */
+    const lending = (outcome?: LentUse<never>) => {
+      const { subject } = aRequest();
+      const lend: LendSubject = async (work) => {
+        if (outcome) return outcome;
+        const back = await work({ endpoint, clientId, take: () => new HiddenText('refresh-of-ada') });
+        returned.push(back);
+        return { kind: 'used', value: back.value };
+      };
+      return { ...aRequest(), subject: { ...subject, token: new LentText(), lend } };
+    };
+    const ask = (request = lending(), over: Partial<ProviderSettings> = {}) =>
+      at({ subject: 'refresh_token', ...over }).exchange(request, new AbortController().signal);
+
+    verifies('id-jag.refresh-subject', 'the first leg says what it shows', async () => {
+      expect(await ask()).toMatchObject({ token: 'exchanged-token' });
+      const [one, two] = rig.endpoint.requests;
+      expect(one?.form).toMatchObject({
+        ...{ subject_token: 'refresh-of-ada', subject_token_type: `${TYPE}refresh_token` },
+        requested_token_type: ID_JAG,
+      });
+      expect(two?.body).not.toContain('refresh-of-ada');
+      const takes = (['id_token', 'refresh_token', 'auto', undefined] as const).map(
+        (subject) => at({ ...(subject && { subject }) }).takes,
+      );
+      expect(takes).toEqual(['id_token', 'refresh_token', 'id_or_refresh_token', 'id_token']);
+      expect(at({ subject: 'auto' }).identity).not.toEqual(at().identity);
+    });
+
+    verifies(
+      'id-jag.refresh-rotated',
+      'what came in its place is handed back before the answer is read',
+      async () => {
+        answer = { refresh_token: 'the next one', issued_token_type: 'something else' };
+        expect((await faultOf(ask())).code).toBe('OBO_EMPTY_RESPONSE');
+        expect(returned).toMatchObject([{ successor: 'the next one', isInDoubt: false }]);
+        for (const none of ['', 7, 'x'.repeat(40_000)]) {
+          answer = { refresh_token: none };
+          await ask();
+          expect(returned.at(-1)?.successor).toBeUndefined();
+        }
+      },
+    );
+
+    verifies('id-jag.refresh-doubt', 'an answer that says nothing leaves it in doubt', async () => {
+      rig.endpoint.reply = () => ({ status: 502, body: {} });
+      expect((await faultOf(ask())).code).toBe('OBO_TEMPORARY');
+      rig.endpoint.reply = () => ({ status: 400, body: { error: 'invalid_grant' } });
+      expect((await faultOf(ask())).code).toBe('OBO_REJECTED');
+      expect(returned.map(({ isInDoubt }) => isInDoubt)).toEqual([true, false]);
+    });
+
+    verifies('id-jag.refresh-place', 'nobody but who gave it is shown it, and by nobody else', async () => {
+      endpoint = issuer('elsewhere');
+      expect((await faultOf(ask())).code).toBe('OBO_MISCONFIGURED');
+      endpoint = issuer('idp');
+      clientId = 'another';
+      expect((await faultOf(ask())).code).toBe('OBO_MISCONFIGURED');
+      expect(rig.endpoint.requests).toEqual([]);
+    });
+
+    verifies('id-jag.refresh-subject', 'one that cannot be had is not made up for', async () => {
+      const codes = await Promise.all(
+        [{ kind: 'absent' }, { kind: 'over' }, { kind: 'unavailable', retryAfterMs: 700 }].map(
+          async (outcome) => (await faultOf(ask(lending(outcome as LentUse<never>)))).code,
+        ),
+      );
+      expect(codes).toEqual(['OBO_REJECTED', 'OBO_REJECTED', 'OBO_TEMPORARY']);
+      expect(rig.endpoint.requests).toEqual([]);
+    });
   });
 });

@@ -3,7 +3,9 @@ import { canonicalUrl } from '../../oauth/canonicalUrl.ts';
 import { createRecent } from '../../recent.ts';
 import { ExchangeFault } from '../exchangeFault.ts';
 import type { ExchangedToken, ExchangeProvider, ExchangeRequest } from '../exchangeProvider.ts';
+import type { SubjectKind } from '../subject.ts';
 import { assertionFields, idJagFields } from './exchangeForm.ts';
+import { lentGrant } from './lentGrant.ts';
 import { readIdJag } from './idJagAnswer.ts';
 import { postGrant, type PostParts } from './postGrant.ts';
 import { createIdentity, type ProviderParts } from './providerParts.ts';
@@ -13,6 +15,13 @@ import { readToken } from './tokenAnswer.ts';
 export const ENTERPRISE_MANAGED = 'io.modelcontextprotocol/enterprise-managed-authorization';
 /** How many assertions are remembered as sent. One lives for minutes. */
 const MOST_SENT = 10_000;
+
+/** What `subject` of an entry says. */
+const taken = {
+  id_token: 'id_token',
+  refresh_token: 'refresh_token',
+  auto: 'id_or_refresh_token',
+} as const satisfies Record<string, SubjectKind>;
 
 /** An authorization server of the list, ready to be asked. */
 export interface ResourceServer extends PostParts {
@@ -59,7 +68,7 @@ export function createIdJagProvider(parts: IdJagParts): ExchangeProvider {
     get identity() {
       return identity();
     },
-    takes: 'id_token',
+    takes: taken[settings.subject ?? 'id_token'],
     binds: settings.dpop === 'require',
     extension: ENTERPRISE_MANAGED,
     async exchange(request, signal) {
@@ -67,7 +76,10 @@ export function createIdJagProvider(parts: IdJagParts): ExchangeProvider {
       const resource = request.resource ?? canonicalUrl(request.place.url);
       if (resource === undefined) throw misconfigured('the address of the server names no resource');
       const wanted = { ...request, resource, audience: at.issuer };
-      const first = await postGrant(parts, () => idJagFields(wanted), signal);
+      const { subject } = wanted;
+      const first = subject.lend
+        ? await lentGrant(parts, subject.lend, (token) => idJagFields(wanted, token), signal)
+        : await postGrant(parts, () => idJagFields(wanted, subject.token), signal);
       const assertion = readIdJag(first, {
         ...{ clock, resource, issuer: settings.issuer, audience: at.issuer, clientId: at.clientId },
       });

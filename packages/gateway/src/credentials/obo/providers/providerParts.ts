@@ -29,6 +29,7 @@ export function createIdentity(
   // Fields that change what is asked for belong to the key as well.
   const manner = hashOf([
     settings.dpop ?? null,
+    settings.subject ?? null,
     JSON.stringify(
       legs.map(({ settings, endpoint }) => [endpoint.name, settings.clientId, settings.clientAuth]),
     ),

@@ -1,0 +1,154 @@
+import { verifies } from '@behalf/testkit';
+import { afterEach, describe, expect } from '@jest/globals';
+import { closeVaultRigs, held, HOUR_S, keyOf, vaultRig } from '../../../test/vaultRig.ts';
+import type { CredentialVault, Lent, Returned } from './vault.ts';
+
+afterEach(closeVaultRigs);
+
+const HOUR = HOUR_S * 1_000;
+
+/** As a provider that gives another with every use: whoever comes with a used one ends the whole family. */
+async function spend(lent: Lent): Promise<Returned<string>> {
+  const body = new URLSearchParams({
+    ...{ grant_type: 'refresh_token', client_id: lent.clientId, refresh_token: lent.take().reveal() },
+  });
+  const answer = await fetch(lent.endpoint, { method: 'POST', body });
+  const { refresh_token: successor = '', error = 'ok' } = (await answer.json()) as Record<string, string>;
+  return { value: error, ...(successor !== '' && { successor }) };
+}
+
+const used = (value: string) => ({ kind: 'used', value });
+
+/** What is in its place now, without using it up. */
+async function shown(vault: CredentialVault): Promise<string> {
+  let text = '';
+  await vault.lend(keyOf(), async (lent) => {
+    text = lent.take().reveal();
+    return { value: '' };
+  });
+  return text;
+}
+
+describe.each(['memory', 'sqlite'] as const)('a refresh token that is lent, on %s', (store) => {
+  verifies('id-jag.refresh-turn', 'is nobody else’s meanwhile, a renewal’s least of all', async () => {
+    const rig = await vaultRig({ replicas: 3, store });
+    await rig.signIn();
+    await rig.clock.advance(HOUR);
+    const uses = rig.replicas.flatMap(({ vault }) => [
+      ...Array.from({ length: 4 }, () => vault.lend(keyOf(), spend)),
+      ...Array.from({ length: 4 }, () => vault.token(keyOf())),
+    ]);
+    const outcomes = await rig.passing(Promise.all<{ kind: string }>(uses));
+    expect(outcomes.filter(({ kind }) => kind === 'used')).toEqual(Array(12).fill(used('ok')));
+    expect(outcomes.filter(({ kind }) => kind === 'token')).toHaveLength(12);
+    // Twelve uses and one renewal, and none of them with a used one.
+    expect(rig.server.counters).toMatchObject({ refreshHits: 13, rotations: 13, familyRevocations: 0 });
+    expect(await rig.record()).toMatchObject({ status: 'active', claimOwner: null, rtSuspect: false });
+  });
+
+  verifies(
+    'id-jag.refresh-rotated',
+    'has its successor stored, and the access token stays as it was',
+    async () => {
+      const rig = await vaultRig({ replicas: 2, store });
+      const { accessToken } = await rig.signIn();
+      const before = await rig.record();
+      expect(await rig.vault.lend(keyOf(), spend)).toEqual(used('ok'));
+      const { issuedAt, lifetimeMs, tokenExpiresAt, atHash } = before;
+      const after = await rig.record();
+      expect(after).toMatchObject({ issuedAt, lifetimeMs, tokenExpiresAt, atHash, tokenSeq: 2 });
+      expect(after.rtHash).not.toBe(before.rtHash);
+      const [, other] = rig.replicas;
+      expect(held(await other!.vault.token(keyOf()))).toMatchObject({ accessToken, isRenewable: true });
+      // It is the one that a renewal sends.
+      await rig.clock.advance(HOUR);
+      held(await rig.passing(other!.vault.token(keyOf())));
+      expect(rig.server.counters).toMatchObject({ refreshHits: 2, familyRevocations: 0 });
+    },
+  );
+});
+
+describe('a refresh token that is lent', () => {
+  verifies(
+    'id-jag.refresh-rotated',
+    'has its successor ended when its user signed out meanwhile',
+    async () => {
+      const rig = await vaultRig();
+      await rig.signIn();
+      const outcome = await rig.vault.lend(keyOf(), async (lent) => {
+        const returned = await spend(lent);
+        await rig.vault.end(keyOf());
+        return returned;
+      });
+      expect(outcome).toMatchObject({ kind: 'needs_reauth', reason: 'revoked' });
+      await rig.vault.close();
+      expect(rig.server.received('revoke').length).toBeGreaterThan(0);
+      expect(await rig.store.credentials.find(keyOf())).toBeNull();
+    },
+  );
+
+  verifies('id-jag.refresh-rotated', 'has its successor kept while the store does not answer', async () => {
+    const rig = await vaultRig();
+    await rig.signIn();
+    rig.faults.failing.set('replace', 2);
+    expect(await rig.passing(rig.vault.lend(keyOf(), spend))).toEqual(used('ok'));
+    expect(await rig.passing(rig.vault.lend(keyOf(), spend))).toEqual(used('ok'));
+    expect(rig.server.counters).toMatchObject({ refreshHits: 2, familyRevocations: 0 });
+  });
+
+  verifies(
+    'id-jag.refresh-doubt',
+    'whose answer was lost is not sent again before a renewal took it',
+    async () => {
+      const rig = await vaultRig({ authorization: { rotation: 'keep' } });
+      await rig.signIn();
+      const lost = rig.vault.lend(keyOf(), async (lent) => {
+        lent.take();
+        throw new Error('the answer is lost');
+      });
+      await expect(lost).rejects.toThrow('the answer is lost');
+      expect(await rig.record()).toMatchObject({ rtSuspect: true, reason: 'in_doubt', claimOwner: null });
+      expect(rig.server.counters.refreshHits).toBe(0);
+      expect(await rig.passing(rig.vault.lend(keyOf(), async () => ({ value: 'ok' })))).toEqual(used('ok'));
+      expect(rig.server.counters.refreshHits).toBe(1);
+    },
+  );
+
+  verifies('id-jag.refresh-doubt', 'that was never sent is in no doubt, and its turn is over', async () => {
+    const rig = await vaultRig();
+    await rig.signIn();
+    const failed = rig.vault.lend(keyOf(), () => Promise.reject(new Error('before it was sent')));
+    await expect(failed).rejects.toThrow('before it was sent');
+    expect(await rig.record()).toMatchObject({ rtSuspect: false, claimOwner: null, tokenSeq: 1 });
+  });
+
+  verifies('id-jag.refresh-turn', 'is not sent by who was stopped for too long', async () => {
+    const rig = await vaultRig();
+    await rig.signIn();
+    const outcome = await rig.vault.lend(keyOf(), async (lent) => {
+      await rig.clock.advance(8_000);
+      return { value: lent.take().reveal() };
+    });
+    expect(outcome).toMatchObject({ kind: 'unavailable', reason: 'refresh_busy' });
+    expect(await rig.record()).toMatchObject({ rtSuspect: false, claimOwner: null });
+  });
+
+  verifies('id-jag.refresh-turn', 'is the one that is stored, and none where there is none', async () => {
+    const rig = await vaultRig();
+    const { refreshToken } = await rig.signIn();
+    expect(await shown(rig.vault)).toBe(refreshToken);
+    const work = async () => ({ value: 'never' });
+    expect(await rig.vault.lend(keyOf('bob'), work)).toMatchObject({
+      kind: 'needs_reauth',
+      reason: 'absent',
+    });
+    await rig.signIn(keyOf('carol'), { refreshToken: undefined });
+    expect(await rig.vault.lend(keyOf('carol'), work)).toMatchObject({ reason: 'expired_no_refresh' });
+    // Refused there: the access token lives on, and the refresh token does not come back with it.
+    rig.server.answerNext('token', { status: 400, body: { error: 'invalid_grant' } });
+    await rig.passing(rig.vault.recover(keyOf(), held(await rig.vault.token(keyOf())).accessToken));
+    expect(await rig.vault.lend(keyOf(), work)).toMatchObject({ kind: 'needs_reauth', reason: 'rejected' });
+    await rig.vault.end(keyOf());
+    expect(await rig.vault.lend(keyOf(), work)).toMatchObject({ kind: 'needs_reauth' });
+  });
+});
