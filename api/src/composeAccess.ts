@@ -6,6 +6,7 @@ import {
   createApiKeys,
   createAuditLog,
   createCallerCache,
+  createCallerWatch,
   createPasswords,
   createRoleAdmin,
   createRoles,
@@ -19,6 +20,7 @@ import {
   type ApiKeys,
   type AuditLog,
   type CallerCache,
+  type CallerWatch,
   type CredentialVault,
   type Log,
   type NamedPermissions,
@@ -84,6 +86,8 @@ export interface Access {
   readonly userAdmin: UserAdmin;
   /** Whom a cookie, a key and a token belong to. */
   readonly known: { sessions: CallerCache; keys: CallerCache; bearers: CallerCache | null };
+  /** When that is over, for what lasts. */
+  readonly callerWatch: CallerWatch;
 }
 
 export async function composeAccess(parts: ComposeAccessParts): Promise<Access> {
@@ -133,7 +137,7 @@ export async function composeAccess(parts: ComposeAccessParts): Promise<Access> 
   // As above: the library behind it is loaded by whoever first comes to it.
   const composing = settings && (await import('./composeFacade.ts'));
   const facade =
-    settings && composing ? composing.composeFacade({ ...parts, settings, sessions, openId }) : null;
+    settings && composing ? composing.composeFacade({ ...parts, changes, settings, sessions, openId }) : null;
   const known = {
     sessions: createCallerCache({
       read: (secret) => sessions.resolve(secret),
@@ -150,7 +154,7 @@ export async function composeAccess(parts: ComposeAccessParts): Promise<Access> 
                 ? composing.resolveBearer(token, facade, openId)
                 : (openId?.bearers.resolve(token) ?? Promise.resolve(null)),
             topic: null,
-            ...(openId && { generation: openId.generation }),
+            ...generationOf(openId, facade),
             changes,
             clock,
           })
@@ -161,9 +165,13 @@ export async function composeAccess(parts: ComposeAccessParts): Promise<Access> 
     known.keys.close();
     known.bearers?.close();
   });
+  const callerWatch = createCallerWatch({
+    ...{ users, sessions: primary.sessions, apiKeys: primary.apiKeys, changes, clock },
+  });
+  closers.add(() => callerWatch.stop());
   return {
     ...{ audit, accounts, sessions, setup, signIn, apiKeys, openId, facade },
-    ...{ roles, acl, roleAdmin, userAdmin, known },
+    ...{ roles, acl, roleAdmin, userAdmin, known, callerWatch },
   };
 }
 
@@ -175,4 +183,15 @@ function namedPermissions(configuration: Configuration): () => NamedPermissions 
     named = read();
   });
   return () => named;
+}
+
+/** Moves with the keys of whoever signs tokens that count here. */
+function generationOf(
+  openId: Pick<OpenId, 'generation'> | null,
+  facade: Pick<ComposedFacade, 'keys'> | null,
+): { generation?: () => number } {
+  if (!facade) return openId ? { generation: openId.generation } : {};
+  const own = () => facade.keys.source.generation();
+  // Neither ever moves back.
+  return { generation: openId ? () => openId.generation() + own() : own };
 }

@@ -54,7 +54,11 @@ export function composeSets(parts: ComposeSetsParts): Sets {
   };
 
   const runs = createRuns({ store: primary.runs, keyring, log });
-  const all = { ...blocks, sets: createSets({ store: primary.sets, keyring, log }), runs, around };
+  const all = {
+    ...{ ...blocks, runs, around },
+    sets: createSets({ store: primary.sets, keyring, log }),
+    signIns: { sessions: primary.sessions, apiKeys: primary.apiKeys },
+  };
   const setRuns = createSetRuns(all);
   closers.add(() => setRuns.close());
   closers.add(every(SWEEP_MS, clock, () => runs.sweep(clock.now())));

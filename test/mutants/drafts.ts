@@ -71,7 +71,7 @@ export const drafts: readonly Mutant[] = [
   {
     id: 'drafts.secrets.nowhere',
     file: 'packages/gateway/src/toolcall/maskPresented.ts',
-    find: 'worthMasking([...presented(target), ...(target.bearer?.shown() ?? [])])',
+    find: 'worthMasking([...presented(target), ...tokens])',
     replace: 'worthMasking(presented(target))',
   },
   {

@@ -169,6 +169,12 @@ export const sets: readonly Mutant[] = [
     replace: 'for (let at = 0; at < run.steps.length; at += 1) {',
   },
   {
+    id: 'sets.run.key',
+    file: `${folder}/runnerOf.ts`,
+    find: 'if (!(await stands(parts, principal.by)))',
+    replace: 'if (since < 0)',
+  },
+  {
     id: 'sets.run.account',
     file: `${folder}/runnerOf.ts`,
     find: 'if (!isTheirs || (user.signedOutAt ?? -1) >= since)',

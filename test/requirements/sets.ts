@@ -57,6 +57,7 @@ export const sets = {
     'A run waits for a sign-in that its next step needs, and goes on after it without repeating what is done.',
   ],
   'sets.run.approval': ['done', 'A run waits for the approval of a call that asks first.'],
+  'sets.run.key': ['done', 'A run begins no step once the key that began it was taken back.'],
   'sets.run.account': ['done', 'A run begins no step once the account of its user is disabled.'],
   'sets.run.v08': [
     'done',

@@ -13,6 +13,7 @@ export const stores = {
   'stores.users.list': ['done', 'The users of a tenant are listed page by page, in the order of their ids.'],
   'stores.users.search': ['done', 'A search for users reads its text as it stands, in any case.'],
   'stores.users.with-role': ['done', 'The users who have a role and may use it can be counted.'],
+  'stores.many.at-once': ['done', 'Which of many users, sessions and keys are there is one question.'],
   'stores.users.signed-out': ['done', 'Who was signed out since a time can be asked.'],
   'stores.sessions.list': ['done', 'The open sessions of a user are listed, with how each began.'],
   'stores.sessions.expiry': ['done', 'A session ends at its expiry and is swept afterwards.'],

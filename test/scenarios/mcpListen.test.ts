@@ -1,6 +1,14 @@
 import { eventually, verifies } from '@behalf/testkit';
 import { describe, expect } from '@jest/globals';
-import { legacyClient, META, modernHeaders, modernMeta, wireClient, type WireClient } from './mcpClient.ts';
+import {
+  clientWith,
+  legacyClient,
+  META,
+  modernHeaders,
+  modernMeta,
+  wireClient,
+  type WireClient,
+} from './mcpClient.ts';
 import { readStream } from './mcpStream.ts';
 import type { Person } from './people.ts';
 import { createScene } from './scene.ts';
@@ -93,6 +101,45 @@ describe('what MCP clients are told of changes', () => {
     // Her key is as good as before: she is looked at anew.
     (await open(client)).close();
     others.close();
+  });
+
+  verifies('mcp.streams.revoked', 'every kind of them, also when it was said elsewhere', async () => {
+    const stuck = { name: 'stuck', handler: () => new Promise<never>(() => undefined) };
+    const upstream = await scene.serve({ era: 'legacy', tools: [stuck], capabilities, getStream: true });
+    const people = await scene.begin(yamlWith({ files: http(upstream.url) }), ['Ada', 'Bob']);
+    const [ada, bob] = people as [Person, Person];
+    const made = await ada.post('/api/user/keys', { name: 'client', scopes: ['mcp'] });
+    const key = (await made.json()) as { id: string; key: string };
+    const call = (id: number, meta: object = {}) => ({
+      ...{ jsonrpc: '2.0', id, method: 'tools/call' },
+      params: { name: 'files__stuck', arguments: {}, _meta: meta },
+    });
+    const openAll = async (client: WireClient) => {
+      const session = await legacyClient(client);
+      const headers = modernHeaders('tools/call', { name: 'files__stuck' });
+      // What has not answered yet is a stream that has not begun.
+      const calls = [session.post(call(1)), client.post(call(2, modernMeta()), headers)];
+      const ended = calls.map(async (response) => {
+        await (await response).text();
+      });
+      const streams = [
+        await listen(client, { toolsListChanged: true }),
+        readStream(await session.send('GET', { accept: 'text/event-stream' })),
+      ];
+      const over = Promise.allSettled(ended).then(() => true);
+      return { streams, over };
+    };
+    const hers = await openAll(clientWith(key.key, scene.gateway.url));
+    const other = await openAll(await wireClient(ada, scene.gateway.url));
+    const bobs = await openAll(await wireClient(bob, scene.gateway.url));
+    await eventually('all calls run', () => upstream.received('tools/call').length === 6);
+    const [there] = (await scene.beside([ada])) as [Person];
+    expect((await there.send('DELETE', `/api/user/keys/${key.id}`)).status).toBe(204);
+    await eventually('hers end', () => hers.streams.every(({ ended }) => ended));
+    expect(await hers.over).toBe(true);
+    await eventually('the server knows', () => upstream.received('notifications/cancelled').length === 2);
+    for (const { ended } of [...other.streams, ...bobs.streams]) expect(ended).toBe(false);
+    expect(upstream.received('notifications/cancelled')).toHaveLength(2);
   });
 
   verifies('mcp.modern.listen', 'or at once when there is nothing to hear', async () => {

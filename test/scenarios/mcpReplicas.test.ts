@@ -108,6 +108,13 @@ describe('MCP clients of several replicas', () => {
       expect([round, (await call(session)).status]).toEqual([round, 200]);
     }
     expect([...kept, ...others].map(({ ended }) => ended)).toEqual([false, false, false, false]);
+    const again = { accept: 'text/event-stream', 'last-event-id': lost.ids[0]! };
+    const resumed = readStream(await elsewhere(session, first.url).send('GET', again));
+    await eventually('it is told what became of it', () => resumed.ended, 20_000);
+    const request = 101 + running.indexOf(lost);
+    expect(resumed.messages).toMatchObject([
+      { id: request, error: { data: { code: 'MCP_OUTCOME_UNCERTAIN' } } },
+    ]);
     for (const end of finish) end();
     await eventually('the others are answered', () => kept.every(({ ended }) => ended));
     for (const { messages } of kept) {

@@ -1,6 +1,7 @@
 import { eventually, verifies } from '@behalf/testkit';
 import { describe, expect } from '@jest/globals';
 import { clientWith, elsewhere, legacyClient, wireClient, type LegacyClient } from './mcpClient.ts';
+import { readStream } from './mcpStream.ts';
 import type { Person } from './people.ts';
 import { createScene } from './scene.ts';
 import { http, yamlWith } from './serverYaml.ts';
@@ -96,6 +97,23 @@ describe('sessions at the MCP endpoint', () => {
     );
     expect((await here.send('DELETE')).status).toBe(404);
     expect((await there.send('GET')).status).toBe(404);
+  });
+
+  verifies('mcp.session.one-stream', 'of two replicas, and the other one ends with the session', async () => {
+    const [ada] = (await begin()) as [Person];
+    const here = await legacyClient(await wireClient(ada, scene.gateway.url));
+    const [adaThere] = (await scene.beside([ada])) as [Person];
+    const there = elsewhere(here, await urlOf(adaThere));
+    const open = async (at: LegacyClient) =>
+      readStream(await at.send('GET', { accept: 'text/event-stream' }));
+    const first = await open(here);
+    const second = await open(there);
+    await eventually('the first ends', () => first.ended, 4_000);
+    const third = await open(here);
+    await eventually('the second ends', () => second.ended, 4_000);
+    expect(third.ended).toBe(false);
+    expect((await there.send('DELETE')).status).toBe(204);
+    await eventually('the third ends with the session', () => third.ended, 4_000);
   });
 
   verifies('mcp.door.programs', 'a key without the scope opens nothing', async () => {

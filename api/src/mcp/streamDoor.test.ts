@@ -1,22 +1,28 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Endpoint, EndpointParts, WatchParts } from '@behalf/gateway';
-import { LightCancellation, systemRandom } from '@behalf/kernel';
+import type { EndpointParts, Principal, WatchParts } from '@behalf/gateway';
+import { createKeyring, LightCancellation, systemRandom } from '@behalf/kernel';
+import { openMemoryStore } from '@behalf/stores/memory';
 import { aPrincipal, createFakeClock, eventually, verifies } from '@behalf/testkit';
 import { afterEach, describe, expect } from '@jest/globals';
+import type { DoorEndpoint } from './doorEndpoint.ts';
+import { createSharedLists } from './session/sharedLists.ts';
+import { createEventIds } from './stream/eventIds.ts';
 import { createFollowLists } from './stream/followLists.ts';
 import { createOpenStreams } from './stream/openStreams.ts';
 import { createReplays } from './stream/replays.ts';
 import { createStreamDoor, type StreamDoorParts } from './streamDoor.ts';
 
 const caller = aPrincipal();
+const callers = { follow: () => () => undefined };
 const place = { tenant: 'default', principal: caller.userId, key: 'session' };
 const session = {
-  ...{ id: 'id', key: 'session', capabilities: {}, expiresAt: 0, place },
+  ...{ id: 'id', key: 'session', capabilities: {}, expiresAt: Number.MAX_SAFE_INTEGER, place },
   version: '2025-11-25',
 } as const;
-const everywhere: Endpoint = { kind: 'all' };
-const UNKNOWN = `${'a'.repeat(22)}.0`;
+const everywhere: DoorEndpoint = { kind: 'all', search: false };
+/** Of a replica that is gone. */
+const UNKNOWN = `${createEventIds(createKeyring([Buffer.alloc(32, 1)], systemRandom)).begin(place, { stream: 's', replica: 'gone', request: 1 })}.0`;
 const HOUR_MS = 60 * 60_000;
 
 describe('a stream of a session', () => {
@@ -31,23 +37,31 @@ describe('a stream of a session', () => {
   /** The door behind a real server. What it waits for is counted. */
   async function open(over: Partial<StreamDoorParts> = {}) {
     const clock = createFakeClock();
-    const streams = createOpenStreams(clock);
-    const held = { lists: 0, words: 0 };
+    const streams = createOpenStreams({ clock, callers });
+    const held = { lists: 0, words: 0, sessions: 0 };
     const hold = (what: keyof typeof held) => {
       held[what] += 1;
       return () => void (held[what] -= 1);
     };
     const mailbox = { post: () => Promise.resolve(), wait: () => hold('words') };
+    const store = openMemoryStore({ clock, random: systemRandom });
+    const keyring = createKeyring([Buffer.alloc(32, 1)], systemRandom);
+    const cache = store.cache('mcp');
+    const replays = createReplays({
+      ...{ clock, random: systemRandom, keyring, mailbox, cache, changes: store.changes, replica: 'here' },
+      lists: createSharedLists({ cache, clock, leases: store.leases }),
+      eventIds: createEventIds(keyring),
+    });
     const door = createStreamDoor({
-      ...{ clock, mailbox, streams, headers: [] },
+      ...{ clock, streams, headers: [] },
       servers: {} as EndpointParts,
       requireSession: () => Promise.resolve({ session, logLevel: undefined }),
       states: { end: () => Promise.resolve() },
-      replays: createReplays({ clock, mailbox, random: systemRandom }),
+      replays,
       followLists: () => hold('lists'),
       followResources: () => ({ follow: () => Promise.resolve([]), stop: () => undefined }),
       subscriptions: { read: () => Promise.resolve([]) },
-      changes: { subscribe: () => () => undefined },
+      sessionStreams: { enter: () => hold('sessions'), join: () => hold('sessions') },
       ...over,
     });
     const seen: { res?: ServerResponse; outcome?: unknown } = {};
@@ -87,7 +101,7 @@ describe('a stream of a session', () => {
       });
       await get();
       expect(seen.outcome).toBe(failed);
-      expect([streams.size, held]).toEqual([0, { lists: 0, words: 0 }]);
+      expect([streams.size, held]).toEqual([0, { lists: 0, words: 0, sessions: 0 }]);
       await clock.advance(HOUR_MS);
       streams.drain();
     },
@@ -104,7 +118,7 @@ describe('a stream of a session', () => {
       });
       await get(headers);
       await eventually('it is served', () => seen.outcome !== undefined);
-      expect([seen.outcome, streams.size, held]).toEqual(['served', 0, { lists: 0, words: 0 }]);
+      expect([seen.outcome, streams.size, held]).toEqual(['served', 0, { lists: 0, words: 0, sessions: 0 }]);
     }
   });
 
@@ -114,16 +128,17 @@ describe('a stream of a session', () => {
     async () => {
       const { streams, held, get, leave } = await open();
       expect((await get({ 'last-event-id': UNKNOWN }))?.status).toBe(200);
-      expect([streams.size, held.words]).toEqual([1, 1]);
+      // For what its holder tells, and for what one that is gone left behind.
+      expect([streams.size, held.words]).toEqual([1, 2]);
       leave();
       await eventually('it is let go', () => streams.size === 0);
-      expect(held.words).toBe(0);
+      expect(held).toEqual({ lists: 0, words: 0, sessions: 0 });
     },
   );
 
   verifies('mcp.door.streams-released', 'whose end fails takes no other along', async () => {
     const clock = createFakeClock();
-    const streams = createOpenStreams(clock);
+    const streams = createOpenStreams({ clock, callers });
     const ended: string[] = [];
     const fail = () => {
       throw new Error('cannot end');
@@ -135,6 +150,44 @@ describe('a stream of a session', () => {
     streams.enter(caller, () => ended.push('other'));
     streams.drain();
     expect([streams.size, ended]).toEqual([0, ['other']]);
+  });
+
+  verifies('mcp.streams.expired', 'also when that is at once, and the others later', async () => {
+    const clock = createFakeClock();
+    const ended: string[] = [];
+    const streams = createOpenStreams({ clock, callers });
+    const enter = (name: string, by: Principal['by'], until?: number) =>
+      streams.enter(aPrincipal({ by }), () => ended.push(name), until);
+    const now = clock.now();
+    enter('token', { via: 'bearer', until: now + 60_000 });
+    enter('key', { via: 'api_key', key: 'k', scopes: [], until: now + 120_000 });
+    enter('session', { via: 'bearer', until: now + 600_000 }, now + 180_000);
+    enter('late', { via: 'bearer', until: now - 1 });
+    enter('cookie', { via: 'session', session: 's' });
+    const told: string[][] = [];
+    for (let minute = 0; minute < 4; minute += 1) {
+      await clock.advance(minute === 0 ? 0 : 60_000);
+      told.push(ended.splice(0));
+    }
+    expect(told).toEqual([['late'], ['token'], ['key'], ['session']]);
+    await clock.advance(HOUR_MS);
+    expect([ended, streams.size]).toEqual([['cookie'], 0]);
+  });
+
+  verifies('mcp.streams.revoked', 'is left by nothing that is told of its caller', () => {
+    const clock = createFakeClock();
+    const followed = new Set<() => void>();
+    const follow = (_caller: unknown, onOver: () => void) => {
+      followed.add(onOver);
+      return () => void followed.delete(onOver);
+    };
+    const streams = createOpenStreams({ clock, callers: { follow } });
+    const ended: string[] = [];
+    const leave = streams.enter(caller, () => ended.push('left'));
+    streams.enter(caller, () => ended.push('taken back'));
+    leave();
+    for (const over of [...followed]) over();
+    expect([ended, streams.size, followed.size]).toEqual([['taken back'], 0, 0]);
   });
 
   verifies('mcp.door.streams-released', 'of a server that went meanwhile follows what is left', () => {

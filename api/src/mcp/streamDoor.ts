@@ -1,7 +1,7 @@
-import { endpointServers, GatewayError, type Endpoint, type EndpointParts, type Json } from '@behalf/gateway';
-import type { ChangeFeed } from '@behalf/gateway/ports';
+import { endpointServers, GatewayError, type EndpointParts, type Json } from '@behalf/gateway';
 import type { Clock } from '@behalf/kernel';
 import type { HotExchange } from '../http.ts';
+import type { DoorEndpoint } from './doorEndpoint.ts';
 import type { FollowLists } from './stream/followLists.ts';
 import type { FollowResources } from './stream/followResources.ts';
 import { createMessageStream } from './stream/messageStream.ts';
@@ -9,9 +9,9 @@ import type { OpenStreams } from './stream/openStreams.ts';
 import type { Replays } from './stream/replays.ts';
 import { accepted, wantsEvents } from './stream/reply.ts';
 import { faultText, invalidRequest, RpcFault } from './rpcFault.ts';
-import type { Mailbox } from './session/mailbox.ts';
 import type { SessionAtDoor } from './session/requireSession.ts';
 import type { McpSession } from './session/sessions.ts';
+import type { SessionStreams } from './session/sessionStreams.ts';
 import type { Subscriptions } from './session/subscriptions.ts';
 import type { SessionStates } from './session/sessionStates.ts';
 
@@ -19,33 +19,27 @@ export interface StreamDoorParts {
   readonly servers: EndpointParts;
   readonly clock: Clock;
   readonly headers: readonly string[];
-  readonly requireSession: (exchange: HotExchange, endpoint: Endpoint) => Promise<SessionAtDoor>;
+  readonly requireSession: (exchange: HotExchange, endpoint: DoorEndpoint) => Promise<SessionAtDoor>;
   readonly states: Pick<SessionStates, 'end'>;
-  readonly mailbox: Pick<Mailbox, 'post' | 'wait'>;
+  readonly sessionStreams: Pick<SessionStreams, 'enter' | 'join'>;
   readonly replays: Pick<Replays, 'resume'>;
   readonly streams: OpenStreams;
   readonly followLists: FollowLists;
   readonly followResources: FollowResources;
   readonly subscriptions: Pick<Subscriptions, 'read'>;
-  readonly changes: Pick<ChangeFeed, 'subscribe'>;
 }
 
 /** What only sessions have: a stream for what nobody asked for, streams that are taken up again, and an end. */
 export interface StreamDoor {
-  get(exchange: HotExchange, endpoint: Endpoint): Promise<void>;
-  delete(exchange: HotExchange, endpoint: Endpoint): Promise<void>;
+  get(exchange: HotExchange, endpoint: DoorEndpoint): Promise<void>;
+  delete(exchange: HotExchange, endpoint: DoorEndpoint): Promise<void>;
 }
 
-const ENDED = 'ended';
-
 export function createStreamDoor(parts: StreamDoorParts): StreamDoor {
-  const { servers, clock, headers, requireSession, states, mailbox, replays, streams } = parts;
-  const { followLists, followResources, subscriptions, changes } = parts;
-  /** One for each session: what is told is told once, and the last to come is the one that reads. */
-  const current = new Map<string, () => void>();
+  const { servers, clock, headers, requireSession, states, sessionStreams, replays, streams } = parts;
+  const { followLists, followResources, subscriptions } = parts;
 
-  function open({ res, caller }: HotExchange, endpoint: Endpoint, session: McpSession): void {
-    const { place } = session;
+  function open({ res, caller }: HotExchange, endpoint: DoorEndpoint, session: McpSession): void {
     const stream = createMessageStream(res, { clock, headers });
     const stops: (() => void)[] = [() => stream.close()];
     const stop = () => {
@@ -53,51 +47,41 @@ export function createStreamDoor(parts: StreamDoorParts): StreamDoor {
     };
     const end = () => {
       stop();
-      if (current.get(place.key) === end) current.delete(place.key);
       stream.end();
     };
     try {
-      stops.push(streams.enter(caller, end));
+      stops.push(streams.enter(caller, end, session.expiresAt));
       stops.push(
         followLists(
           caller,
           endpoint,
-          ({ method, params }) => stream.hint(notice(method, params)),
+          ({ method, params }) => stream.tell(method, notice(method, params)),
           // A client keeps this stream all day: what it costs must not grow with the number of servers.
           { own: endpoint.kind === 'one' },
         ),
       );
-      stops.push(mailbox.wait(place, ENDED, end));
       const resources = followResources(caller, endpoint, (uri) =>
-        stream.hint(notice('notifications/resources/updated', { uri })),
+        stream.tell(uri, notice('notifications/resources/updated', { uri })),
       );
       stops.push(() => resources.stop());
-      const follow = () => {
-        subscriptions
-          .read(session)
-          .then((addresses) => resources.follow(addresses))
-          .catch(ignore);
-      };
-      stops.push(
-        changes.subscribe(({ topic, id }) => {
-          if (topic === 'mcp' && (id === session.key || id === '*')) follow();
-        }),
-      );
+      // One after the other: of two that overtake each other the older would be the last word.
+      const follow = oneByOne(async () => {
+        await resources.follow(await subscriptions.read(session));
+      });
+      stops.push(sessionStreams.enter(session, end, follow));
       follow();
     } catch (error) {
       // Whatever failed on the way: no slot stays taken by a stream that nobody reads.
       stop();
       throw error;
     }
-    current.get(place.key)?.();
-    current.set(place.key, end);
     res.once('close', end);
     stream.begin();
   }
 
   async function serve(
     exchange: HotExchange,
-    endpoint: Endpoint,
+    endpoint: DoorEndpoint,
     work: (at: SessionAtDoor) => void | Promise<void>,
   ) {
     const { req, res, caller, json } = exchange;
@@ -126,21 +110,26 @@ export function createStreamDoor(parts: StreamDoorParts): StreamDoor {
         const { place } = session;
         const last = req.headers['last-event-id'];
         if (typeof last !== 'string') return open(exchange, endpoint, session);
-        const leave = streams.enter(caller, () => stream.end());
         const stream = createMessageStream(res, { clock, headers });
-        const stops = [leave, () => stream.close()];
+        const stops = [() => stream.close()];
+        const end = () => stream.end();
         res.once('close', () => {
           for (const one of stops.splice(0)) one();
         });
-        const stop = replays.resume(place, last, stream);
-        if (stop) return void stops.push(stop);
-        stream.close();
-        throw invalidRequest('Last-Event-ID names no stream of this session');
+        try {
+          stops.push(streams.enter(caller, end, session.expiresAt));
+          stops.push(sessionStreams.join(session, end));
+          const stop = replays.resume(place, last, stream);
+          if (!stop) throw invalidRequest('Last-Event-ID names no stream of this session');
+          stops.push(stop);
+        } catch (error) {
+          stream.close();
+          throw error;
+        }
       }),
     delete: (exchange, endpoint) =>
       serve(exchange, endpoint, async ({ session }) => {
         await states.end(session);
-        await mailbox.post(session.place, ENDED, ENDED);
         accepted(exchange.res, headers, 204);
       }),
   };
@@ -150,6 +139,21 @@ function notice(method: string, params: Json): string {
   return JSON.stringify({ jsonrpc: '2.0', method, params });
 }
 
-function ignore(): void {
-  // The store does not answer: the next notice asks again.
+/** Does the work, and once more when it was wanted again meanwhile. */
+function oneByOne(work: () => Promise<void>): () => void {
+  let busy = false;
+  let again = false;
+  return () => {
+    again = true;
+    if (busy) return;
+    busy = true;
+    void (async () => {
+      while (again) {
+        again = false;
+        // The store does not answer: the next notice asks again.
+        await work().catch(() => undefined);
+      }
+      busy = false;
+    })();
+  };
 }

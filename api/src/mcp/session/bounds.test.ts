@@ -4,6 +4,7 @@ import { openMemoryStore } from '@behalf/stores/memory';
 import { describe, expect } from '@jest/globals';
 import { cancelName } from './cancelName.ts';
 import type { McpSession } from './sessions.ts';
+import { createSharedLists } from './sharedLists.ts';
 import { createSubscriptions, LONGEST_ADDRESS, LONGEST_IN_ALL } from './subscriptions.ts';
 
 const refused = { name: 'RpcFault', code: -32602 };
@@ -12,7 +13,11 @@ describe('what a client makes the store keep for its session', () => {
   function rig() {
     const clock = createFakeClock();
     const store = openMemoryStore({ clock, random: systemRandom });
-    const subscriptions = createSubscriptions({ cache: store.cache('mcp'), changes: store.changes, clock });
+    const subscriptions = createSubscriptions({
+      lists: createSharedLists({ ...store, cache: store.cache('mcp'), clock }),
+      changes: store.changes,
+      clock,
+    });
     const session = { key: 'k', expiresAt: clock.now() + 60_000 } as McpSession;
     return { subscriptions, session };
   }

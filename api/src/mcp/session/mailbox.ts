@@ -1,5 +1,5 @@
 import type { Cache, ChangeFeed } from '@behalf/gateway/ports';
-import type { Cancel, Clock, Keyring, SealContext } from '@behalf/kernel';
+import { Roster, type Cancel, type Clock, type Keyring, type SealContext } from '@behalf/kernel';
 
 /** Words between the requests of one session, which may be served by different replicas. */
 export interface Mailbox {
@@ -33,24 +33,16 @@ const KEPT_MS = 5 * 60_000;
 
 export function createMailbox(parts: MailboxParts): Mailbox {
   const { cache, changes, keyring, clock } = parts;
-  const sessions = new Map<string, Map<string, Waiting>>();
+  /** Looked through when there is a word, which is seldom; every request comes and goes here. */
+  const all = new Roster<Waiting>();
   const unsubscribe = changes.subscribe(({ topic, id }) => {
     if (topic !== 'mcp') return;
-    const told = id === '*' ? [...sessions.values()] : [sessions.get(id) ?? new Map<string, Waiting>()];
-    for (const waiting of told) for (const one of [...waiting.values()]) void one.look(parts);
+    for (const waiting of all) if (id === '*' || waiting.place.key === id) void waiting.look(parts);
   });
-
-  function leave(waiting: Waiting): void {
-    const { key } = waiting.place;
-    const all = sessions.get(key);
-    if (all?.get(waiting.name) !== waiting) return;
-    all.delete(waiting.name);
-    if (all.size === 0) sessions.delete(key);
-  }
 
   return {
     async post(place, name, word) {
-      const here = sessions.get(place.key)?.get(name);
+      const here = [...all].find((waiting) => waiting.name === name && waiting.place.key === place.key);
       if (here) {
         here.hear(word);
         return;
@@ -59,14 +51,14 @@ export function createMailbox(parts: MailboxParts): Mailbox {
       await changes.publish({ topic: 'mcp', id: place.key });
     },
     wait(place, name, onWord, { poll = false } = {}) {
-      const waiting = new Waiting(place, name, onWord, leave);
-      const all = sessions.get(place.key);
-      if (all) all.set(name, waiting);
-      else sessions.set(place.key, new Map([[name, waiting]]));
+      const waiting = new Waiting(place, name, onWord, all);
       if (poll) waiting.poll(parts, clock);
       return () => waiting.stop();
     },
-    close: unsubscribe,
+    close() {
+      unsubscribe();
+      for (const waiting of all) waiting.stop();
+    },
   };
 }
 
@@ -75,28 +67,26 @@ class Waiting {
   readonly place: Place;
   readonly name: string;
   readonly #onWord: (word: string) => void;
-  readonly #onStop: (waiting: Waiting) => void;
+  readonly #all: Roster<Waiting>;
+  readonly #seat: number;
   #over = false;
   #looking = false;
+  #again = false;
   #cancel: Cancel | undefined;
 
-  constructor(
-    place: Place,
-    name: string,
-    onWord: (word: string) => void,
-    onStop: (waiting: Waiting) => void,
-  ) {
+  constructor(place: Place, name: string, onWord: (word: string) => void, all: Roster<Waiting>) {
     this.place = place;
     this.name = name;
     this.#onWord = onWord;
-    this.#onStop = onStop;
+    this.#all = all;
+    this.#seat = all.enter(this);
   }
 
   stop(): void {
     if (this.#over) return;
     this.#over = true;
     this.#cancel?.();
-    this.#onStop(this);
+    this.#all.leave(this.#seat, this);
   }
 
   hear(word: string): void {
@@ -105,20 +95,29 @@ class Waiting {
     this.#onWord(word);
   }
 
-  async look({ cache, keyring }: MailboxParts): Promise<void> {
-    if (this.#looking || this.#over) return;
+  /** One look at a time. What is told meanwhile is looked for again: it may have come after this one had looked. */
+  async look(parts: MailboxParts): Promise<void> {
+    this.#again = true;
+    if (this.#looking) return;
     this.#looking = true;
-    const at = slot(this.place, this.name);
-    try {
-      const sealed = await cache.get(at);
-      if (sealed === undefined) return;
-      this.hear(keyring.open(sealed, contextOf(this.place, this.name)));
-      await cache.delete(at);
-    } catch {
-      // The store does not answer, or it is no word of ours: the next look may find one.
-    } finally {
-      this.#looking = false;
+    while (this.#again && !this.#over) {
+      this.#again = false;
+      try {
+        await this.#take(parts);
+      } catch {
+        // The store does not answer, or it is no word of ours: the next look may find one.
+      }
     }
+    this.#looking = false;
+  }
+
+  /** Whoever takes a word away has heard it: of two who wait for the same one, at two replicas, one does. */
+  async #take({ cache, keyring }: MailboxParts): Promise<void> {
+    const at = slot(this.place, this.name);
+    const sealed = await cache.get(at);
+    if (sealed === undefined || this.#over) return;
+    const word = keyring.open(sealed, contextOf(this.place, this.name));
+    if (await cache.delete(at)) this.hear(word);
   }
 
   poll(parts: MailboxParts, clock: Clock): void {

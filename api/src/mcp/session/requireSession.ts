@@ -1,8 +1,7 @@
 import { httpStatus } from '@behalf/contracts';
-import type { Endpoint } from '@behalf/gateway';
 import type { HotExchange } from '../../http.ts';
+import { endpointKey, type DoorEndpoint } from '../doorEndpoint.ts';
 import { header } from '../era.ts';
-import { endpointKey } from '../methods/methodParts.ts';
 import { invalidRequest, RpcFault } from '../rpcFault.ts';
 import type { McpSession, McpSessions } from './sessions.ts';
 import type { SessionStates } from './sessionStates.ts';
@@ -20,7 +19,7 @@ export interface RequireSessionParts {
 
 /** The session a request belongs to. Without one it is refused, and with one that has ended it is told to begin anew. */
 export function createRequireSession({ sessions, states }: RequireSessionParts) {
-  return async ({ req, caller }: HotExchange, endpoint: Endpoint): Promise<SessionAtDoor> => {
+  return async ({ req, caller }: HotExchange, endpoint: DoorEndpoint): Promise<SessionAtDoor> => {
     const id = header(req.headers, 'mcp-session-id');
     if (id === undefined) throw invalidRequest('Mcp-Session-Id is missing: begin with initialize');
     const session = sessions.open(id, caller, endpointKey(endpoint));

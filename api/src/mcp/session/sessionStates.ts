@@ -29,16 +29,21 @@ const MOST_KNOWN = 10_000;
 /** The little that a session does not carry itself. What is here lives as long as the session could. */
 export function createSessionStates({ cache, changes, clock }: SessionStateParts): SessionStates {
   const known = new Map<string, { state: SessionState; readAt: number }>();
+  /** Counts notices: what was read before one may be what it told about. */
+  let epoch = 0;
   const unsubscribe = changes.subscribe(({ topic, id }) => {
     if (topic !== 'mcp') return;
+    epoch += 1;
     if (id === '*') known.clear();
     else known.delete(id);
   });
 
   async function load({ key }: McpSession): Promise<SessionState> {
+    const begun = epoch;
     const readAt = clock.now();
     const [ended, logLevel] = await Promise.all([cache.get(`ended:${key}`), cache.get(`level:${key}`)]);
     const state = { ended: ended !== undefined, logLevel };
+    if (begun !== epoch) return state;
     if (known.size >= MOST_KNOWN) known.delete(known.keys().next().value as string);
     known.set(key, { state, readAt });
     return state;

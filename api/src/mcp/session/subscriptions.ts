@@ -1,7 +1,8 @@
-import type { Cache, ChangeFeed } from '@behalf/gateway/ports';
+import type { ChangeFeed } from '@behalf/gateway/ports';
 import type { Clock } from '@behalf/kernel';
 import { RpcFault, rpcCode } from '../rpcFault.ts';
 import type { McpSession } from './sessions.ts';
+import type { SharedLists } from './sharedLists.ts';
 
 /** The resources that legacy sessions want to hear of: told to one replica, heard at the one that holds the stream. */
 export interface Subscriptions {
@@ -16,48 +17,40 @@ export const LONGEST_ADDRESS = 4_096;
 export const LONGEST_IN_ALL = 64 * 1024;
 
 export function createSubscriptions({
-  cache,
+  lists,
   changes,
   clock,
 }: {
-  readonly cache: Cache;
+  readonly lists: SharedLists;
   readonly changes: Pick<ChangeFeed, 'publish'>;
   readonly clock: Clock;
 }): Subscriptions {
   const slot = ({ key }: McpSession) => `resources:${key}`;
 
-  async function read(session: McpSession): Promise<readonly string[]> {
-    const text = await cache.get(slot(session));
-    return text === undefined ? [] : (JSON.parse(text) as string[]);
-  }
-
-  /** Two at once may lose one: a client that subscribes to many things does so one after the other. */
-  async function write(session: McpSession, addresses: readonly string[]): Promise<void> {
+  async function change(session: McpSession, work: (list: readonly string[]) => readonly string[]) {
     const left = Math.max(1, session.expiresAt - clock.now());
-    await cache.set(slot(session), JSON.stringify(addresses), left);
-    await changes.publish({ topic: 'mcp', id: session.key });
+    if (await lists.change(slot(session), left, work))
+      await changes.publish({ topic: 'mcp', id: session.key });
   }
 
   return {
-    read,
+    read: (session) => lists.read(slot(session)),
     async add(session, address) {
       if (address.length > LONGEST_ADDRESS)
         throw new RpcFault(rpcCode.invalidParams, `An address has ${LONGEST_ADDRESS} characters at most`);
-      const known = await read(session);
-      if (known.includes(address)) return;
-      if (known.length >= MOST_SUBSCRIBED)
-        throw new RpcFault(rpcCode.invalidParams, `A session has ${MOST_SUBSCRIBED} subscriptions at most`);
-      if (known.reduce((sum, { length }) => sum + length, address.length) > LONGEST_IN_ALL)
-        throw new RpcFault(rpcCode.invalidParams, 'The subscriptions of this session are too long together');
-      await write(session, [...known, address]);
+      await change(session, (known) => {
+        if (known.includes(address)) return known;
+        if (known.length >= MOST_SUBSCRIBED)
+          throw new RpcFault(rpcCode.invalidParams, `A session has ${MOST_SUBSCRIBED} subscriptions at most`);
+        if (known.reduce((sum, { length }) => sum + length, address.length) > LONGEST_IN_ALL)
+          throw new RpcFault(
+            rpcCode.invalidParams,
+            'The subscriptions of this session are too long together',
+          );
+        return [...known, address];
+      });
     },
-    async remove(session, address) {
-      const known = await read(session);
-      if (known.includes(address))
-        await write(
-          session,
-          known.filter((one) => one !== address),
-        );
-    },
+    remove: (session, address) =>
+      change(session, (known) => (known.includes(address) ? known.filter((one) => one !== address) : known)),
   };
 }

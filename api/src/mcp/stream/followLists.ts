@@ -69,7 +69,8 @@ export function createFollowLists({
     const watches = own ? watchOwn(servers, caller, endpoint, changed) : [];
     const unsubscribe = news.subscribe(({ serverId, holderKey, kinds }) => {
       if (holderKey !== undefined && holderKey !== principalKey(caller)) return;
-      if (!concerns(serverId)) return;
+      // They are told already: whether it is theirs is asked once, however many changes come together.
+      if (kinds.every((kind) => waiting.has(kind)) || !concerns(serverId)) return;
       changed(kinds);
     });
     return () => {
@@ -96,7 +97,7 @@ function watchOwn(
         watchServer(servers, server.name, inbound, ({ method }) => {
           const kind = listKinds.find((one) => method === `notifications/${one}/list_changed`);
           if (kind === undefined) return;
-          servers.listings.invalidate(server.id, principalKey(caller));
+          servers.listings.expire(server.id, principalKey(caller));
           changed([kind]);
         }),
       ];

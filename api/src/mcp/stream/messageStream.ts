@@ -4,6 +4,8 @@ import type { Clock } from '@behalf/kernel';
 export const KEEP_ALIVE_MS = 15_000;
 /** Whoever has not read for four comments is left: what it does not read would be kept for it. */
 const MOST_UNREAD = 4;
+/** More than lists and what one may subscribe to. */
+const MOST_UNTOLD = 128;
 
 /** Messages of the protocol as server-sent events. Nothing is sent before the first one: until then there is a status. */
 export interface MessageStream {
@@ -13,6 +15,8 @@ export interface MessageStream {
   begin(): void;
   /** Told when there is room: a reader that does not keep up misses these, and only these. */
   hint(text: string, id?: string): void;
+  /** The last of each key is told as soon as there is room, for what means "ask again": however slowly somebody reads. */
+  tell(key: string, text: string): void;
   /** `text` may be empty: then the event says no more than its id. */
   send(text: string, id?: string): void;
   end(): void;
@@ -26,6 +30,7 @@ export function createMessageStream(
 ): MessageStream {
   let full = false;
   let unread = 0;
+  const untold = new Map<string, string>();
   let stop = beat();
 
   function beat() {
@@ -53,7 +58,18 @@ export function createMessageStream(
   function write(text: string): void {
     if (!isOpen() || res.write(text) || full) return;
     full = true;
-    res.once('drain', () => (full = false));
+    res.once('drain', () => {
+      full = false;
+      catchUp();
+    });
+  }
+
+  function catchUp(): void {
+    for (const [key, text] of untold) {
+      if (full) return;
+      untold.delete(key);
+      write(frame(text, undefined));
+    }
   }
 
   return {
@@ -68,13 +84,24 @@ export function createMessageStream(
       begin();
       if (!full) write(frame(text, id));
     },
+    tell(key, text) {
+      begin();
+      if (!full) write(frame(text, undefined));
+      else if (untold.has(key) || untold.size < MOST_UNTOLD) untold.set(key, text);
+    },
     send(text, id) {
       begin();
       write(frame(text, id));
     },
     end() {
       stop();
-      if (isOpen()) res.end();
+      untold.clear();
+      if (!isOpen()) return;
+      res.end();
+      // Whoever does not read the rest is left as well: nobody looks after it any more.
+      if (!full) return;
+      const cancel = clock.timer(MOST_UNREAD * KEEP_ALIVE_MS, () => res.destroy());
+      res.once('close', cancel);
     },
     close: () => stop(),
   };

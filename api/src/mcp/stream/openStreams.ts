@@ -1,4 +1,4 @@
-import { GatewayError, principalKey, type Principal } from '@behalf/gateway';
+import { GatewayError, principalKey, type CallerWatch, type Principal } from '@behalf/gateway';
 import type { Clock } from '@behalf/kernel';
 
 export interface StreamLimits {
@@ -13,8 +13,11 @@ const LONGEST_MS = 60 * 60_000;
 
 /** Streams that wait for something to happen. They cost little each, and nobody may have them all. */
 export interface OpenStreams {
-  /** Throws when there is no room. `end` is called once: when its time is up, its user is signed out, or the process ends. */
-  enter(caller: Principal, end: () => void): () => void;
+  /**
+   * Throws when there is no room. `end` is called once: when its time is up, or what its caller came in with or `until`
+   * is over, when its user is signed out, or when the process ends.
+   */
+  enter(caller: Principal, end: () => void, until?: number): () => void;
   readonly size: number;
   /** Ends those of one principal: who still may comes back and is looked at anew. */
   endOf(principal: string): void;
@@ -22,15 +25,19 @@ export interface OpenStreams {
   drain(): void;
 }
 
-export function createOpenStreams(
-  clock: Clock,
-  { perUser, inAll }: StreamLimits = streamLimits,
-): OpenStreams {
+export interface OpenStreamParts {
+  readonly clock: Clock;
+  readonly callers: Pick<CallerWatch, 'follow'>;
+  readonly limits?: StreamLimits;
+}
+
+export function createOpenStreams({ clock, callers, limits = streamLimits }: OpenStreamParts): OpenStreams {
+  const { perUser, inAll } = limits;
   const open = new Map<() => void, Principal>();
   const users = new Map<string, number>();
   let draining = false;
   return {
-    enter(caller, end) {
+    enter(caller, end, until = Infinity) {
       const { userId } = caller;
       if (draining) throw new GatewayError('SHUTTING_DOWN');
       const own = users.get(userId) ?? 0;
@@ -46,6 +53,7 @@ export function createOpenStreams(
       const leave = () => {
         if (!open.delete(ending)) return;
         cancel();
+        unfollow();
         const left = (users.get(userId) ?? 1) - 1;
         if (left === 0) users.delete(userId);
         else users.set(userId, left);
@@ -58,7 +66,9 @@ export function createOpenStreams(
           // Called by a timer or among all the others: one that cannot end well takes nobody along.
         }
       };
-      const cancel = clock.timer(LONGEST_MS, ending);
+      const left = Math.min(untilOf(caller), until) - clock.now();
+      const cancel = clock.timer(Math.max(0, Math.min(LONGEST_MS, left)), ending);
+      const unfollow = callers.follow(caller, ending);
       open.set(ending, caller);
       users.set(userId, own + 1);
       return leave;
@@ -74,4 +84,9 @@ export function createOpenStreams(
       for (const end of [...open.keys()]) end();
     },
   };
+}
+
+/** Cookies open no such stream, and what they are of is told when it ends. */
+function untilOf({ by }: Principal): number {
+  return by.via === 'session' ? Infinity : (by.until ?? Infinity);
 }

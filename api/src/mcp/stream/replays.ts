@@ -1,6 +1,11 @@
-import type { Cancel, Clock, Random } from '@behalf/kernel';
-import type { Mailbox, Place } from '../session/mailbox.ts';
+import type { Cancel, Keyring, SealContext } from '@behalf/kernel';
+import type { RpcId } from '../message.ts';
+import type { Place } from '../session/mailbox.ts';
+import { attend, type AttendParts, type KeptWord } from './attend.ts';
+import type { EventIds } from './eventIds.ts';
 import type { MessageStream } from './messageStream.ts';
+import { createRelay, type Reader } from './relay.ts';
+import { createWants, type WantParts } from './wants.ts';
 
 /** The stream of one legacy request, which its client may lose and take up again: here, or at another replica. */
 export interface Replay {
@@ -17,7 +22,8 @@ export interface Replay {
 }
 
 export interface Replays {
-  begin(place: Place, reader: MessageStream): Replay;
+  /** Undefined when it cannot be taken up again: the client's own id is too long to be part of every event's. */
+  begin(place: Place, request: RpcId, reader: MessageStream): Replay | undefined;
   /**
    * Goes on after this event. Returns how to stop, for a reader that leaves; undefined when it names no stream of this
    * session, here or elsewhere.
@@ -28,10 +34,9 @@ export interface Replays {
   close(): void;
 }
 
-export interface ReplayParts {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly mailbox: Pick<Mailbox, 'post' | 'wait'>;
+export interface ReplayParts extends Omit<AttendParts, 'want'>, Omit<WantParts, 'onWanted'> {
+  readonly keyring: Keyring;
+  readonly eventIds: EventIds;
   readonly limits?: Partial<ReplayLimits>;
 }
 
@@ -54,22 +59,26 @@ const replayLimits: ReplayLimits = {
   keptMs: 60_000,
 };
 
-type Event = readonly [seq: number, text: string];
+type Event = KeptWord[number];
 
 interface Kept {
   readonly place: Place;
   readonly id: string;
+  /** Of the ids of its events. */
+  readonly beginning: string;
   events: Event[];
   bytes: number;
-  reader: MessageStream;
+  reader: Reader;
   over: boolean;
   cancel: Cancel;
 }
 
-const EVENT_ID = /^([A-Za-z0-9_-]{22})\.(\d{1,9})$/;
+/** What a replica that wants a stream says to the one that holds it. */
+type Wanted = readonly [attempt: string, after: number];
 
-export function createReplays({ clock, random, mailbox, limits }: ReplayParts): Replays {
-  const most = { ...replayLimits, ...limits };
+export function createReplays(parts: ReplayParts): Replays {
+  const { clock, random, mailbox, keyring, eventIds, replica } = parts;
+  const most = { ...replayLimits, ...parts.limits };
   const streams = new Map<string, Kept>();
   let bytes = 0;
 
@@ -111,17 +120,48 @@ export function createReplays({ clock, random, mailbox, limits }: ReplayParts): 
     void mailbox.post(kept.place, `stream:${kept.id}`, text).catch(() => undefined);
   }
 
+  /** Of several readers the last to come is the one that reads. */
+  function read(kept: Kept, after: number, reader: Reader): void {
+    kept.reader.end();
+    kept.reader = reader;
+    for (const [seq, text] of kept.events) if (seq > after) reader.send(text, `${kept.beginning}.${seq}`);
+    if (kept.over) reader.end();
+  }
+
+  const wants = createWants({
+    ...parts,
+    onWanted(stream, word) {
+      const kept = streams.get(stream);
+      if (!kept) return;
+      // Sealed to the session: nobody else who reaches the store takes a stream away from its reader.
+      const [attempt, after] = JSON.parse(keyring.open(word, contextOf(kept.place, stream))) as Wanted;
+      read(kept, after, createRelay(parts, kept.place, attempt));
+    },
+  });
+  const elsewhere: AttendParts = {
+    ...parts,
+    want: (place, { stream, replica: holder, seq }, attempt) => {
+      const wanted: Wanted = [attempt, seq];
+      return wants.post(holder, stream, keyring.seal(JSON.stringify(wanted), contextOf(place, stream)));
+    },
+  };
+
   return {
-    begin(place, reader) {
+    begin(place, request, reader) {
       const id = random.id();
+      const beginning = eventIds.begin(place, { stream: id, replica, request });
+      if (beginning === undefined) return undefined;
       let seq = 0;
-      const kept: Kept = { place, id, events: [], bytes: 0, reader, over: false, cancel: () => undefined };
+      const kept: Kept = {
+        ...{ place, id, beginning, events: [], bytes: 0, reader, over: false },
+        cancel: () => undefined,
+      };
       streams.set(id, kept);
       makeRoom();
       const next = (text: string) => {
         seq += 1;
         if (!kept.over && streams.has(id)) keep(kept, [seq, text]);
-        return `${id}.${seq}`;
+        return `${beginning}.${seq}`;
       };
       const emit = (text: string) => kept.reader.send(text, next(text));
       return {
@@ -131,52 +171,24 @@ export function createReplays({ clock, random, mailbox, limits }: ReplayParts): 
           kept.reader.end();
           forget(kept);
         },
-        prime: () => kept.reader.send('', `${id}.${seq}`),
+        prime: () => kept.reader.send('', `${beginning}.${seq}`),
         finish(text) {
           emit(text);
           kept.over = true;
           const isRead = kept.reader.open;
           kept.reader.end();
           if (!isRead) leaveWord(kept);
-          kept.cancel = clock.timer(most.keptMs, () => forget(kept));
+          if (streams.has(id)) kept.cancel = clock.timer(most.keptMs, () => forget(kept));
         },
       };
     },
     resume(place, lastEventId, reader) {
-      const [, id = '', seq = ''] = EVENT_ID.exec(lastEventId) ?? [];
-      if (id === '') return undefined;
-      const after = Number(seq);
-      const replay = (events: readonly Event[]) => {
-        for (const [number, text] of events) if (number > after) reader.send(text, `${id}.${number}`);
-      };
-      const kept = streams.get(id);
-      if (!kept) {
-        reader.begin();
-        const stop = mailbox.wait(
-          place,
-          `stream:${id}`,
-          (word) => {
-            giveUp();
-            replay(JSON.parse(word) as Event[]);
-            reader.end();
-          },
-          { poll: true },
-        );
-        const giveUp = clock.timer(ELSEWHERE_MS, () => {
-          stop();
-          reader.end();
-        });
-        return () => {
-          stop();
-          giveUp();
-        };
-      }
-      if (kept.place.key !== place.key) return undefined;
-      kept.reader.end();
+      const of = eventIds.read(place, lastEventId);
+      if (!of) return undefined;
+      const kept = streams.get(of.stream);
+      if (!kept) return attend(elsewhere, place, of, reader);
       reader.begin();
-      kept.reader = reader;
-      replay(kept.events);
-      if (kept.over) reader.end();
+      read(kept, of.seq, reader);
       // It goes on without a reader, as it did before.
       return () => undefined;
     },
@@ -184,10 +196,12 @@ export function createReplays({ clock, random, mailbox, limits }: ReplayParts): 
       return streams.size;
     },
     close() {
+      wants.close();
       for (const kept of [...streams.values()]) forget(kept);
     },
   };
 }
 
-/** For how long a stream of another replica is waited for: longer than that nobody calls a tool. */
-const ELSEWHERE_MS = 5 * 60_000;
+function contextOf({ tenant, principal, key }: Place, stream: string): SealContext {
+  return { tenant, principal, server: '-', kind: 'mcp-want', field: stream, binding: [key] };
+}

@@ -1,8 +1,11 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { systemRandom } from '@behalf/kernel';
-import { createFakeClock, eventually, verifies } from '@behalf/testkit';
+import { createKeyring, systemRandom } from '@behalf/kernel';
+import { openMemoryStore } from '@behalf/stores/memory';
+import { aPrincipal, createFakeClock, eventually, verifies } from '@behalf/testkit';
 import { afterEach, describe, expect } from '@jest/globals';
+import { createSharedLists } from '../session/sharedLists.ts';
+import { createEventIds } from './eventIds.ts';
 import { createMessageStream } from './messageStream.ts';
 import { createReplays, type ReplayLimits } from './replays.ts';
 import { createReply, type Reply, type ReplyOptions } from './reply.ts';
@@ -26,8 +29,17 @@ describe('an answer that takes its time', () => {
   ) {
     const clock = createFakeClock();
     const mailbox = { post: () => Promise.resolve(), wait: () => () => undefined };
-    const replays = createReplays({ clock, random: systemRandom, mailbox, limits });
-    const parts = { clock, headers: [], replays, vigil: createVigil(clock) };
+    const store = openMemoryStore({ clock, random: systemRandom });
+    const keyring = createKeyring([Buffer.alloc(32, 1)], systemRandom);
+    const cache = store.cache('mcp');
+    const replays = createReplays({
+      ...{ clock, random: systemRandom, keyring, mailbox, cache, changes: store.changes, replica: 'here' },
+      lists: createSharedLists({ cache, clock, leases: store.leases }),
+      eventIds: createEventIds(keyring),
+      limits,
+    });
+    const callers = { follow: () => () => undefined };
+    const parts = { clock, headers: [], replays, callers, vigil: createVigil(clock) };
     let reply: Reply | undefined;
     let res: ServerResponse | undefined;
     server = createServer((req, answer) => {
@@ -38,7 +50,7 @@ describe('an answer that takes its time', () => {
       }
       res = answer;
       const json = (status: number, text: string) => void answer.writeHead(status).end(text);
-      reply = createReply({ req, res: answer, json }, parts, options);
+      reply = createReply({ req, res: answer, json, caller: aPrincipal() }, parts, options);
     });
     await new Promise<void>((resolve) => server!.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
@@ -77,11 +89,11 @@ describe('an answer that takes its time', () => {
   });
 
   verifies('mcp.legacy.leaving', 'says after three seconds where it can be taken up again', async () => {
-    const { reply, read, replays, clock } = await ask({ place, primes: true });
+    const { reply, read, replays, clock } = await ask({ place, request: 1, primes: true });
     await clock.advance(2_000);
     expect([reply.begun, replays.size]).toEqual([false, 0]);
     await clock.advance(2_000);
-    await eventually('it says so', () => /^id: [\w-]{22}\.0\ndata: \n\n$/.test(read.text));
+    await eventually('it says so', () => /^id: [\w.-]{50,400}\.0\ndata: \n\n$/.test(read.text));
     reply.finish(done, 200);
     await eventually('the answer comes', () => read.text.includes(done));
     expect(replays.size).toBe(1);
@@ -90,7 +102,7 @@ describe('an answer that takes its time', () => {
   });
 
   verifies('mcp.legacy.forgotten', 'keeps nothing of a call that was cancelled, for no reader', async () => {
-    const { reply, read, replays, clock, resume } = await ask({ place, primes: true });
+    const { reply, read, replays, clock, resume } = await ask({ place, request: 1, primes: true });
     await clock.advance(4_000);
     await eventually('it says where', () => read.text.includes('id: '));
     const again = resume(/id: (\S+)/.exec(read.text)![1]!);
@@ -105,7 +117,7 @@ describe('an answer that takes its time', () => {
   });
 
   verifies('mcp.legacy.forgotten', 'begins nothing for what comes after a call was cancelled', async () => {
-    const { reply, read, replays } = await ask({ place, primes: true });
+    const { reply, read, replays } = await ask({ place, request: 1, primes: true });
     reply.abandon();
     reply.notify('notifications/message', { data: 'late' });
     await eventually('it ends', () => read.over);
@@ -113,7 +125,7 @@ describe('an answer that takes its time', () => {
   });
 
   verifies('mcp.legacy.forgotten', 'keeps nothing when somebody else answers who has left', async () => {
-    const { reply, replays, leave } = await ask({ place, primes: true });
+    const { reply, replays, leave } = await ask({ place, request: 1, primes: true });
     await leave();
     reply.notify('notifications/message', { data: 'one' });
     expect([reply.begun, replays.size]).toEqual([false, 1]);
@@ -122,7 +134,7 @@ describe('an answer that takes its time', () => {
   });
 
   verifies('mcp.legacy.slow-reader', 'piles up no notices for who does not read them', async () => {
-    const { reply, res, read } = await ask({ place, primes: true });
+    const { reply, res, read } = await ask({ place, request: 1, primes: true });
     const data = 'x'.repeat(64 * 1024);
     for (let n = 0; n < 100; n += 1) reply.notify('notifications/message', { data });
     expect(res.writableLength).toBeLessThan(1024 * 1024);
@@ -133,7 +145,9 @@ describe('an answer that takes its time', () => {
   });
 
   verifies('mcp.legacy.slow-reader', 'keeps of what still runs no more than there is room for', async () => {
-    const { reply, read, clock, resume } = await ask({ place, primes: true }, undefined, { bytes: 2_000 });
+    const { reply, read, clock, resume } = await ask({ place, request: 1, primes: true }, undefined, {
+      bytes: 2_000,
+    });
     await clock.advance(4_000);
     await eventually('it says where', () => read.text.includes('id: '));
     for (const n of ['one', 'two', 'three', 'four', 'five'])
@@ -146,7 +160,7 @@ describe('an answer that takes its time', () => {
   });
 
   verifies('mcp.door.streams', 'never begins for a client that takes no events', async () => {
-    const { reply, read, clock } = await ask({ place, primes: true }, 'application/json');
+    const { reply, read, clock } = await ask({ place, request: 1, primes: true }, 'application/json');
     await clock.advance(60_000);
     expect(reply.ask('q', 'elicitation/create', {})).toBe(false);
     reply.notify('notifications/message', {});

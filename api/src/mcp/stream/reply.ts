@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Json } from '@behalf/gateway';
+import type { CallerWatch, Json } from '@behalf/gateway';
 import type { Clock } from '@behalf/kernel';
 import type { HotExchange } from '../../http.ts';
 import type { RpcId } from '../message.ts';
@@ -32,16 +32,21 @@ export interface ReplyParts {
   readonly headers: readonly string[];
   readonly replays: Pick<Replays, 'begin'>;
   readonly vigil: Vigil;
+  readonly callers: Pick<CallerWatch, 'follow'>;
 }
 
 export interface ReplyOptions {
   /** Legacy: what was sent is kept for a client that comes back. */
   readonly place: Place | undefined;
+  /** What the client calls it. */
+  readonly request?: RpcId;
   /** The revision has events without content: they say where a stream can be taken up again. */
   readonly primes: boolean;
+  /** What its caller came in with was taken back: nothing goes on in their name. By default as if they had left. */
+  readonly cancel?: () => void;
 }
 
-type Answering = Pick<HotExchange, 'req' | 'res' | 'json'>;
+type Answering = Pick<HotExchange, 'req' | 'res' | 'json' | 'caller'>;
 
 /** A call that takes longer than this can be taken up again by its client. */
 const PRIME_AFTER_MS = 3_000;
@@ -60,14 +65,16 @@ class EventReply implements Reply, Waiting {
   readonly #options: ReplyOptions;
   /** What a server says after the last word would begin a stream that nobody ends. */
   #over = false;
+  readonly #leaveVigil: () => void;
   #opened: MessageStream | undefined;
   #replay: Replay | undefined;
+  #unfollow: (() => void) | undefined;
 
   constructor(exchange: Answering, parts: ReplyParts, options: ReplyOptions) {
     this.#exchange = exchange;
     this.#parts = parts;
     this.#options = options;
-    parts.vigil.enter(this);
+    this.#leaveVigil = parts.vigil.enter(this);
   }
 
   get begun(): boolean {
@@ -76,6 +83,8 @@ class EventReply implements Reply, Waiting {
 
   look(ageMs: number): void {
     if (this.#over) return;
+    // Only now: most calls are over before anybody could take a key back.
+    this.#unfollow ??= this.#parts.callers.follow(this.#exchange.caller, () => this.#cancel());
     const { place, primes } = this.#options;
     if (place && primes && !this.#replay && ageMs >= PRIME_AFTER_MS) this.#resumable()?.prime();
     // From here on the stream keeps itself alive.
@@ -123,8 +132,15 @@ class EventReply implements Reply, Waiting {
 
   #settle(): void {
     this.#over = true;
-    this.#parts.vigil.leave(this);
+    this.#leaveVigil();
+    this.#unfollow?.();
     this.#opened?.close();
+  }
+
+  #cancel(): void {
+    const { cancel } = this.#options;
+    if (cancel) cancel();
+    else this.#exchange.res.destroy();
   }
 
   get #stream(): MessageStream {
@@ -132,8 +148,9 @@ class EventReply implements Reply, Waiting {
   }
 
   #resumable(): Replay | undefined {
-    const { place } = this.#options;
-    return (this.#replay ??= place && this.#parts.replays.begin(place, this.#stream));
+    const { place, request } = this.#options;
+    if (this.#replay || !place || request === undefined) return this.#replay;
+    return (this.#replay = this.#parts.replays.begin(place, request, this.#stream));
   }
 }
 

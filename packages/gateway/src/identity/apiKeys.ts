@@ -88,8 +88,8 @@ export function createApiKeys({ store, users, changes, clock, random, audit }: A
       if (!user || user.disabledAt !== null || user.tenant !== record.tenant) return null;
       if (record.lastUsedAt === null || now - record.lastUsedAt >= TOUCH_MS)
         await store.touch(record.id, now);
-      const caller = principalOf(user, { via: 'api_key', key: record.id, scopes: record.scopes });
-      return { caller, until: record.expiresAt };
+      const { id, scopes, expiresAt: until } = record;
+      return { caller: principalOf(user, { via: 'api_key', key: id, scopes, until }), until };
     },
     sweep: () => store.removeExpired(clock.now()),
   };

@@ -19,6 +19,8 @@ export interface ApiKeyStore {
   insert(key: ApiKeyRecord): Promise<void>;
   /** Null when unknown or expired at `now`. */
   findByHash(hash: string, now: number): Promise<ApiKeyRecord | null>;
+  /** Which of these, by their ids, are there and not expired at `now`. */
+  liveAmong(ids: readonly string[], now: number): Promise<string[]>;
   /** Of one user, the oldest first, expired ones too. */
   list(userId: string): Promise<ApiKeyRecord[]>;
   /** The removed one; null when this user has no such key. */

@@ -16,6 +16,8 @@ export const changeTopics = [
   'flows',
   /** Sessions of MCP clients: ended, or a word for one of their requests. The id is the session's. */
   'mcp',
+  /** The signing keys of our own authorization server. */
+  'facade',
 ] as const;
 export type ChangeTopic = (typeof changeTopics)[number];
 

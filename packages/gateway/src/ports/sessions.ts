@@ -17,6 +17,8 @@ export interface SessionStore {
   insert(session: SessionRecord): Promise<void>;
   /** Null when unknown or expired at `now`. */
   find(hash: string, now: number): Promise<SessionRecord | null>;
+  /** Which of these, by their hashes, are open at `now`. */
+  openAmong(hashes: readonly string[], now: number): Promise<string[]>;
   /** Of one user, the oldest first, without those expired at `now`. */
   list(userId: string, now: number): Promise<SessionRecord[]>;
   /** False when there was none. */

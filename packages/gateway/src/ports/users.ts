@@ -39,6 +39,8 @@ export interface UserStore {
   /** Inserts only into a store without any user, as one step for all processes. */
   insertFirst(user: UserRecord): Promise<'inserted' | 'not_first'>;
   findById(id: string): Promise<UserRecord | null>;
+  /** Those of these ids that there are, in no order. */
+  findMany(ids: readonly string[]): Promise<UserRecord[]>;
   findByIdentity(tenant: string, issuer: string, subject: string): Promise<UserRecord | null>;
   /** False when there is no such user. `expect` makes it conditional: false as well when the record says otherwise. */
   update(

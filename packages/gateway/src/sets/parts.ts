@@ -1,12 +1,12 @@
 import type { Cancellation, Clock, Leases, Random } from '@behalf/kernel';
 import type { RunBlockParts } from '../blocks/parts.ts';
 import type { Ran } from '../blocks/runBlock.ts';
-import type { UserStore } from '../ports/index.ts';
 import type { Principal, UserPrincipal } from '../principal/principal.ts';
 import type { WriteSavedParts, SeeSavedParts } from '../saved/parts.ts';
 import type { Inbound } from '../toolcall/call.ts';
 import type { Blocks } from '../blocks/sealedBlocks.ts';
 import type { BlockSets } from './sealedSets.ts';
+import type { RunnerParts } from './runnerOf.ts';
 import type { Runs } from './sealedRuns.ts';
 
 /** Who asks: a user. A program has nobody whose runs these could be. */
@@ -35,10 +35,9 @@ export interface StepAsked {
 export type AroundStep = (asked: StepAsked, work: () => Promise<Ran>) => Promise<Ran>;
 
 /** What running them needs. */
-export interface RunSetParts extends RunBlockParts {
+export interface RunSetParts extends RunBlockParts, RunnerParts {
   readonly sets: BlockSets;
   readonly runs: Runs;
-  readonly users: Pick<UserStore, 'findById'>;
   readonly leases: Leases;
   readonly clock: Clock;
   readonly random: Random;

@@ -9,6 +9,8 @@ const LONGEST_WAIT_MS = 60_000;
 const MOST_RESOURCES = 64;
 const LONGEST_URI = 4_096;
 const NOTHING_TO_HEAR = 'Nothing can be subscribed at this server.';
+/** Of many who watch one server so many are told before anything else in this process has its turn. */
+const AT_ONCE = 100;
 const UPDATED = 'notifications/resources/updated';
 
 /** A stream of notices that stands, on a connection that is held for it. */
@@ -35,65 +37,93 @@ export interface Feed {
 export function createFeed(parts: {
   readonly clock: Clock;
   readonly random: Random;
+  /** No user's own: it stands on somebody's word because somebody must have been let in, and on nobody's credential. */
+  readonly shared: boolean;
   readonly onEmpty: () => void;
 }): Feed {
-  const { clock, random, onEmpty } = parts;
+  const { clock, random, shared, onEmpty } = parts;
   /** With what each has subscribed. */
   const watchers = new Map<Watcher, Set<string>>();
+  const wanted = new Map<string, Set<Watcher>>();
+  /** Under way at the server. */
+  const subscribing = new Map<string, Promise<void>>();
   const calmly = createCalmly(clock, deliver);
   let standing: { readonly by: Watcher; readonly of: Standing; readonly since: number } | undefined;
   let making: { readonly by: Watcher; readonly done: Promise<void>; stop(): void } | undefined;
   let cancelRetry: Cancel = () => undefined;
+  let cancelHandOver: Cancel | undefined;
   let failures = 0;
 
-  const resources = () => [...new Set([...watchers.values()].flatMap((uris) => [...uris]))];
-  const isWanted = (uri: string) => [...watchers.values()].some((uris) => uris.has(uri));
+  function want(watcher: Watcher, uri: string): void {
+    watchers.get(watcher)?.add(uri);
+    const those = wanted.get(uri);
+    if (those) those.add(watcher);
+    else wanted.set(uri, new Set([watcher]));
+  }
+
+  /** True when nobody wants it any more. */
+  function unwant(watcher: Watcher, uri: string): boolean {
+    watchers.get(watcher)?.delete(uri);
+    const those = wanted.get(uri);
+    if (!those?.delete(watcher) || those.size > 0) return false;
+    return wanted.delete(uri);
+  }
 
   function deliver(notice: Notice): void {
-    const uri = notice.method === UPDATED ? String(notice.params['uri']) : undefined;
-    for (const [watcher, uris] of [...watchers]) {
-      if (uri !== undefined && !uris.has(uri)) continue;
+    if (notice.method !== UPDATED) tell([...watchers.keys()], notice);
+    else tell([...(wanted.get(String(notice.params['uri'])) ?? [])], notice);
+  }
+
+  /** None of them makes another one wait: what each does with it is its own affair, and so is what goes wrong there. */
+  function tell(whom: readonly Watcher[], notice: Notice): void {
+    for (const watcher of whom.slice(0, AT_ONCE)) {
       try {
-        if (watcher.mayHear()) watcher.hear(notice);
+        if (watchers.has(watcher) && watcher.mayHear()) watcher.hear(notice);
       } catch {
-        // Its own affair; the others must hear too.
+        // The others must hear too.
       }
     }
+    if (whom.length > AT_ONCE) clock.timer(0, () => tell(whom.slice(AT_ONCE), notice));
   }
 
   /** Only what we know of it goes on: a server may put anything beside it, and this is for several people. */
   function hear({ method, params }: Notice): void {
     if (method !== UPDATED) calmly.tell(method, { method, params: {} });
-    else if (typeof params['uri'] === 'string' && isWanted(params['uri'])) {
+    else if (typeof params['uri'] === 'string' && wanted.has(params['uri'])) {
       calmly.tell(`${method} ${params['uri']}`, { method, params: { uri: params['uri'] } });
     }
   }
 
   function listen(of: Standing): void {
-    of.listen(hear, resources(), () => {
-      for (const uri of resources()) of.subscribe(uri).catch(() => undefined);
-    });
+    of.listen(hear, [...wanted.keys()], () => subscribeAll(of));
   }
 
-  /** On the word of the one who came last: their sign-in is the newest. */
+  function relisten(): void {
+    if (standing) listen(standing.of);
+  }
+
+  function subscribeAll(of: Standing): void {
+    for (const uri of wanted.keys()) of.subscribe(uri).catch(() => undefined);
+  }
+
+  /** A user's own on the word of the one who came last: their sign-in is the newest. A shared one on that of who stays. */
+  function speaker(): Watcher | undefined {
+    const all = [...watchers.keys()];
+    return shared ? all[0] : all.at(-1);
+  }
+
   function make(): Promise<void> {
     if (standing) return Promise.resolve();
     if (making) return making.done;
     cancelRetry();
-    const by = [...watchers.keys()].at(-1);
+    const by = speaker();
     if (!by) return Promise.resolve();
     const stop = new AbortController();
     const done = by.stand(stop.signal).then(
       (of) => {
         if (stop.signal.aborted) return of?.end();
         making = undefined;
-        if (!of) return;
-        standing = { by, of, since: clock.now() };
-        listen(of);
-        for (const uri of resources()) of.subscribe(uri).catch(() => undefined);
-        of.whenOver(() => {
-          if (standing?.of === of) renew();
-        });
+        if (of) settle(by, of);
       },
       (error: unknown) => {
         if (stop.signal.aborted) return;
@@ -107,15 +137,53 @@ export function createFeed(parts: {
     return done;
   }
 
-  function later(): void {
+  function settle(by: Watcher, of: Standing): void {
+    standing = { by, of, since: clock.now() };
+    listen(of);
+    subscribeAll(of);
+    of.whenOver(() => {
+      if (standing?.of === of) renew();
+    });
+  }
+
+  /**
+   * Whose word a shared one stands on has left: it stands on another's, and only then the one before ends. The others miss
+   * nothing, however often somebody comes and goes.
+   */
+  async function handOver(): Promise<void> {
+    cancelHandOver = undefined;
+    const before = standing;
+    const by = speaker();
+    if (!before || !by || watchers.has(before.by)) return;
+    try {
+      const of = await by.stand(new AbortController().signal);
+      if (!of) return;
+      if (standing === before && watchers.has(by)) {
+        settle(by, of);
+        before.of.end();
+      } else of.end();
+    } catch {
+      // It stands as it did.
+    } finally {
+      if (standing && !watchers.has(standing.by) && watchers.size > 0) handOverLater();
+    }
+  }
+
+  function handOverLater(): void {
+    cancelHandOver ??= clock.timer(FIRST_WAIT_MS, () => void handOver());
+  }
+
+  function later(isFailure = true): void {
     const wait = Math.min(FIRST_WAIT_MS * 2 ** Math.min(failures, 10), LONGEST_WAIT_MS);
-    failures += 1;
+    if (isFailure) failures += 1;
     cancelRetry();
     cancelRetry = clock.timer(wait * (0.5 + random.uniform() / 2), () => void make().catch(() => undefined));
   }
 
   function letGo(): void {
     cancelRetry();
+    cancelHandOver?.();
+    cancelHandOver = undefined;
     making?.stop();
     making = undefined;
     const over = standing?.of;
@@ -134,17 +202,27 @@ export function createFeed(parts: {
     const uris = watchers.get(watcher);
     if (!uris) return;
     watchers.delete(watcher);
+    const left = [...uris].filter((uri) => unwant(watcher, uri));
     if (watchers.size === 0) {
       letGo();
       calmly.close();
       onEmpty();
-    } else if (standing?.by === watcher || making?.by === watcher) renew();
-    else for (const uri of uris) forget(uri);
+      return;
+    }
+    if (making?.by === watcher || (standing?.by === watcher && !shared)) {
+      letGo();
+      // That somebody left is no failure of the server.
+      if (shared) void make().catch(() => undefined);
+      else later(false);
+      return;
+    }
+    if (standing?.by === watcher) handOverLater();
+    forget(left);
   }
 
-  function forget(uri: string): void {
-    if (isWanted(uri) || !standing) return;
-    standing.of.unsubscribe(uri);
+  function forget(uris: readonly string[]): void {
+    if (!standing || uris.length === 0) return;
+    for (const uri of uris) standing.of.unsubscribe(uri);
     listen(standing.of);
   }
 
@@ -154,18 +232,28 @@ export function createFeed(parts: {
     if (uris.size >= MOST_RESOURCES || uri.length > LONGEST_URI) throw new GatewayError('MCP_RATE_LIMITED');
     await make();
     if (!standing) throw new GatewayError('MCP_RESOURCE_NOT_FOUND', { detail: NOTHING_TO_HEAR });
-    const { of } = standing;
-    const isNew = !isWanted(uri);
-    uris.add(uri);
-    if (!isNew) return;
+    // They left meanwhile: nobody would ever let it go.
+    if (!watchers.has(watcher)) return;
+    const isNew = !wanted.has(uri);
+    want(watcher, uri);
+    if (isNew) begin(standing.of, uri);
     try {
-      listen(of);
-      await of.subscribe(uri);
+      // As the first one to ask is told, so are those who ask meanwhile.
+      await subscribing.get(uri);
     } catch (error) {
-      uris.delete(uri);
-      if (standing.of === of) listen(of);
+      if (unwant(watcher, uri)) relisten();
       throw error;
     }
+  }
+
+  function begin(of: Standing, uri: string): void {
+    listen(of);
+    const asked = of.subscribe(uri);
+    subscribing.set(uri, asked);
+    const done = () => {
+      if (subscribing.get(uri) === asked) subscribing.delete(uri);
+    };
+    asked.then(done, done);
   }
 
   return {
@@ -175,7 +263,7 @@ export function createFeed(parts: {
       return {
         subscribe: (uri) => subscribe(watcher, uri),
         unsubscribe(uri) {
-          if (watchers.get(watcher)?.delete(uri)) forget(uri);
+          if (unwant(watcher, uri)) forget([uri]);
         },
         stop: () => remove(watcher),
       };

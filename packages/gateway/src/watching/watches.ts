@@ -63,7 +63,8 @@ export function createWatches(parts: { readonly clock: Clock; readonly random: R
     const own = all.filter(({ at: { owner } }) => owner === at.owner);
     const isFull = at.owner !== undefined && (own.length >= MOST_OWN_FEEDS || all.length >= MOST_FEEDS);
     if (isFull) throw new GatewayError('MCP_RATE_LIMITED', { detail: TOO_MANY });
-    const feed = createFeed({ ...parts, onEmpty: () => void feeds.delete(at.key) });
+    const shared = at.owner === undefined;
+    const feed = createFeed({ ...parts, shared, onEmpty: () => void feeds.delete(at.key) });
     feeds.set(at.key, { at, feed });
     return feed;
   }

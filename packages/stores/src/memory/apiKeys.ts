@@ -11,6 +11,7 @@ export function createMemoryApiKeys({ apiKeys }: Tables): ApiKeyStore {
     },
     findByHash: async (hash, now) =>
       copyOf([...apiKeys.values()].find((key) => key.hash === hash && key.expiresAt > now)),
+    liveAmong: async (ids, now) => ids.filter((id) => (apiKeys.get(id)?.expiresAt ?? now) > now),
     list: async (userId) =>
       copiesOf(
         [...apiKeys.values()]

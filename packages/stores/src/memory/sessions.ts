@@ -11,6 +11,7 @@ export function createMemorySessions({ sessions }: Tables): SessionStore {
       const session = sessions.get(hash);
       return session && session.expiresAt > now ? copyOf(session) : null;
     },
+    openAmong: async (hashes, now) => hashes.filter((hash) => (sessions.get(hash)?.expiresAt ?? now) > now),
     list: async (userId, now) =>
       copiesOf(
         [...sessions.values()]

@@ -19,6 +19,7 @@ export function createMemoryUsers({ users }: Tables): UserStore {
       return 'inserted';
     },
     findById: async (id) => copyOf(users.get(id)),
+    findMany: async (ids) => copiesOf([...users.values()].filter(({ id }) => ids.includes(id))),
     findByIdentity: async (tenant, issuer, subject) => copyOf(find(tenant, issuer, subject)),
     async update(id, change, at, expect = {}) {
       const user = users.get(id);

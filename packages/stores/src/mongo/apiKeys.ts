@@ -12,6 +12,11 @@ export function createMongoApiKeys({ apiKeys }: Models, gate: Gate): ApiKeyStore
       const live = { hash, expiresAt: { $gt: now } };
       return recordOrNull('apiKeys', await gate.run(() => apiKeys.findOne(live).lean().exec()));
     },
+    async liveAmong(ids, now) {
+      const live = { _id: { $in: [...ids] }, expiresAt: { $gt: now } };
+      const docs = await gate.run(() => apiKeys.find(live, { _id: 1 }).lean().exec());
+      return docs.map(({ _id }) => _id);
+    },
     async list(userId) {
       const docs = await gate.run(() =>
         apiKeys.find({ userId }).sort({ createdAt: 1, _id: 1 }).lean().exec(),

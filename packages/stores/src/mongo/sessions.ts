@@ -12,6 +12,11 @@ export function createMongoSessions({ sessions }: Models, gate: Gate): SessionSt
       const live = { _id: hash, expiresAt: { $gt: now } };
       return recordOrNull('sessions', await gate.run(() => sessions.findOne(live).lean().exec()));
     },
+    async openAmong(hashes, now) {
+      const live = { _id: { $in: [...hashes] }, expiresAt: { $gt: now } };
+      const docs = await gate.run(() => sessions.find(live, { _id: 1 }).lean().exec());
+      return docs.map(({ _id }) => _id);
+    },
     async list(userId, now) {
       const live = { userId, expiresAt: { $gt: now } };
       const docs = await gate.run(() => sessions.find(live).sort({ createdAt: 1, _id: 1 }).lean().exec());

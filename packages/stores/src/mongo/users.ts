@@ -52,6 +52,15 @@ export function createMongoUsers({ users }: Models, gate: Gate): UserStore {
       return (await insertMarked(user)) === 'inserted' ? 'inserted' : 'not_first';
     },
     findById: async (id) => recordOrNull('users', await gate.run(() => users.findById(id).lean().exec())),
+    async findMany(ids) {
+      const docs = await gate.run(() =>
+        users
+          .find({ _id: { $in: [...ids] } })
+          .lean()
+          .exec(),
+      );
+      return recordsOf('users', docs);
+    },
     findByIdentity: async (tenant, issuer, subject) =>
       recordOrNull('users', await gate.run(() => users.findOne({ tenant, issuer, subject }).lean().exec())),
     async update(id, change, at, { role, roleSource } = {}) {

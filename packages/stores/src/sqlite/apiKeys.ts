@@ -8,6 +8,11 @@ export function createSqliteApiKeys(db: Sqlite): ApiKeyStore {
     insert: (key) => db.write((tx) => apiKeys.insert(tx, key)),
     findByHash: async (hash, now) =>
       apiKeys.one(db.get('SELECT * FROM apiKeys WHERE hash = ? AND expiresAt > ?', hash, now)),
+    liveAmong: async (ids, now) => {
+      const places = ids.map(() => '?').join(', ');
+      const live = `SELECT id FROM apiKeys WHERE id IN (${places}) AND expiresAt > ?`;
+      return db.all(live, ...ids, now).map(({ id }) => String(id));
+    },
     list: async (userId) =>
       apiKeys.all(db.all('SELECT * FROM apiKeys WHERE userId = ? ORDER BY createdAt, id', userId)),
     remove: (userId, id) =>

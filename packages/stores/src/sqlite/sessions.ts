@@ -8,6 +8,11 @@ export function createSqliteSessions(db: Sqlite): SessionStore {
     insert: (session) => db.write((tx) => sessions.insert(tx, session)),
     find: async (hash, now) =>
       sessions.one(db.get('SELECT * FROM sessions WHERE hash = ? AND expiresAt > ?', hash, now)),
+    openAmong: async (hashes, now) => {
+      const places = hashes.map(() => '?').join(', ');
+      const open = `SELECT hash FROM sessions WHERE hash IN (${places}) AND expiresAt > ?`;
+      return db.all(open, ...hashes, now).map(({ hash }) => String(hash));
+    },
     list: async (userId, now) =>
       sessions.all(
         db.all(

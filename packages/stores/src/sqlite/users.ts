@@ -23,6 +23,8 @@ export function createSqliteUsers(db: Sqlite): UserStore {
         return 'inserted';
       }),
     findById: async (id) => users.one(db.get('SELECT * FROM users WHERE id = ?', id)),
+    findMany: async (ids) =>
+      users.all(db.all(`SELECT * FROM users WHERE id IN (${ids.map(() => '?').join(', ')})`, ...ids)),
     findByIdentity: async (tenant, issuer, subject) =>
       users.one(
         db.get(

@@ -82,6 +82,16 @@ export function apiKeysSuite(label: string, open: OpenStore<PrimaryStore>): void
       },
     );
 
+    verifies('stores.many.at-once', 'which keys of many are live', async () => {
+      await store().apiKeys.insert(anApiKey());
+      await store().apiKeys.insert({ ...second, expiresAt: 9_001 });
+      const live = async (ids: string[], now: number) => (await store().apiKeys.liveAmong(ids, now)).sort();
+      expect(await live(['k1', 'unknown', 'k0'], 8_999)).toEqual(['k0', 'k1']);
+      expect(await live(['k1', 'k0'], 9_000)).toEqual(['k0']);
+      expect(await live(['k1'], 0)).toEqual(['k1']);
+      expect(await live([], 0)).toEqual([]);
+    });
+
     verifies('stores.api-keys.use', 'the latest use is noted, in whatever order uses arrive', async () => {
       await store().apiKeys.insert(anApiKey());
       await Promise.all([5_000, 7_000, 3_000].map((at) => store().apiKeys.touch('k1', at)));

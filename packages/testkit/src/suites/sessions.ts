@@ -29,6 +29,17 @@ export function sessionsSuite(label: string, open: OpenStore<PrimaryStore>): voi
       expect(await store().sessions.find('h2', 0)).toBeNull();
     });
 
+    verifies('stores.many.at-once', 'which sessions of many are open', async () => {
+      await store().sessions.insert(aSession());
+      await store().sessions.insert(aSession({ hash: 'h2', expiresAt: 8e12 }));
+      const open = async (hashes: string[], now: number) =>
+        (await store().sessions.openAmong(hashes, now)).sort();
+      expect(await open(['h2', 'unknown', 'h1'], 8e12 - 1)).toEqual(['h1', 'h2']);
+      expect(await open(['h2', 'h1'], 8e12)).toEqual(['h1']);
+      expect(await open(['h2'], 0)).toEqual(['h2']);
+      expect(await open([], 0)).toEqual([]);
+    });
+
     verifies(
       'stores.sessions.list',
       'the open sessions of a user, the oldest first, with how they began',

@@ -200,6 +200,16 @@ export function usersSuite(label: string, open: OpenStore<PrimaryStore>): void {
       expect(await store().users.countWithRole('default', 'admin')).toBe(0);
     });
 
+    verifies('stores.many.at-once', 'users of many ids, those that there are', async () => {
+      const [one, two] = [aUser(), aUser({ id: 'u2', subject: 's2' })];
+      await store().users.insert(one);
+      await store().users.insert(two);
+      const found = await store().users.findMany(['u2', 'unknown', one.id]);
+      expect(found.sort((a, b) => (a.id === 'u2' ? 1 : b.id === 'u2' ? -1 : 0))).toEqual([one, two]);
+      expect(await store().users.findMany(['u2'])).toEqual([two]);
+      expect(await store().users.findMany([])).toEqual([]);
+    });
+
     verifies('stores.users.signed-out', 'who was signed out since a time, in every tenant', async () => {
       await store().users.insert(aUser());
       await store().users.insert(aUser({ id: 'u2', subject: 's2', signedOutAt: 2_000 }));

@@ -47,7 +47,7 @@ export function createBearerCallers(parts: BearerCallerParts): BearerCallers {
         throw error;
       }
       const caller = await callerOf(token, verified);
-      return caller && { caller, until: verified.expiresAt + CLOCK_TOLERANCE_MS };
+      return caller && { caller, until: untilOf(verified) };
     },
   };
 }
@@ -74,6 +74,11 @@ function serviceOf(verified: VerifiedBearer, role: string): ServicePrincipal {
 }
 
 /** What a token says about where it counts. */
-function bearerOf({ endpoints, scopes }: VerifiedBearer): SignedInByToken {
-  return { via: 'bearer', scopes, ...(endpoints && { endpoints }) };
+function bearerOf(verified: VerifiedBearer): SignedInByToken {
+  const { endpoints, scopes } = verified;
+  return { via: 'bearer', scopes, until: untilOf(verified), ...(endpoints && { endpoints }) };
+}
+
+function untilOf({ expiresAt }: VerifiedBearer): number {
+  return expiresAt + CLOCK_TOLERANCE_MS;
 }

@@ -1,0 +1,149 @@
+import { createFakeClock, verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import type { Notice } from '../upstream/upstream.ts';
+import type { Standing } from './feed.ts';
+import { createWatches, type Watcher } from './watches.ts';
+
+const TOOLS = 'notifications/tools/list_changed';
+const UPDATED = 'notifications/resources/updated';
+
+/** A server that is shared by all, or one user's own, and counts who listens to it. */
+function createRig(owner?: string) {
+  const clock = createFakeClock();
+  const watches = createWatches({ clock, random: { uniform: () => 1 } as never });
+  const standing = new Set<(notice: Notice) => void>();
+  const log = { stood: 0, subscribed: [] as string[], unsubscribed: [] as string[] };
+  let refuse: Error | undefined;
+  const stand = async (): Promise<Standing> => {
+    log.stood += 1;
+    let own: ((notice: Notice) => void) | undefined;
+    return {
+      listen(hear) {
+        if (own) standing.delete(own);
+        own = (notice) => hear(notice);
+        standing.add(own);
+      },
+      async subscribe(uri) {
+        await Promise.resolve();
+        if (refuse) throw refuse;
+        log.subscribed.push(uri);
+      },
+      unsubscribe: (uri) => void log.unsubscribed.push(uri),
+      whenOver: () => undefined,
+      end() {
+        if (own) standing.delete(own);
+      },
+    };
+  };
+  let people = 0;
+  function watch(over: Partial<Watcher> = {}) {
+    const heard: Notice[] = [];
+    people += 1;
+    const watcher: Watcher = {
+      ...{ principal: `p${people}`, stand, mayHear: () => true, hear: (notice) => heard.push(notice) },
+      ...over,
+    };
+    return { ...watches.watch({ key: 'k', owner, serverId: 's' }, watcher), heard };
+  }
+  const push = (method: string, params = {}) => {
+    for (const hear of [...standing]) hear({ method, params });
+  };
+  return { clock, watch, push, standing, log, fail: (error?: Error) => (refuse = error) };
+}
+
+describe('those who watch one shared server', () => {
+  verifies('relay.watch.independent', 'hear while another fails, or was told not to', async () => {
+    const { clock, watch, push } = createRig();
+    const fail = () => {
+      throw new Error('cannot hear');
+    };
+    watch({ hear: fail });
+    watch({ mayHear: fail });
+    const last = watch();
+    await clock.advance(0);
+    push(TOOLS);
+    expect(last.heard).toHaveLength(1);
+  });
+
+  verifies('relay.watch.independent', 'a thousand, without keeping the process to themselves', async () => {
+    const { clock, watch, push } = createRig();
+    let asked = 0;
+    const all = Array.from({ length: 1_000 }, () => watch({ mayHear: () => ((asked += 1), true) }));
+    await clock.advance(0);
+    push(TOOLS);
+    const atOnce = all.filter(({ heard }) => heard.length > 0).length;
+    expect([atOnce > 0, atOnce <= 100]).toEqual([true, true]);
+    // Who has left by then is not asked about.
+    all.at(-1)!.stop();
+    await clock.advance(0);
+    expect(all.filter(({ heard }) => heard.length === 1)).toHaveLength(999);
+    expect(asked).toBe(999);
+    // The same again within a second is one for each.
+    for (let n = 0; n < 50; n += 1) push(TOOLS);
+    await clock.advance(1_000);
+    expect(all[0]!.heard).toHaveLength(2);
+  });
+
+  verifies('relay.watch.independent', 'miss nothing while others come and go', async () => {
+    const { clock, watch, push, standing, log } = createRig();
+    const first = watch();
+    await clock.advance(0);
+    const steady = watch();
+    for (let round = 0; round < 20; round += 1) {
+      const passing = watch();
+      await clock.advance(0);
+      passing.stop();
+    }
+    expect(log.stood).toBe(1);
+    // Also the one on whose word it stands.
+    first.stop();
+    let heard = 0;
+    for (let second = 0; second < 5; second += 1) {
+      push(TOOLS);
+      await clock.advance(1_000);
+      heard += 1;
+      expect(steady.heard).toHaveLength(heard);
+    }
+    expect([log.stood, standing.size]).toEqual([2, 1]);
+    steady.stop();
+    expect(standing.size).toBe(0);
+  });
+
+  verifies('relay.watch.independent', 'are told alike whether a resource can be subscribed', async () => {
+    const { clock, watch, push, log, fail } = createRig();
+    const [one, other] = [watch(), watch()];
+    await clock.advance(0);
+    fail(new Error('No such resource'));
+    const outcomes = await Promise.allSettled([one.subscribe('x:1'), other.subscribe('x:1')]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    fail();
+    await Promise.all([one.subscribe('x:1'), other.subscribe('x:1')]);
+    expect(log.subscribed).toEqual(['x:1']);
+    push(UPDATED, { uri: 'x:1' });
+    expect([one.heard.length, other.heard.length]).toEqual([1, 1]);
+    one.stop();
+    expect(log.unsubscribed).toEqual([]);
+    other.unsubscribe('x:1');
+    expect(log.unsubscribed).toEqual(['x:1']);
+  });
+
+  verifies('relay.watch.independent', 'and of one user’s own none waits longer each time', async () => {
+    const { clock, watch, push } = createRig('ann');
+    const steady = watch();
+    await clock.advance(0);
+    for (let round = 0; round < 8; round += 1) {
+      const passing = watch();
+      steady.unsubscribe('nothing');
+      await clock.advance(2_000);
+      passing.stop();
+      await clock.advance(2_000);
+    }
+    steady.heard.length = 0;
+    const last = watch();
+    // On the word of the one who came last, from the next time on.
+    last.stop();
+    await clock.advance(2_000);
+    push(TOOLS);
+    expect(steady.heard).toHaveLength(1);
+  });
+});

@@ -1,0 +1,46 @@
+import type { Requirement } from '../requirements.ts';
+
+export const mcpStreams = {
+  'identity.caller.watched': [
+    'done',
+    'Who holds something open is told when their key, grant or sign-in ends, or their account changes; one question for all.',
+  ],
+  'mcp.streams.revoked': [
+    'done',
+    'Streams and calls of a key or grant that was taken back end at every replica within seconds; no others do.',
+  ],
+  'mcp.streams.expired': ['done', 'A stream that waits ends with the token or key that opened it.'],
+  'mcp.session.subscriptions': [
+    'done',
+    'Of what one session subscribes to at once, at several replicas, nothing is lost and no more is kept than may be.',
+  ],
+  'mcp.resume.elsewhere': [
+    'done',
+    'The stream of a call that is taken up at another replica tells there what the call tells, while it runs and after.',
+  ],
+  'mcp.resume.lost': [
+    'done',
+    'A stream whose holder is gone, or has forgotten it, ends with the outcome told as uncertain.',
+  ],
+  'mcp.resume.owner': ['done', 'The id of an event opens for its session alone, and says nothing to others.'],
+  'mcp.session.one-stream': [
+    'done',
+    'A session has one stream for what nobody asked for: one that opens, at any replica, ends the one before.',
+  ],
+  'mcp.session.streams-end': [
+    'done',
+    'Streams of a session end with it at every replica; a notice about one session asks about no other.',
+  ],
+  'mcp.session.words': [
+    'done',
+    'A word for a request of a session is heard once, and none is missed by looking too early.',
+  ],
+  'relay.watch.independent': [
+    'done',
+    'Nobody who watches a shared server makes the others wait or miss a notice: by being slow, by failing, or by coming and going.',
+  ],
+  'mcp.streams.slow-reader': [
+    'done',
+    'A slow reader of notices gets the last of each when it reads on, holds no more than that, and is left when it does not.',
+  ],
+} satisfies Record<string, Requirement>;
