@@ -16,6 +16,8 @@ export type RouteScope = ApiKeyScope | 'none';
 interface RouteBase {
   readonly method: 'get' | 'post' | 'patch' | 'put' | 'delete';
   readonly path: string;
+  /** Open to pages of the origins that the operator allows. Such a page is a program there: no cookie of its user counts. */
+  readonly guests?: true;
 }
 
 interface PublicRoute extends RouteBase {

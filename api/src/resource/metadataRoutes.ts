@@ -33,17 +33,25 @@ export function metadataRoutes({ issuer, scopes, base }: MetadataParts): Route[]
   }
 
   return [
-    { method: 'get', path: METADATA_PATH, access: 'public', handle: (_req, res) => send(res, '') },
+    {
+      method: 'get',
+      path: METADATA_PATH,
+      access: 'public',
+      guests: true,
+      handle: (_req, res) => send(res, ''),
+    },
     {
       method: 'get',
       path: METADATA_PATH + ALL_PATH,
       access: 'public',
+      guests: true,
       handle: (_req, res) => send(res, ALL_PATH),
     },
     {
       method: 'get',
       path: METADATA_PATH + ONE_PATH,
       access: 'public',
+      guests: true,
       handle(req, res) {
         const { serverName } = req.params as { serverName: string };
         send(res, `${ALL_PATH}/${encodeURIComponent(serverName)}`);

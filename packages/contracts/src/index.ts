@@ -11,6 +11,13 @@ export { checkServer, type ServerCheck } from './config/checkServer.ts';
 export { Config, ConfigWithoutServers } from './config/config.ts';
 export { didYouMean, nearest } from './config/didYouMean.ts';
 export { CustomEndpoint, Endpoints, RoleToolPolicy, ToolApproval } from './config/endpoints.ts';
+export {
+  betweenNames,
+  isPlainName,
+  isServerKey,
+  longestPublicName,
+  longestServerKey,
+} from './config/endpointNames.ts';
 export { finding, formatPath, type Finding, type Path } from './config/finding.ts';
 export { headerNameProblem, hopHeader, reservedHeaders } from './config/headerName.ts';
 export {
@@ -23,6 +30,7 @@ export {
 } from './config/identityProviders.ts';
 export { Interface, InterfaceMcpServers } from './config/interface.ts';
 export { unusedInterfaceKeys, unusedSections } from './config/librechatKeys.ts';
+export { EndpointServer, McpEndpoint } from './config/mcpEndpoint.ts';
 export { McpSettings, OAuthIssuer } from './config/mcpSettings.ts';
 export { OAuth, oauthUrls } from './config/oauth.ts';
 export { Obo, scopeList } from './config/obo.ts';

@@ -42,6 +42,7 @@ describe('the files we ship', () => {
       'chat.yaml',
       'client-credentials.yaml',
       'custom-variables.yaml',
+      'mcp-endpoint.yaml',
       'obo-enterprise.yaml',
       'obo-entra.yaml',
       'obo-token-exchange.yaml',

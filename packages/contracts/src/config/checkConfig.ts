@@ -1,6 +1,7 @@
 import { checkServer } from './checkServer.ts';
 import { Config, ConfigWithoutServers } from './config.ts';
 import { didYouMean, nearest } from './didYouMean.ts';
+import { endpointRules } from './endpointRules.ts';
 import { findKeys, isMapping, type KeyReport } from './findKeys.ts';
 import { finding, type Finding } from './finding.ts';
 import { findTypes } from './findTypes.ts';
@@ -39,6 +40,10 @@ export function checkConfig(value: unknown, expand: Expand = (text) => text): Co
   if ('findings' in parsed) result.errors.push(...parsed.findings);
   else result.config = parsed.value;
   result.warnings.push(...misspeltInterface(rest.interface));
+
+  const endpoint = result.config?.mcpSettings?.endpoint;
+  const servers = isMapping(mcpServers) ? Object.keys(mcpServers) : [];
+  if (endpoint) result.errors.push(...endpointRules(endpoint, servers));
 
   const unused = new Set(keys.unused);
   checkServers(mcpServers, expand, result, unknown, unused);

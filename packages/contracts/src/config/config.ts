@@ -18,7 +18,7 @@ export const topLevel = {
     .union([z.string(), z.number()])
     .optional()
     .describe('Version of LibreChat’s format. Accepted, without meaning here.'),
-  mcpSettings: McpSettings.optional().describe('Which addresses servers may have.'),
+  mcpSettings: McpSettings.optional().describe('Which addresses servers may have, and the MCP endpoint.'),
   interface: Interface.optional().describe('Only `mcpServers` is used.'),
   endpoints: Endpoints.optional().describe('Only `custom` and `agents.toolApproval` are used.'),
   identityProviders: IdentityProviders.optional().describe(

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { McpEndpoint } from './mcpEndpoint.ts';
 import { parseUrl } from './parseUrl.ts';
 import { section, unusedKey } from './section.ts';
 
@@ -82,6 +83,9 @@ export const McpSettings = section({
     .record(z.string().min(1), OAuthIssuer)
     .optional()
     .describe('What is known of authorization servers, by issuer. Own key of Behalf.'),
+  endpoint: McpEndpoint.optional().describe(
+    'The MCP endpoint `/mcp`: what things are called there, and which pages may use it. Own key of Behalf.',
+  ),
   catalogRecovery: unusedKey('LibreChat’s recovery timings for tool catalogs.'),
 });
 export type McpSettings = z.output<typeof McpSettings>;

@@ -138,6 +138,11 @@ export const errorKinds = {
     title: 'No such prompt',
     action: 'List the prompts and use one of their names.',
   },
+  MCP_TASK_NOT_FOUND: {
+    status: 404,
+    title: 'No such task, or its time is up',
+    action: 'Call the tool again.',
+  },
   MCP_DRAFT_NOT_FOUND: {
     status: 404,
     title: 'No such draft, or its time is up',

@@ -94,8 +94,8 @@ export function createCatalog({ clock, log, limits }: CatalogParts): Catalog {
 
   function build(server: ServerSnapshot, listed: Listed): Filled {
     const { tenant, id, settings } = server;
-    const { items, complete, incomplete = null, era } = listed;
-    const content = [tenant, id, settings.normalizedName, era, complete, incomplete, items];
+    const { items, complete, incomplete = null, era, instructions = null } = listed;
+    const content = [tenant, id, settings.normalizedName, era, complete, incomplete, instructions, items];
     try {
       return interned.intern(JSON.stringify([tenant, id]), content, () => buildToolList(server, listed, log));
     } catch (cause) {

@@ -27,6 +27,8 @@ export interface Listed {
   readonly ttlMs?: number;
   /** `public` only when every page says so. */
   readonly cacheScope?: 'public' | 'private';
+  /** What the server says of itself, where that is wanted: cut, and without what it was shown to let us in. */
+  readonly instructions?: string;
 }
 
 export interface ListLimits {

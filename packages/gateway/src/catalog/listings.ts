@@ -12,8 +12,11 @@ export interface Listings {
     list: () => Promise<Listed>,
     options?: { fresh?: boolean },
   ): Promise<Listed>;
-  peek(server: ServerSnapshot, holderKey: string, method: ListMethod): Listed | undefined;
-  /** Another credential, or the server says that it changed. */
+  /** What it last had, however long ago: for whose something is, while nobody can ask. Never shown. */
+  last(server: ServerSnapshot, holderKey: string, method: ListMethod): Listed | undefined;
+  /** The server says that it changed. */
+  expire(serverId: string, holderKey?: string): void;
+  /** Another credential: what was listed with the old one is nobody's. */
   invalidate(serverId: string, holderKey?: string): void;
 }
 
@@ -33,33 +36,44 @@ export function createListings({ clock }: { readonly clock: Clock }): Listings {
   const kept = new Map<string, Kept>();
   let invalidations = 0;
 
-  function find(key: string): Kept | undefined {
-    const found = kept.get(key);
-    if (found && clock.now() < found.until) return found;
-    if (found) kept.delete(key);
-    return undefined;
+  function keep(key: string, entry: Kept): void {
+    kept.delete(key);
+    if (kept.size >= MOST) kept.delete(kept.keys().next().value as string);
+    kept.set(key, entry);
+  }
+
+  function matching(serverId: string, holderKey: string | undefined): [string, Kept][] {
+    return [...kept].filter(
+      ([, entry]) => entry.serverId === serverId && (holderKey ?? entry.holderKey) === entry.holderKey,
+    );
   }
 
   return {
     async load(server, holderKey, method, list, { fresh = false } = {}) {
       const key = keyOf(server, holderKey, method);
-      const known = fresh ? undefined : find(key)?.listed;
-      if (known) return known;
+      const known = fresh ? undefined : kept.get(key);
+      if (known && clock.now() < known.until) return known.listed;
       const begun = invalidations;
       const listed = await list();
       // What was listed before it was invalid is nobody's list any more.
       if (begun !== invalidations || listed.items.length > MOST_ITEMS) return listed;
-      if (kept.size >= MOST) kept.delete(kept.keys().next().value as string);
-      kept.set(key, { serverId: server.id, holderKey, listed, until: clock.now() + KEPT_MS });
+      keep(key, { serverId: server.id, holderKey, listed, until: clock.now() + KEPT_MS });
       return listed;
     },
-    peek: (server, holderKey, method) => find(keyOf(server, holderKey, method))?.listed,
+    last(server, holderKey, method) {
+      const key = keyOf(server, holderKey, method);
+      const found = kept.get(key);
+      // Those that are away are asked for here alone: they are not the first to go.
+      if (found) keep(key, found);
+      return found?.listed;
+    },
+    expire(serverId, holderKey) {
+      invalidations += 1;
+      for (const [key, entry] of matching(serverId, holderKey)) kept.set(key, { ...entry, until: 0 });
+    },
     invalidate(serverId, holderKey) {
       invalidations += 1;
-      for (const [key, entry] of kept) {
-        if (entry.serverId !== serverId) continue;
-        if (holderKey === undefined || entry.holderKey === holderKey) kept.delete(key);
-      }
+      for (const [key] of matching(serverId, holderKey)) kept.delete(key);
     },
   };
 }

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
-import { BETWEEN } from './serverKeys.ts';
+import { betweenNames, longestPublicName } from '@behalf/contracts';
 import { uniqueNames } from './uniqueNames.ts';
 
-/** What the APIs of models accept. */
-const LONGEST_NAME = 64;
 const OUTSIDE = /[^A-Za-z0-9_-]/g;
 const DIGITS = [8, 16, 32] as const;
 
@@ -33,9 +31,9 @@ export function prefixedNames(key: string, serverId: string, names: readonly str
 }
 
 function prefixedName(key: string, serverId: string, name: string, level: number): string {
-  const readable = `${key}${BETWEEN}${name}`;
+  const readable = `${key}${betweenNames}${name}`;
   const plain =
-    readable.length <= LONGEST_NAME && readable.search(OUTSIDE) < 0 && !/_[0-9a-f]{8,}$/.test(readable);
+    readable.length <= longestPublicName && readable.search(OUTSIDE) < 0 && !/_[0-9a-f]{8,}$/.test(readable);
   if (plain && level === 0) return readable;
   const step = plain ? level - 1 : level;
   const digits = DIGITS[Math.min(step, DIGITS.length - 1)] ?? DIGITS[0];
@@ -43,7 +41,7 @@ function prefixedName(key: string, serverId: string, name: string, level: number
     .update(JSON.stringify([serverId, name]))
     .digest('hex')
     .slice(0, digits);
-  const cut = readable.slice(0, LONGEST_NAME - 1 - digits).replaceAll(OUTSIDE, '_');
+  const cut = readable.slice(0, longestPublicName - 1 - digits).replaceAll(OUTSIDE, '_');
   return `${cut}_${hash}`;
 }
 

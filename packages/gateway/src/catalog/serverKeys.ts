@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { betweenNames, isServerKey, longestServerKey } from '@behalf/contracts';
 import type { Registry } from '../registry/registry.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
+import type { Naming } from './naming.ts';
 import { uniqueNames } from './uniqueNames.ts';
 
 /** What the names of a server's tools begin with where those of all servers stand side by side. */
@@ -12,8 +14,6 @@ export interface ServerKeys {
   nameOf(tenant: string, key: string): string | undefined;
 }
 
-export const BETWEEN = '__';
-const LONGEST_KEY = 24;
 /** How many hex digits tell keys apart; more when fewer were not enough. */
 const DIGITS = [8, 16, 22] as const;
 
@@ -27,16 +27,20 @@ interface Keys {
 /**
  * Keys follow from a server's own name, or from its id where the name cannot be one: the same for everybody, on every
  * replica and after a restart, and no other server can take them. None holds two underscores or ends with one, so no
- * name of one server is a name of another.
+ * name of one server is a name of another. A key that the operator chose for a server of the configuration is that
+ * server's, whoever has such a name.
  */
-export function createServerKeys(registry: Pick<Registry, 'list' | 'onChange'>): ServerKeys {
+export function createServerKeys(
+  registry: Pick<Registry, 'list' | 'onChange'>,
+  naming: () => Pick<Naming, 'keyOf' | 'isChosen'>,
+): ServerKeys {
   let tenants = new Map<string, Keys>();
   registry.onChange(() => {
     tenants = new Map();
   });
   function keysOf(tenant: string): Keys {
     let keys = tenants.get(tenant);
-    if (!keys) tenants.set(tenant, (keys = buildKeys(registry.list(tenant))));
+    if (!keys) tenants.set(tenant, (keys = buildKeys(registry.list(tenant), naming())));
     return keys;
   }
   return {
@@ -52,28 +56,35 @@ export function createServerKeys(registry: Pick<Registry, 'list' | 'onChange'>):
   };
 }
 
-function buildKeys(servers: readonly ServerSnapshot[]): Keys {
-  const named = uniqueNames(servers, serverKey, DIGITS.length + 1);
+function buildKeys(
+  servers: readonly ServerSnapshot[],
+  { keyOf, isChosen }: Pick<Naming, 'keyOf' | 'isChosen'>,
+): Keys {
+  const chosenFor = ({ name, source }: ServerSnapshot) => (source === 'user' ? undefined : keyOf(name));
+  const others = servers.filter((server) => chosenFor(server) === undefined);
+  const named = uniqueNames(
+    others,
+    (server, level) => serverKey(server, isChosen(server.name) ? level + 1 : level),
+    DIGITS.length + 1,
+  );
+  for (const server of servers) {
+    const key = chosenFor(server);
+    if (key !== undefined) named.set(key, server);
+  }
   return {
     byId: new Map([...named].map(([key, { id }]) => [id, key])),
     byKey: new Map([...named].map(([key, { name }]) => [key, name])),
-    beginnings: [...named].map(([key, { name }]) => [key + BETWEEN, name]),
+    beginnings: [...named].map(([key, { name }]) => [key + betweenNames, name]),
   };
 }
 
 /** Level 0 is the preferred key; each further one has more of the hash. */
 export function serverKey({ id, name }: Pick<ServerSnapshot, 'id' | 'name'>, level = 0): string {
-  const plain = isPlain(name);
+  const plain = isServerKey(name);
   if (plain && level === 0) return name;
   const step = plain ? level - 1 : level;
   const digits = DIGITS[Math.min(step, DIGITS.length - 1)] ?? DIGITS[0];
   const hash = createHash('sha256').update(id).digest('hex').slice(0, digits);
   const readable = name.replaceAll(/[^A-Za-z0-9-]+/g, '-').replaceAll(/^-+/g, '');
-  return `${readable.slice(0, LONGEST_KEY - 1 - digits).replace(/-+$/, '') || 'x'}-${hash}`;
-}
-
-function isPlain(name: string): boolean {
-  if (!/^[A-Za-z0-9_-]{1,24}$/.test(name) || name.includes(BETWEEN) || name.endsWith('_')) return false;
-  // It looks like a key with a hash, and could be made to equal one.
-  return !/-[0-9a-f]{8,}$/.test(name);
+  return `${readable.slice(0, longestServerKey - 1 - digits).replace(/-+$/, '') || 'x'}-${hash}`;
 }

@@ -28,6 +28,8 @@ export interface ToolList {
   readonly tools: readonly CatalogTool[];
   readonly complete: boolean;
   readonly incomplete: IncompleteReason | undefined;
+  /** What the server says of itself, where the operator passes that on. */
+  readonly instructions: string | undefined;
   find(name: string): CatalogTool | undefined;
   findPublic(publicName: string): CatalogTool | undefined;
 }
@@ -40,7 +42,7 @@ const MOST_DROPPED_TOLD = 20;
 
 export function buildToolList(
   { id: serverId, settings: { normalizedName } }: Pick<ServerSnapshot, 'id' | 'settings'>,
-  { items, complete, incomplete, era }: Listed,
+  { items, complete, incomplete, era, instructions }: Listed,
   log: Log,
 ): ToolList {
   const kept = new Map<string, { definition: Json; mirror: Mirror | undefined }>();
@@ -76,6 +78,7 @@ export function buildToolList(
     tools: Object.freeze([...kept.keys()].flatMap((name) => byName.get(name) ?? [])),
     complete,
     incomplete,
+    instructions,
     find: (name: string) => byName.get(name),
     findPublic: (publicName: string) => byPublicName.get(publicName),
   });

@@ -10,9 +10,15 @@ const OURS = 'behalf/';
 export function withoutOurMeta(said: Json): Json {
   const { _meta } = said;
   if (typeof _meta !== 'object' || _meta === null) return said;
-  const entries = Object.entries(_meta);
+  const theirs = withoutOurs(_meta as Json);
+  return theirs === _meta ? said : { ...said, _meta: theirs };
+}
+
+/** The members that are a server's own: the object itself where all of them are. */
+export function withoutOurs(members: Json): Json {
+  const entries = Object.entries(members);
   const theirs = entries.filter(([key]) => !key.startsWith(OURS));
-  return theirs.length === entries.length ? said : { ...said, _meta: Object.fromEntries(theirs) };
+  return theirs.length === entries.length ? members : Object.fromEntries(theirs);
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { ErrorCode } from '@behalf/contracts';
 import type { ServerState } from '../catalog/eachServer.ts';
 import type { Listings } from '../catalog/listings.ts';
+import type { Naming } from '../catalog/naming.ts';
 import type { ServerKeys } from '../catalog/serverKeys.ts';
 import type { Principal } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
@@ -15,6 +16,8 @@ export type Endpoint = { readonly kind: 'one'; readonly server: string } | { rea
 export interface EndpointParts extends Omit<CallParts, 'registry'>, ListToolsParts {
   readonly registry: ListToolsParts['registry'];
   readonly serverKeys: ServerKeys;
+  /** As the configuration has it now. */
+  readonly naming: () => Naming;
   readonly listings: Listings;
 }
 

@@ -2,7 +2,9 @@ import { toAbortSignal } from '@behalf/kernel';
 import { eachServer, type Absence } from '../catalog/eachServer.ts';
 import type { Listed, ListMethod } from '../catalog/listAll.ts';
 import { prefixedNamesOf } from '../catalog/prefixedNames.ts';
+import type { CatalogTool } from '../catalog/toolList.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
+import type { Principal } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import type { Json } from '../upstream/upstream.ts';
 import type { Inbound } from './call.ts';
@@ -11,7 +13,8 @@ import { endpointServers, keyAt, type Endpoint, type EndpointParts, type Missing
 import { listServer } from './listServer.ts';
 import { listToolsOf } from './listTools.ts';
 import { holderKey } from './loadTools.ts';
-import { wrapAddress } from './resourceAddress.ts';
+import { createOwnName, type KnownNames, type OwnName } from './ownNames.ts';
+import { unwrapAddress, wrapAddress } from './resourceAddress.ts';
 
 export interface EndpointList {
   readonly items: readonly Json[];
@@ -20,17 +23,44 @@ export interface EndpointList {
   readonly followed: boolean;
 }
 
+/** A tool under the name by which a call at an endpoint finds it. */
+export interface EndpointTool {
+  readonly name: string;
+  readonly server: ServerSnapshot;
+  readonly tool: CatalogTool;
+}
+
+export interface EndpointTools extends Omit<EndpointList, 'items'> {
+  readonly tools: readonly EndpointTool[];
+}
+
 /** The tools that a call at this endpoint would find, under the names by which it would find them. */
 export async function listEndpointTools(
   parts: EndpointParts,
   inbound: Inbound,
   endpoint: Endpoint,
 ): Promise<EndpointList> {
+  const { tools, ...others } = await endpointTools(parts, inbound, endpoint);
+  return { items: tools.map(({ name, tool }) => ({ ...tool.definition, name })), ...others };
+}
+
+/** The same as the catalog has them. `only`: of the server of this name, where there is one for this caller. */
+export async function endpointTools(
+  parts: EndpointParts,
+  inbound: Inbound,
+  endpoint: Endpoint,
+  { only }: { readonly only?: string | undefined } = {},
+): Promise<EndpointTools> {
   const { principal } = inbound;
-  const servers = endpointServers(parts, principal, endpoint);
+  const all = endpointServers(parts, principal, endpoint);
+  const servers = only === undefined ? all : all.filter(({ name }) => name === only);
   const listed = await listToolsOf(parts, inbound, servers);
-  const items: Json[] = [];
+  const found: EndpointTool[] = [];
   const missing: MissingServer[] = [];
+  const ownName = createOwnName(parts, principal, 'tools', (server) => {
+    const list = parts.catalog.peek(server, holderKey(server, principal));
+    return list && { names: list.tools.map(({ name }) => name), complete: list.complete };
+  });
   for (const { server, state, code, cause, tools } of listed) {
     if (state !== 'connected' && code !== undefined) {
       refuseLone(endpoint, state, cause);
@@ -38,17 +68,17 @@ export async function listEndpointTools(
     }
     const key = keyAt(parts, principal, endpoint, server);
     const list = parts.catalog.peek(server, holderKey(server, principal));
-    const all = () => (list?.tools ?? tools).map(({ name }) => name);
-    const names = key === undefined ? undefined : prefixedNamesOf(list ?? tools, key, server.id, all);
-    for (const { name, definition } of tools) {
-      const publicName = names ? names.publicName(name) : name;
-      if (publicName !== undefined) items.push({ ...definition, name: publicName });
+    const names = () => (list?.tools ?? tools).map(({ name }) => name);
+    const named = key === undefined ? undefined : prefixedNamesOf(list ?? tools, key, server.id, names);
+    for (const tool of tools) {
+      const name = named ? (ownName(server, tool.name) ?? named.publicName(tool.name)) : tool.name;
+      if (name !== undefined) found.push({ name, server, tool });
     }
   }
-  return { items, missing, followed: isFollowed(servers) };
+  return { tools: found, missing, followed: isFollowed(servers) };
 }
 
-/** What is listed besides tools. Prompts are named as tools are; addresses stay as they are unless two servers have one. */
+/** What is listed besides tools. Prompts are named as tools are; addresses of the operator's servers stay as they are unless two have one. */
 export async function listEndpointItems(
   parts: EndpointParts,
   inbound: Inbound,
@@ -67,7 +97,10 @@ export async function listEndpointItems(
     } else lists.push([server, listed]);
   }
   const keyOf = (server: ServerSnapshot) => keyAt(parts, principal, endpoint, server);
-  const items = method === 'prompts/list' ? renamed(lists, keyOf) : addressed(lists, keyOf, method);
+  const items =
+    method === 'prompts/list'
+      ? renamed(lists, keyOf, promptNames(parts, principal, lists))
+      : addressed(parts, principal, { lists, missing, method }, keyOf);
   return { items, missing, followed: isFollowed(servers) };
 }
 
@@ -91,31 +124,62 @@ export function loadItems(
   );
 }
 
+function promptNames(
+  parts: EndpointParts,
+  principal: Principal,
+  lists: readonly [Allowed, Listed][],
+): OwnName {
+  const known = new Map(lists.map(([{ name }, listed]) => [name, knownPrompts(listed)]));
+  return createOwnName(parts, principal, 'prompts', ({ name }) => known.get(name));
+}
+
+/** Prompts by name. Of what has none nothing is shown. */
+export function knownPrompts({ items, complete }: Listed): KnownNames {
+  return { names: items.flatMap(({ name }) => (typeof name === 'string' ? [name] : [])), complete };
+}
+
 function renamed(
   lists: readonly [Allowed, Listed][],
   keyOf: (server: ServerSnapshot) => string | undefined,
+  ownName: OwnName,
 ): Json[] {
   return lists.flatMap(([server, listed]) => {
     const key = keyOf(server);
     const named = listed.items.flatMap((item) => (typeof item['name'] === 'string' ? [item] : []));
     if (key === undefined) return named;
-    const names = prefixedNamesOf(listed, key, server.id, () => named.map(({ name }) => name as string));
+    const names = prefixedNamesOf(listed, key, server.id, () => knownPrompts(listed).names);
     return named.flatMap((item) => {
-      const name = names.publicName(item['name'] as string);
+      const own = item['name'] as string;
+      const name = ownName(server, own) ?? names.publicName(own);
       return name === undefined ? [] : [{ ...item, name }];
     });
   });
 }
 
+interface Addressed {
+  readonly lists: readonly [Allowed, Listed][];
+  readonly missing: readonly MissingServer[];
+  readonly method: ListMethod;
+}
+
+/**
+ * Addresses by which a read reaches that very server: bare where no other server of the operator has the same, also none that is
+ * away. What users made never stands bare among them, so that no address changes with what others have.
+ */
 function addressed(
-  lists: readonly [Allowed, Listed][],
+  { listings }: EndpointParts,
+  principal: Principal,
+  { lists, missing, method }: Addressed,
   keyOf: (server: ServerSnapshot) => string | undefined,
-  method: ListMethod,
 ): Json[] {
   const member = method === 'resources/list' ? 'uri' : 'uriTemplate';
+  const away = missing.map(({ server }) => {
+    return [server, listings.last(server, holderKey(server, principal), method)] as const;
+  });
   const owners = new Map<unknown, number>();
-  for (const [, { items }] of lists) {
-    for (const address of new Set(items.map((item) => item[member])))
+  for (const [{ source }, listed] of [...lists, ...away]) {
+    if (source === 'user') continue;
+    for (const address of new Set(listed?.items.map((item) => item[member])))
       owners.set(address, (owners.get(address) ?? 0) + 1);
   }
   return lists.flatMap(([server, { items }]) =>
@@ -123,7 +187,8 @@ function addressed(
       const address = item[member];
       if (typeof address !== 'string') return [];
       const key = keyOf(server);
-      if (key === undefined || (owners.get(address) ?? 0) < 2 || address.startsWith('ui://')) return [item];
+      const isBare = server.source !== 'user' && owners.get(address) === 1 && !unwrapAddress(address);
+      if (key === undefined || isBare || address.startsWith('ui://')) return [item];
       return [{ ...item, [member]: wrapAddress(key, address) }];
     }),
   );

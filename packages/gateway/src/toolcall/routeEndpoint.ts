@@ -5,11 +5,11 @@ import { GatewayError } from '../errors/gatewayError.ts';
 import { prepare } from './askServer.ts';
 import type { Inbound } from './call.ts';
 import { checkAccess, type Allowed } from './checkAccess.ts';
-import { endpointServers, keyAt, type Endpoint, type EndpointParts } from './endpoint.ts';
+import { keyAt, type Endpoint, type EndpointParts } from './endpoint.ts';
 import { loadItems } from './listEndpoint.ts';
 import { holderKey, loadTools } from './loadTools.ts';
-import { fitsTemplate, unwrapAddress } from './resourceAddress.ts';
 import { resolveServer } from './resolveServer.ts';
+import { routeOwnPrompt, routeOwnTool } from './routeOwnName.ts';
 
 /** What a name at an endpoint means: a server, and what that server itself calls it. */
 export interface Routed {
@@ -42,6 +42,8 @@ export function routeTool(
       ? { server: server.name, name: publicName, tool: list.find(publicName) }
       : loadAndRoute(parts, inbound, endpoint, server, publicName);
   }
+  const own = routeOwnTool(parts, inbound, publicName);
+  if (own) return own;
   for (const server of candidates(parts, inbound, publicName, 'MCP_TOOL_NOT_FOUND')) {
     const list = parts.catalog.peek(server, holderKey(server, principal));
     const found = list && ownTool(parts, inbound, endpoint, server, list, publicName);
@@ -110,6 +112,8 @@ export async function routePrompt(
   publicName: string,
 ): Promise<Routed> {
   if (endpoint.kind === 'one') return { server: endpoint.server, name: publicName };
+  const own = await routeOwnPrompt(parts, inbound, publicName);
+  if (own) return own;
   const servers = candidates(parts, inbound, publicName, 'MCP_PROMPT_NOT_FOUND');
   for (const fresh of [false, true]) {
     for (const [server, listed] of await loadItems(parts, inbound, servers, 'prompts/list', { fresh })) {
@@ -122,54 +126,4 @@ export async function routePrompt(
     }
   }
   throw new GatewayError('MCP_PROMPT_NOT_FOUND');
-}
-
-/** Whose resource this is. One that two servers have is neither's, unless the address says whose. */
-export async function routeResource(
-  parts: EndpointParts,
-  inbound: Inbound,
-  endpoint: Endpoint,
-  address: string,
-): Promise<Routed> {
-  if (endpoint.kind === 'one') return { server: endpoint.server, name: address };
-  const wrapped = unwrapAddress(address);
-  if (wrapped) {
-    const server = parts.serverKeys.nameOf(inbound.principal.tenant, wrapped.key);
-    if (server === undefined) throw new GatewayError('MCP_RESOURCE_NOT_FOUND');
-    return { server, name: wrapped.address };
-  }
-  const servers = endpointServers(parts, inbound.principal, endpoint);
-  const lists = await loadItems(parts, inbound, servers, 'resources/list');
-  const owners = lists.flatMap(([server, listed]) =>
-    !('absence' in listed) && listed.items.some(({ uri }) => uri === address) ? [server] : [],
-  );
-  if (owners.length > 0) return only(owners, address);
-  const templates = await loadItems(parts, inbound, servers, 'resources/templates/list');
-  const fitting = templates.flatMap(([server, listed]) => {
-    if ('absence' in listed) return [];
-    const fits = listed.items.some(
-      ({ uriTemplate }) =>
-        typeof uriTemplate === 'string' &&
-        (uriTemplate === address || (isSpecific(uriTemplate) && fitsTemplate(uriTemplate, address))),
-    );
-    return fits ? [server] : [];
-  });
-  return only(fitting, address);
-}
-
-/** A template that fits every address would claim those of all other servers. */
-function isSpecific(template: string): boolean {
-  return /^[a-z][a-z0-9+.-]*:/i.test(template);
-}
-
-function only(servers: readonly Allowed[], address: string): Routed {
-  const [server, other] = servers;
-  if (!server) throw new GatewayError('MCP_RESOURCE_NOT_FOUND');
-  if (other) {
-    throw new GatewayError('MCP_RESOURCE_NOT_FOUND', {
-      detail:
-        'Several servers have a resource at this address. List the resources and use the address given there.',
-    });
-  }
-  return { server: server.name, name: address };
 }

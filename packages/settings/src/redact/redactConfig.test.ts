@@ -29,6 +29,7 @@ const shownKeys = new Set(
   customUserVars.*.title customUserVars.*.description customUserVars.*.sensitive
   access.users access.groups access.roles tools.include tools.exclude tools.readOnlyOnly
   mcpSettings.allowedDomains mcpSettings.allowedAddresses mcpSettings.operatorAddresses
+  endpoint.names endpoint.priority endpoint.allowedOrigins servers.*.key *.tools.* *.prompts.*
   mcpServers.placeholder mcpServers.use mcpServers.create mcpServers.share mcpServers.public mcpServers.configureObo
   trustCheckbox.label trustCheckbox.label.* trustCheckbox.subLabel trustCheckbox.subLabel.*
   admin.use admin.create admin.share admin.public admin.configureObo

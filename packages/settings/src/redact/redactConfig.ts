@@ -121,6 +121,10 @@ const document = fields({
   mcpServers: each(server),
   mcpSettings: fields({
     ...all(shown, 'allowedDomains', 'allowedAddresses', 'operatorAddresses'),
+    endpoint: fields({
+      ...all(shown, 'names', 'priority', 'allowedOrigins'),
+      servers: each(fields({ key: shown, ...all(each(shown), 'tools', 'prompts') })),
+    }),
     issuers: each(
       fields({
         ...all(shown, 'profile', 'pkce', 'resource', 'rotationGraceSeconds', 'revokeOnReplace'),
