@@ -6,6 +6,7 @@ import { describe, expect } from '@jest/globals';
 import {
   askedOf,
   askedOfServer,
+  askedOfTasks,
   excuse,
   excuseAcross,
   readResults,
@@ -65,13 +66,18 @@ describe('the conformance score', () => {
   verifies('conformance.score.server', 'all that is scored of a server is due', () => {
     const not_scored = [
       { scenario: 'tasks-lifecycle', leg: 'server' },
+      { scenario: 'tasks-status-notifications', leg: 'server' },
+      { scenario: 'json-schema', leg: 'server' },
       { scenario: 'auth/dpop', leg: 'client' },
     ];
+    expect(askedOfTasks({ client: [], server: ['ping'], not_scored })).toEqual([
+      { name: 'tasks-lifecycle', isScored: false, isDue: true },
+    ]);
     const asked = askedOfServer({ client: ['initialize'], server: ['ping', 'caching'], not_scored });
     expect(asked).toEqual([
       { name: 'ping', isScored: true, isDue: true },
       { name: 'caching', isScored: true, isDue: true },
-      { name: 'tasks-lifecycle', isScored: false, isDue: false },
+      { name: 'json-schema', isScored: false, isDue: false },
     ]);
     const results = new Map([
       ['ping', { checks: [check('SUCCESS')], end: null }],

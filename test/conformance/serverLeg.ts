@@ -5,10 +5,12 @@ import { firstLine } from './children.ts';
 import { printVerdicts } from './report.ts';
 import {
   askedOfServer,
+  askedOfTasks,
   excuse,
   excuseAcross,
   readServerResults,
   scoreServer,
+  type Result,
   type Verdict,
 } from './score.ts';
 import { home, requirementsOf, root, runSuite } from './suite.ts';
@@ -29,10 +31,11 @@ export async function runServerLeg(revisions: readonly string[]): Promise<boolea
     { cwd: root, stdio: ['pipe', 'pipe', 'inherit'] },
   );
   try {
-    const urls = JSON.parse(await firstLine(fixtures)) as Record<'legacy' | 'modern', string>;
+    const urls = JSON.parse(await firstLine(fixtures)) as Record<Era | 'tasks', string>;
     const gateway = await startBehindGateway({
       legacy: definition(urls.legacy),
       modern: definition(urls.modern),
+      tasks: definition(urls.tasks),
     });
     try {
       let passed = true;
@@ -46,6 +49,7 @@ export async function runServerLeg(revisions: readonly string[]): Promise<boolea
         const across = excuse(await judge(revision, gateway.urlOf(other), `across-${other}`), direct);
         const crossed = excuseAcross(across, other);
         passed = printVerdicts(`MCP ${revision}, the ${other} server behind the gateway`, crossed) && passed;
+        passed = (await tasksOf(revision, urls.tasks, gateway.urlOf('tasks'))) && passed;
       }
       return passed;
     } finally {
@@ -54,6 +58,26 @@ export async function runServerLeg(revisions: readonly string[]): Promise<boolea
   } finally {
     fixtures.kill();
   }
+}
+
+/** What the suite asks of servers with tasks, where a revision has them: the server alone, then behind the gateway. */
+async function tasksOf(revision: string, direct: string, through: string): Promise<boolean> {
+  const asked = askedOfTasks(requirementsOf(revision));
+  if (asked.length === 0) return true;
+  const judgeAll = async (url: string, where: string) => {
+    const results = new Map<string, Result>();
+    for (const { name } of asked) {
+      const options = ['--url', url, '--scenario', name, '--spec-version', revision, '--force'];
+      const out = await runSuite('server', options, `server-${revision}-${where}-${name}`);
+      for (const [found, result] of readServerResults(out)) results.set(found, result);
+    }
+    return scoreServer(asked, results);
+  };
+  printVerdicts(`Tasks of ${revision}, the server alone`, await judgeAll(direct, 'tasks-direct'));
+  return printVerdicts(
+    `Tasks of ${revision}, the same behind the gateway`,
+    await judgeAll(through, 'tasks-gateway'),
+  );
 }
 
 /** The suite lets servers ask for everything. */

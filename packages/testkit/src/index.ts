@@ -2,6 +2,7 @@ export { eventually } from './eventually.ts';
 export { aPrincipal } from './aPrincipal.ts';
 export { createFakeClock, type FakeClock } from './fakeClock.ts';
 export { scriptedHttpServer } from './mcp/scriptedHttpServer.ts';
+export { declaresTasks, scriptedTasks, tasksExtension, type ScriptedTasks } from './mcp/scriptedTasks.ts';
 export {
   scriptedError,
   type ScriptedCall,

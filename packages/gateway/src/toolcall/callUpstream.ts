@@ -5,6 +5,7 @@ import type { Answer, HeaderValues, Json, RequestOptions, Upstream } from '../up
 import type { UpstreamTarget } from '../upstream/target.ts';
 import type { Inbound, TraceContext } from './call.ts';
 import { askedBack, dialogueOf, withoutKind, withRetry } from './dialogue.ts';
+import { begunTask, requireTasks } from './begunTask.ts';
 import { maskTokens } from './maskPresented.ts';
 import { heardOf } from './heardOf.ts';
 import type { Ready } from './obtainCredential.ts';
@@ -36,6 +37,8 @@ export async function callUpstream(
       : upstream.request(method, params, options);
     return maskTokens(answerWithoutOurMeta(await asked), ready);
   } catch (error) {
+    const task = inbound.peer && begunTask(error, ready, { method, params }, inbound.peer, lease.upstream);
+    if (task) return task;
     failure = error;
     const questions = inbound.peer && askedBack(error, ready, method, inbound);
     if (!questions) throw error;
@@ -54,7 +57,8 @@ async function conversing(
   inbound: Inbound,
 ): Promise<Answer> {
   const { era } = upstream.claims;
-  const dialogue = dialogueOf(ready, method, inbound, era);
+  requireTasks(method, upstream);
+  const dialogue = dialogueOf(ready, method, inbound, upstream.claims);
   const answer = await upstream.request(method, withRetry(params, inbound, era), {
     ...options,
     ...(dialogue && { dialogue }),

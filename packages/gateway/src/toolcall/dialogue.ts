@@ -1,7 +1,8 @@
 import { GatewayError } from '../errors/gatewayError.ts';
 import { withoutOurMeta } from '../shaping/withoutOurMeta.ts';
 import { bridgeable, mayAsk, type Dialogue } from '../upstream/dialogue.ts';
-import type { Answer, Era, Json } from '../upstream/upstream.ts';
+import { isTaskMethod, namesTasks, tasksDeclared } from '../upstream/tasks.ts';
+import type { Answer, Era, Json, ServerClaims } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import type { Inbound, InboundPeer } from './call.ts';
 import { linksOf, linksResult } from './links.ts';
@@ -19,9 +20,18 @@ const URL_ELICITATION_REQUIRED = -32_042;
  * What this server may ask of this caller while the request runs; undefined where nobody can be asked. How it asks is of
  * its own era, whichever era the caller is of.
  */
-export function dialogueOf(ready: Ready, method: string, { peer }: Inbound, era: Era): Dialogue | undefined {
-  if (!peer || !DIALOGUES.has(method)) return undefined;
-  if (era === 'modern') return { era, capabilities: capabilitiesOf(ready, peer, method) };
+export function dialogueOf(
+  ready: Ready,
+  method: string,
+  { peer }: Inbound,
+  claims: ServerClaims,
+): Dialogue | undefined {
+  if (!peer || !(DIALOGUES.has(method) || isTaskMethod(method))) return undefined;
+  const { era } = claims;
+  if (era === 'modern') {
+    const own = capabilitiesOf(ready, peer, method);
+    return { era, capabilities: takesTasks(peer, method, claims) ? { ...own, ...tasksDeclared } : own };
+  }
   const { ask } = peer;
   if (!ask) return undefined;
   return {
@@ -29,6 +39,21 @@ export function dialogueOf(ready: Ready, method: string, { peer }: Inbound, era:
     capabilities: bridgeable(peer.capabilities, ready.server.settings.relay),
     ask: (asked, params, signal) => ask(asked, presentable(asked, params, ready), signal),
   };
+}
+
+/** Whether this caller may get a task from this server: both of them said that they know the extension. */
+export function takesTasks(
+  { era, capabilities }: InboundPeer,
+  method: string,
+  claims: Pick<ServerClaims, 'era' | 'capabilities'>,
+): boolean {
+  return (
+    era === 'modern' &&
+    (method === 'tools/call' || isTaskMethod(method)) &&
+    namesTasks(capabilities) &&
+    claims.era === 'modern' &&
+    namesTasks(claims.capabilities)
+  );
 }
 
 /** A legacy caller of a tool is told of a page in the result when it cannot be sent there: that one may be asked for. */
@@ -103,23 +128,33 @@ function pagesFirst(elicitations: readonly Json[]): Answer {
 function inputRequired(result: Json, capabilities: Json, ready: Ready): Answer | undefined {
   const { inputRequests = {}, requestState } = result;
   if (!isObject(inputRequests)) return undefined;
+  const asked = presentedQuestions(inputRequests, capabilities, ready);
+  const isEmpty = asked && Object.keys(asked).length === 0;
+  if (!asked || (isEmpty && requestState === undefined)) return undefined;
+  const whole = isEmpty ? result : { ...result, inputRequests: asked };
+  const masked = maskJson(withoutOurMeta(whole), ready);
+  // The server's own, for the server alone: it goes back byte for byte.
+  const told = requestState === undefined ? masked : { ...masked, requestState };
+  return { result: told, json: undefined, asksBack: true };
+}
+
+/** The questions as they are passed on; undefined when this caller cannot or may not be asked one of them: then none is. */
+export function presentedQuestions(
+  inputRequests: Json,
+  capabilities: Json,
+  ready: Ready,
+): Readonly<Record<string, Json>> | undefined {
   const questions = Object.entries(inputRequests);
-  if (questions.length > MOST_QUESTIONS || (questions.length === 0 && requestState === undefined))
-    return undefined;
+  if (questions.length > MOST_QUESTIONS) return undefined;
   const asked: Record<string, Json> = {};
   for (const [id, question] of questions) {
     if (!isObject(question)) return undefined;
     const { method, params: given } = question;
     const params = isObject(given) ? given : {};
-    // It asks for what this caller cannot or may not be asked: then nothing of it is passed on.
     if (typeof method !== 'string' || !mayAsk(capabilities, method, params)) return undefined;
     asked[id] = { ...question, ...(given !== undefined && { params: presentable(method, params, ready) }) };
   }
-  const whole = questions.length === 0 ? result : { ...result, inputRequests: asked };
-  const masked = maskJson(withoutOurMeta(whole), ready);
-  // The server's own, for the server alone: it goes back byte for byte.
-  const told = requestState === undefined ? masked : { ...masked, requestState };
-  return { result: told, json: undefined, asksBack: true };
+  return asked;
 }
 
 /** What the caller would have to declare; nothing where that would not help, because we do not pass all of it on. */
@@ -127,9 +162,14 @@ function undeclared({ detail: { rpc } }: UpstreamError, { server }: Ready): Json
   const wanted =
     rpc?.code === CAPABILITY_MISSING && isObject(rpc.data) ? rpc.data['requiredCapabilities'] : undefined;
   if (!isObject(wanted)) return undefined;
-  const passed = bridgeable(wanted, server.settings.relay);
+  const passed = { ...bridgeable(wanted, server.settings.relay), ...(wantsTasks(wanted) && tasksDeclared) };
   const names = Object.keys(wanted);
   return names.length > 0 && names.every((name) => name in passed) ? passed : undefined;
+}
+
+/** That extension and no other: what else is wanted we do not pass on. */
+function wantsTasks(wanted: Json): boolean {
+  return namesTasks(wanted) && Object.keys(wanted['extensions'] as Json).length === 1;
 }
 
 /** Where a caller is to be sent first (-32042), as far as they may be sent there. */

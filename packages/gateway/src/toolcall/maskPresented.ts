@@ -1,4 +1,4 @@
-import type { RemoteTarget, UpstreamTarget } from '../upstream/target.ts';
+import type { UpstreamTarget } from '../upstream/target.ts';
 import type { Answer, Json } from '../upstream/upstream.ts';
 import type { Ready } from './obtainCredential.ts';
 import { bearerOf } from './recoverFromRefusal.ts';
@@ -18,8 +18,9 @@ export function maskPresented(text: string, ready: Ready): string {
 }
 
 /** All that a server was shown in one conversation, for whoever masks more than one text. */
-export function shownTo(target: RemoteTarget): readonly string[] {
-  return worthMasking([...presented(target), ...(target.bearer?.shown() ?? [])]);
+export function shownTo(target: UpstreamTarget): readonly string[] {
+  const tokens = target.type === 'stdio' ? [] : (target.bearer?.shown() ?? []);
+  return worthMasking([...presented(target), ...tokens]);
 }
 
 export function mask(text: string, shown: readonly string[]): string {

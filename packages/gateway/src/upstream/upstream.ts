@@ -52,6 +52,21 @@ export interface Answer {
   readonly json: string | undefined;
   /** It is no result yet but questions to the caller (`input_required`), who comes again with the answers. */
   readonly asksBack?: true;
+  /** It is no result yet but a task at the server, which its caller asks after. */
+  readonly task?: BegunTask;
+}
+
+/** All that it takes to ask after a task later, in whichever process. */
+export interface BegunTask {
+  readonly server: string;
+  readonly serverId: string;
+  readonly tool: string;
+  /** As the server calls it. */
+  readonly id: string;
+  /** Which of the caller's own credentials it was begun with, by its label, where it was one of several. */
+  readonly credential?: string;
+  /** How long the server keeps it, as it says now; null: for ever. */
+  readonly ttlMs: number | null;
 }
 
 export interface Notice {

@@ -21,6 +21,8 @@ const reasons = {
   input_required: ['refused', 'MCP_DIALOGUE_UNSUPPORTED'],
   /** -32020, -32021, -32022: it did not take the request in the form we sent. */
   header_mismatch: ['refused', 'MCP_PROTOCOL_ERROR'],
+  /** It began a task instead of answering: against the protocol, unless the caller declared that it takes one. */
+  task: ['failed', 'MCP_PROTOCOL_ERROR'],
   /** A JSON-RPC error in an answer of its own. */
   rpc_error: ['failed', 'MCP_PROTOCOL_ERROR'],
   timeout: ['unknown', 'MCP_TIMEOUT'],
@@ -63,7 +65,7 @@ export interface UpstreamErrorDetail {
   readonly redirectedTo?: string;
   /** The server's own error. Its text may hold anything; it never goes into a log. */
   readonly rpc?: { readonly code: number; readonly message: string; readonly data?: unknown };
-  /** The result of an `input_required` answer. */
+  /** The result of an `input_required` answer, or of one that is a task. */
   readonly result?: Json;
   readonly cause?: unknown;
 }

@@ -10,6 +10,9 @@ const NAMED: Record<string, string> = {
   'tools/call': 'name',
   'prompts/get': 'name',
   'resources/read': 'uri',
+  'tasks/get': 'taskId',
+  'tasks/update': 'taskId',
+  'tasks/cancel': 'taskId',
 };
 const CACHED = /^(server\/discover|.*\/list|resources\/read)$/;
 

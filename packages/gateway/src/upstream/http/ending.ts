@@ -1,3 +1,4 @@
+import { Roster } from '@behalf/kernel';
 import { UpstreamError } from '../upstreamError.ts';
 import type { InFlight } from './patience.ts';
 
@@ -11,7 +12,7 @@ export interface Ending {
 }
 
 export function createEnding(): Ending {
-  const inFlight: InFlight = new Set();
+  const inFlight: InFlight = new Roster();
   let listeners: (() => void)[] = [];
   let over = false;
   return {
@@ -42,5 +43,5 @@ export function createEnding(): Ending {
 
 /** Requests in the air may have reached the server: nobody may take them for not sent. */
 export function interrupt({ inFlight }: Ending): void {
-  for (const stop of [...inFlight]) stop(new UpstreamError('reset'));
+  for (const stop of inFlight) stop(new UpstreamError('reset'));
 }

@@ -1,3 +1,4 @@
+import { Roster } from '@behalf/kernel';
 import { createQuestions, type Questions } from '../askPeer.ts';
 import type { Dialogue } from '../dialogue.ts';
 import type { UpstreamParts } from '../parts.ts';
@@ -71,7 +72,7 @@ export function createLegacyUpstream(
     const limits = { signal: closing.signal, timeoutMs, totalMs: timeoutMs };
     const headers = { ...target.headers, ...presented };
     try {
-      const handshake = await waitFor({ clock, inFlight: new Set() }, limits, nothing, (waiting) =>
+      const handshake = await waitFor({ clock, inFlight: new Roster() }, limits, nothing, (waiting) =>
         legacyHandshake(target, { headers, bearer: by }, parts, { waiting, timeoutMs, relay }),
       );
       const session = toSession(handshake, target.headers);

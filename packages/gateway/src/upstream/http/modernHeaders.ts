@@ -7,19 +7,23 @@ const named: ReadonlyMap<string, string> = new Map([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],
   ['resources/read', 'uri'],
+  ['tasks/get', 'taskId'],
+  ['tasks/update', 'taskId'],
+  ['tasks/cancel', 'taskId'],
 ]);
 
 /** What a modern request repeats of its body, so that a proxy can route it without reading the body. */
 export function modernHeaders(method: string, params: Json): HeaderValues {
   const field = named.get(method);
   const name = field === undefined ? undefined : params[field];
-  return {
+  const headers: Record<string, string> = {
     'content-type': 'application/json',
     accept: 'application/json, text/event-stream',
     'mcp-protocol-version': MODERN_VERSION,
     'mcp-method': encodeHeaderValue(method),
-    ...(typeof name === 'string' && { 'mcp-name': encodeHeaderValue(name) }),
   };
+  if (typeof name === 'string') headers['mcp-name'] = encodeHeaderValue(name);
+  return headers;
 }
 
 const PLAIN = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/;

@@ -1,5 +1,5 @@
 import { SERVER_INFO_META_KEY } from '@modelcontextprotocol/client';
-import { abortReason } from '@behalf/kernel';
+import { abortReason, Roster } from '@behalf/kernel';
 import type { UpstreamParts } from '../parts.ts';
 import type { OpenOptions, RemoteTarget } from '../target.ts';
 import type { Json, ServerClaims } from '../upstream.ts';
@@ -29,7 +29,7 @@ export async function negotiate(
   eras: EraVerdicts,
 ): Promise<Opening> {
   const limits = { signal: options.signal, timeoutMs: options.initTimeoutMs, totalMs: options.initTimeoutMs };
-  const inFlight: InFlight = new Set();
+  const inFlight: InFlight = new Roster();
   const nothing = () => undefined;
   try {
     return await waitFor({ clock: parts.clock, inFlight }, limits, nothing, (waiting) =>

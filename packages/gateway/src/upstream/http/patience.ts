@@ -1,11 +1,18 @@
-import { abortReason, LightCancellation, type Cancel, type Cancellation, type Clock } from '@behalf/kernel';
+import {
+  abortReason,
+  LightCancellation,
+  type Cancel,
+  type Cancellation,
+  type Clock,
+  type Roster,
+} from '@behalf/kernel';
 import { DIALOGUE_MS } from '../askPeer.ts';
 import type { Token } from '../target.ts';
 import type { RequestOptions } from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
 
 /** Requests in the air; each is ended by calling it. */
-export type InFlight = Set<(error: UpstreamError) => void>;
+export type InFlight = Roster<(error: UpstreamError) => void>;
 
 /** What the work behind a request may know of the one who waits for it. */
 export interface Waiting {
@@ -52,7 +59,7 @@ export function waitFor<T>(
     function finish(): void {
       over = true;
       cancelTimer();
-      inFlight.delete(stop);
+      inFlight.leave(seat, stop);
       signal.removeEventListener('abort', onAbort);
     }
     function stop(error: Error, why?: string): void {
@@ -74,7 +81,7 @@ export function waitFor<T>(
     }
 
     cancelTimer = clock.timer(Math.min(timeoutMs, totalMs), look);
-    inFlight.add(stop);
+    const seat = inFlight.enter(stop);
     signal.addEventListener('abort', onAbort);
     const waiting: Waiting = {
       signal: exchange,

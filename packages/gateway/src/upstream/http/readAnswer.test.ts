@@ -69,18 +69,26 @@ describe('the text of an answer', () => {
     expect(readAtOnce('{"result":{},"id":8,"jsonrpc":"2.0","id":7}', 7, 'legacy')).toBeUndefined();
   });
 
-  verifies('http.answer.result-type', 'a modern result is whole, wants input, or is not understood', () => {
-    const read = (result: object) =>
-      readAtOnce(`{"jsonrpc":"2.0","id":7,"result":${JSON.stringify(result)}}`, 7, 'modern');
-    expect(read({ resultType: 'complete', a: 1 })?.result).toEqual({ resultType: 'complete', a: 1 });
-    expect(read({ a: 1 })?.result).toEqual({ a: 1 });
-    expect(reasonOf(() => read({ resultType: 'input_required', requestState: 's' }))).toBe('input_required');
-    expect(reasonOf(() => read({ resultType: 'task' }))).toBe('garbage');
-    expect(reasonOf(() => read({ resultType: 3 }))).toBe('garbage');
-    try {
-      read({ resultType: 'input_required', requestState: 's' });
-    } catch (error) {
-      expect((error as UpstreamError).detail.result).toMatchObject({ requestState: 's' });
-    }
-  });
+  verifies(
+    'http.answer.result-type',
+    'a modern result is whole, wants input, is a task, or is not understood',
+    () => {
+      const read = (result: object) =>
+        readAtOnce(`{"jsonrpc":"2.0","id":7,"result":${JSON.stringify(result)}}`, 7, 'modern');
+      expect(read({ resultType: 'complete', a: 1 })?.result).toEqual({ resultType: 'complete', a: 1 });
+      expect(read({ a: 1 })?.result).toEqual({ a: 1 });
+      expect(reasonOf(() => read({ resultType: 'input_required', requestState: 's' }))).toBe(
+        'input_required',
+      );
+      // Whether the caller takes one is decided where that is known.
+      expect(reasonOf(() => read({ resultType: 'task' }))).toBe('task');
+      expect(reasonOf(() => read({ resultType: 'later' }))).toBe('garbage');
+      expect(reasonOf(() => read({ resultType: 3 }))).toBe('garbage');
+      try {
+        read({ resultType: 'input_required', requestState: 's' });
+      } catch (error) {
+        expect((error as UpstreamError).detail.result).toMatchObject({ requestState: 's' });
+      }
+    },
+  );
 });

@@ -64,6 +64,7 @@ function complete(result: Json, json: string | undefined, era: Era): Answer {
   if (era === 'modern') {
     const kind = result['resultType'];
     if (kind === 'input_required') throw new UpstreamError('input_required', { result });
+    if (kind === 'task') throw new UpstreamError('task', { result });
     if (kind !== undefined && kind !== 'complete') throw new UpstreamError('garbage');
   }
   return { result, json };

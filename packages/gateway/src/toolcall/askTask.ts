@@ -1,0 +1,101 @@
+import { createPurse } from '../credentials/obo/oboTokens.ts';
+import { GatewayError } from '../errors/gatewayError.ts';
+import { toolVerdict, type PolicyParts } from '../policy/toolOffered.ts';
+import type { TaskMethod } from '../upstream/tasks.ts';
+import type { Answer, BegunTask, Json } from '../upstream/upstream.ts';
+import { ask, enter, prepare, type AskParts } from './askServer.ts';
+import type { Inbound } from './call.ts';
+import type { Question } from './callUpstream.ts';
+import type { Allowed } from './checkAccess.ts';
+import { holderKey, loadTools, type LoadParts, type Obtain } from './loadTools.ts';
+import { toldOf } from './readServer.ts';
+import { recordAudit, requireRoom, type AuditParts, type Trail } from './recordAudit.ts';
+import { mayRepeat } from './recoverFromRefusal.ts';
+import { notFoundError } from './rpcResult.ts';
+import { taskTold } from './taskTold.ts';
+
+export interface TaskParts extends AskParts, LoadParts, AuditParts, PolicyParts {}
+
+/** What somebody wants of a task that a call of theirs became. Whose task it is, the door has made sure of. */
+export interface TaskAsked {
+  readonly method: TaskMethod;
+  readonly task: Omit<BegunTask, 'ttlMs'>;
+  /** Answers to what the task asked. */
+  readonly inputResponses?: Json;
+}
+
+const actions = {
+  'tasks/get': 'task.get',
+  'tasks/update': 'task.update',
+  'tasks/cancel': 'task.cancel',
+} as const;
+
+/**
+ * Asks after a task, on the same way as a tool is called: hours may have passed, so everything is asked anew, whether they
+ * may use the server and whether the tool exists for them, and the credential is obtained anew. Whatever is not so any
+ * more is told like a task that never was.
+ */
+export function askTask(parts: TaskParts, asked: TaskAsked, inbound: Inbound): Promise<Answer> {
+  const { method, task } = asked;
+  const { server, tool } = task;
+  return recordAudit(parts, inbound, { action: actions[method], server, tool }, (trail) =>
+    walk(parts, asked, { ...inbound, credential: task.credential }, trail),
+  );
+}
+
+async function walk(
+  parts: TaskParts,
+  { method, task, inputResponses }: TaskAsked,
+  inbound: Inbound,
+  trail: Trail,
+): Promise<Answer> {
+  const server = enter(parts, inbound, task.server, 'MCP_TASK_NOT_FOUND');
+  // One that was made anew under the same name is another.
+  if (server.id !== task.serverId) throw unknown();
+  trail.server = server;
+  requireRoom(parts, server, trail);
+  const purse = createPurse();
+  const obtain: Obtain = (signal = inbound.signal) =>
+    prepare(parts, server, { ...inbound, signal }, { purse });
+  await requireOffered(parts, server, task.tool, inbound, obtain);
+  const question: Question = {
+    method,
+    params: { taskId: task.id, ...(inputResponses && { inputResponses }) },
+  };
+  try {
+    const ready = await obtain();
+    trail.isPrepared = true;
+    const answer = await ask(parts, ready, question, inbound, (error) =>
+      mayRepeat(error, server) ? question : undefined,
+    );
+    return taskTold(answer, ready, inbound);
+  } catch (error) {
+    // In the same words as for one that is nobody's.
+    throw notFoundError(error, 'MCP_TASK_NOT_FOUND') ? unknown(error) : toldOf(error, server);
+  }
+}
+
+/** What its user had to approve was approved when it was called; whether the tool exists for them is asked each time. */
+async function requireOffered(
+  parts: TaskParts,
+  server: Allowed,
+  name: string,
+  inbound: Inbound,
+  obtain: Obtain,
+): Promise<void> {
+  const { principal } = inbound;
+  let tool = parts.catalog.peek(server, holderKey(server, principal))?.find(name);
+  if (!tool) {
+    try {
+      tool = (await loadTools(parts, server, obtain, inbound, { refresh: 'if-old' })).find(name);
+    } catch (error) {
+      throw toldOf(error, server);
+    }
+  }
+  const verdict = tool ? toolVerdict(parts.policy(), principal, server, tool) : 'absent';
+  if (verdict === 'absent' || (verdict === 'ask' && principal.kind !== 'user')) throw unknown();
+}
+
+function unknown(cause?: unknown): GatewayError {
+  return new GatewayError('MCP_TASK_NOT_FOUND', { cause });
+}

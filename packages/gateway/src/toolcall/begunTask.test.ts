@@ -1,0 +1,37 @@
+import { scriptedTasks, tasksExtension, verifies } from '@behalf/testkit';
+import { afterEach, describe, expect } from '@jest/globals';
+import { askedPeer, relayRig, stopRelayRigs } from '../../test/relayRig.ts';
+import { rejection } from '../../test/toolcallRig.ts';
+
+afterEach(stopRelayRigs);
+
+const stubborn = {
+  name: 'slow',
+  handler: () => ({ resultType: 'task', taskId: 'own', status: 'working', ttlMs: 5 }),
+};
+
+describe('a server that begins a task', () => {
+  verifies('tasks.begun', 'for who takes one: all that it takes to ask after it', async () => {
+    const { call } = await relayRig({ ...scriptedTasks(), tools: [stubborn] });
+    const { peer } = askedPeer({}, { era: 'modern', capabilities: tasksExtension });
+    const { task } = await call('slow', { peer });
+    expect(task).toEqual({ server: 'odd', serverId: 'odd', tool: 'slow', id: 'own', ttlMs: 5 });
+  });
+
+  verifies('tasks.undeclared', 'for a caller with a session, whatever that one declared', async () => {
+    const { call, server } = await relayRig({ ...scriptedTasks(), tools: [stubborn] });
+    const { peer } = askedPeer({}, { capabilities: tasksExtension });
+    for (const by of [{ peer }, {}])
+      expect(await rejection(call('slow', by))).toMatchObject({ code: 'MCP_PROTOCOL_ERROR' });
+    expect(server.requests.some(({ text }) => text.includes('modelcontextprotocol/tasks'))).toBe(false);
+  });
+
+  verifies('tasks.once', 'is not asked a second time, whoever vouches for the tool', async () => {
+    const { call, server } = await relayRig(
+      { ...scriptedTasks(), tools: [stubborn] },
+      { definition: { idempotentTools: ['slow'] } },
+    );
+    expect(await rejection(call('slow', {}))).toMatchObject({ code: 'MCP_PROTOCOL_ERROR' });
+    expect(server.received('tools/call')).toHaveLength(1);
+  });
+});

@@ -1,0 +1,52 @@
+import { GatewayError } from '../errors/gatewayError.ts';
+import { withoutOurMeta } from '../shaping/withoutOurMeta.ts';
+import { isTaskMethod, namesTasks } from '../upstream/tasks.ts';
+import type { Answer, Json, Upstream } from '../upstream/upstream.ts';
+import { UpstreamError } from '../upstream/upstreamError.ts';
+import type { InboundPeer } from './call.ts';
+import { takesTasks } from './dialogue.ts';
+import { maskJson } from './maskPresented.ts';
+import type { Ready } from './obtainCredential.ts';
+
+/** Its caller carries it around in a header, sealed. */
+const LONGEST_ID = 2_048;
+
+/**
+ * The task that a server began instead of answering, for a caller who takes one. Undefined otherwise: then it is an
+ * error, as every answer of a kind that was not asked for.
+ */
+export function begunTask(
+  error: unknown,
+  ready: Ready,
+  { method, params }: { readonly method: string; readonly params: Json },
+  peer: InboundPeer,
+  { claims }: Pick<Upstream, 'claims'>,
+): Answer | undefined {
+  if (!(error instanceof UpstreamError) || error.reason !== 'task') return undefined;
+  // What asks after a task begins none.
+  if (method !== 'tools/call' || !takesTasks(peer, method, claims)) return undefined;
+  const result = error.detail.result ?? {};
+  const { taskId: id, ttlMs } = result;
+  if (typeof id !== 'string' || id === '' || id.length > LONGEST_ID) return undefined;
+  const { server } = ready;
+  const credential = 'holder' in ready ? ready.credential : undefined;
+  return {
+    result: maskJson(withoutOurMeta(result), ready),
+    json: undefined,
+    task: {
+      server: server.name,
+      serverId: server.id,
+      tool: String(params['name']),
+      id,
+      ...(credential !== undefined && { credential }),
+      ttlMs: typeof ttlMs === 'number' ? ttlMs : null,
+    },
+  };
+}
+
+/** A server that does not have the extension (any more) has no tasks, and another era means something else by these methods. */
+export function requireTasks(method: string, { claims }: Pick<Upstream, 'claims'>): void {
+  if (!isTaskMethod(method)) return;
+  if (claims.era !== 'modern' || !namesTasks(claims.capabilities))
+    throw new GatewayError('MCP_TASK_NOT_FOUND');
+}

@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto';
+import {
+  scriptedError,
+  type ScriptedCall,
+  type ScriptedOptions,
+  type ScriptedTool,
+} from './scriptedTypes.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+export const TASKS = 'io.modelcontextprotocol/tasks';
+/** As both sides say that they know it. */
+export const tasksExtension = { extensions: { [TASKS]: {} } };
+const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
+
+/** What a modern scripted server needs for tasks, and what a test does with them. */
+export interface ScriptedTasks extends Pick<ScriptedOptions, 'capabilities' | 'methods'> {
+  readonly era: 'modern';
+  readonly tools: readonly ScriptedTool[];
+  /** By the server's own id. What is written here is what the next `tasks/get` says. */
+  readonly tasks: Map<string, Json>;
+  /** Responses that came, in order. */
+  readonly responses: Json[];
+}
+
+/** Whether the client declared the extension with this very request. */
+export function declaresTasks({ params }: Pick<ScriptedCall, 'params'>): boolean {
+  const meta = params['_meta'] as Json | undefined;
+  const declared = (meta?.[CAPABILITIES] as Json | undefined)?.['extensions'] as Json | undefined;
+  return declared?.[TASKS] !== undefined;
+}
+
+/** A server whose tool `slow` becomes a task for who takes one; for others it answers at once. */
+export function scriptedTasks(): ScriptedTasks {
+  const tasks = new Map<string, Json>();
+  const responses: Json[] = [];
+  const at = new Date(0).toISOString();
+
+  function begin(): Json {
+    const taskId = randomUUID();
+    const task = {
+      taskId,
+      status: 'working',
+      createdAt: at,
+      lastUpdatedAt: at,
+      ttlMs: 60_000,
+      pollIntervalMs: 5,
+    };
+    tasks.set(taskId, task);
+    return { ...task, resultType: 'task' };
+  }
+
+  function known(method: (task: Json, params: Json) => Json) {
+    return (params: Json, call: ScriptedCall) => {
+      if (!declaresTasks(call))
+        throw scriptedError(-32021, 'Undeclared', { requiredCapabilities: tasksExtension }, 400);
+      const task = tasks.get(String(params['taskId']));
+      if (!task) throw scriptedError(-32602, 'Failed to retrieve task: Task not found');
+      return method(task, params);
+    };
+  }
+
+  return {
+    era: 'modern',
+    capabilities: { tools: {}, ...tasksExtension },
+    tasks,
+    responses,
+    tools: [
+      {
+        name: 'slow',
+        handler: (_args, call) =>
+          declaresTasks(call) ? begin() : { content: [{ type: 'text', text: 'at once' }] },
+      },
+      { name: 'echo' },
+    ],
+    methods: {
+      'tasks/get': known((task) => task),
+      'tasks/update': known((task, { taskId, inputResponses }) => {
+        responses.push(inputResponses as Json);
+        const { inputRequests: _, ...rest } = task;
+        tasks.set(String(taskId), { ...rest, status: 'working' });
+        return {};
+      }),
+      'tasks/cancel': known((task, { taskId }) => {
+        tasks.set(String(taskId), { ...task, status: 'cancelled' });
+        return {};
+      }),
+    },
+  };
+}
