@@ -9,6 +9,7 @@ import { requirePeers } from './peerProcesses.ts';
 import { measurePeers } from './peers.ts';
 import { requireRedis } from './redis.ts';
 import { goalsOf, printReport, type PartReport, type Report } from './report.ts';
+import { measureSearch } from './search.ts';
 import { measureServers } from './servers.ts';
 import type { PartOptions } from './stage.ts';
 import { measureStart } from './start.ts';
@@ -26,6 +27,7 @@ const parts: Record<string, (options: PartOptions) => Promise<PartReport>> = {
   hang: measureHang,
   idle: measureIdle,
   lists: measureLists,
+  search: measureSearch,
   obo: measureObo,
   storm: measureStorm,
   web: measureWeb,

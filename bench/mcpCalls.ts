@@ -35,24 +35,31 @@ const META = 'io.modelcontextprotocol';
 const VERSION = '2026-07-28';
 
 /** A call that stands for itself. */
-export function modernCall({ url, headers }: McpAccess, tool: string, args: object): LoadRequest {
+export function modernCall(access: McpAccess, tool: string, args: object): LoadRequest {
+  return modernRequest(access, 'tools/call', { name: tool, arguments: args });
+}
+
+/** The same of any method. */
+export function modernRequest(
+  { url, headers }: McpAccess,
+  method: string,
+  params: { readonly name?: string; readonly [key: string]: unknown },
+): LoadRequest {
   const _meta = {
     [`${META}/protocolVersion`]: VERSION,
     [`${META}/clientCapabilities`]: {},
     [`${META}/clientInfo`]: { name: 'bench', version: '1.0.0' },
   };
+  const { pathname, search } = new URL(url);
   return {
-    path: new URL(url).pathname,
+    path: pathname + search,
     headers: {
       ...headers,
       accept: 'application/json, text/event-stream',
       'mcp-protocol-version': VERSION,
-      'mcp-method': 'tools/call',
-      'mcp-name': tool,
+      'mcp-method': method,
+      ...(params.name !== undefined && { 'mcp-name': params.name }),
     },
-    body: JSON.stringify({
-      ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
-      params: { name: tool, arguments: args, _meta },
-    }),
+    body: JSON.stringify({ ...{ jsonrpc: '2.0', id: 1, method }, params: { ...params, _meta } }),
   };
 }

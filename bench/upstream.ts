@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { largeCatalog } from '@behalf/testkit/catalog';
 
 /**
  * The bare MCP server behind everything that is measured, in a process of its own: JSON answers, no stream, no
  * framework. `/legacy...` keeps sessions (2025-11-25), `/modern...` keeps nothing (2026-07-28); whatever follows is
  * ignored, so that a thousand servers can be one process; but `/guarded/x` wants a bearer token that begins with x, and
- * `/many` lists a thousand tools.
+ * `/many` lists a thousand tools, `/catalog/x` those of the server x of the large catalog.
  * `GET /counts` tells what came in.
  */
 const counts = { requests: 0, initialized: 0, calls: 0, hanging: 0, wrong: 0 };
@@ -24,6 +25,9 @@ const manyTools = Array.from({ length: 1_000 }, (_, i) => ({
   description: `Number ${i} of a thousand tools, with a sentence about what it does.`,
   inputSchema: { type: 'object', properties: { text }, required: ['text'] },
 }));
+const catalog = new Map<string | undefined, readonly object[]>(
+  largeCatalog().map(({ name, tools: own }) => [name, own]),
+);
 const big = 'x'.repeat(1_000_000);
 const lines = Array.from(
   { length: 2_000 },
@@ -41,7 +45,11 @@ interface Message {
   params?: { name?: string; arguments?: { text?: string }; protocolVersion?: string };
 }
 
-function resultOf({ method, params }: Message, modern: boolean, many: boolean): object | undefined {
+function resultOf(
+  { method, params }: Message,
+  modern: boolean,
+  listed: readonly object[],
+): object | undefined {
   const kept = modern ? { resultType: 'complete', ttlMs: 60_000, cacheScope: 'private' } : {};
   switch (method) {
     case 'initialize':
@@ -55,7 +63,7 @@ function resultOf({ method, params }: Message, modern: boolean, many: boolean): 
         _meta: { 'io.modelcontextprotocol/serverInfo': serverInfo },
       };
     case 'tools/list':
-      return { ...kept, tools: many ? manyTools : tools };
+      return { ...kept, tools: listed };
     case 'tools/call': {
       counts.calls += 1;
       const said = long.get(params?.name) ?? params?.arguments?.text ?? '';
@@ -67,6 +75,10 @@ function resultOf({ method, params }: Message, modern: boolean, many: boolean): 
     default:
       return undefined;
   }
+}
+
+function toolsAt(url: string): readonly object[] {
+  return url.endsWith('/many') ? manyTools : (catalog.get(url.split('/catalog/')[1]) ?? tools);
 }
 
 function answer(request: IncomingMessage, response: ServerResponse, body: string): void {
@@ -104,8 +116,7 @@ function answer(request: IncomingMessage, response: ServerResponse, body: string
     counts.wrong += 1;
   }
   const legacyProbe = !modern && message.method === 'server/discover';
-  const many = request.url?.endsWith('/many') === true;
-  const result = legacyProbe ? undefined : resultOf(message, modern, many);
+  const result = legacyProbe ? undefined : resultOf(message, modern, toolsAt(request.url ?? ''));
   const headers: Record<string, string> = { 'content-type': 'application/json' };
   if (message.method === 'initialize') {
     counts.initialized += 1;

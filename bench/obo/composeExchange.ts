@@ -82,7 +82,7 @@ export async function composeExchange(users: number): Promise<ComposedExchange> 
   });
   const absent = async () => ({ kind: 'absent' as const });
   const subjects = createSubjectSource({
-    login: { issuer: ISSUER, tokens: { current: absent, renewed: absent } },
+    login: { issuer: ISSUER, tokens: { current: absent, renewed: absent, lend: absent } },
     sessions: { list: async () => [] },
     ...{ users: store.users, changes, clock },
   });

@@ -34,7 +34,12 @@ describe('a sign-in that is needed in the middle of a dialogue', () => {
       given,
       call: async (params: Json = {}): Promise<Json> => {
         const asked: Asked = {
-          ...{ caller: aPrincipal(), params: { name: 'x', ...params }, endpoint: { kind: 'all' }, id: 1 },
+          ...{
+            caller: aPrincipal(),
+            params: { name: 'x', ...params },
+            endpoint: { kind: 'all', search: false },
+            id: 1,
+          },
           ...{ era: 'modern', version: '2026-07-28', method: 'tools/call', logLevel: undefined },
           ...{ capabilities: { elicitation: { form: {}, url: {} } }, session: undefined, headers: {} },
           ...{ signal: new AbortController().signal, reply: {} as never },

@@ -2,11 +2,12 @@ import { GatewayError, type Answer, type Inbound, type Json } from '@behalf/gate
 import { createObserving } from '../../rest/mcp/observing.ts';
 import type { Asked } from '../asked.ts';
 import { authNeeded, signInOf } from '../authNeeded.ts';
+import { endpointKey } from '../doorEndpoint.ts';
 import { canBeAsked, mcpInbound } from '../mcpInbound.ts';
 import { isObject } from '../message.ts';
 import { RpcFault, rpcCode } from '../rpcFault.ts';
 import type { State, StatedRequest } from '../requestState.ts';
-import { endpointKey, type MethodParts, type Watched, type Work } from './methodParts.ts';
+import type { MethodParts, Watched, Work } from './methodParts.ts';
 
 /** Runs one request at one server, and writes what came back as the client's era has it. */
 export interface CallMethod {
@@ -21,7 +22,7 @@ interface Given {
 }
 
 export function createCallMethod(parts: MethodParts): CallMethod {
-  const { results, states, asking, parking, requestIds } = parts;
+  const { results, states, asking, parking, taskIds, requestIds } = parts;
   const observe = createObserving(parts);
 
   /** The text of what it came to. */
@@ -45,6 +46,10 @@ export function createCallMethod(parts: MethodParts): CallMethod {
     const { result } = answer;
     const signIn = signInOf(result);
     if (signIn) return authNeeded(parts, asked, { server, state, seal, answer, signIn });
+    if (answer.task) {
+      const taskId = taskIds.seal(caller, endpointKey(asked.endpoint), answer.task);
+      return results.task({ ...result, taskId });
+    }
     if (answer.asksBack) return results.inputRequired(withOurState(result, seal));
     return results.passed(era, answer);
   }
@@ -94,7 +99,7 @@ export function createCallMethod(parts: MethodParts): CallMethod {
 
 const NO_STATE: State = {};
 
-function areResponses(given: unknown): given is Json {
+export function areResponses(given: unknown): given is Json {
   return isObject(given) && Object.values(given).every(isObject);
 }
 

@@ -1,6 +1,7 @@
-import { connectPage, type EndpointList, type MissingServer } from '@behalf/gateway';
+import { connectPage, type EndpointList, type Json, type MissingServer } from '@behalf/gateway';
 import type { Asked } from '../asked.ts';
-import { endpointKey, type MethodParts } from './methodParts.ts';
+import { endpointKey } from '../doorEndpoint.ts';
+import type { MethodParts } from './methodParts.ts';
 
 /** For how long a list may be kept by a client that hears of changes. */
 const FOLLOWED_MS = 60_000;
@@ -17,7 +18,7 @@ export function listResult(
 ): string {
   const list = { endpoint: endpointKey(endpoint), method, items };
   const page = takePage(caller, list, params['cursor']);
-  const notices = missing.map((one) => notice(one, base()));
+  const notices = missingNotices(missing, base());
   return results.own(era, {
     [member]: page.items,
     ...(page.nextCursor !== undefined && { nextCursor: page.nextCursor }),
@@ -29,9 +30,10 @@ export function listResult(
   });
 }
 
-function notice({ server, state, code }: MissingServer, base: string) {
-  return {
+/** What clients are told of servers of which something is missing. */
+export function missingNotices(missing: readonly MissingServer[], base: string): Json[] {
+  return missing.map(({ server, state, code }) => ({
     ...{ server: server.name, state, code },
     ...(state !== 'unreachable' && { connectUrl: new URL(connectPage(server), base).href }),
-  };
+  }));
 }

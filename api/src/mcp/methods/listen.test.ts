@@ -8,6 +8,7 @@ import { createOpenStreams } from '../stream/openStreams.ts';
 import { createListen, type ListenParts } from './listen.ts';
 
 const caller = aPrincipal();
+const callers = { follow: () => () => undefined };
 const params = { notifications: { toolsListChanged: true } };
 
 describe('a subscription', () => {
@@ -20,7 +21,7 @@ describe('a subscription', () => {
   /** Somebody asks for one, and has perhaps left before it is begun. */
   async function ask(leaves: boolean, over: Partial<ListenParts> = {}) {
     const clock = createFakeClock();
-    const streams = createOpenStreams(clock);
+    const streams = createOpenStreams({ clock, callers });
     const client = new AbortController();
     const seen: { outcome?: unknown; lists: number } = { lists: 0 };
     const listen = createListen({
@@ -40,7 +41,7 @@ describe('a subscription', () => {
         }
         await listen(
           { ...exchange, signal: new LightCancellation() },
-          { caller, endpoint: { kind: 'all' }, id: 1, params },
+          { caller, endpoint: { kind: 'all', search: false }, id: 1, params, capabilities: {} },
         );
       };
       serve()

@@ -10,6 +10,7 @@ import { createMessageStream } from '../stream/messageStream.ts';
 import type { OpenStreams } from '../stream/openStreams.ts';
 import type { ReplyParts } from '../stream/reply.ts';
 import { metaKey } from '../versions.ts';
+import { requireTasks } from './tasks.ts';
 
 export interface ListenParts extends Pick<ReplyParts, 'clock' | 'headers'> {
   readonly results: ResultJson;
@@ -21,7 +22,7 @@ export interface ListenParts extends Pick<ReplyParts, 'clock' | 'headers'> {
 /** `subscriptions/listen`: a stream of what changes, of the kinds that were asked for. It ends when either side ends it. */
 export type Listen = (
   exchange: HotExchange,
-  asked: Pick<Asked, 'caller' | 'endpoint' | 'id' | 'params'>,
+  asked: Pick<Asked, 'caller' | 'endpoint' | 'id' | 'params' | 'capabilities'>,
 ) => Promise<void>;
 
 export function createListen({
@@ -34,14 +35,15 @@ export function createListen({
 }: ListenParts): Listen {
   return async ({ res }, asked) => {
     const { caller, endpoint, id } = asked;
-    const wanted = readWanted(asked.params);
+    const wanted = readWanted(asked);
     // They left before it came to this: nothing would ever tell that it is over.
     if (res.closed) return;
     const stream = createMessageStream(res, { clock, headers });
     let acknowledged = false;
     const tag = { [metaKey.subscription]: id };
-    const tell = (method: string, params: Json) =>
-      stream.send(JSON.stringify({ jsonrpc: '2.0', method, params: { ...params, _meta: tag } }));
+    const message = (method: string, params: Json) =>
+      JSON.stringify({ jsonrpc: '2.0', method, params: { ...params, _meta: tag } });
+    const tell = (method: string, params: Json) => stream.send(message(method, params));
     const stops: (() => void)[] = [() => stream.close()];
     const stop = () => {
       for (const one of stops.splice(0)) one();
@@ -58,7 +60,7 @@ export function createListen({
     try {
       stops.push(streams.enter(caller, end));
       const resources = followResources(caller, endpoint, (uri) => {
-        if (acknowledged) tell('notifications/resources/updated', { uri });
+        if (acknowledged) stream.tell(uri, message('notifications/resources/updated', { uri }));
       });
       stops.push(() => resources.stop());
       const addresses = await resources.follow(wanted.addresses);
@@ -74,7 +76,7 @@ export function createListen({
           caller,
           endpoint,
           ({ kind, method, params }) => {
-            if (wanted.kinds.has(kind)) tell(method, params);
+            if (wanted.kinds.has(kind)) stream.tell(method, message(method, params));
           },
           { own: wanted.kinds.size > 0 },
         ),
@@ -99,9 +101,12 @@ const members = {
 } as const;
 const MOST_ADDRESSES = 100;
 
-function readWanted({ notifications }: Json): Wanted {
+function readWanted({ params, capabilities }: Pick<Asked, 'params' | 'capabilities'>): Wanted {
+  const { notifications } = params;
   if (!isObject(notifications))
     throw new RpcFault(rpcCode.invalidParams, 'params.notifications must be an object');
+  // None of them is heard of here: clients ask after their tasks.
+  if (notifications['taskIds'] !== undefined) requireTasks(capabilities);
   const kinds = Object.entries(members).flatMap(([kind, member]) =>
     notifications[member] === true ? [kind as ListKind] : [],
   );

@@ -1,4 +1,4 @@
-import type { Json } from '@behalf/gateway';
+import { tasksDeclared, type Json } from '@behalf/gateway';
 import type { Method } from '../asked.ts';
 import type { Instructions } from '../instructions.ts';
 import type { ResultJson, ServerInfo } from '../resultJson.ts';
@@ -25,7 +25,7 @@ export function discoverMethod({ results, instructions }: OpeningParts): Method 
     const text = instructions(asked.caller, asked.endpoint);
     return results.own('modern', {
       supportedVersions: [MODERN_VERSION],
-      capabilities: serverCapabilities,
+      capabilities: { ...serverCapabilities, ...tasksDeclared },
       ...(text !== undefined && { instructions: text }),
       ttlMs: 0,
       cacheScope: 'private',

@@ -1,4 +1,11 @@
-import { callTool, GatewayError, listEndpointTools, routeTool, type Json } from '@behalf/gateway';
+import {
+  callTool,
+  GatewayError,
+  listEndpointTools,
+  routeTool,
+  type EndpointList,
+  type Json,
+} from '@behalf/gateway';
 import type { Asked, Method } from '../asked.ts';
 import { mismatch } from '../era.ts';
 import { decodeHeaderValue } from '../headerValue.ts';
@@ -8,38 +15,67 @@ import { RpcFault, rpcCode } from '../rpcFault.ts';
 import { createCallMethod } from './callMethod.ts';
 import { listResult } from './listResult.ts';
 import type { MethodParts } from './methodParts.ts';
+import { createSearching } from './searching.ts';
+import { CALL_TOOL, SEARCH_TOOL, searchingTools } from './searchingTools.ts';
 
 export function toolMethods(parts: MethodParts): Readonly<Record<string, Method>> {
   const { servers, results, requestIds } = parts;
   const calling = createCallMethod(parts);
+  const searching = createSearching(parts);
+
+  /** Runs the tool of this name; `asked` stays what the client sent, whoever named the tool. */
+  async function call(asked: Asked, { name, arguments: args = {} }: Json, direct = true): Promise<string> {
+    const { endpoint, era } = asked;
+    if (typeof name !== 'string') throw new RpcFault(rpcCode.invalidParams, 'params.name must be a string');
+    if (!isObject(args)) throw new RpcFault(rpcCode.invalidParams, 'params.arguments must be an object');
+    const given = calling.inboundOf(asked);
+    const routing = routeTool(servers, given.inbound, endpoint, name);
+    const routed = routing instanceof Promise ? await routing : routing;
+    // Headers repeat what the client itself called: what is called through another tool has none.
+    if (direct && era === 'modern' && routed.tool?.mirror) checkParams(asked, routed.tool.mirror(args));
+    try {
+      return await calling.run(
+        asked,
+        { server: routed.server, what: `tool ${routed.name}` },
+        given,
+        (inbound) => callTool(servers, { server: routed.server, tool: routed.name, args }, inbound),
+      );
+    } catch (error) {
+      if (error instanceof GatewayError && isResult(error, era)) return results.own(era, failed(error));
+      throw error;
+    }
+  }
+
+  async function callOrSearch(asked: Asked): Promise<string> {
+    const { params, era } = asked;
+    const named = params['name'];
+    if (named !== SEARCH_TOOL && named !== CALL_TOOL) return call(asked, params);
+    try {
+      if (named === SEARCH_TOOL) return await searching.search(asked, params['arguments'] ?? {});
+      return await call(asked, searching.wantedBy(params), false);
+    } catch (error) {
+      if (error instanceof GatewayError && isOurs(error)) return results.own(era, failed(error));
+      throw error;
+    }
+  }
+
   return {
     async 'tools/list'(asked) {
+      if (asked.endpoint.search) return listResult(parts, asked, 'tools', OURS);
       const listed = await listEndpointTools(servers, mcpInbound(asked, requestIds()), asked.endpoint);
       const items = asked.era === 'legacy' ? listed.items.map(asBefore) : listed.items;
       return listResult(parts, asked, 'tools', { ...listed, items });
     },
-    async 'tools/call'(asked) {
-      const { endpoint, params, era } = asked;
-      const { name, arguments: args = {} } = params;
-      if (typeof name !== 'string') throw new RpcFault(rpcCode.invalidParams, 'params.name must be a string');
-      if (!isObject(args)) throw new RpcFault(rpcCode.invalidParams, 'params.arguments must be an object');
-      const given = calling.inboundOf(asked);
-      const routing = routeTool(servers, given.inbound, endpoint, name);
-      const routed = routing instanceof Promise ? await routing : routing;
-      if (era === 'modern' && routed.tool?.mirror) checkParams(asked, routed.tool.mirror(args));
-      try {
-        return await calling.run(
-          asked,
-          { server: routed.server, what: `tool ${routed.name}` },
-          given,
-          (inbound) => callTool(servers, { server: routed.server, tool: routed.name, args }, inbound),
-        );
-      } catch (error) {
-        if (error instanceof GatewayError && isResult(error, era)) return results.own(era, failed(error));
-        throw error;
-      }
-    },
+    'tools/call': (asked) => (asked.endpoint.search ? callOrSearch(asked) : call(asked, asked.params)),
   };
+}
+
+/** They are always the same. */
+const OURS: EndpointList = { items: searchingTools, missing: [], followed: true };
+
+/** Of a tool of ours the name of another is an argument, which a model can put right like any other. */
+function isOurs({ code }: GatewayError): boolean {
+  return code === 'MCP_ARGUMENTS_INVALID' || code === 'MCP_TOOL_NOT_FOUND';
 }
 
 /**

@@ -1,0 +1,56 @@
+import { stem } from './stem.ts';
+
+/** Longer ones are no words that anybody looks for. */
+const LONGEST_TERM = 32;
+
+/** Capitals with a plural, capitals before a word, a word, capitals, digits, and letters that know no case. */
+const PIECES =
+  /\p{Lu}{2,}s(?!\p{L})|\p{Lu}+(?=\p{Lu}\p{Ll})|\p{Lu}?\p{Ll}+\p{N}*|\p{Lu}+\p{N}*|\p{N}+|\p{Lo}+/gu;
+const RUNS = /[\p{L}\p{N}]+/gu;
+/** `PROJ-12`, `#12`, `12`: what somebody means there, and no word about a tool. */
+const KEYS = /\b\p{Lu}[\p{Lu}\p{N}]+-\d+\b|(?<![\p{L}\p{N}])#?\d+(?![\p{L}\p{N}])/gu;
+const PLAIN = /^[\0-\x7f]*$/;
+
+/**
+ * The words of a text as they are compared: `createPullRequest`, `create_pull_request` and "creating pull requests" are the
+ * same. A word of two parts is also itself: "GitHub" is found by "github".
+ */
+export function termsOf(text: string): string[] {
+  const terms: string[] = [];
+  for (const [run] of plain(text).matchAll(RUNS)) {
+    const pieces = run.match(PIECES) ?? [];
+    for (const piece of pieces) terms.push(termOf(piece));
+    if (pieces.length === 2) terms.push(termOf(run));
+  }
+  return terms;
+}
+
+/** The same of what somebody asks: without the words that every question has, unless it has no others. */
+export function queryTerms(query: string): string[] {
+  const all = termsOf(query.replaceAll(KEYS, ' '));
+  const telling = all.filter((term) => !everyday.has(term));
+  return [...new Set(telling.length > 0 ? telling : all)];
+}
+
+function termOf(piece: string): string {
+  return stem(piece.toLowerCase().slice(0, LONGEST_TERM));
+}
+
+/** Without accents: people leave them out. */
+function plain(text: string): string {
+  return PLAIN.test(text) ? text : text.normalize('NFKD').replaceAll(/\p{M}/gu, '');
+}
+
+/** They are rare in descriptions and would count as telling there. Also what an apostrophe leaves over. */
+const everyday: ReadonlySet<string> = new Set(
+  (
+    'a an the and or but not no nor of to in on at by for from with without about into onto over under as than then so if ' +
+    'i me my mine we us our you your he him his she her it its they them their this that these those ' +
+    'what which who whom whose when where why how is are was were be been being am do does did doing done have has had having ' +
+    'can could would should will shall may might must please want wants need needs like would let just now right there here ' +
+    'some any all both each every either much many more most other others else one ones such only also too very still again once ' +
+    'tell know say see go use using help try able way thing something somebody someone nobody everybody s t d ll re ve m'
+  )
+    .split(' ')
+    .map(stem),
+);
