@@ -105,6 +105,8 @@ export const packageRules: readonly PackageRule[] = [
       '@behalf/kernel',
       '@behalf/settings',
       '@behalf/gateway',
+      // A signing key is made as the authorization server reads it.
+      '@behalf/gateway/facade',
       '@behalf/gateway/ports',
       ...stores,
     ],
@@ -127,6 +129,7 @@ export const packageRules: readonly PackageRule[] = [
       '@behalf/devidp/demo',
       '@behalf/devidp/sample',
       '@behalf/testkit',
+      '@behalf/testkit/catalog',
       '@behalf/testkit/vault',
     ],
     npm: ['@azure/msal-node', '@modelcontextprotocol/client', 'playwright-core', 'undici'],

@@ -37,6 +37,9 @@ import { oboSubject } from './mutants/oboSubject.ts';
 import { oboFaults } from './mutants/oboFaults.ts';
 import { oboInjection } from './mutants/oboInjection.ts';
 import { mcpEdge } from './mutants/mcpEdge.ts';
+import { mcpStreams } from './mutants/mcpStreams.ts';
+import { mcpSearch } from './mutants/mcpSearch.ts';
+import { mcpNames } from './mutants/mcpNames.ts';
 import { obo } from './mutants/obo.ts';
 import { oboAttackers } from './mutants/oboAttackers.ts';
 import { oboAuthor } from './mutants/oboAuthor.ts';
@@ -59,6 +62,7 @@ import { secrecy } from './mutants/secrecy.ts';
 import { settings } from './mutants/settings.ts';
 import { sqliteRedis } from './mutants/sqliteRedis.ts';
 import { stores } from './mutants/stores.ts';
+import { tasks } from './mutants/tasks.ts';
 import { toolcall } from './mutants/toolcall.ts';
 import { uiServers } from './mutants/uiServers.ts';
 import { upstream } from './mutants/upstream.ts';
@@ -95,6 +99,9 @@ export const mutants: readonly Mutant[] = [
   ...mcpDoor,
   ...identity,
   ...mcpEdge,
+  ...mcpStreams,
+  ...mcpSearch,
+  ...mcpNames,
   ...facade,
   ...access,
   ...accessChanges,
@@ -133,6 +140,7 @@ export const mutants: readonly Mutant[] = [
   ...registry,
   ...argumentChecks,
   ...catalog,
+  ...tasks,
   ...toolcall,
   ...oboProviders,
   ...oboProvidersAnswers,

@@ -23,6 +23,9 @@ import { kernel } from './requirements/kernel.ts';
 import { live } from './requirements/live.ts';
 import { mcpDoor } from './requirements/mcpDoor.ts';
 import { mcpEdge } from './requirements/mcpEdge.ts';
+import { mcpStreams } from './requirements/mcpStreams.ts';
+import { mcpSearch } from './requirements/mcpSearch.ts';
+import { mcpNames } from './requirements/mcpNames.ts';
 import { obo } from './requirements/obo.ts';
 import { oboSubject } from './requirements/oboSubject.ts';
 import { oboInjection } from './requirements/oboInjection.ts';
@@ -47,6 +50,7 @@ import { seeds } from './requirements/seeds.ts';
 import { sets } from './requirements/sets.ts';
 import { settings } from './requirements/settings.ts';
 import { stores } from './requirements/stores.ts';
+import { tasks } from './requirements/tasks.ts';
 import { toolcall } from './requirements/toolcall.ts';
 import { ui } from './requirements/ui.ts';
 import { uiServers } from './requirements/uiServers.ts';
@@ -71,6 +75,9 @@ export type Requirement = readonly [status: 'done' | 'planned', promise: string,
 export const requirements: Readonly<Record<string, Requirement>> = {
   ...recovery,
   ...mcpEdge,
+  ...mcpStreams,
+  ...mcpSearch,
+  ...mcpNames,
   ...facade,
   ...seeds,
   ...kernel,
@@ -106,6 +113,7 @@ export const requirements: Readonly<Record<string, Requirement>> = {
   ...catalog,
   ...chat,
   ...cli,
+  ...tasks,
   ...toolcall,
   ...oboProviders,
   ...policy,

@@ -8,10 +8,12 @@ import {
   AuthorizationServer,
   Config,
   CustomEndpoint,
+  EndpointServer,
   ExchangeTarget,
   FacadeClient,
   IdentityProvider,
   InterfaceMcpServers,
+  McpEndpoint,
   McpSettings,
   OAuth,
   OAuthIssuer,
@@ -40,6 +42,7 @@ import {
 } from '@behalf/contracts';
 import { z } from 'zod';
 import { permissionReference } from './permissionReference.ts';
+import { cell, code, rows, table, type Row, unusedOf } from './referenceTables.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
@@ -82,89 +85,6 @@ function jsonSchema(): unknown {
     title: 'librechat.yaml as Behalf reads it',
     ...schema,
   };
-}
-
-// ---- Tables
-
-interface Row {
-  key: string;
-  type: string;
-  fallback: string;
-  meaning: string;
-}
-
-function unwrap(schema: z.core.$ZodType): { inner: z.core.$ZodType; optional: boolean; fallback: unknown } {
-  let inner = schema;
-  let optional = false;
-  let fallback: unknown;
-  while (inner instanceof z.ZodOptional || inner instanceof z.ZodDefault) {
-    optional = true;
-    if (inner instanceof z.ZodDefault) fallback = inner.def.defaultValue;
-    inner = inner.unwrap();
-  }
-  return { inner, optional, fallback };
-}
-
-function typeOf(schema: z.core.$ZodType): string {
-  const { inner } = unwrap(schema);
-  if (inner instanceof z.ZodLiteral) return [...inner.values].map((value) => code(String(value))).join(', ');
-  if (inner instanceof z.ZodEnum) return inner.options.map((value) => code(String(value))).join(', ');
-  if (inner instanceof z.ZodBoolean) return 'true or false';
-  if (inner instanceof z.ZodNumber) return 'whole number';
-  if (inner instanceof z.ZodString) return 'text';
-  if (inner instanceof z.ZodArray) return `list of ${typeOf(inner.element)}`;
-  if (inner instanceof z.ZodRecord) return `mapping of ${typeOf(inner.valueType)}`;
-  if (inner instanceof z.ZodUnion) return [...new Set(inner.options.map(typeOf))].join(', or ');
-  if (inner instanceof z.ZodPipe) return typeOf(inner.in);
-  if (inner instanceof z.ZodObject) return 'mapping';
-  return 'any';
-}
-
-function descriptionOf(schema: z.core.$ZodType): string {
-  let current: unknown = schema;
-  while (current instanceof z.ZodType) {
-    if (current.description !== undefined) return current.description;
-    current =
-      current instanceof z.ZodOptional || current instanceof z.ZodDefault ? current.unwrap() : undefined;
-  }
-  return '';
-}
-
-function rows(schema: z.ZodObject, prefix = ''): Row[] {
-  return Object.entries<z.core.$ZodType>(schema.shape)
-    .filter(([, field]) => !isUnused(field))
-    .map(([key, field]) => {
-      const { optional, fallback } = unwrap(field);
-      return {
-        key: code(prefix + key),
-        type: typeOf(field),
-        fallback: fallback === undefined ? (optional ? '' : 'required') : code(JSON.stringify(fallback)),
-        meaning: descriptionOf(field),
-      };
-    });
-}
-
-function isUnused(schema: unknown): boolean {
-  return schema instanceof z.ZodType && schema.meta()?.unused === true;
-}
-
-function unusedOf(schema: z.ZodObject, prefix: string): string[] {
-  return Object.entries(schema.shape).flatMap(([key, field]) => (isUnused(field) ? [prefix + key] : []));
-}
-
-function code(text: string): string {
-  return `\`${text}\``;
-}
-
-function table(items: readonly Row[]): string {
-  const lines = items.map(
-    (row) => `| ${row.key} | ${cell(row.type)} | ${row.fallback} | ${cell(row.meaning)} |`,
-  );
-  return ['| Key | Type | Default | Meaning |', '| --- | --- | --- | --- |', ...lines, ''].join('\n');
-}
-
-function cell(text: string): string {
-  return text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 }
 
 const generated = '<!-- Written by `npm run schema`. Change the sources, not this page. -->';
@@ -250,6 +170,14 @@ ${table(rows(McpSettings))}
 The key is the issuer, compared character by character. [What each is for](../guides/oauth.md#what-you-know-of-an-authorization-server)
 
 ${table(rows(OAuthIssuer))}
+### \`mcpSettings.endpoint\`
+
+[What it is for](../guides/mcp-endpoint.md#names)
+
+${table(rows(McpEndpoint))}
+### \`mcpSettings.endpoint.servers.<name>\`
+
+${table(rows(EndpointServer))}
 ## \`interface.mcpServers\`
 
 The switches are those of the USER role. What is written counts before what administrators stored; what is left out does not. What

@@ -30,6 +30,7 @@ import { createSessionCookie } from './cookies.ts';
 import { createAddressOf } from './door/addressOf.ts';
 import { createAdmission } from './door/admission.ts';
 import { createCallers } from './door/callers.ts';
+import { createGuestPages } from './door/guestPages.ts';
 import { createRateLimits } from './door/rateLimits.ts';
 import { securityHeaders } from './door/securityHeaders.ts';
 import { createAskLimit } from './facade/askLimit.ts';
@@ -283,7 +284,7 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
   const sets = composeSets({ ...common, ...calling, blocks, limits });
   const chat = composeChat({ ...common, ...calling, ...{ asking, door, limits, callers } });
 
-  const endpoint = composeMcp({ ...common, ...calling, limits, servers, base: () => origins.base });
+  const endpoint = composeMcp({ ...common, ...calling, access, limits, servers, base: () => origins.base });
 
   const routes: Route[] = [
     healthRoute,
@@ -361,13 +362,13 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
     configRoute({ configuration, env, record }),
     reloadRoute({ reload, announce: () => changes.publish({ topic: 'settings', id: self }), audit }),
   ];
-  const listener = createApp({
-    routes,
-    admission,
-    headers,
+  const app = createApp({
+    ...{ routes, admission, headers, trustProxy: env.TRUST_PROXY },
     problemOf: (error, req) => resourceServer.challenge(problemOf(error), req),
-    trustProxy: env.TRUST_PROXY,
   });
+  const isAllowed = (origin: string) =>
+    configuration.current().mcpSettings.endpoint?.allowedOrigins.includes(origin) === true;
+  const listener = createGuestPages({ routes, isAllowed, serve: app });
 
   return {
     listener,

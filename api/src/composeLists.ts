@@ -10,6 +10,7 @@ import {
   type Listings,
   type ListNews,
   type Log,
+  type Naming,
   type Registry,
   type ServerKeys,
 } from '@behalf/gateway';
@@ -28,7 +29,7 @@ export interface Lists {
   /** What was listed with a user's old values is of no use any more. */
   forget(serverId: string, principal: string): void;
   /** Once there are servers: follows who may use which, and the values of users. */
-  follow(registry: Registry, changes: ChangeFeed): ServerKeys;
+  follow(registry: Registry, changes: ChangeFeed, naming: () => Naming): ServerKeys;
 }
 
 export function composeLists({ clock, log, closers }: { clock: Clock; log: Log; closers: Closers }): Lists {
@@ -50,14 +51,14 @@ export function composeLists({ clock, log, closers }: { clock: Clock; log: Log; 
       const kind = listKinds.find((one) => method === `notifications/${one}/list_changed`);
       if (kind === undefined) return;
       if (kind === 'tools') catalog.onListChanged(serverId);
-      else listings.invalidate(serverId);
+      else listings.expire(serverId);
       news.tell({ serverId, kinds: [kind] });
     },
     forget(serverId, principal) {
       invalidate(serverId, principal);
       news.tell({ serverId, holderKey: principal, kinds: listKinds });
     },
-    follow(registry, changes) {
+    follow(registry, changes, naming) {
       closers.add(registry.onChange(() => news.tell({ kinds: listKinds })));
       closers.add(
         changes.subscribe(({ topic, id }) => {
@@ -70,7 +71,7 @@ export function composeLists({ clock, log, closers }: { clock: Clock; log: Log; 
           for (const server of registry.all()) if (server.scope === 'user') invalidate(server.id);
         }),
       );
-      return createServerKeys(registry);
+      return createServerKeys(registry, naming);
     },
   };
 }

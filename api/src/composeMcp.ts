@@ -1,7 +1,8 @@
-import { followSignOuts, type EndpointParts, type WatchParts } from '@behalf/gateway';
+import { createToolSearch, followSignOuts, type EndpointParts, type WatchParts } from '@behalf/gateway';
 import type { CoordinationStore, PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Keyring, Random } from '@behalf/kernel';
 import type { Closers } from './closers.ts';
+import type { Access } from './composeAccess.ts';
 import type { Servers } from './composeServers.ts';
 import type { RateLimits } from './door/rateLimits.ts';
 import { apiHeaders } from './door/securityHeaders.ts';
@@ -19,18 +20,23 @@ import { discoverMethod } from './mcp/methods/opening.ts';
 import { promptMethods } from './mcp/methods/prompts.ts';
 import { resourceMethods, subscribeMethods } from './mcp/methods/resources.ts';
 import { sessionMethods } from './mcp/methods/sessionMethods.ts';
+import { taskMethods } from './mcp/methods/tasks.ts';
 import { toolMethods } from './mcp/methods/tools.ts';
 import { createParking } from './mcp/parking/parking.ts';
 import { createRequestStates } from './mcp/requestState.ts';
 import { createResultJson, type ServerInfo } from './mcp/resultJson.ts';
 import { mcpRoutes } from './mcp/routes.ts';
+import { createTaskIds } from './mcp/taskIds.ts';
 import { createServeRequest, toFault, type ServeParts } from './mcp/serveRequest.ts';
 import { createAsking } from './mcp/session/asking.ts';
 import { createMailbox } from './mcp/session/mailbox.ts';
 import { createRequireSession } from './mcp/session/requireSession.ts';
 import { createMcpSessions } from './mcp/session/sessions.ts';
+import { createSharedLists } from './mcp/session/sharedLists.ts';
+import { createSessionStreams } from './mcp/session/sessionStreams.ts';
 import { createSessionStates } from './mcp/session/sessionStates.ts';
 import { createSubscriptions } from './mcp/session/subscriptions.ts';
+import { createEventIds } from './mcp/stream/eventIds.ts';
 import { createFollowLists } from './mcp/stream/followLists.ts';
 import { createFollowResources } from './mcp/stream/followResources.ts';
 import { createOpenStreams } from './mcp/stream/openStreams.ts';
@@ -45,13 +51,14 @@ export interface ComposeMcpParts extends ObservingParts, ServeParts {
   random: Random;
   keyring: Keyring;
   primary: Pick<PrimaryStore, 'users'>;
+  access: Pick<Access, 'callerWatch'>;
   coordination: CoordinationStore;
   closers: Closers;
   limits: Pick<RateLimits, 'take'>;
   headers: Readonly<Record<string, string>>;
   requestIds: () => string;
   base: () => string;
-  servers: Pick<Servers, 'asking' | 'listings' | 'news' | 'serverKeys'>;
+  servers: Pick<Servers, 'asking' | 'listings' | 'news' | 'serverKeys' | 'naming'>;
 }
 
 /** The door for every MCP client. */
@@ -64,19 +71,27 @@ export function composeMcp(parts: ComposeMcpParts): McpEndpoint {
   const { clock, random, keyring, coordination, closers, base } = parts;
   const { changes } = coordination;
   const cache = coordination.cache('mcp');
-  const { asking: gateway, listings, news, serverKeys } = parts.servers;
-  const servers: EndpointParts & WatchParts = { ...gateway, listings, serverKeys };
+  const { asking: gateway, listings, news, serverKeys, naming } = parts.servers;
+  const servers: EndpointParts & WatchParts = { ...gateway, listings, serverKeys, naming };
   const headers = Object.entries(apiHeaders(parts.headers)).flat();
   const info: ServerInfo = { name: 'behalf', title: 'Behalf', version };
   const results = createResultJson(info);
   const sessions = createMcpSessions({ keyring, clock, random });
   const states = createSessionStates({ cache, changes, clock });
   closers.add(() => states.close());
+  const sessionStreams = createSessionStreams({ cache, changes, states, clock, random });
+  closers.add(() => sessionStreams.close());
   const mailbox = createMailbox({ cache, changes, keyring, clock });
   closers.add(() => mailbox.close());
-  const replays = createReplays({ clock, random, mailbox });
+  const lists = createSharedLists({ cache, clock, leases: coordination.leases });
+  const replica = random.id();
+  const replays = createReplays({
+    ...{ clock, random, keyring, mailbox, cache, changes, lists, replica },
+    eventIds: createEventIds(keyring),
+  });
   closers.add(() => replays.close());
-  const streams = createOpenStreams(clock);
+  const callers = parts.access.callerWatch;
+  const streams = createOpenStreams({ clock, callers });
   const signOuts = followSignOuts({
     ...{ users: parts.primary.users, changes, clock },
     onSignedOut: (principal) => streams.endOf(principal),
@@ -86,15 +101,17 @@ export function composeMcp(parts: ComposeMcpParts): McpEndpoint {
   const requireSession = createRequireSession({ sessions, states });
   const opening = { results, info, instructions: createInstructions(servers) };
   const parking = createParking({
-    ...{ cache, mailbox, clock, random, results, replica: random.id() },
+    ...{ cache, mailbox, clock, random, results, replica },
     faultOf: (error, asked) => toFault(error, asked, parts.problemOf),
   });
   closers.add(() => parking.close());
   const methodParts: MethodParts = {
     ...parts,
     ...{ servers, results, asking, parking, base },
+    search: createToolSearch(),
     takePage: createTakePage(keyring),
     states: createRequestStates({ keyring, clock }),
+    taskIds: createTaskIds({ keyring, clock }),
   };
   const both: Readonly<Record<string, Method>> = {
     ...toolMethods(methodParts),
@@ -102,8 +119,8 @@ export function composeMcp(parts: ComposeMcpParts): McpEndpoint {
     ...resourceMethods(methodParts),
     ...completionMethods(methodParts),
   };
-  const subscriptions = createSubscriptions({ cache, changes, clock });
-  const replying = { clock, headers, replays, vigil: createVigil(clock) };
+  const subscriptions = createSubscriptions({ lists, changes, clock });
+  const replying = { clock, headers, replays, callers, vigil: createVigil(clock) };
   const serve = createServeRequest(parts);
   const legacy = createLegacyDoor({
     ...replying,
@@ -124,12 +141,14 @@ export function composeMcp(parts: ComposeMcpParts): McpEndpoint {
     ...replying,
     ...{ servers, legacy, serve },
     listen: createListen({ ...replying, ...following, results }),
-    modern: new Map(Object.entries({ ...both, 'server/discover': discoverMethod(opening) })),
+    modern: new Map(
+      Object.entries({ ...both, ...taskMethods(methodParts), 'server/discover': discoverMethod(opening) }),
+    ),
   });
   const streaming = createStreamDoor({
     ...replying,
     ...following,
-    ...{ servers, requireSession, states, mailbox, subscriptions, changes },
+    ...{ servers, requireSession, states, sessionStreams, subscriptions },
   });
   return {
     routes: mcpRoutes({ post: (...given) => door.post(...given), ...streaming }),

@@ -10,6 +10,7 @@ import {
   createInspectDefinition,
   createInspection,
   createListAll,
+  createNaming,
   createOpenUpstream,
   createOverrides,
   createRegistry,
@@ -41,6 +42,7 @@ import {
   type ListNews,
   type ListToolsParts,
   type Log,
+  type Naming,
   type OAuth,
   type OverrideParts,
   type Registry,
@@ -110,6 +112,7 @@ export interface Servers {
   /** That something may be listed differently. */
   readonly news: ListNews;
   readonly serverKeys: ServerKeys;
+  readonly naming: () => Naming;
   /** Where the tokens of callers come from that are exchanged. */
   readonly subjects: Pick<SubjectSource, 'foresee'>;
   readonly oauth: OAuth;
@@ -218,7 +221,8 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
       inspection.update(servers);
     }),
   );
-  const serverKeys = lists.follow(registry, changes);
+  let naming = createNaming(configuration.current().mcpSettings.endpoint);
+  const serverKeys = lists.follow(registry, changes, () => naming);
   const fromFile = () => ({
     settings: configuration.current(),
     isBuiltIn: configuration.isBuiltIn(),
@@ -233,6 +237,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
   registry.update({ ...fromFile(), overrides: 'unknown' });
   configuration.onChange((settings) => {
     policy = createToolPolicy(settings.endpoints.toolApproval);
+    naming = createNaming(settings.mcpSettings.endpoint);
     door.update(settings);
     // What was found may be another server's by now.
     signIns = new Set();
@@ -345,7 +350,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     asking,
     connections,
     registry,
-    ...{ listings, news, serverKeys },
+    ...{ listings, news, serverKeys, naming: () => naming },
     configure,
     discovering: {
       ...configure,

@@ -95,9 +95,9 @@ export const mcpDoor: readonly Mutant[] = [
   },
   {
     id: 'mcp.legacy.leaving',
-    file: replays,
-    find: 'if (kept.place.key !== place.key) return undefined;',
-    replace: '',
+    file: 'api/src/mcp/stream/eventIds.ts',
+    find: "field: 'id', binding: [key] };",
+    replace: "field: 'id', binding: [key.slice(99)] };",
   },
   {
     id: 'mcp.legacy.leaving',
@@ -162,7 +162,7 @@ export const mcpDoor: readonly Mutant[] = [
   {
     id: 'mcp.door.streams-released',
     file: 'api/src/mcp/streamDoor.ts',
-    find: 'return void stops.push(stop);',
+    find: '          stops.push(stop);',
     replace: 'return;',
   },
   {
@@ -228,7 +228,7 @@ export const mcpDoor: readonly Mutant[] = [
   {
     id: 'mcp.names.prefixed',
     file: names,
-    find: 'readable.length <= LONGEST_NAME && ',
+    find: 'readable.length <= longestPublicName && ',
     replace: '',
   },
   {
@@ -239,15 +239,15 @@ export const mcpDoor: readonly Mutant[] = [
   },
   {
     id: 'mcp.resources.addresses',
-    file: routes,
-    find: '  if (other) {\n',
-    replace: '  if (other && server === other) {\n',
+    file: 'packages/gateway/src/toolcall/routeResource.ts',
+    find: '  if (other) throw',
+    replace: '  if (other && server === other) throw',
   },
   {
     id: 'mcp.list.changes',
     file: 'api/src/mcp/stream/followLists.ts',
-    find: '      if (!concerns(serverId)) return;\n',
-    replace: '',
+    find: ' || !concerns(serverId)) return;',
+    replace: ') return;',
   },
   {
     id: 'mcp.list.filtered',

@@ -22,14 +22,14 @@ export const relay: readonly Mutant[] = [
   {
     id: 'relay.watch.access',
     file: 'packages/gateway/src/watching/feed.ts',
-    find: 'if (watcher.mayHear()) watcher.hear(notice);',
+    find: 'if (watchers.has(watcher) && watcher.mayHear()) watcher.hear(notice);',
     replace: 'watcher.hear(notice);',
   },
   {
     id: 'relay.watch.resources',
     file: 'packages/gateway/src/watching/feed.ts',
-    find: 'if (uri !== undefined && !uris.has(uri)) continue;',
-    replace: '',
+    find: "else tell([...(wanted.get(String(notice.params['uri'])) ?? [])], notice);",
+    replace: 'else tell([...watchers.keys()], notice);',
   },
   {
     id: 'relay.legacy.own-call',

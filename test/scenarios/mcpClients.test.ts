@@ -60,13 +60,17 @@ describe('MCP clients', () => {
   }
 
   /** With the second one, in either era. */
-  async function v2(person: OAuthPerson, mode: 'legacy' | { pin: string }): Promise<Client> {
+  async function v2(
+    person: OAuthPerson,
+    mode: 'legacy' | { pin: string },
+    address = endpoint,
+  ): Promise<Client> {
     const create = () => new Client(info, { versionNegotiation: { mode } });
-    const first = new StreamableHTTPClientTransport(endpoint, { authProvider: person });
+    const first = new StreamableHTTPClientTransport(address, { authProvider: person });
     await expect(create().connect(first)).rejects.toThrow(UnauthorizedError);
     await first.finishAuth(await person.consent());
     const client = create();
-    await client.connect(new StreamableHTTPClientTransport(endpoint, { authProvider: person }));
+    await client.connect(new StreamableHTTPClientTransport(address, { authProvider: person }));
     return client;
   }
 
@@ -94,6 +98,24 @@ describe('MCP clients', () => {
       const client = await v2(ada, mode);
       expect(client.getProtocolEra()).toBe(mode === 'legacy' ? 'legacy' : 'modern');
       await uses(client as unknown as AnyClient);
+    }
+  });
+
+  verifies('search.resource', 'clients that search sign in for the endpoint, in both eras', async () => {
+    for (const mode of ['legacy', { pin: '2026-07-28' }] as const) {
+      const ada = createOAuthPerson('u-ada', registered());
+      const client = await v2(ada, mode, new URL('?tools=search', endpoint));
+      expect(decodeJwt(ada.given()?.access_token ?? '').aud).toBe(endpoint.href);
+      expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['search_tools', 'call_tool']);
+      // The SDK checks what comes back against the schema of the list.
+      const found = await client.callTool({ name: 'search_tools', arguments: { query: 'echo a message' } });
+      const { tools } = found.structuredContent as { tools: { name: string }[] };
+      expect(tools.map(({ name }) => name)).toContain('everything__echo');
+      const wanted = { name: 'everything__echo', arguments: { message: 'hello' } };
+      expect(JSON.stringify(await client.callTool({ name: 'call_tool', arguments: wanted }))).toContain(
+        'hello',
+      );
+      await client.close();
     }
   });
 

@@ -67,6 +67,31 @@ describe('the documents about the MCP endpoints', () => {
     expect(await status('/api/user', [`${base()}/mcp`, AUDIENCE])).toBe(200);
   });
 
+  verifies('search.resource', 'whatever the query of the address', async () => {
+    for (const path of ['/mcp', '/mcp/everything'])
+      expect((await read(`${path}?tools=search`)).document).toEqual((await read(path)).document);
+    const post = (path: string, headers: Record<string, string> = {}) =>
+      fetch(gateway.url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: '{}',
+      });
+    const refused = await post('/mcp?tools=search');
+    expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([
+      401,
+      expect.stringContaining(`resource_metadata="${base()}${METADATA}/mcp"`),
+    ]);
+    const status = async (path: string, aud: string) => {
+      const token = gateway.idp.tokens.mint({ user: 'u-ada', claims: { aud, scope: 'access_as_user' } });
+      return (await post(path, { authorization: `Bearer ${token}` })).status;
+    };
+    // Let in, and told that this is no message.
+    expect(await status('/mcp?tools=search', `${base()}/mcp`)).toBe(400);
+    expect(await status('/mcp/everything?tools=search', `${base()}/mcp/everything`)).toBe(400);
+    expect(await status('/mcp?tools=search', `${base()}/mcp/everything`)).toBe(401);
+    expect(await status('/mcp?tools=search', `${base()}/mcp?tools=search`)).toBe(401);
+  });
+
   verifies('mcp.resource.none', 'are not there where nobody issues tokens', async () => {
     for (const path of ['', '/mcp', '/mcp/everything']) {
       expect((await fetch(alone.url + METADATA + path)).status).toBe(404);

@@ -1,3 +1,4 @@
+import type { Clock } from '@behalf/kernel';
 import { scriptedHttpServer, type ScriptedHttpServer, type ScriptedOptions } from '@behalf/testkit';
 import { afterEach } from '@jest/globals';
 import { startInProcess, type InProcessGateway } from './inProcess.ts';
@@ -7,7 +8,7 @@ import { createPeople, person, type Person } from './people.ts';
 export interface Scene {
   serve(options: ScriptedOptions): Promise<ScriptedHttpServer>;
   /** Starts the gateway; gives people who are signed in. */
-  begin(yaml: string, names?: Parameters<typeof createPeople>[1]): Promise<Person[]>;
+  begin(yaml: string, names?: Parameters<typeof createPeople>[1], clock?: Clock): Promise<Person[]>;
   /** Starts another gateway over the same data and settings; gives the same people there. */
   beside(people: readonly Person[]): Promise<Person[]>;
   /** The one that `begin` started. */
@@ -27,8 +28,8 @@ export function createScene(): Scene {
       opened.push(server);
       return server;
     },
-    async begin(yaml, names = ['Ada']) {
-      gateway = await startInProcess({}, yaml);
+    async begin(yaml, names = ['Ada'], clock) {
+      gateway = await startInProcess({}, yaml, clock);
       opened.push(gateway);
       begun = yaml;
       return createPeople(gateway, names);

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Endpoint, Era, Json, Principal } from '@behalf/gateway';
+import type { Era, Json, Principal } from '@behalf/gateway';
 import type { Cancellation } from '@behalf/kernel';
+import type { DoorEndpoint } from './doorEndpoint.ts';
 import type { RpcId } from './message.ts';
 import type { McpSession } from './session/sessions.ts';
 import type { Reply } from './stream/reply.ts';
@@ -8,7 +9,7 @@ import type { Reply } from './stream/reply.ts';
 /** One request of a client, of either era: what the methods work on. */
 export interface Asked {
   readonly caller: Principal;
-  readonly endpoint: Endpoint;
+  readonly endpoint: DoorEndpoint;
   readonly era: Era;
   /** The revision that is spoken. */
   readonly version: string;

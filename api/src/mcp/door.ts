@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { endpointServers, type Endpoint, type EndpointParts } from '@behalf/gateway';
+import { endpointServers, type EndpointParts } from '@behalf/gateway';
 import type { HotExchange } from '../http.ts';
 import type { Asked, Method } from './asked.ts';
+import type { DoorEndpoint } from './doorEndpoint.ts';
 import { header, readEra, type ModernClaim } from './era.ts';
 import type { Listen } from './methods/listen.ts';
 import type { LegacyDoor } from './legacyDoor.ts';
@@ -22,7 +23,7 @@ export interface McpDoorParts extends ReplyParts {
 
 /** One endpoint, both eras: what a body says decides which. */
 export interface McpDoor {
-  post(exchange: HotExchange, endpoint: Endpoint): Promise<void>;
+  post(exchange: HotExchange, endpoint: DoorEndpoint): Promise<void>;
 }
 
 export function createMcpDoor(parts: McpDoorParts): McpDoor {
@@ -30,7 +31,7 @@ export function createMcpDoor(parts: McpDoorParts): McpDoor {
 
   async function serveModern(
     exchange: HotExchange,
-    endpoint: Endpoint,
+    endpoint: DoorEndpoint,
     request: RpcRequest,
     { capabilities, logLevel }: ModernClaim,
   ): Promise<void> {
@@ -38,7 +39,8 @@ export function createMcpDoor(parts: McpDoorParts): McpDoor {
     if (!acceptsBoth(req.headers)) throw notAcceptable();
     const { id, method, params } = request;
     // A stream without an answer, for as long as both want it.
-    if (method === 'subscriptions/listen') return listen(exchange, { caller, endpoint, id, params });
+    if (method === 'subscriptions/listen')
+      return listen(exchange, { caller, endpoint, id, params, capabilities });
     // In one piece: this is made for every call.
     const asked: Asked = {
       caller,
@@ -58,7 +60,7 @@ export function createMcpDoor(parts: McpDoorParts): McpDoor {
     await serve(asked, modern.get(method));
   }
 
-  async function receive(exchange: HotExchange, endpoint: Endpoint): Promise<void> {
+  async function receive(exchange: HotExchange, endpoint: DoorEndpoint): Promise<void> {
     const { body, req, res, caller } = exchange;
     // One that is not there, or not for this caller, is no endpoint at all.
     if (endpoint.kind === 'one') endpointServers(servers, caller, endpoint);

@@ -1,7 +1,7 @@
-import type { Endpoint, Json } from '@behalf/gateway';
+import type { Json } from '@behalf/gateway';
 import type { HotExchange } from '../http.ts';
+import { endpointKey, type DoorEndpoint } from './doorEndpoint.ts';
 import { isObject, type RpcRequest } from './message.ts';
-import { endpointKey } from './methods/methodParts.ts';
 import { serverCapabilities, type OpeningParts } from './methods/opening.ts';
 import { resultText, RpcFault, rpcCode } from './rpcFault.ts';
 import type { McpSessions } from './session/sessions.ts';
@@ -11,7 +11,11 @@ export interface InitializeParts extends OpeningParts {
   readonly sessions: Pick<McpSessions, 'begin'>;
 }
 
-export type Initialize = (exchange: HotExchange, endpoint: Endpoint, request: RpcRequest) => Promise<void>;
+export type Initialize = (
+  exchange: HotExchange,
+  endpoint: DoorEndpoint,
+  request: RpcRequest,
+) => Promise<void>;
 
 /** How a legacy client begins: what it speaks, what it can, and a session for both. */
 export function createInitialize({ sessions, results, info, instructions }: InitializeParts): Initialize {

@@ -1,8 +1,8 @@
-import type { Endpoint } from '@behalf/gateway';
 import { LightCancellation } from '@behalf/kernel';
 import type { RateLimits } from '../door/rateLimits.ts';
 import type { HotExchange } from '../http.ts';
 import type { Asked, Method } from './asked.ts';
+import type { DoorEndpoint } from './doorEndpoint.ts';
 import { readEra } from './era.ts';
 import type { Initialize } from './initialize.ts';
 import {
@@ -26,7 +26,7 @@ export interface LegacyDoorParts extends ReplyParts {
   readonly methods: ReadonlyMap<string, Method>;
   readonly serve: ServeRequest;
   readonly initialize: Initialize;
-  readonly requireSession: (exchange: HotExchange, endpoint: Endpoint) => Promise<SessionAtDoor>;
+  readonly requireSession: (exchange: HotExchange, endpoint: DoorEndpoint) => Promise<SessionAtDoor>;
   readonly asking: Pick<Asking, 'answered'>;
   readonly mailbox: Pick<Mailbox, 'post' | 'wait'>;
   readonly limits: Pick<RateLimits, 'take'>;
@@ -34,10 +34,14 @@ export interface LegacyDoorParts extends ReplyParts {
 
 /** What clients of the revisions with sessions post. */
 export interface LegacyDoor {
-  message(exchange: HotExchange, endpoint: Endpoint, message: RpcRequest | RpcNotification): Promise<void>;
-  response(exchange: HotExchange, endpoint: Endpoint, response: RpcResponse): Promise<void>;
+  message(
+    exchange: HotExchange,
+    endpoint: DoorEndpoint,
+    message: RpcRequest | RpcNotification,
+  ): Promise<void>;
+  response(exchange: HotExchange, endpoint: DoorEndpoint, response: RpcResponse): Promise<void>;
   /** Several in one body, which one revision has. */
-  batch(exchange: HotExchange, endpoint: Endpoint, body: readonly unknown[]): Promise<void>;
+  batch(exchange: HotExchange, endpoint: DoorEndpoint, body: readonly unknown[]): Promise<void>;
 }
 
 const MOST_IN_A_BATCH = 50;
@@ -48,13 +52,13 @@ export function createLegacyDoor(parts: LegacyDoorParts): LegacyDoor {
   /** Goes on when its client leaves, and stops when its client says so, at whichever replica. */
   async function request(
     exchange: HotExchange,
-    endpoint: Endpoint,
+    endpoint: DoorEndpoint,
     { session, logLevel }: SessionAtDoor,
     { id, method, params }: RpcRequest,
     reply: Reply,
+    signal: LightCancellation,
   ): Promise<void> {
     const { req, caller } = exchange;
-    const signal = new LightCancellation();
     const { version, capabilities, place } = session;
     // In one piece: this is made for every call.
     const asked: Asked = {
@@ -99,11 +103,14 @@ export function createLegacyDoor(parts: LegacyDoorParts): LegacyDoor {
         accepted(exchange.res, headers);
         return;
       }
+      const signal = new LightCancellation();
       const reply = createReply(exchange, parts, {
         place: at.session.place,
+        request: message.id,
         primes: at.session.version >= URL_ELICITATION_VERSION,
+        cancel: () => signal.abort(new DOMException('The caller may not go on', 'AbortError')),
       });
-      await request(exchange, endpoint, at, message, reply);
+      await request(exchange, endpoint, at, message, reply, signal);
     },
     async response(exchange, endpoint, response) {
       const { session } = await requireSession(exchange, endpoint);
@@ -124,7 +131,11 @@ export function createLegacyDoor(parts: LegacyDoorParts): LegacyDoor {
       }
       const answers = messages.flatMap((message) =>
         message.kind === 'request'
-          ? [collectReply((reply) => request(exchange, endpoint, at, message, reply))]
+          ? [
+              collectReply((reply) =>
+                request(exchange, endpoint, at, message, reply, new LightCancellation()),
+              ),
+            ]
           : [],
       );
       if (answers.length === 0) {

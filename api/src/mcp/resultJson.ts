@@ -20,11 +20,14 @@ export interface ResultJson {
   passed(era: Era, answer: Answer): string;
   /** What the client's user is asked before it can be answered. Of the modern era alone. */
   inputRequired(result: Json): string;
+  /** A task that stands for the result until there is one. Of the modern era alone. */
+  task(result: Json): string;
 }
 
 export function createResultJson(info: ServerInfo): ResultJson {
   const stamp = { [metaKey.serverInfo]: info };
-  const tail = `"resultType":"complete","_meta":${JSON.stringify(stamp)}}`;
+  const stampText = `"_meta":${JSON.stringify(stamp)}}`;
+  const tail = `"resultType":"complete",${stampText}`;
 
   /** Of which kind it is, we say: a server of the other era may have a member of this name for something else. */
   function modern(result: Json, kind = 'complete'): string {
@@ -39,10 +42,15 @@ export function createResultJson(info: ServerInfo): ResultJson {
   return {
     own: (era, result) => (era === 'modern' ? modern(result) : JSON.stringify(result)),
     inputRequired: (result) => modern(result, 'input_required'),
+    task: (result) => modern(result, 'task'),
     passed(era, { result, json }) {
       if (era === 'legacy') return legacyText(result, json);
-      if (json === undefined || 'resultType' in result || '_meta' in result) return modern(result);
+      const { resultType } = result;
+      const said = resultType === 'complete';
+      if (json === undefined || '_meta' in result || (!said && 'resultType' in result)) return modern(result);
       const head = json.slice(0, json.lastIndexOf('}'));
+      // A server of this era has said of which kind it is.
+      if (said) return `${head},${stampText}`;
       return `${head}${isEmpty(result) ? '' : ','}${tail}`;
     },
   };

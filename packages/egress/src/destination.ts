@@ -43,7 +43,10 @@ const KEPT = 256;
 /** Remembers the URLs that were asked for lately: reading one costs as much as the rest of a request's preparation. */
 export function createDestinations(): Destinations {
   const kept = new Map<string, Destination>();
+  /** Almost every request repeats the one before, and moving an entry costs a table every few times. */
+  let newest: [url: string, destination: Destination] | undefined;
   return (url) => {
+    if (newest?.[0] === url) return newest[1];
     let destination = kept.get(url);
     if (destination) kept.delete(url);
     else {
@@ -52,6 +55,7 @@ export function createDestinations(): Destinations {
       if (kept.size >= KEPT && oldest !== undefined) kept.delete(oldest);
     }
     kept.set(url, destination);
+    newest = [url, destination];
     return destination;
   };
 }

@@ -49,6 +49,7 @@ export function createPools(parts: { connect: Connect; clock: Clock }): Pools {
   const dials = new AbortController();
   // Every dial in progress listens: many of them are load, not a leak.
   setMaxListeners(0, dials.signal);
+  let newest: Kept | undefined;
   let sweep: Cancel | undefined;
   let closed = false;
 
@@ -78,6 +79,7 @@ export function createPools(parts: { connect: Connect; clock: Clock }): Pools {
 
   function drop(entry: Kept): void {
     if (kept.get(entry.key) === entry) kept.delete(entry.key);
+    if (newest === entry) newest = undefined;
     leaving.add(entry.pool);
     void entry.pool
       .close()
@@ -99,14 +101,18 @@ export function createPools(parts: { connect: Connect; clock: Clock }): Pools {
       if (closed) throw new EgressError('closed', to.host);
       const key = to.poolKey(scope);
       let entry = kept.get(key);
-      if (entry) kept.delete(key);
-      else {
-        entry = open(scope, to, key);
-        const [leastRecent] = kept.values();
-        // Closing is graceful: what the evicted pool still carries may finish.
-        if (kept.size >= MAX_POOLS && leastRecent) drop(leastRecent);
+      // Moving an entry costs a table every few times, and almost every request repeats the one before.
+      if (!entry || entry !== newest) {
+        if (entry) kept.delete(key);
+        else {
+          entry = open(scope, to, key);
+          const [leastRecent] = kept.values();
+          // Closing is graceful: what the evicted pool still carries may finish.
+          if (kept.size >= MAX_POOLS && leastRecent) drop(leastRecent);
+        }
+        kept.set(key, entry);
+        newest = entry;
       }
-      kept.set(key, entry);
       entry.borrowed += 1;
       sweepLater();
       return entry;

@@ -40,6 +40,8 @@ export {
   type ListKind,
   type ListNews,
 } from './catalog/listNews.ts';
+export { createNaming, type Naming } from './catalog/naming.ts';
+export { createToolSearch, type ToolSearch } from './catalog/search/toolSearch.ts';
 export { createServerKeys, type ServerKeys } from './catalog/serverKeys.ts';
 export { changeServer } from './configure/changeServer.ts';
 export { checkServer, type ServerCheck } from './configure/checkServer.ts';
@@ -173,6 +175,7 @@ export {
 } from './identity/sessions.ts';
 export { createCallerCache, type CallerCache, type KnownCaller } from './identity/callerCache.ts';
 export { API_KEY_PREFIX, createApiKeys, type ApiKeys } from './identity/apiKeys.ts';
+export { createCallerWatch, type CallerWatch } from './identity/callerWatch.ts';
 export { followSignOuts } from './identity/signOuts.ts';
 export { createSetup, SETUP_LIFETIME_MS, type Setup } from './identity/setup.ts';
 export { createSignIn, networkOf, type SignIn } from './identity/signIn.ts';
@@ -233,6 +236,7 @@ export { authorizationState } from './reinit/authorizationState.ts';
 export { probeGrant } from './reinit/probeGrant.ts';
 export { serverStatus, serverStatuses, type StatusParts } from './reinit/serverStatus.ts';
 export { shapeResult } from './shaping/shapeResult.ts';
+export { askTask, type TaskAsked, type TaskParts } from './toolcall/askTask.ts';
 export { authorityOf } from './toolcall/authorityOf.ts';
 export type { AskParts } from './toolcall/askServer.ts';
 export type { Door, Inbound, InboundPeer, RequestFields, TraceContext } from './toolcall/call.ts';
@@ -247,18 +251,20 @@ export {
 } from './toolcall/endpoint.ts';
 export { findServer, findServers, type FindParts } from './toolcall/findServer.ts';
 export { inspectServer } from './toolcall/inspectServer.ts';
-export { listEndpointItems, listEndpointTools, type EndpointList } from './toolcall/listEndpoint.ts';
+export {
+  listEndpointItems,
+  listEndpointTools,
+  type EndpointList,
+  type EndpointTool,
+} from './toolcall/listEndpoint.ts';
 export { listServer, type ListParts } from './toolcall/listServer.ts';
 export { listServerTools, type OneServersTools } from './toolcall/listServerTools.ts';
 export { listTools, listToolsOf, type ListToolsParts } from './toolcall/listTools.ts';
 export { readServer, type Reading, type ReadParts } from './toolcall/readServer.ts';
-export {
-  routePrompt,
-  routeResource,
-  routeTool,
-  type Routed,
-  type RoutedTool,
-} from './toolcall/routeEndpoint.ts';
+export { routePrompt, routeTool, type Routed, type RoutedTool } from './toolcall/routeEndpoint.ts';
+export { routeResource } from './toolcall/routeResource.ts';
+export { searchEndpointTools, type ToolSearchParts } from './toolcall/searchEndpoint.ts';
+export { wordsOf, type ServerWords } from './toolcall/serverWords.ts';
 export { connectPage } from './toolcall/signInNeeded.ts';
 export { createArgumentValidator, type ArgumentValidator } from './toolcall/validateArguments.ts';
 export { watchServer, type WatchParts } from './toolcall/watchServer.ts';
@@ -269,5 +275,6 @@ export { bridgeable, mayAsk, PeerRefusal } from './upstream/dialogue.ts';
 export { createOpenUpstream, type OpenUpstream } from './upstream/openUpstream.ts';
 export type { Log, Network, UpstreamParts } from './upstream/parts.ts';
 export type { OpenOptions, RemoteTarget, StdioTarget, UpstreamTarget } from './upstream/target.ts';
-export type { Answer, Era, Json, Upstream } from './upstream/upstream.ts';
+export { namesTasks, tasksDeclared, type TaskMethod } from './upstream/tasks.ts';
+export type { Answer, BegunTask, Era, Json, Upstream } from './upstream/upstream.ts';
 export { UpstreamError, type ReadNetworkError } from './upstream/upstreamError.ts';

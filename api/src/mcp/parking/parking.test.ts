@@ -40,7 +40,14 @@ type Rig = ReturnType<typeof rig>;
 
 function request(params: Json = {}, caller = ada, leaving = new AbortController()): Asked {
   return {
-    ...{ caller, params, endpoint: { kind: 'all' }, era: 'modern', version: '2026-07-28', id: 1 },
+    ...{
+      caller,
+      params,
+      endpoint: { kind: 'all', search: false },
+      era: 'modern',
+      version: '2026-07-28',
+      id: 1,
+    },
     ...{ method: 'tools/call', capabilities: { elicitation: {} }, logLevel: undefined, session: undefined },
     ...{ signal: leaving.signal, reply: {} as never, headers: {} },
   };

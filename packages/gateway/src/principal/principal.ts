@@ -27,13 +27,21 @@ export interface SignedInByToken {
   readonly endpoints?: readonly string[];
   /** What was delegated with it. */
   readonly scopes?: readonly string[];
+  /** When it counts no longer. */
+  readonly until?: number;
 }
 
 /** By what a caller is known: the cookie of a session, a token of the identity provider, or a key of their own. */
 export type SignedInBy =
   | { readonly via: 'session'; readonly session: string }
   | SignedInByToken
-  | { readonly via: 'api_key'; readonly key: string; readonly scopes: readonly string[] };
+  | {
+      readonly via: 'api_key';
+      readonly key: string;
+      readonly scopes: readonly string[];
+      /** When it counts no longer. */
+      readonly until?: number;
+    };
 
 interface Caller {
   /** Of a user the account's id; of a service a name that no account can have. */

@@ -20,6 +20,7 @@ const told: Record<Exclude<UpstreamReason, 'rpc_error'>, [code: string, status: 
   bad_request: ['MCP_PROTOCOL_ERROR', 502],
   input_required: ['MCP_DIALOGUE_UNSUPPORTED', 422],
   header_mismatch: ['MCP_PROTOCOL_ERROR', 502],
+  task: ['MCP_PROTOCOL_ERROR', 502],
   timeout: ['MCP_TIMEOUT', 504],
   stream_broken: ['MCP_OUTCOME_UNCERTAIN', 502],
   reset: ['MCP_OUTCOME_UNCERTAIN', 502],

@@ -10,6 +10,7 @@ import type { Inbound } from './call.ts';
 import type { Allowed } from './checkAccess.ts';
 import { requestOptions } from './callUpstream.ts';
 import { leaseConnection } from './leaseConnection.ts';
+import { maskPresented } from './maskPresented.ts';
 import type { Ready } from './obtainCredential.ts';
 import {
   afterRefusal,
@@ -19,6 +20,7 @@ import {
   mayRepeat,
   widerScope,
 } from './recoverFromRefusal.ts';
+import { withWords } from './serverWords.ts';
 
 export interface LoadParts extends Pick<AskParts, 'connections'> {
   readonly catalog: Catalog;
@@ -104,7 +106,12 @@ async function listOnce(
   const lease = await leaseConnection(parts.connections, ready, { ...options, signal: inbound.signal });
   let failure: unknown;
   try {
-    return await parts.listAll(lease.upstream, method, requestOptions(ready, inbound));
+    const listed = await parts.listAll(lease.upstream, method, requestOptions(ready, inbound));
+    if (method !== 'tools/list') return listed;
+    return withWords(listed, ready.server, {
+      claims: lease.upstream.claims,
+      masked: (text) => maskPresented(text, ready),
+    });
   } catch (error) {
     failure = error;
     throw error;

@@ -21,6 +21,8 @@ export type Ready =
       };
       /** Only one call at a time may be made with this credential. */
       readonly exclusive?: CredentialKey | undefined;
+      /** The label of what is presented, where it is one of the caller's own. */
+      readonly credential?: string | undefined;
     };
 
 /** None, static, the user's variables, their own token, or one in their name. */
@@ -32,7 +34,7 @@ export async function obtainCredential(
   purse: Purse,
 ): Promise<Ready> {
   const { principal, fields, request, credential } = inbound;
-  const { target, binding, exclusive } = await credentials.obtain(server, principal, fields, purse, {
+  const { target, binding, exclusive, label } = await credentials.obtain(server, principal, fields, purse, {
     label: credential,
   });
   const holder = {
@@ -41,5 +43,5 @@ export async function obtainCredential(
     binding,
     ...(server.requestScoped && { request: request ?? random.id() }),
   };
-  return { server, holder, exclusive };
+  return { server, holder, exclusive, credential: label };
 }

@@ -15,7 +15,7 @@ export interface AuditParts {
 
 /** What is asked of a server, as far as it is written down: names, never values. */
 export interface Asked {
-  readonly action: 'tool.call' | 'resource.read' | 'prompt.get';
+  readonly action: 'tool.call' | 'resource.read' | 'prompt.get' | `task.${'get' | 'update' | 'cancel'}`;
   readonly server?: string | undefined;
   readonly tool?: string | undefined;
   readonly args?: Json | undefined;
