@@ -142,9 +142,9 @@ export const audit: readonly Mutant[] = [
   {
     id: 'audit.event.fields',
     file: 'packages/gateway/src/audit/eventLine.ts',
-    find: "return typeof value === 'string' ? `,\"${field}\":${quoted(value)}` : '';",
+    find: "return typeof value === 'string' ? name + quoted(value) : '';",
     replace:
-      "return value ? `,\"${field}\":${typeof value === 'string' ? quoted(value) : JSON.stringify(value)}` : '';",
+      "return value ? name + (typeof value === 'string' ? quoted(value) : JSON.stringify(value)) : '';",
   },
   {
     id: 'audit.event.fields',
