@@ -75,8 +75,8 @@ export const catalog: readonly Mutant[] = [
   {
     id: 'shaping.our-meta',
     file: 'packages/gateway/src/toolcall/callUpstream.ts',
-    find: 'answerWithoutOurMeta(await asked)',
-    replace: 'await asked',
+    find: 'answerWithoutOurMeta(told)',
+    replace: 'told',
   },
   {
     id: 'shaping.our-meta',

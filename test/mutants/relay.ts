@@ -70,8 +70,8 @@ export const relay: readonly Mutant[] = [
   {
     id: 'relay.legacy.elicitation',
     file: 'packages/gateway/src/upstream/dialogue.ts',
-    find: "relay.includes('roots') && { roots: {} }),\n  };\n}\n\n/** Without",
-    replace: '{ roots: {} }),\n  };\n}\n\n/** Without',
+    find: "relay.includes('roots') && { roots: {} }),\n  };\n}\n\nconst NOTHING",
+    replace: '{ roots: {} }),\n  };\n}\n\nconst NOTHING',
   },
   {
     id: 'relay.modern.opt-in',
@@ -100,7 +100,7 @@ export const relay: readonly Mutant[] = [
   {
     id: 'relay.modern.kind',
     file: 'packages/gateway/src/toolcall/callUpstream.ts',
-    find: "return era === 'legacy' ? withoutKind(answer) : answer;",
-    replace: 'return answer;',
+    find: "inbound.peer && era === 'legacy' ? withoutKind(answer) : answer;",
+    replace: 'answer;',
   },
 ];

@@ -170,6 +170,12 @@ export const rest: readonly Mutant[] = [
     replace: 'if (size > 2 * MAX_BODY_BYTES) {',
   },
   {
+    id: 'rest.door.together',
+    file: 'api/src/door/endOfTurn.ts',
+    find: 'res.destroy();',
+    replace: 'throw new Error();',
+  },
+  {
     id: 'rest.door.paths',
     file: 'api/src/app.ts',
     find: "app.enable('case sensitive routing');",

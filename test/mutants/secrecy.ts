@@ -176,8 +176,8 @@ export const secrecy: readonly Mutant[] = [
   {
     id: 'secrets.oauth',
     file: `${gateway}/toolcall/callUpstream.ts`,
-    find: 'return maskTokens(answerWithoutOurMeta(await asked), ready);',
-    replace: 'return answerWithoutOurMeta(await asked);',
+    find: 'return maskTokens(answerWithoutOurMeta(told), ready);',
+    replace: 'return answerWithoutOurMeta(told);',
   },
   {
     // What a server names as a scope is asked for, whatever it is.

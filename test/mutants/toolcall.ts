@@ -258,7 +258,7 @@ export const toolcall: readonly Mutant[] = [
   {
     id: 'toolcall.request.headers',
     file: 'packages/gateway/src/toolcall/callUpstream.ts',
-    find: "...(target.type !== 'stdio' && { headers: target.headers }),",
+    find: "if (target.type !== 'stdio') options.headers = target.headers;",
     replace: '',
   },
   {
@@ -288,8 +288,8 @@ export const toolcall: readonly Mutant[] = [
   {
     id: 'toolcall.request.limits',
     file: 'packages/gateway/src/toolcall/callUpstream.ts',
-    find: '...((onProgress ?? onLog) && heardOf(ready, inbound)),',
-    replace: '',
+    find: '(onProgress ?? onLog) ? Object.assign(options, heardOf(ready, inbound)) : options;',
+    replace: 'options;',
   },
   {
     id: 'toolcall.lease.released',

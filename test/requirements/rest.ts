@@ -47,6 +47,10 @@ export const rest = {
   ],
   'rest.sign-in.audited': ['done', 'A refused sign-in is written down, unless it was not looked at.'],
   'rest.door.body': ['done', 'A body that cannot be read is refused, and changes nothing.'],
+  'rest.door.together': [
+    'done',
+    'Answers of one turn of the loop are written together; one that cannot be written keeps no other back.',
+  ],
   'rest.door.paths': ['done', 'A hot route is found by its path exactly as any other.'],
   'rest.in-flight': ['done', 'One user cannot hold the places of everybody.'],
   'rest.events.slow-reader': ['done', 'A reader that does not keep up misses hints and never the result.'],

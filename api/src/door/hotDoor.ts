@@ -3,6 +3,7 @@ import type { HotRoute } from '../http.ts';
 import { callerLeaving } from '../middleware/whenCallerLeaves.ts';
 import type { Answer } from '../middleware/problem.ts';
 import type { Admission } from './admission.ts';
+import { createEndOfTurn } from './endOfTurn.ts';
 import { createMatchPath, segmentsOf } from './matchPath.ts';
 import { readJsonBody } from './readJsonBody.ts';
 import { apiHeaders } from './securityHeaders.ts';
@@ -27,6 +28,7 @@ export function createHotDoor({ routes, admission, headers, problemOf }: HotDoor
     method: route.method.toUpperCase(),
     match: createMatchPath(route.path),
   }));
+  const endOfTurn = createEndOfTurn();
   const prefixes = beginnings(routes.map(({ path }) => path));
   // As a flat list: an object would be copied for each answer.
   const jsonHeaders = Object.entries({
@@ -58,7 +60,7 @@ export function createHotDoor({ routes, admission, headers, problemOf }: HotDoor
         json(status, text, extra = []) {
           const length = String(Buffer.byteLength(text));
           res.writeHead(status, [...jsonHeaders, ...extra, 'Content-Length', length]);
-          res.end(text);
+          endOfTurn(res, text);
         },
       });
     } catch (error) {

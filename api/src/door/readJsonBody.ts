@@ -7,30 +7,10 @@ export class UnreadableBody extends GatewayError {}
 export const MAX_BODY_BYTES = 1024 * 1024;
 
 /** The body of a hot request: JSON or nothing. The same limit and the same errors as everywhere else. */
-export async function readJsonBody(req: IncomingMessage): Promise<unknown> {
-  if (Number(req.headers['content-length'] ?? 0) > MAX_BODY_BYTES)
-    throw new GatewayError('REQUEST_TOO_LARGE');
-  const text = await readText(req);
-  if (text === '') return undefined;
-  const type = req.headers['content-type'] ?? '';
-  if (!/^application\/json\s*(;|$)/i.test(type) || req.headers['content-encoding'] !== undefined) {
-    throw unreadable();
-  }
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    throw unreadable();
-  }
-}
-
-function unreadable(): GatewayError {
-  return new UnreadableBody('REQUEST_INVALID', {
-    detail: 'The body cannot be read as JSON. Send Content-Type: application/json, and no Content-Encoding.',
-  });
-}
-
-function readText(req: IncomingMessage): Promise<string> {
+export function readJsonBody(req: IncomingMessage): Promise<unknown> {
   return new Promise((resolve, reject) => {
+    if (Number(req.headers['content-length'] ?? 0) > MAX_BODY_BYTES)
+      return reject(new GatewayError('REQUEST_TOO_LARGE'));
     // Whoever left before this will send nothing more, and no event tells of it any more.
     if (req.destroyed && !req.complete) return reject(new GatewayError('REQUEST_INVALID'));
     const chunks: Buffer[] = [];
@@ -47,9 +27,31 @@ function readText(req: IncomingMessage): Promise<string> {
     });
     req.on('end', () => {
       const [only] = chunks;
-      resolve((chunks.length === 1 && only ? only : Buffer.concat(chunks)).toString('utf8'));
+      const text = (chunks.length === 1 && only ? only : Buffer.concat(chunks)).toString('utf8');
+      const body = parse(req, text);
+      if (body instanceof UnreadableBody) reject(body);
+      else resolve(body);
     });
     // Only a caller who leaves in the middle ends a body like this.
     req.on('error', () => reject(new GatewayError('REQUEST_INVALID')));
+  });
+}
+
+function parse(req: IncomingMessage, text: string): unknown {
+  if (text === '') return undefined;
+  const type = req.headers['content-type'] ?? '';
+  if (!/^application\/json\s*(;|$)/i.test(type) || req.headers['content-encoding'] !== undefined) {
+    return unreadable();
+  }
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return unreadable();
+  }
+}
+
+function unreadable(): UnreadableBody {
+  return new UnreadableBody('REQUEST_INVALID', {
+    detail: 'The body cannot be read as JSON. Send Content-Type: application/json, and no Content-Encoding.',
   });
 }

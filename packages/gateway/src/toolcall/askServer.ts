@@ -134,5 +134,5 @@ async function askOnce(
   inbound: Inbound,
 ): Promise<Answer> {
   const lease = await leaseConnection(connections, ready, { signal: inbound.signal });
-  return callUpstream(lease, ready, question, inbound);
+  return await callUpstream(lease, ready, question, inbound);
 }

@@ -32,10 +32,13 @@ export async function callUpstream(
   try {
     const { upstream } = lease;
     const options = requestOptions(ready, inbound, mirrored);
+    const { era } = upstream.claims;
     const asked = inbound.peer
       ? conversing(upstream, options, ready, { method, params }, inbound)
       : upstream.request(method, params, options);
-    return maskTokens(answerWithoutOurMeta(await asked), ready);
+    const answer = await asked;
+    const told = inbound.peer && era === 'legacy' ? withoutKind(answer) : answer;
+    return maskTokens(answerWithoutOurMeta(told), ready);
   } catch (error) {
     const task = inbound.peer && begunTask(error, ready, { method, params }, inbound.peer, lease.upstream);
     if (task) return task;
@@ -49,24 +52,27 @@ export async function callUpstream(
 }
 
 /** The same with somebody at the other end who can be asked. */
-async function conversing(
+function conversing(
   upstream: Upstream,
-  options: RequestOptions,
+  options: Writable<RequestOptions>,
   ready: Ready,
   { method, params }: Question,
   inbound: Inbound,
 ): Promise<Answer> {
-  const { era } = upstream.claims;
+  const { claims } = upstream;
   requireTasks(method, upstream);
-  const dialogue = dialogueOf(ready, method, inbound, upstream.claims);
-  const answer = await upstream.request(method, withRetry(params, inbound, era), {
-    ...options,
-    ...(dialogue && { dialogue }),
-  });
-  return era === 'legacy' ? withoutKind(answer) : answer;
+  const dialogue = dialogueOf(ready, method, inbound, claims);
+  if (dialogue) options.dialogue = dialogue;
+  return upstream.request(method, withRetry(params, inbound, claims.era), options);
 }
 
-export function requestOptions(ready: Ready, inbound: Inbound, mirrored?: HeaderValues): RequestOptions {
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+export function requestOptions(
+  ready: Ready,
+  inbound: Inbound,
+  mirrored?: HeaderValues,
+): Writable<RequestOptions> {
   const { signal, trace, hop, onProgress, onLog } = inbound;
   const timeoutMs = ready.server.settings.timeout;
   const target = 'holder' in ready ? ready.holder.target : ready.server.target;
@@ -76,16 +82,17 @@ export function requestOptions(ready: Ready, inbound: Inbound, mirrored?: Header
     told || hop !== undefined || mirrored
       ? { ...mirrored, ...told, ...(hop !== undefined && { [hopHeader]: hop }) }
       : undefined;
-  return {
+  // Member by member: it is made for every call, and most of it is absent from most of them.
+  const options: Writable<RequestOptions> = {
     signal,
     timeoutMs,
     totalMs: Math.max(timeoutMs, TOTAL_CAP_MS),
-    ...(target.type !== 'stdio' && { headers: target.headers }),
-    ...(bearer && { bearer }),
-    ...(extra && { extraHeaders: extra }),
-    ...(told && { meta: told }),
-    ...((onProgress ?? onLog) && heardOf(ready, inbound)),
   };
+  if (target.type !== 'stdio') options.headers = target.headers;
+  if (bearer) options.bearer = bearer;
+  if (extra) options.extraHeaders = extra;
+  if (told) options.meta = told;
+  return (onProgress ?? onLog) ? Object.assign(options, heardOf(ready, inbound)) : options;
 }
 
 /** Baggage holds whatever callers put into it: it goes to the operator's own servers and to nobody else's. */

@@ -47,6 +47,7 @@ export function sessionCapabilities(relay: readonly Relay[] = []): Json {
 /** What the caller declared, as far as this server may use it. */
 export function bridgeable(declared: Json, relay: readonly Relay[]): Json {
   const { elicitation, sampling, roots } = declared;
+  if (elicitation === undefined && sampling === undefined && roots === undefined) return NOTHING;
   const modes = isObject(elicitation) ? modesOf(elicitation) : {};
   return {
     ...(Object.keys(modes).length > 0 && { elicitation: modes }),
@@ -55,6 +56,8 @@ export function bridgeable(declared: Json, relay: readonly Relay[]): Json {
     ...(isObject(roots) && relay.includes('roots') && { roots: {} }),
   };
 }
+
+const NOTHING: Json = Object.freeze({});
 
 /** Without a mode it is the form: the first revision knew no other. */
 function modesOf(elicitation: Json): Json {

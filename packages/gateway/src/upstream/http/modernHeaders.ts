@@ -14,16 +14,22 @@ const named: ReadonlyMap<string, string> = new Map([
 
 /** What a modern request repeats of its body, so that a proxy can route it without reading the body. */
 export function modernHeaders(method: string, params: Json): HeaderValues {
-  const field = named.get(method);
-  const name = field === undefined ? undefined : params[field];
+  const name = namedBy(method, params);
   const headers: Record<string, string> = {
     'content-type': 'application/json',
     accept: 'application/json, text/event-stream',
     'mcp-protocol-version': MODERN_VERSION,
     'mcp-method': encodeHeaderValue(method),
   };
-  if (typeof name === 'string') headers['mcp-name'] = encodeHeaderValue(name);
+  if (name !== undefined) headers['mcp-name'] = encodeHeaderValue(name);
   return headers;
+}
+
+/** What `Mcp-Name` says of this request. */
+export function namedBy(method: string, params: Json): string | undefined {
+  const field = named.get(method);
+  const name = field === undefined ? undefined : params[field];
+  return typeof name === 'string' ? name : undefined;
 }
 
 const PLAIN = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/;

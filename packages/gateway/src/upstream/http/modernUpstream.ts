@@ -6,13 +6,12 @@ import { UpstreamError } from '../upstreamError.ts';
 import { isSessionCode } from './classifyStatus.ts';
 import { converse, type ConverseParts } from './converse.ts';
 import { createEnding, interrupt } from './ending.ts';
-import { modernHeaders } from './modernHeaders.ts';
+import { createModernHeaderMemo } from './modernHeaderMemo.ts';
 import { waitFor } from './patience.ts';
 import { isObject } from './readAnswer.ts';
-import { requestHeaders } from './requestHeaders.ts';
 import { asNotice, heardBy } from './serverMessages.ts';
 import { keepStream } from './stream.ts';
-import { declaring, modernEnvelope, writeRequest } from './writeRequest.ts';
+import { declaring, membersText, modernEnvelope, writeRequest } from './writeRequest.ts';
 
 /** Where a server is, and nothing of whoever found out: neither headers nor a bearer. */
 export type ModernTarget = Omit<RemoteTarget, 'headers' | 'bearer'> & {
@@ -35,6 +34,8 @@ export function createModernUpstream(
   const ending = createEnding();
   const streams = new Set<() => void>();
   const plain = modernEnvelope(parts.version);
+  const plainText = membersText(plain);
+  const headersFor = createModernHeaderMemo(target.headers);
   /** Each request speaks for itself: who brings a token by an extension says so. */
   const envelopeFor = (bearer: Bearer | undefined) =>
     bearer?.extension === undefined ? plain : modernEnvelope(parts.version, bearer.extension);
@@ -55,8 +56,7 @@ export function createModernUpstream(
     given: { headers?: HeaderValues; extraHeaders?: HeaderValues },
   ) {
     lastId += 1;
-    const headers = requestHeaders(target.headers, given, modernHeaders(method, params));
-    return { id: lastId, headers };
+    return { id: lastId, headers: headersFor(method, params, given) };
   }
 
   /** Once it answers like a legacy server, this conversation leads nowhere: the next one asks anew what it speaks. */
@@ -90,7 +90,15 @@ export function createModernUpstream(
         id,
         headers,
         bearer,
-        body: writeRequest({ id, method, params, meta, envelope: said, wantsLog }),
+        body: writeRequest({
+          id,
+          method,
+          params,
+          meta,
+          envelope: said,
+          wantsLog,
+          said: said === plain ? plainText : undefined,
+        }),
         session: false,
         onProgress,
         onLog,

@@ -1,6 +1,6 @@
 import type { HeaderValues, RequestOptions } from '../upstream.ts';
 
-type Given = Pick<RequestOptions, 'headers' | 'extraHeaders'>;
+export type Given = Pick<RequestOptions, 'headers' | 'extraHeaders'>;
 
 /**
  * The headers of one request, from this one place. The caller's credential wins over what is configured; an extra

@@ -26,6 +26,7 @@ export function modernEnvelope(version: string, extension?: string): Json {
 
 /** The same with what this very caller can be asked. */
 export function declaring(envelope: Json, capabilities: Json, extension?: string): Json {
+  if (extension === undefined && isEmpty(capabilities)) return envelope;
   return { ...envelope, [CLIENT_CAPABILITIES_META_KEY]: withExtension(capabilities, extension) };
 }
 
@@ -39,18 +40,22 @@ export interface RequestText {
   readonly envelope: Json | undefined;
   /** A modern server sends log messages only to who asks for them; a text is the level. */
   readonly wantsLog: boolean | string;
+  /** The members of `envelope` as text, where they were written before. */
+  readonly said?: string | undefined;
 }
 
 /**
  * The body of a request. The id is also the progress token: it belongs to this request alone. `_meta` is put in front
  * of the parameters as text, so that they are written once and never copied.
  */
-export function writeRequest({ id, method, params, meta, envelope, wantsLog }: RequestText): string {
+export function writeRequest({ id, method, params, meta, envelope, wantsLog, said }: RequestText): string {
   const head = `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":`;
   const own = params['_meta'];
   if (own === undefined && meta === undefined && envelope === undefined) {
     return `${head}${inFront(`{"progressToken":${id}}`, params)}}`;
   }
+  if (said !== undefined && own === undefined && meta === undefined && wantsLog === false)
+    return `${head}${inFront(`{${said},"progressToken":${id}}`, params)}}`;
   const merged = {
     ...(wantsLog && envelope && { [LOG_LEVEL_META_KEY]: wantsLog === true ? 'info' : wantsLog }),
     ...(isObject(own) && own),
@@ -65,4 +70,14 @@ export function writeRequest({ id, method, params, meta, envelope, wantsLog }: R
 function inFront(meta: string, params: Json): string {
   const text = JSON.stringify(params);
   return text === '{}' ? `{"_meta":${meta}}` : `{"_meta":${meta},${text.slice(1)}`;
+}
+
+/** What stands between the braces. */
+export function membersText(json: Json): string {
+  return JSON.stringify(json).slice(1, -1);
+}
+
+function isEmpty(json: Json): boolean {
+  for (const _name in json) return false;
+  return true;
 }
