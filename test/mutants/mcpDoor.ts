@@ -132,8 +132,8 @@ export const mcpDoor: readonly Mutant[] = [
   {
     id: 'mcp.legacy.slow-reader',
     file: replays,
-    find: '    while (bytes > most.bytes && kept.events.length > 0) shift(kept);\n',
-    replace: '',
+    find: 'bytes > most.bytes || sumOf(kept) > most.ownBytes',
+    replace: 'sumOf(kept) > most.ownBytes',
   },
   {
     id: 'mcp.door.streams-released',

@@ -83,8 +83,38 @@ export const mcpStreams: readonly Mutant[] = [
   {
     id: 'mcp.resume.elsewhere',
     file: 'api/src/mcp/stream/replays.ts',
-    find: 'read(kept, after, createRelay(parts, kept.place, attempt));',
-    replace: 'read(kept, after + attempt.length, createRelay(parts, kept.place, attempt));',
+    find: 'read(kept, after, createRelay(parts, kept.place, attempt)),',
+    replace: 'read(kept, after + attempt.length, createRelay(parts, kept.place, attempt)),',
+  },
+  {
+    id: 'mcp.streams.slow-reader',
+    file: 'api/src/mcp/stream/messageStream.ts',
+    find: 'if (full && replaced) return void res.destroy();',
+    replace: '',
+  },
+  {
+    id: 'mcp.resume.bounded',
+    file: 'api/src/mcp/stream/relay.ts',
+    find: 'while (!unread) {',
+    replace: 'for (;;) {',
+  },
+  {
+    id: 'mcp.resume.bounded',
+    file: 'api/src/mcp/stream/replays.ts',
+    find: 'kept.cancelWant = turns(kept.place.principal, () =>',
+    replace: 'kept.cancelWant = ((_: string, work: () => void) => (work(), () => undefined))(attempt, () =>',
+  },
+  {
+    id: 'mcp.resume.bounded',
+    file: 'api/src/mcp/stream/replays.ts',
+    find: ' || sumOf(kept) > most.ownBytes',
+    replace: '',
+  },
+  {
+    id: 'mcp.resume.too-large',
+    file: 'api/src/mcp/stream/replays.ts',
+    find: 'kept.events.at(-1)?.[0] !== seq',
+    replace: 'false',
   },
   {
     id: 'mcp.resume.owner',

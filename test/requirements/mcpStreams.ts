@@ -22,6 +22,14 @@ export const mcpStreams = {
     'done',
     'A stream whose holder is gone, or has forgotten it, ends with the outcome told as uncertain.',
   ],
+  'mcp.resume.bounded': [
+    'done',
+    'Taking a stream up elsewhere again and again fills no store: who has left is told nothing, a user has turns and a share.',
+  ],
+  'mcp.resume.too-large': [
+    'done',
+    'Whoever comes back for an answer that was too large to be kept is told so, and not nothing.',
+  ],
   'mcp.resume.owner': ['done', 'The id of an event opens for its session alone, and says nothing to others.'],
   'mcp.session.one-stream': [
     'done',

@@ -4,7 +4,7 @@ import { Roster, type Cancel, type Clock, type Keyring, type SealContext } from 
 /** Words between the requests of one session, which may be served by different replicas. */
 export interface Mailbox {
   /** Leaves a word for who waits for it. Where that is this process, no store is asked. */
-  post(place: Place, name: string, word: string): Promise<void>;
+  post(place: Place, name: string, word: string, options?: { keptMs?: number }): Promise<void>;
   /**
    * Hears it once. With `poll` also when the notice is lost, at the price of asking every two seconds. Returns how to stop.
    */
@@ -41,13 +41,13 @@ export function createMailbox(parts: MailboxParts): Mailbox {
   });
 
   return {
-    async post(place, name, word) {
+    async post(place, name, word, { keptMs = KEPT_MS } = {}) {
       const here = [...all].find((waiting) => waiting.name === name && waiting.place.key === place.key);
       if (here) {
         here.hear(word);
         return;
       }
-      await cache.set(slot(place, name), keyring.seal(word, contextOf(place, name)), KEPT_MS);
+      await cache.set(slot(place, name), keyring.seal(word, contextOf(place, name)), keptMs);
       await changes.publish({ topic: 'mcp', id: place.key });
     },
     wait(place, name, onWord, { poll = false } = {}) {

@@ -41,8 +41,13 @@ export function attend(parts: AttendParts, place: Place, of: ReadEventId, reader
     stopKept();
   }
 
-  function finish(fault?: GatewayError): void {
+  /** Whoever holds the stream tells nobody from here on. */
+  function leave(): void {
     stop();
+    mailbox.post(place, `left:${attempt}`, 'left').catch(() => undefined);
+  }
+
+  function finish(fault?: GatewayError): void {
     if (fault) reader.send(faultText(of.request, faultOf(fault, 'legacy')));
     reader.end();
   }
@@ -58,8 +63,9 @@ export function attend(parts: AttendParts, place: Place, of: ReadEventId, reader
       const { events, over: isLast, tooLarge } = JSON.parse(text) as RelayedWord;
       seenAt = clock.now();
       for (const [message, id] of events) tell(Number(id.slice(id.lastIndexOf('.') + 1)), message);
-      if (isLast) finish(tooLarge && new GatewayError('MCP_RESPONSE_TOO_LARGE'));
-      else hear(number + 1);
+      if (!isLast) return hear(number + 1);
+      stop();
+      finish(tooLarge && new GatewayError('MCP_RESPONSE_TOO_LARGE'));
     };
     stopWord = mailbox.wait(place, `relay:${attempt}:${number}`, onWord, { poll: true });
   }
@@ -82,9 +88,10 @@ export function attend(parts: AttendParts, place: Place, of: ReadEventId, reader
       // No sign of life is what it looks like from here.
     }
     if (over) return;
-    if (clock.now() - seenAt >= SILENT_MS)
+    if (clock.now() - seenAt >= SILENT_MS) {
+      leave();
       finish(new GatewayError('MCP_OUTCOME_UNCERTAIN', { detail: GONE }));
-    else cancel = clock.timer(CHECK_MS, () => void check());
+    } else cancel = clock.timer(CHECK_MS, () => void check());
   }
 
   reader.begin();
@@ -93,6 +100,7 @@ export function attend(parts: AttendParts, place: Place, of: ReadEventId, reader
     `stream:${of.stream}`,
     (word) => {
       for (const [seq, text] of JSON.parse(word) as KeptWord) tell(seq, text);
+      leave();
       finish();
     },
     { poll: true },
@@ -101,9 +109,7 @@ export function attend(parts: AttendParts, place: Place, of: ReadEventId, reader
   ask();
   cancel = clock.timer(CHECK_MS, () => void check());
   return () => {
-    if (over) return;
-    stop();
-    mailbox.post(place, `left:${attempt}`, 'left').catch(() => undefined);
+    if (!over) leave();
   };
 }
 

@@ -74,6 +74,13 @@ describe('a reader that does not keep up', () => {
     },
   );
 
+  verifies('mcp.streams.slow-reader', 'is left at once when another reads in its place', async () => {
+    const { stream, res, fill } = await open();
+    await fill();
+    stream.end({ replaced: true });
+    expect(res.destroyed).toBe(true);
+  });
+
   verifies('mcp.streams.slow-reader', 'is left when it does not read the end either', async () => {
     const { clock, stream, res, fill } = await open();
     await fill();

@@ -19,7 +19,8 @@ export interface MessageStream {
   tell(key: string, text: string): void;
   /** `text` may be empty: then the event says no more than its id. */
   send(text: string, id?: string): void;
-  end(): void;
+  /** `replaced`: somebody else reads from here on, and what this one has not read by now it never will. */
+  end(options?: { replaced?: boolean }): void;
   /** Stops the comments, for an answer that is given without events. */
   close(): void;
 }
@@ -93,10 +94,11 @@ export function createMessageStream(
       begin();
       write(frame(text, id));
     },
-    end() {
+    end({ replaced = false } = {}) {
       stop();
       untold.clear();
       if (!isOpen()) return;
+      if (full && replaced) return void res.destroy();
       res.end();
       // Whoever does not read the rest is left as well: nobody looks after it any more.
       if (!full) return;

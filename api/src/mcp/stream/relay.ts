@@ -27,6 +27,8 @@ const ALIVE_MS = 10_000;
 /** Progress comes often, and the store is everybody's. */
 const CALM_MS = 250;
 const LONGEST_WORD = 8 * 1024 * 1024;
+/** Whoever reads takes a word within seconds; what nobody takes must not lie in everybody's store. */
+const KEPT_MS = 15_000;
 /** A reader that does not keep up misses notices. */
 const LONGEST_QUEUE = 256 * 1024;
 
@@ -38,6 +40,8 @@ export function createRelay({ cache, mailbox, clock }: RelayParts, place: Place,
   let beats = 0;
   let busy = false;
   let over = false;
+  /** Whoever read has left: nothing is told any more, not even the end. */
+  let unread = false;
   let cancelBeat: Cancel = () => undefined;
 
   function beat(): void {
@@ -46,7 +50,11 @@ export function createRelay({ cache, mailbox, clock }: RelayParts, place: Place,
     cancelBeat = clock.timer(BEAT_MS, beat);
   }
   beat();
-  const stop = mailbox.wait(place, `left:${attempt}`, () => close());
+  const stop = mailbox.wait(place, `left:${attempt}`, () => {
+    unread = true;
+    queue = [];
+    close();
+  });
 
   function close(): void {
     over = true;
@@ -57,13 +65,16 @@ export function createRelay({ cache, mailbox, clock }: RelayParts, place: Place,
   async function flush(): Promise<void> {
     if (busy) return;
     busy = true;
-    for (;;) {
+    while (!unread) {
+      const word = wordOf({ events: queue, over });
+      // More than a word may be: nothing can follow it.
+      if (word.tooLarge) close();
       const isLast = over;
-      const word = wordOf({ events: queue, over: isLast });
       queue = [];
       bytes = 0;
       try {
-        await mailbox.post(place, `relay:${attempt}:${number}`, word);
+        const text = JSON.stringify(word);
+        await mailbox.post(place, `relay:${attempt}:${number}`, text, { keptMs: KEPT_MS });
       } catch {
         // The store does not answer. What is missing is missed for good: whoever reads sees no sign of life any more.
         close();
@@ -99,10 +110,9 @@ export function createRelay({ cache, mailbox, clock }: RelayParts, place: Place,
   };
 }
 
-function wordOf(word: RelayedWord): string {
-  const text = JSON.stringify(word);
-  if (text.length <= LONGEST_WORD) return text;
-  return JSON.stringify({ events: [], over: true, tooLarge: true } satisfies RelayedWord);
+function wordOf(word: RelayedWord): RelayedWord {
+  const length = word.events.reduce((sum, [text, id]) => sum + text.length + id.length, 0);
+  return length <= LONGEST_WORD ? word : { events: [], over: true, tooLarge: true };
 }
 
 export function aliveOf(attempt: string): string {

@@ -6,14 +6,14 @@ import { createMailbox, type Place } from '../session/mailbox.ts';
 import { createSharedLists } from '../session/sharedLists.ts';
 import { createEventIds } from './eventIds.ts';
 import type { MessageStream } from './messageStream.ts';
-import { createReplays } from './replays.ts';
+import { createReplays, type ReplayLimits } from './replays.ts';
 
 const place: Place = { tenant: 'default', principal: 'ada', key: 'session' };
 const REQUEST = 'r-1';
 const done = JSON.stringify({ jsonrpc: '2.0', id: REQUEST, result: {} });
 
 /** Replicas on one store. One that is killed says and hears nothing any more. */
-function createReplicas() {
+function createReplicas(limits: Partial<ReplayLimits> = {}) {
   const clock = createFakeClock();
   const store = openMemoryStore({ clock, random });
   const keyring = createKeyring([Buffer.alloc(32, 1)], random);
@@ -35,7 +35,7 @@ function createReplicas() {
     const lists = createSharedLists({ cache, clock, leases: store.leases });
     const replays = createReplays({
       ...{ clock, random, keyring, mailbox, cache, changes, lists, replica: name },
-      eventIds: createEventIds(keyring),
+      ...{ eventIds: createEventIds(keyring), limits },
     });
     return { replays, kill: () => (killed = true) };
   };
@@ -226,5 +226,78 @@ describe('a stream that is taken up at another replica', () => {
     await all.clock.advance(4_000);
     expect(there.messages).toEqual([{ secret: 'what was found' }]);
     expect(JSON.stringify(stored)).not.toContain('what was found');
+  });
+});
+
+describe('what taking streams up costs', () => {
+  /** The words that were left in the store for readers elsewhere. */
+  function countWords({ kept }: ReturnType<typeof createReplicas>): () => number {
+    let words = 0;
+    const set = kept.set.bind(kept);
+    kept.set = (key, value, ttlMs) => {
+      if (key.includes(':relay:')) words += 1;
+      return set(key, value, ttlMs);
+    };
+    return () => words;
+  }
+
+  verifies('mcp.resume.bounded', 'is nothing any more for a reader that has left', async () => {
+    const all = createReplicas();
+    const words = countWords(all);
+    const { replay, first } = begin(all);
+    const leave = all.b.replays.resume(place, first, aReader().stream)!;
+    await all.clock.advance(1_000);
+    expect(words()).toBe(1);
+    leave();
+    await all.clock.advance(1_000);
+    replay.emit(note(2));
+    replay.finish(done);
+    await all.clock.advance(4_000);
+    expect(words()).toBe(1);
+  });
+
+  verifies('mcp.resume.bounded', 'is one copy each half second for a user who comes often', async () => {
+    const all = createReplicas();
+    const words = countWords(all);
+    const { replay, first } = begin(all);
+    const last = aReader();
+    for (let n = 0; n < 9; n += 1) all.b.replays.resume(place, first, aReader().stream);
+    all.b.replays.resume(place, first, last.stream);
+    await all.clock.advance(400);
+    expect(words()).toBe(1);
+    await all.clock.advance(6_000);
+    expect(words()).toBeLessThan(4);
+    replay.finish(done);
+    await all.clock.advance(4_000);
+    expect(last.messages.at(-1)).toEqual(JSON.parse(done));
+  });
+
+  verifies('mcp.resume.bounded', 'takes no room from others', () => {
+    const all = createReplicas({ bytes: 1_000, ownBytes: 400 });
+    const mine = all.a.replays.begin(place, REQUEST, aReader().stream)!;
+    for (let n = 0; n < 20; n += 1) mine.emit(JSON.stringify({ x: 'x'.repeat(90) }));
+    const bob = { ...place, principal: 'bob', key: 'bobs' };
+    const reader = aReader();
+    const theirs = all.a.replays.begin(bob, REQUEST, reader.stream)!;
+    theirs.prime();
+    for (let n = 0; n < 3; n += 1) theirs.emit(JSON.stringify({ y: 'y'.repeat(90) }));
+    const again = aReader();
+    all.a.replays.resume(bob, reader.ids[0]!, again.stream);
+    expect(again.messages).toHaveLength(3);
+  });
+
+  verifies('mcp.resume.too-large', 'says that there was an answer which could not be kept', async () => {
+    const all = createReplicas({ streamBytes: 1_000 });
+    const { replay, last } = begin(all);
+    replay.finish(JSON.stringify({ ...(JSON.parse(done) as object), large: 'x'.repeat(2_000) }));
+    for (const by of [all.a, all.b]) {
+      const reader = aReader();
+      by.replays.resume(place, last, reader.stream);
+      await all.clock.advance(4_000);
+      expect([reader.messages, reader.stream.open]).toMatchObject([
+        [{ id: REQUEST, error: { data: { code: 'MCP_RESPONSE_TOO_LARGE' } } }],
+        false,
+      ]);
+    }
   });
 });

@@ -1,10 +1,13 @@
+import { GatewayError } from '@behalf/gateway';
 import type { Cancel, Keyring, SealContext } from '@behalf/kernel';
 import type { RpcId } from '../message.ts';
+import { faultOf, faultText } from '../rpcFault.ts';
 import type { Place } from '../session/mailbox.ts';
 import { attend, type AttendParts, type KeptWord } from './attend.ts';
 import type { EventIds } from './eventIds.ts';
 import type { MessageStream } from './messageStream.ts';
 import { createRelay, type Reader } from './relay.ts';
+import { createTurns } from './turns.ts';
 import { createWants, type WantParts } from './wants.ts';
 
 /** The stream of one legacy request, which its client may lose and take up again: here, or at another replica. */
@@ -44,6 +47,8 @@ export interface ReplayLimits {
   readonly streams: number;
   /** Of all streams together. */
   readonly bytes: number;
+  /** Of all streams of one user: whoever says much takes no room from the others. */
+  readonly ownBytes: number;
   /** Of one. */
   readonly streamBytes: number;
   /** What another replica is told of a stream that ended without a reader. */
@@ -54,6 +59,7 @@ export interface ReplayLimits {
 const replayLimits: ReplayLimits = {
   streams: 2_000,
   bytes: 64 * 1024 * 1024,
+  ownBytes: 16 * 1024 * 1024,
   streamBytes: 4 * 1024 * 1024,
   elsewhereBytes: 256 * 1024,
   keptMs: 60_000,
@@ -71,6 +77,8 @@ interface Kept {
   reader: Reader;
   over: boolean;
   cancel: Cancel;
+  /** Of another replica that wants it, and has to wait for its turn. */
+  cancelWant: Cancel;
 }
 
 /** What a replica that wants a stream says to the one that holds it. */
@@ -80,12 +88,23 @@ export function createReplays(parts: ReplayParts): Replays {
   const { clock, random, mailbox, keyring, eventIds, replica } = parts;
   const most = { ...replayLimits, ...parts.limits };
   const streams = new Map<string, Kept>();
+  const turns = createTurns(clock);
   let bytes = 0;
+  /** By user. */
+  const own = new Map<string, number>();
+
+  function count({ place: { principal } }: Kept, more: number): void {
+    bytes += more;
+    const sum = (own.get(principal) ?? 0) + more;
+    if (sum > 0) own.set(principal, sum);
+    else own.delete(principal);
+  }
 
   function forget(kept: Kept): void {
     if (!streams.delete(kept.id)) return;
     kept.cancel();
-    bytes -= kept.bytes;
+    kept.cancelWant();
+    count(kept, -kept.bytes);
   }
 
   /** Those that are over go first; one that still runs is only kept from growing. */
@@ -100,17 +119,19 @@ export function createReplays(parts: ReplayParts): Replays {
     const size = event[1].length;
     kept.events.push(event);
     kept.bytes += size;
-    bytes += size;
+    count(kept, size);
     while (kept.bytes > most.streamBytes) shift(kept);
     makeRoom();
     // Nothing that is over is left to drop: who says more pays for it.
-    while (bytes > most.bytes && kept.events.length > 0) shift(kept);
+    while (kept.events.length > 0 && (bytes > most.bytes || sumOf(kept) > most.ownBytes)) shift(kept);
   }
+
+  const sumOf = ({ place }: Kept) => own.get(place.principal) ?? 0;
 
   function shift(kept: Kept): void {
     const [, text] = kept.events.shift() as Event;
     kept.bytes -= text.length;
-    bytes -= text.length;
+    count(kept, -text.length);
   }
 
   /** Nobody was there to read the end: whoever asks for it may ask another replica. */
@@ -122,7 +143,7 @@ export function createReplays(parts: ReplayParts): Replays {
 
   /** Of several readers the last to come is the one that reads. */
   function read(kept: Kept, after: number, reader: Reader): void {
-    kept.reader.end();
+    kept.reader.end({ replaced: true });
     kept.reader = reader;
     for (const [seq, text] of kept.events) if (seq > after) reader.send(text, `${kept.beginning}.${seq}`);
     if (kept.over) reader.end();
@@ -135,7 +156,11 @@ export function createReplays(parts: ReplayParts): Replays {
       if (!kept) return;
       // Sealed to the session: nobody else who reaches the store takes a stream away from its reader.
       const [attempt, after] = JSON.parse(keyring.open(word, contextOf(kept.place, stream))) as Wanted;
-      read(kept, after, createRelay(parts, kept.place, attempt));
+      // What is kept is posted whole for each of them, into a store that is everybody's.
+      kept.cancelWant();
+      kept.cancelWant = turns(kept.place.principal, () =>
+        read(kept, after, createRelay(parts, kept.place, attempt)),
+      );
     },
   });
   const elsewhere: AttendParts = {
@@ -154,7 +179,7 @@ export function createReplays(parts: ReplayParts): Replays {
       let seq = 0;
       const kept: Kept = {
         ...{ place, id, beginning, events: [], bytes: 0, reader, over: false },
-        cancel: () => undefined,
+        ...{ cancel: () => undefined, cancelWant: () => undefined },
       };
       streams.set(id, kept);
       makeRoom();
@@ -174,6 +199,8 @@ export function createReplays(parts: ReplayParts): Replays {
         prime: () => kept.reader.send('', `${beginning}.${seq}`),
         finish(text) {
           emit(text);
+          // Whoever comes back for it is told at least that there was one.
+          if (streams.has(id) && kept.events.at(-1)?.[0] !== seq) keep(kept, [seq, notKept(request)]);
           kept.over = true;
           const isRead = kept.reader.open;
           kept.reader.end();
@@ -200,6 +227,11 @@ export function createReplays(parts: ReplayParts): Replays {
       for (const kept of [...streams.values()]) forget(kept);
     },
   };
+}
+
+function notKept(request: RpcId): string {
+  const detail = 'The request was answered, and the answer is too large to be kept for who comes back.';
+  return faultText(request, faultOf(new GatewayError('MCP_RESPONSE_TOO_LARGE', { detail }), 'legacy'));
 }
 
 function contextOf({ tenant, principal, key }: Place, stream: string): SealContext {
