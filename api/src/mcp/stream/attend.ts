@@ -63,7 +63,10 @@ export function attend(parts: AttendParts, place: Place, of: ReadEventId, reader
       const { events, over: isLast, tooLarge } = JSON.parse(text) as RelayedWord;
       seenAt = clock.now();
       for (const [message, id] of events) tell(Number(id.slice(id.lastIndexOf('.') + 1)), message);
-      if (!isLast) return hear(number + 1);
+      if (!isLast) {
+        hear(number + 1);
+        return;
+      }
       stop();
       finish(tooLarge && new GatewayError('MCP_RESPONSE_TOO_LARGE'));
     };

@@ -246,11 +246,12 @@ describe('what taking streams up costs', () => {
     const words = countWords(all);
     const { replay, first } = begin(all);
     const leave = all.b.replays.resume(place, first, aReader().stream)!;
-    await all.clock.advance(1_000);
+    await all.clock.advance(100);
     expect(words()).toBe(1);
+    replay.emit(note(2));
     leave();
     await all.clock.advance(1_000);
-    replay.emit(note(2));
+    replay.emit(note(3));
     replay.finish(done);
     await all.clock.advance(4_000);
     expect(words()).toBe(1);
