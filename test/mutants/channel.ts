@@ -94,9 +94,9 @@ export const channel: readonly Mutant[] = [
   },
   {
     id: 'channel.listen.notices',
-    file: 'packages/gateway/src/upstream/channel/openChannelUpstream.ts',
-    find: ' && owner !== undefined)',
-    replace: ')',
+    file: 'packages/gateway/src/upstream/channel/listeners.ts',
+    find: 'hear: heardBy(listener, resources)',
+    replace: 'hear: listener',
   },
   {
     id: 'channel.closed.told',
@@ -118,8 +118,14 @@ export const channel: readonly Mutant[] = [
   },
   {
     id: 'channel.modern.listen',
-    file: 'packages/gateway/src/upstream/channel/openChannelUpstream.ts',
-    find: "    stop.abort(new DOMException('Nobody listens any more', 'AbortError'));\n",
+    file: 'packages/gateway/src/upstream/channel/subscription.ts',
+    find: "    before?.stop.abort(new DOMException('Nobody listens any more', 'AbortError'));\n",
+    replace: '',
+  },
+  {
+    id: 'channel.modern.listen',
+    file: 'packages/gateway/src/upstream/channel/subscription.ts',
+    find: '...(resources.length > 0 && { resourceSubscriptions: resources }),',
     replace: '',
   },
   {

@@ -8,6 +8,24 @@ const feed = 'packages/gateway/src/watching/feed.ts';
 
 export const mcpStreams: readonly Mutant[] = [
   {
+    id: 'mcp.resources.updates',
+    file: 'packages/gateway/src/upstream/channel/openChannelUpstream.ts',
+    find: 'listeners.add(listener, resources)',
+    replace: 'listeners.add(listener)',
+  },
+  {
+    id: 'mcp.resources.updates',
+    file: 'api/src/mcp/methods/resources.ts',
+    find: '      await requireUpdates(servers, server, inbound);\n',
+    replace: '',
+  },
+  {
+    id: 'mcp.resources.updates',
+    file: 'packages/gateway/src/toolcall/watchServer.ts',
+    find: 'if (!offersUpdates(upstream.claims)) throw nothingToHear();',
+    replace: '',
+  },
+  {
     id: 'identity.caller.watched',
     file: callerWatch,
     find: 'fresh.add(one);\n      void askAll();',

@@ -14,6 +14,10 @@ export const mcpStreams = {
     'done',
     'Of what one session subscribes to at once, at several replicas, nothing is lost and no more is kept than may be.',
   ],
+  'mcp.resources.updates': [
+    'done',
+    'An updated resource of a shared server on any transport is told to those who subscribed it; what cannot be heard is not acknowledged.',
+  ],
   'mcp.resume.elsewhere': [
     'done',
     'The stream of a call that is taken up at another replica tells there what the call tells, while it runs and after.',

@@ -88,7 +88,7 @@ export const upstream = {
   'channel.server-requests.bounded': ['done', 'Answers to a server that does not read them do not pile up.'],
   'channel.listen.notices': [
     'done',
-    'A changed list reaches every listener; an updated resource only the owner of a channel.',
+    'A changed list reaches every listener; an updated resource those alone who listen for it.',
   ],
   'channel.closed.told': ['done', 'The end of a channel is told once to everybody, also to who asks late.'],
   'channel.modern.envelope': ['done', 'Every modern request over a channel says who sends it, unforgeably.'],

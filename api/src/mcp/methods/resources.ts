@@ -1,4 +1,4 @@
-import { listEndpointItems, readServer, routeResource } from '@behalf/gateway';
+import { listEndpointItems, readServer, requireUpdates, routeResource } from '@behalf/gateway';
 import type { Asked, Method } from '../asked.ts';
 import { mcpInbound } from '../mcpInbound.ts';
 import { RpcFault, rpcCode } from '../rpcFault.ts';
@@ -15,8 +15,10 @@ export function subscribeMethods(
   return {
     async 'resources/subscribe'(asked) {
       const address = addressOf(asked);
-      // An address that leads nowhere is told at once.
-      await routeResource(servers, mcpInbound(asked, requestIds()), asked.endpoint, address);
+      const inbound = mcpInbound(asked, requestIds());
+      // An address that leads nowhere is told at once, and one of which nothing would ever be heard.
+      const { server } = await routeResource(servers, inbound, asked.endpoint, address);
+      await requireUpdates(servers, server, inbound);
       if (asked.session) await subscriptions.add(asked.session, address);
       return '{}';
     },

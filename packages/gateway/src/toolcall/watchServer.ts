@@ -3,12 +3,13 @@ import { principalKey } from '../principal/principal.ts';
 import type { Lease } from '../connections/connectionManager.ts';
 import type { Bearer } from '../upstream/target.ts';
 import type { Notice, RequestOptions } from '../upstream/upstream.ts';
-import type { Standing } from '../watching/feed.ts';
+import { nothingToHear, type Standing } from '../watching/feed.ts';
 import type { Watch, Watches } from '../watching/watches.ts';
 import { enter, prepare, type AskParts } from './askServer.ts';
 import type { Inbound } from './call.ts';
 import { requestOptions } from './callUpstream.ts';
 import type { Allowed } from './checkAccess.ts';
+import { isSilent, offersUpdates } from './hearable.ts';
 import { leaseConnection } from './leaseConnection.ts';
 import { holderKey } from './loadTools.ts';
 import type { Ready } from './obtainCredential.ts';
@@ -60,14 +61,6 @@ export function watchServer(
   );
 }
 
-/** Nothing is held open for one chat request, and no child process for one user's curiosity. */
-function isSilent(server: Allowed, ready?: Ready): boolean {
-  if (server.scope === 'app') return false;
-  return (
-    server.requestScoped || (ready !== undefined && 'holder' in ready && ready.holder.target.type === 'stdio')
-  );
-}
-
 async function stand(parts: WatchParts, server: Allowed, inbound: Inbound): Promise<Standing | undefined> {
   if (isSilent(server)) return undefined;
   const ready = await prepare(parts, server, inbound);
@@ -103,7 +96,11 @@ function standOn(parts: WatchParts, ready: Ready, inbound: Inbound, lease: Lease
       before();
     },
     async subscribe(uri) {
-      if (upstream.claims.era === 'modern') return;
+      if (upstream.claims.era === 'modern') {
+        // It was told with the stream, and says nothing of an address where it offers none.
+        if (!offersUpdates(upstream.claims)) throw nothingToHear();
+        return;
+      }
       try {
         await upstream.request('resources/subscribe', { uri }, options);
       } catch (error) {

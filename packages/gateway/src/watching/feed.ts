@@ -6,9 +6,15 @@ import type { Watch, Watcher } from './watches.ts';
 
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 60_000;
-const MOST_RESOURCES = 64;
+/** As many as a session or a subscription may name: they may all be of one server. */
+const MOST_RESOURCES = 100;
 const LONGEST_URI = 4_096;
-const NOTHING_TO_HEAR = 'Nothing can be subscribed at this server.';
+
+/** Of a server that tells nobody of updates. */
+export function nothingToHear(): GatewayError {
+  return new GatewayError('MCP_RESOURCE_NOT_FOUND', { detail: 'Nothing can be subscribed at this server.' });
+}
+
 /** Of many who watch one server so many are told before anything else in this process has its turn. */
 const AT_ONCE = 100;
 const UPDATED = 'notifications/resources/updated';
@@ -231,7 +237,7 @@ export function createFeed(parts: {
     if (!uris || uris.has(uri)) return;
     if (uris.size >= MOST_RESOURCES || uri.length > LONGEST_URI) throw new GatewayError('MCP_RATE_LIMITED');
     await make();
-    if (!standing) throw new GatewayError('MCP_RESOURCE_NOT_FOUND', { detail: NOTHING_TO_HEAR });
+    if (!standing) throw nothingToHear();
     // They left meanwhile: nobody would ever let it go.
     if (!watchers.has(watcher)) return;
     const isNew = !wanted.has(uri);

@@ -105,6 +105,35 @@ describe('the modern era over a channel', () => {
   );
 
   verifies(
+    'channel.modern.listen',
+    'a subscription names the resources of all who listen, and is there before the last one ends',
+    async () => {
+      const { channel, upstream } = await openedModern();
+      const named = () =>
+        channel
+          .of('subscriptions/listen')
+          .map(({ params }) => (params as { notifications: Json }).notifications['resourceSubscriptions']);
+      const heard: unknown[] = [];
+      const stop = upstream.listen(({ params }) => heard.push(params['uri']), { resources: ['x:2', 'x:1'] });
+      const stopOther = upstream.listen(() => undefined, { resources: ['x:1'] });
+      upstream.listen(() => undefined, {});
+      expect(named()).toEqual([['x:1', 'x:2']]);
+      channel.say({ method: 'notifications/resources/updated', params: { uri: 'x:1' } });
+      channel.say({ method: 'notifications/resources/updated', params: { uri: 'x:3' } });
+      expect(heard).toEqual(['x:1']);
+      stop();
+      expect(named()).toEqual([['x:1', 'x:2'], ['x:1']]);
+      stopOther();
+      expect(named()).toEqual([['x:1', 'x:2'], ['x:1'], undefined]);
+      const methods = channel.sent.slice(-4).map(({ method }) => method);
+      expect(methods).toEqual([
+        ...['subscriptions/listen', 'notifications/cancelled'],
+        ...['subscriptions/listen', 'notifications/cancelled'],
+      ]);
+    },
+  );
+
+  verifies(
     'channel.modern.fallback',
     'a server that is legacy after all is initialised, unless that is pinned',
     async () => {

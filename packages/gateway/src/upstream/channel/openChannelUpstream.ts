@@ -1,6 +1,7 @@
 import { LOG_LEVEL_META_KEY } from '@modelcontextprotocol/client';
 import { abortReason, unlessAborted } from '@behalf/kernel';
 import { replyOfNobody, sessionCapabilities } from '../dialogue.ts';
+import { asNotice } from '../http/serverMessages.ts';
 import { declaring } from '../http/writeRequest.ts';
 import type { UpstreamParts } from '../parts.ts';
 import type { Bearer, OpenOptions } from '../target.ts';
@@ -12,6 +13,7 @@ import { createListeners } from './listeners.ts';
 import { NoToken, rethrow } from './noToken.ts';
 import { createPeer, type Peer } from './peer.ts';
 import { createServerLog } from './serverLog.ts';
+import { createSubscription } from './subscription.ts';
 
 export interface ChannelOptions extends Pick<
   OpenOptions,
@@ -26,10 +28,6 @@ export interface ChannelOptions extends Pick<
   readonly abandon?: () => Promise<void>;
 }
 
-/** What changes for everybody. An updated resource is somebody's subscription: only for the owner of a channel. */
-const LIST_CHANGED = /^notifications\/(?:tools|prompts|resources)\/list_changed$/;
-const everyList = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true };
-
 /** A conversation over one channel: a child process, an event stream with its POSTs, a websocket. */
 export async function openChannelUpstream(
   channel: Channel,
@@ -42,15 +40,13 @@ export async function openChannelUpstream(
   const serverLog = createServerLog({ clock, log, server, owner });
   const era = () => claims?.era ?? 'legacy';
   const peer = createPeer(channel, { clock, era, serve: replyOfNobody, notice: hear, bearer, isOwned });
-  const listeners = createListeners((used) => subscription?.(used));
-  /** Modern servers send changes only to who asks for them. */
-  let subscription: ((used: boolean) => void) | undefined;
+  const listeners = createListeners((resources) => subscribe?.(resources));
+  let subscribe: ReturnType<typeof createSubscription> | undefined;
 
   function hear(method: string, params: Json): void {
-    if (method === 'notifications/message') serverLog.receive(params, peer.underway);
-    else if (LIST_CHANGED.test(method)) listeners.tell({ method, params });
-    else if (method === 'notifications/resources/updated' && owner !== undefined)
-      listeners.tell({ method, params });
+    if (method === 'notifications/message') return serverLog.receive(params, peer.underway);
+    const notice = asNotice({ method, params });
+    if (notice) listeners.tell(notice);
   }
 
   try {
@@ -78,7 +74,7 @@ export async function openChannelUpstream(
 
   const modern = claims.era === 'modern';
   const envelope = modern ? modernMeta(version) : {};
-  if (modern) subscription = createSubscription(peer, envelope);
+  if (modern) subscribe = createSubscription(peer, envelope);
 
   return {
     claims,
@@ -89,7 +85,7 @@ export async function openChannelUpstream(
           meta: { ...caller.meta, ...(modern && said(envelope, caller)) },
         })
         .catch(rethrow),
-    listen: (listener) => listeners.add(listener),
+    listen: (listener, { resources }) => listeners.add(listener, resources),
     onClose: (listener) => peer.onClose(listener),
     close: () => channel.close(),
   };
@@ -121,22 +117,4 @@ function openingFailure(error: unknown): UpstreamError {
   if (error.reason === 'reset' || error.reason === 'ended')
     return new UpstreamError('connect_failed', { cause: error });
   return error;
-}
-
-/** Keeps `subscriptions/listen` open while somebody listens. A server that refuses it offers none. */
-function createSubscription(peer: Peer, meta: Json): (used: boolean) => void {
-  let stop = new AbortController();
-  return (used) => {
-    stop.abort(new DOMException('Nobody listens any more', 'AbortError'));
-    if (!used) return;
-    stop = new AbortController();
-    const forever = { timeoutMs: Infinity, totalMs: Infinity, standing: true };
-    peer
-      .request(
-        'subscriptions/listen',
-        { notifications: everyList },
-        { ...forever, signal: stop.signal, meta },
-      )
-      .catch(() => undefined);
-  };
 }

@@ -122,25 +122,30 @@ describe('what a server sends by itself', () => {
 
   verifies(
     'channel.listen.notices',
-    'a changed list reaches all listeners; a resource only an owner',
+    'a changed list reaches all listeners; a resource those who listen for it',
     async () => {
       const changed = { method: 'notifications/tools/list_changed', params: { x: 1 } };
-      const updated = { method: 'notifications/resources/updated', params: { uri: 'a:b' } };
+      const updated = (uri: string) => ({ method: 'notifications/resources/updated', params: { uri } });
       for (const owner of [undefined, 'user-1']) {
         const { channel, upstream } = await opened({ owner });
-        const heard: unknown[] = [];
-        upstream.listen(() => {
-          throw new Error('a listener of ours fails');
-        }, {});
-        const stop = upstream.listen((notice) => heard.push(notice), {});
-        const all = owner === undefined ? [changed] : [changed, updated];
-        for (const message of [changed, updated, { method: 'notifications/unheard-of', params: {} }])
-          channel.say(message);
-        expect(heard).toEqual(all);
+        const [heard, others]: unknown[][] = [[], []];
+        upstream.listen(
+          () => {
+            throw new Error('a listener of ours fails');
+          },
+          { resources: ['a:b'] },
+        );
+        const stop = upstream.listen((notice) => heard!.push(notice), { resources: ['a:b'] });
+        upstream.listen((notice) => others!.push(notice), {});
+        for (const message of [changed, updated('a:b'), updated('a:c')]) channel.say(message);
+        channel.say({ method: 'notifications/unheard-of', params: {} });
+        expect([heard, others]).toEqual([[changed, updated('a:b')], [changed]]);
         stop();
         stop();
         channel.say(changed);
-        expect(heard).toEqual(all);
+        expect([heard!.length, others!.length]).toEqual([2, 2]);
+        // A legacy server is told with requests of their own.
+        expect(channel.of('subscriptions/listen')).toEqual([]);
       }
     },
   );
