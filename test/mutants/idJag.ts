@@ -7,6 +7,12 @@ const lend = 'packages/gateway/src/credentials/vault/lend.ts';
 
 export const idJag: readonly Mutant[] = [
   {
+    id: 'id-jag.extension',
+    file: 'packages/gateway/src/toolcall/watchServer.ts',
+    find: '    extension: first.extension,\n',
+    replace: '',
+  },
+  {
     id: 'id-jag.checked',
     file: answer,
     find: "  if (only(aud) !== expected.audience) return 'its aud is not the authorization server';\n",

@@ -184,6 +184,31 @@ function subscribed(server: Server, era: 'legacy' | 'modern'): ReadonlySet<unkno
 
 describe('a watch', () => {
   verifies(
+    'id-jag.extension',
+    'is declared with the stream of changes, when it is opened anew too',
+    async () => {
+      const { server, parts, inbound, opened } = await watchRig('modern');
+      const extension = 'io.modelcontextprotocol/enterprise-managed-authorization';
+      const credentials = {
+        async obtain(...asked: Parameters<typeof parts.credentials.obtain>) {
+          const { target, binding } = await parts.credentials.obtain(...asked);
+          return { binding, target: { ...target, bearer: { ...target.bearer, extension } } };
+        },
+      };
+      const watching = watchServer({ ...parts, credentials }, 'odd', inbound(), () => undefined);
+      await opened(1);
+      server.endStreams();
+      const streams = () => server.received('subscriptions/listen');
+      await eventually('it is opened anew', () => streams().length === 2);
+      for (const { message } of streams())
+        expect(message?.params?.['_meta']).toMatchObject({
+          'io.modelcontextprotocol/clientCapabilities': { extensions: { [extension]: {} } },
+        });
+      watching.stop();
+    },
+  );
+
+  verifies(
     'relay.watch.resources',
     'of two users of one resource is one subscription at the server',
     async () => {

@@ -129,8 +129,10 @@ const TOOLS_CHANGED = 'notifications/tools/list_changed';
  * prepared anew, with every check; what belongs to another sign-in by then is for another connection.
  */
 function lastingBearer(parts: WatchParts, ready: Ready, inbound: Inbound): Bearer | undefined {
-  if (!bearerOf(ready)) return undefined;
+  const first = bearerOf(ready);
+  if (!first) return undefined;
   return {
+    extension: first.extension,
     async token() {
       const { server } = ready;
       const now = await prepare(parts, enter(parts, inbound, server.name, 'MCP_SERVER_NOT_FOUND'), inbound);
