@@ -1,5 +1,6 @@
 import {
   createCatalog,
+  createListFeeds,
   createListings,
   createListNews,
   createServerKeys,
@@ -7,6 +8,7 @@ import {
   principalKey,
   readVariablesKey,
   type Catalog,
+  type ListFeeds,
   type Listings,
   type ListNews,
   type Log,
@@ -22,6 +24,7 @@ import type { Closers } from './closers.ts';
 export interface Lists {
   readonly catalog: Catalog;
   readonly listings: Listings;
+  readonly listFeeds: ListFeeds;
   /** That something may be listed differently. */
   readonly news: ListNews;
   /** What a server says that everybody shares. */
@@ -36,6 +39,7 @@ export function composeLists({ clock, log, closers }: { clock: Clock; log: Log; 
   const catalog = createCatalog({ clock, log });
   closers.add(() => catalog.close());
   const listings = createListings({ clock });
+  const listFeeds = createListFeeds();
   const news = createListNews();
 
   function invalidate(serverId: string, holderKey?: string): void {
@@ -46,6 +50,7 @@ export function composeLists({ clock, log, closers }: { clock: Clock; log: Log; 
   return {
     catalog,
     listings,
+    listFeeds,
     news,
     heard(serverId, method) {
       const kind = listKinds.find((one) => method === `notifications/${one}/list_changed`);

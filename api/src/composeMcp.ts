@@ -58,7 +58,7 @@ export interface ComposeMcpParts extends ObservingParts, ServeParts {
   headers: Readonly<Record<string, string>>;
   requestIds: () => string;
   base: () => string;
-  servers: Pick<Servers, 'asking' | 'listings' | 'news' | 'serverKeys' | 'naming'>;
+  servers: Pick<Servers, 'asking' | 'listings' | 'listFeeds' | 'news' | 'serverKeys' | 'naming'>;
 }
 
 /** The door for every MCP client. */
@@ -71,8 +71,8 @@ export function composeMcp(parts: ComposeMcpParts): McpEndpoint {
   const { clock, random, keyring, coordination, closers, base } = parts;
   const { changes } = coordination;
   const cache = coordination.cache('mcp');
-  const { asking: gateway, listings, news, serverKeys, naming } = parts.servers;
-  const servers: EndpointParts & WatchParts = { ...gateway, listings, serverKeys, naming };
+  const { asking: gateway, listings, listFeeds, news, serverKeys, naming } = parts.servers;
+  const servers: EndpointParts & WatchParts = { ...gateway, listings, listFeeds, serverKeys, naming };
   const headers = Object.entries(apiHeaders(parts.headers)).flat();
   const info: ServerInfo = { name: 'behalf', title: 'Behalf', version };
   const results = createResultJson(info);

@@ -38,6 +38,7 @@ import {
   type DiscoverParts,
   type Drafts,
   type ListAllServersParts,
+  type ListFeeds,
   type Listings,
   type ListNews,
   type ListToolsParts,
@@ -109,6 +110,7 @@ export interface Servers {
   readonly drafts: Drafts;
   readonly registry: Registry;
   readonly listings: Listings;
+  readonly listFeeds: ListFeeds;
   /** That something may be listed differently. */
   readonly news: ListNews;
   readonly serverKeys: ServerKeys;
@@ -137,15 +139,20 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
   };
   const open = createOpenUpstream({ ...upstreamParts, limits: createStdioLimits() });
   const lists = composeLists({ clock, log, closers });
-  const { catalog, listings, news } = lists;
+  const { catalog, listings, listFeeds, news } = lists;
   const connections = createConnectionManager({
     open: async (target, options) => {
       const upstream = await open(target, options);
       // What everybody shares is worth a stream of its own; a user's connection is asked again when it is used.
       if (options.owner === undefined) {
+        const feed = lists.listFeeds.begin(options.server);
         upstream.listen(({ method }) => lists.heard(options.server, method), {
+          onFollowed: (kinds) => feed.hear(kinds),
           ...(target.type !== 'stdio' && { headers: target.headers }),
+          // Ours, where there is one: a modern server is presented it with each request, and keeps nothing of the first.
+          ...(target.type !== 'stdio' && target.bearer && { bearer: target.bearer }),
         });
+        upstream.onClose(() => feed.end());
       }
       return upstream;
     },
@@ -350,7 +357,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     asking,
     connections,
     registry,
-    ...{ listings, news, serverKeys, naming: () => naming },
+    ...{ listings, listFeeds, news, serverKeys, naming: () => naming },
     configure,
     discovering: {
       ...configure,

@@ -228,8 +228,8 @@ export const http: readonly Mutant[] = [
   {
     id: 'http.stream.while-heard',
     file: `${folder}/legacyUpstream.ts`,
-    find: '        if (listeners.size > 0) return;\n        stopStream?.();',
-    replace: '        if (listeners.size > 0) return;',
+    find: '        if (listeners.size === 0) endStream();',
+    replace: '',
   },
   {
     id: 'http.stream.conflict',

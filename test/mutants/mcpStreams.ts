@@ -8,9 +8,27 @@ const feed = 'packages/gateway/src/watching/feed.ts';
 
 export const mcpStreams: readonly Mutant[] = [
   {
+    id: 'mcp.list.ttl',
+    file: 'packages/gateway/src/toolcall/listEndpoint.ts',
+    find: "scope === 'app' && listFeeds.follows(id, kind)",
+    replace: "scope === 'app'",
+  },
+  {
+    id: 'mcp.list.ttl',
+    file: 'packages/gateway/src/upstream/http/stream.ts',
+    find: 'if (isOpen) source.onOpen?.(false);',
+    replace: '',
+  },
+  {
+    id: 'mcp.list.ttl',
+    file: 'api/src/composeServers.ts',
+    find: "          ...(target.type !== 'stdio' && target.bearer && { bearer: target.bearer }),\n",
+    replace: '',
+  },
+  {
     id: 'mcp.resources.updates',
     file: 'packages/gateway/src/upstream/channel/openChannelUpstream.ts',
-    find: 'listeners.add(listener, resources)',
+    find: 'listeners.add(listener, options)',
     replace: 'listeners.add(listener)',
   },
   {

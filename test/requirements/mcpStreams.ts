@@ -14,6 +14,10 @@ export const mcpStreams = {
     'done',
     'Of what one session subscribes to at once, at several replicas, nothing is lost and no more is kept than may be.',
   ],
+  'mcp.list.ttl': [
+    'done',
+    'A client may keep a list for a minute only while all its servers announce changes of it and are heard; else not at all.',
+  ],
   'mcp.resources.updates': [
     'done',
     'An updated resource of a shared server on any transport is told to those who subscribed it; what cannot be heard is not acknowledged.',

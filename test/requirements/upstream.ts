@@ -91,6 +91,10 @@ export const upstream = {
     'A changed list reaches every listener; an updated resource those alone who listen for it.',
   ],
   'channel.closed.told': ['done', 'The end of a channel is told once to everybody, also to who asks late.'],
+  'channel.listen.followed': [
+    'done',
+    'Of which lists changes are heard over a channel is known, and when none are any more.',
+  ],
   'channel.modern.envelope': ['done', 'Every modern request over a channel says who sends it, unforgeably.'],
   'channel.modern.results': ['done', 'A modern result that is not complete is never passed on as one.'],
   'channel.modern.listen': ['done', 'A modern subscription is open only while somebody listens.'],

@@ -32,14 +32,9 @@ export {
   type ListMethod,
 } from './catalog/listAll.ts';
 export type { ServerTools } from './catalog/listForUser.ts';
+export { createListFeeds, type ListFeeds } from './catalog/listFeeds.ts';
 export { createListings, type Listings } from './catalog/listings.ts';
-export {
-  createListNews,
-  listKinds,
-  type ListChange,
-  type ListKind,
-  type ListNews,
-} from './catalog/listNews.ts';
+export { createListNews, listKinds, type ListChange, type ListNews } from './catalog/listNews.ts';
 export { createNaming, type Naming } from './catalog/naming.ts';
 export { createToolSearch, type ToolSearch } from './catalog/search/toolSearch.ts';
 export { createServerKeys, type ServerKeys } from './catalog/serverKeys.ts';
@@ -277,5 +272,5 @@ export { createOpenUpstream, type OpenUpstream } from './upstream/openUpstream.t
 export type { Log, Network, UpstreamParts } from './upstream/parts.ts';
 export type { OpenOptions, RemoteTarget, StdioTarget, UpstreamTarget } from './upstream/target.ts';
 export { namesTasks, tasksDeclared, type TaskMethod } from './upstream/tasks.ts';
-export type { Answer, BegunTask, Era, Json, Upstream } from './upstream/upstream.ts';
+export type { Answer, BegunTask, Era, Json, ListKind, Upstream } from './upstream/upstream.ts';
 export { UpstreamError, type ReadNetworkError } from './upstream/upstreamError.ts';

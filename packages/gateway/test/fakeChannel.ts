@@ -54,11 +54,11 @@ export function createFakeChannel(): FakeChannel {
 }
 
 /** A conversation over a channel whose other end is the test. */
-export async function opened(over: Partial<ChannelOptions> = {}) {
+export async function opened(over: Partial<ChannelOptions> = {}, capabilities: Json = {}) {
   const clock = createFakeClock();
   const channel = createFakeChannel();
   const logged: { readonly event: string; readonly fields: Json }[] = [];
-  channel.answerInitialize();
+  channel.answerInitialize({ capabilities });
   const upstream = await openChannelUpstream(
     channel.transport,
     {

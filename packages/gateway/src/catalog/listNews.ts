@@ -1,4 +1,4 @@
-export type ListKind = 'tools' | 'prompts' | 'resources';
+import type { ListKind } from '../upstream/upstream.ts';
 
 /** Something may be listed differently from now on. */
 export interface ListChange {

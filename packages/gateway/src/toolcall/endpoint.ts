@@ -1,5 +1,6 @@
 import type { ErrorCode } from '@behalf/contracts';
 import type { ServerState } from '../catalog/eachServer.ts';
+import type { ListFeeds } from '../catalog/listFeeds.ts';
 import type { Listings } from '../catalog/listings.ts';
 import type { Naming } from '../catalog/naming.ts';
 import type { ServerKeys } from '../catalog/serverKeys.ts';
@@ -19,6 +20,7 @@ export interface EndpointParts extends Omit<CallParts, 'registry'>, ListToolsPar
   /** As the configuration has it now. */
   readonly naming: () => Naming;
   readonly listings: Listings;
+  readonly listFeeds: Pick<ListFeeds, 'follows'>;
 }
 
 /** A server of which nothing is shown, or not all, and why. */

@@ -6,7 +6,7 @@ import type { CatalogTool } from '../catalog/toolList.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { Principal } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
-import type { Json } from '../upstream/upstream.ts';
+import type { Json, ListKind } from '../upstream/upstream.ts';
 import type { Inbound } from './call.ts';
 import type { Allowed } from './checkAccess.ts';
 import { endpointServers, keyAt, type Endpoint, type EndpointParts, type MissingServer } from './endpoint.ts';
@@ -75,7 +75,7 @@ export async function endpointTools(
       if (name !== undefined) found.push({ name, server, tool });
     }
   }
-  return { tools: found, missing, followed: isFollowed(servers) };
+  return { tools: found, missing, followed: isFollowed(parts, servers, 'tools') };
 }
 
 /** What is listed besides tools. Prompts are named as tools are; addresses of the operator's servers stay as they are unless two have one. */
@@ -101,7 +101,8 @@ export async function listEndpointItems(
     method === 'prompts/list'
       ? renamed(lists, keyOf, promptNames(parts, principal, lists))
       : addressed(parts, principal, { lists, missing, method }, keyOf);
-  return { items, missing, followed: isFollowed(servers) };
+  const kind = method === 'prompts/list' ? 'prompts' : 'resources';
+  return { items, missing, followed: isFollowed(parts, servers, kind) };
 }
 
 /** What each of these servers has of one kind. */
@@ -201,6 +202,10 @@ function refuseLone(endpoint: Endpoint, state: Absence['state'], cause: unknown)
 }
 
 /** A shared server that says when its lists change is listened to; a user's own is asked again when it is used. */
-function isFollowed(servers: readonly ServerSnapshot[]): boolean {
-  return servers.every(({ scope }) => scope === 'app');
+function isFollowed(
+  { listFeeds }: EndpointParts,
+  servers: readonly ServerSnapshot[],
+  kind: ListKind,
+): boolean {
+  return servers.every(({ id, scope }) => scope === 'app' && listFeeds.follows(id, kind));
 }

@@ -74,6 +74,8 @@ export interface Notice {
   readonly params: Json;
 }
 
+export type ListKind = 'tools' | 'prompts' | 'resources';
+
 export interface ListenOptions {
   readonly headers?: HeaderValues;
   readonly bearer?: Bearer;
@@ -81,6 +83,8 @@ export interface ListenOptions {
   readonly resources?: readonly string[];
   /** The server has forgotten a legacy session, and with it what was subscribed there. */
   readonly onRenewed?: () => void;
+  /** Of which lists changes are heard from now on: those that the server announces, while a stream is open. */
+  readonly onFollowed?: (lists: readonly ListKind[]) => void;
 }
 
 /**

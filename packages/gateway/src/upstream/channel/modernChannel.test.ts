@@ -1,4 +1,4 @@
-import { createFakeClock, verifies } from '@behalf/testkit';
+import { createFakeClock, eventually, verifies } from '@behalf/testkit';
 import { describe, expect } from '@jest/globals';
 import { ask } from '../../../test/channelRig.ts';
 import { asking, createFakeChannel } from '../../../test/fakeChannel.ts';
@@ -132,6 +132,26 @@ describe('the modern era over a channel', () => {
       ]);
     },
   );
+
+  verifies('channel.listen.followed', 'of a modern server what it acknowledges, while it does', async () => {
+    const announcing = { tools: { listChanged: true }, prompts: { listChanged: true } };
+    const { channel, upstream } = await openedModern({ capabilities: announcing });
+    const told: unknown[] = [];
+    upstream.listen(() => undefined, { onFollowed: (lists) => told.push(lists) });
+    expect(told).toEqual([[]]);
+    const acknowledge = (notifications: Json) =>
+      channel.say({ method: 'notifications/subscriptions/acknowledged', params: { notifications } });
+    acknowledge({ toolsListChanged: true, resourcesListChanged: true });
+    expect(told).toEqual([[], ['tools']]);
+    // Opened anew for a resource, it goes on.
+    upstream.listen(() => undefined, { resources: ['x:1'] });
+    await Promise.resolve();
+    expect(told).toHaveLength(2);
+    const { id } = channel.of('subscriptions/listen').at(-1) as { id: number };
+    channel.say({ id, error: { code: -32603, message: 'over' } });
+    await eventually('it is over', () => told.length === 3);
+    expect(told[2]).toEqual([]);
+  });
 
   verifies(
     'channel.modern.fallback',

@@ -1,6 +1,7 @@
 import { LOG_LEVEL_META_KEY } from '@modelcontextprotocol/client';
 import { abortReason, unlessAborted } from '@behalf/kernel';
 import { replyOfNobody, sessionCapabilities } from '../dialogue.ts';
+import { acknowledged, announced } from '../announced.ts';
 import { asNotice } from '../http/serverMessages.ts';
 import { declaring } from '../http/writeRequest.ts';
 import type { UpstreamParts } from '../parts.ts';
@@ -40,11 +41,16 @@ export async function openChannelUpstream(
   const serverLog = createServerLog({ clock, log, server, owner });
   const era = () => claims?.era ?? 'legacy';
   const peer = createPeer(channel, { clock, era, serve: replyOfNobody, notice: hear, bearer, isOwned });
-  const listeners = createListeners((resources) => subscribe?.(resources));
+  const listeners = createListeners((resources) => {
+    if (subscribe && !resources) listeners.follow([]);
+    subscribe?.(resources);
+  });
   let subscribe: ReturnType<typeof createSubscription> | undefined;
 
   function hear(method: string, params: Json): void {
     if (method === 'notifications/message') return serverLog.receive(params, peer.underway);
+    const followed = claims && acknowledged({ method, params }, announced(claims.capabilities));
+    if (followed) listeners.follow(followed);
     const notice = asNotice({ method, params });
     if (notice) listeners.tell(notice);
   }
@@ -68,13 +74,16 @@ export async function openChannelUpstream(
     throw openingFailure(error);
   }
   peer.onClose(() => {
+    listeners.follow([]);
     listeners.clear();
     serverLog.end();
   });
 
   const modern = claims.era === 'modern';
   const envelope = modern ? modernMeta(version) : {};
-  if (modern) subscribe = createSubscription(peer, envelope);
+  if (modern) subscribe = createSubscription(peer, envelope, () => listeners.follow([]));
+  // A legacy server tells all it announces for as long as it is connected.
+  else listeners.follow(announced(claims.capabilities));
 
   return {
     claims,
@@ -85,7 +94,7 @@ export async function openChannelUpstream(
           meta: { ...caller.meta, ...(modern && said(envelope, caller)) },
         })
         .catch(rethrow),
-    listen: (listener, { resources }) => listeners.add(listener, resources),
+    listen: (listener, options) => listeners.add(listener, options),
     onClose: (listener) => peer.onClose(listener),
     close: () => channel.close(),
   };

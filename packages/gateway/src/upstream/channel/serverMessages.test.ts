@@ -150,6 +150,15 @@ describe('what a server sends by itself', () => {
     },
   );
 
+  verifies('channel.listen.followed', 'what is announced is followed until the channel ends', async () => {
+    const { channel, upstream } = await opened({}, { tools: { listChanged: true }, prompts: {} });
+    const told: unknown[] = [];
+    upstream.listen(() => undefined, { onFollowed: (lists) => told.push(lists) });
+    expect(told).toEqual([['tools']]);
+    await channel.transport.close();
+    expect(told).toEqual([['tools'], []]);
+  });
+
   verifies('channel.closed.told', 'the end is told once, also to who asks late', async () => {
     const { channel, upstream } = await opened();
     const heard: string[] = [];

@@ -10,6 +10,8 @@ const everyList = { toolsListChanged: true, promptsListChanged: true, resourcesL
 export function createSubscription(
   peer: Peer,
   meta: Json,
+  /** It is not open any more. */
+  onOver: () => void,
 ): (resources: readonly string[] | undefined) => void {
   let current: { readonly filter: string; readonly stop: AbortController } | undefined;
   return (resources) => {
@@ -27,7 +29,10 @@ export function createSubscription(
       const forever = { timeoutMs: Infinity, totalMs: Infinity, standing: true };
       peer
         .request('subscriptions/listen', { notifications }, { ...forever, signal: stop.signal, meta })
-        .catch(() => undefined);
+        .catch(() => undefined)
+        .finally(() => {
+          if (current?.stop === stop) onOver();
+        });
     }
     // Afterwards, so that nothing is missed in between.
     before?.stop.abort(new DOMException('Nobody listens any more', 'AbortError'));

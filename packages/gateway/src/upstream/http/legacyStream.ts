@@ -18,6 +18,8 @@ export interface LegacyStream {
   readonly answerer: Answerer;
   /** Who may be asked what the server asks here, at this moment. */
   readonly questions: () => Questions | undefined;
+  /** It is open, or not any more. */
+  readonly onOpen: (isOpen: boolean) => void;
   /** For the log. */
   readonly server: string;
   /** The server believes that another stream of ours holds the session: makes a new one in its place. */
@@ -28,7 +30,7 @@ export interface LegacyStream {
 export function keepLegacyStream(
   target: RemoteTarget,
   parts: UpstreamParts,
-  { session, credential, onNotice, answerer, questions, server, onConflict }: LegacyStream,
+  { session, credential, onNotice, answerer, questions, onOpen, server, onConflict }: LegacyStream,
 ): () => void {
   const send = parts.network.sendTo(target);
   const serverLog = createServerLog({ clock: parts.clock, log: parts.log, server, owner: undefined });
@@ -55,6 +57,7 @@ export function keepLegacyStream(
   const stop = keepStream(parts, {
     idleMs: target.sseReadTimeoutMs,
     open,
+    onOpen,
     onMessage(message) {
       if (message.method === undefined) return true;
       if (message.id !== undefined) {

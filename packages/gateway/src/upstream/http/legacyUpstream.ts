@@ -4,7 +4,8 @@ import type { Dialogue } from '../dialogue.ts';
 import type { UpstreamParts } from '../parts.ts';
 import type { Bearer, OpenOptions, RemoteTarget } from '../target.ts';
 import type { Presented } from '../bearerHeaders.ts';
-import type { Answer, HeaderValues, Upstream } from '../upstream.ts';
+import { announced } from '../announced.ts';
+import type { Answer, HeaderValues, ListKind, Upstream } from '../upstream.ts';
 import { UpstreamError, type UpstreamReason } from '../upstreamError.ts';
 import { askOnSession, type AskParts, type Question } from './askOnSession.ts';
 import { converse, type ConverseParts } from './converse.ts';
@@ -38,6 +39,9 @@ export function createLegacyUpstream(
   const closing = new AbortController();
   const listeners = createListeners();
   const renewals = new Set<() => void>();
+  const followers = new Set<(lists: readonly ListKind[]) => void>();
+  /** Of which lists changes are heard now. */
+  let followed: readonly ListKind[] = [];
   const dialogues = new Set<Questions>();
   const levels = createSessionLevel(clock);
   const sessions = createSessions(toSession(first, target.headers), { open: reopen, retire, onRenewed });
@@ -60,7 +64,18 @@ export function createLegacyUpstream(
   };
 
   // Whoever ended it: a server may hold a stream open for ever.
-  ending.onClose(() => stopStream?.());
+  ending.onClose(() => endStream());
+
+  function follow(lists: readonly ListKind[]): void {
+    followed = lists;
+    for (const tell of [...followers]) tell(lists);
+  }
+
+  function endStream(): void {
+    stopStream?.();
+    stopStream = undefined;
+    follow([]);
+  }
 
   function onRenewed(): void {
     for (const renewed of renewals) renewed();
@@ -165,16 +180,25 @@ export function createLegacyUpstream(
   });
 
   function restartStream(session: Session): void {
-    stopStream?.();
-    stopStream = keepLegacyStream(target, parts, {
+    endStream();
+    let isOver = false;
+    const stop = keepLegacyStream(target, parts, {
       session,
       credential: () => ({ headers: credential, bearer }),
       onNotice: wire.onNotice,
       answerer: wire.answerer,
       questions: onlyDialogue,
+      onOpen: (isOpen) => {
+        if (!isOver) follow(isOpen ? announced(session.claims.capabilities) : []);
+      },
       server,
       onConflict: () => void replace(session),
     });
+    stopStream = () => {
+      // What it says of itself from here on is said of another one.
+      isOver = true;
+      stop();
+    };
   }
 
   function present({ headers, bearer: by }: Presented): void {
@@ -214,20 +238,22 @@ export function createLegacyUpstream(
           : atLevel(logLevel, question, asked);
       });
     },
-    listen(listener, { resources, onRenewed: heardOf, ...presented }) {
+    listen(listener, { resources, onRenewed: heardOf, onFollowed, ...presented }) {
       // The same function may listen twice.
       const heard = heardBy(listener, resources);
       listeners.add(heard);
       const renewed = () => heardOf?.();
       renewals.add(renewed);
+      const told = (lists: readonly ListKind[]) => onFollowed?.(lists);
+      followers.add(told);
+      told(followed);
       present(presented);
       if (!stopStream && !ending.over) restartStream(sessions.current);
       return () => {
         listeners.delete(heard);
         renewals.delete(renewed);
-        if (listeners.size > 0) return;
-        stopStream?.();
-        stopStream = undefined;
+        followers.delete(told);
+        if (listeners.size === 0) endStream();
       };
     },
     onClose: (listener) => ending.onClose(listener),

@@ -1,5 +1,6 @@
 import type { UpstreamParts } from '../parts.ts';
 import type { Bearer, RemoteTarget } from '../target.ts';
+import { acknowledged, announced, asFilter } from '../announced.ts';
 import { sendPresenting } from '../bearerHeaders.ts';
 import type { HeaderValues, Json, ServerClaims, Upstream } from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
@@ -8,7 +9,6 @@ import { converse, type ConverseParts } from './converse.ts';
 import { createEnding, interrupt } from './ending.ts';
 import { createModernHeaderMemo } from './modernHeaderMemo.ts';
 import { waitFor } from './patience.ts';
-import { isObject } from './readAnswer.ts';
 import { asNotice, heardBy } from './serverMessages.ts';
 import { keepStream } from './stream.ts';
 import { declaring, membersText, modernEnvelope, writeRequest } from './writeRequest.ts';
@@ -115,9 +115,10 @@ export function createModernUpstream(
       }
     },
     /** Each listener has a stream of its own: what it may hear depends on its credential. */
-    listen(listener, { headers: credential, bearer, resources = [] }) {
+    listen(listener, { headers: credential, bearer, resources = [], onFollowed = nothing }) {
+      const lists = announced(claims.capabilities);
       const notifications = {
-        ...wanted(claims.capabilities),
+        ...asFilter(lists),
         ...(resources.length > 0 && { resourceSubscriptions: resources }),
       };
       const heard = heardBy(listener, resources);
@@ -138,7 +139,13 @@ export function createModernUpstream(
             if (reply.status === 429 || reply.status >= 500) throw new Error('Later');
             return null;
           },
+          onOpen: (isOpen) => {
+            // An open one is followed by what it says first.
+            if (!isOpen) onFollowed([]);
+          },
           onMessage(message) {
+            const followed = acknowledged(message, lists);
+            if (followed) onFollowed(followed);
             const notice = asNotice(message);
             if (notice) heard(notice);
             // An error ends the subscription for good; a result only says goodbye for now.
@@ -170,17 +177,4 @@ function isForeign({ reason, detail: { status, rpc } }: UpstreamError): boolean 
 
 function nothing(): void {
   // No one needs to be told.
-}
-
-/** The changes that this server says it announces. */
-function wanted(capabilities: Json): Json {
-  const announces = (name: string) => {
-    const capability = capabilities[name];
-    return isObject(capability) && capability['listChanged'] === true;
-  };
-  return {
-    ...(announces('tools') && { toolsListChanged: true }),
-    ...(announces('prompts') && { promptsListChanged: true }),
-    ...(announces('resources') && { resourcesListChanged: true }),
-  };
 }

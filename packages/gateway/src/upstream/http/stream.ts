@@ -11,6 +11,8 @@ export interface StreamSource {
   open(signal: AbortSignal, lastEventId: string): Promise<SendReply | null>;
   /** Every message that comes in; false ends the stream for good. */
   onMessage(message: Message): boolean;
+  /** It is open, or not any more. */
+  onOpen?(isOpen: boolean): void;
   /** The longest silence. */
   readonly idleMs: number;
 }
@@ -32,9 +34,12 @@ export function keepStream(parts: { clock: Clock; random: Random }, source: Stre
     stopped.signal.addEventListener('abort', end);
     let cancelIdle = clock.timer(source.idleMs, end);
     let heard = false;
+    let isOpen = false;
     try {
       const reply = await source.open(over.signal, lastEventId);
       if (!reply) return null;
+      isOpen = true;
+      source.onOpen?.(true);
       let finished = false;
       const parser = createSseParser(({ type, data }) => {
         if (type !== 'message' || data === '' || finished || stopped.signal.aborted) return;
@@ -57,6 +62,7 @@ export function keepStream(parts: { clock: Clock; random: Random }, source: Stre
       cancelIdle();
       stopped.signal.removeEventListener('abort', end);
       over.abort();
+      if (isOpen) source.onOpen?.(false);
     }
     return heard;
   }

@@ -1,0 +1,114 @@
+import {
+  eventually,
+  guardedMcpServer,
+  startAuthorizationServer,
+  verifies,
+  type ScriptedOptions,
+} from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { modernHeaders, modernMeta, modernRequest, wireClient, type WireClient } from './mcpClient.ts';
+import { readStream } from './mcpStream.ts';
+import type { Person } from './people.ts';
+import { createScene } from './scene.ts';
+import { everything } from './scriptedYaml.ts';
+import { http, yamlWith } from './serverYaml.ts';
+
+const CHANGED = 'notifications/tools/list_changed';
+const announcing = { tools: { listChanged: true }, prompts: {}, resources: { listChanged: false } };
+const methods = {
+  'prompts/list': () => ({ prompts: [] }),
+  'resources/list': () => ({ resources: [] }),
+};
+
+async function ttlOf(client: WireClient, method: string) {
+  return (await modernRequest(client, method)).answer.result?.['ttlMs'];
+}
+
+describe('for how long a list may be kept', () => {
+  const scene = createScene();
+
+  async function begin(options: Partial<ScriptedOptions>, more: Record<string, object> = {}) {
+    const upstream = await scene.serve({
+      ...{ era: 'legacy', tools: [{ name: 'echo' }], capabilities: announcing, methods },
+      ...options,
+    });
+    const yaml = yamlWith({ files: http(upstream.url), ...more });
+    const [ada] = (await scene.begin(yaml)) as [Person];
+    return { upstream, client: await wireClient(ada, scene.gateway.url) };
+  }
+
+  verifies('mcp.list.ttl', 'a minute while its server announces changes, and is heard', async () => {
+    for (const era of ['legacy', 'modern'] as const) {
+      const { upstream, client } = await begin({ era, getStream: true });
+      await eventually('it is heard', async () => (await ttlOf(client, 'tools/list')) === 60_000);
+      // Those it does not announce.
+      for (const method of ['prompts/list', 'resources/list', 'resources/templates/list'])
+        expect([method, await ttlOf(client, method)]).toEqual([method, 0]);
+      const isStream = era === 'legacy' ? 'GET' : 'POST';
+      upstream.change({
+        respond: ({ verb, message }) =>
+          verb === isStream && (message?.method ?? 'subscriptions/listen') === 'subscriptions/listen'
+            ? { status: 503 }
+            : undefined,
+      });
+      upstream.endStreams();
+      await eventually('it is not heard', async () => (await ttlOf(client, 'tools/list')) === 0);
+    }
+  });
+
+  verifies('mcp.list.ttl', 'not at all where there is no stream', async () => {
+    const { upstream, client } = await begin({ getStream: false });
+    await eventually('it was asked for', () => upstream.requests.some(({ verb }) => verb === 'GET'));
+    expect(await ttlOf(client, 'tools/list')).toBe(0);
+  });
+
+  verifies('mcp.list.ttl', 'or where one of several is not heard', async () => {
+    const sample = { type: 'stdio', command: process.execPath, args: [everything, 'stdio'] };
+    const quiet = await scene.serve({ era: 'legacy', tools: [{ name: 'echo' }], getStream: true });
+    const { client } = await begin({ era: 'modern' }, { sample });
+    // Over a channel it is heard as long as that is open.
+    await eventually('both are heard', async () => (await ttlOf(client, 'tools/list')) === 60_000);
+    const all = yamlWith({ quiet: http(quiet.url), sample });
+    await scene.gateway.configure(all);
+    await eventually('the list is of these', async () => {
+      const { result } = (await modernRequest(client, 'tools/list')).answer;
+      return (result?.['tools'] as { name: string }[]).some(({ name }) => name === 'quiet__echo');
+    });
+    expect(await ttlOf(client, 'tools/list')).toBe(0);
+  });
+
+  verifies('mcp.list.ttl', 'also of a server that takes a token of ours with every request', async () => {
+    const as = await startAuthorizationServer({
+      clients: [{ clientId: 'app', authMethod: 'client_secret_basic', secret: 'app-secret' }],
+    });
+    for (const era of ['modern', 'legacy'] as const) {
+      const mcp = await guardedMcpServer({
+        ...{ era, authorizationServer: as, tools: [{ name: 'echo' }], capabilities: announcing },
+        ...{ methods, getStream: true },
+      });
+      const oauth = {
+        ...{ grant: 'client_credentials', issuer: as.issuer },
+        ...{ client_id: 'app', client_secret: 'app-secret' },
+      };
+      const operatorAddresses = [mcp.url, as.issuer].map((url) => new URL(url).host);
+      const yaml = yamlWith({ stock: http(mcp.url, { oauth }) }, { mcpSettings: { operatorAddresses } });
+      const [ada] = (await scene.begin(yaml)) as [Person];
+      const client = await wireClient(ada, scene.gateway.url);
+      await eventually(`${era}: it is heard`, async () => (await ttlOf(client, 'tools/list')) === 60_000);
+      const stream = readStream(
+        await client.post(
+          {
+            ...{ jsonrpc: '2.0', id: 's', method: 'subscriptions/listen' },
+            params: { notifications: { toolsListChanged: true }, _meta: modernMeta() },
+          },
+          modernHeaders('subscriptions/listen', {}),
+        ),
+      );
+      await eventually('it is acknowledged', () => stream.messages.length === 1);
+      mcp.push(CHANGED);
+      await eventually('its change is told', () => stream.messages[1]?.method === CHANGED);
+      await mcp.close();
+    }
+    await as.close();
+  });
+});
