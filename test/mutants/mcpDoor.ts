@@ -149,9 +149,9 @@ export const mcpDoor: readonly Mutant[] = [
   },
   {
     id: 'mcp.door.streams-released',
-    file: 'api/src/mcp/stream/followLists.ts',
-    find: '  return ownServers(servers, caller, endpoint).flatMap(',
-    replace: '  return endpointServers(servers, caller, endpoint).flatMap(',
+    file: 'api/src/mcp/stream/ownWatches.ts',
+    find: 'const own = ownServers(servers, caller, endpoint);',
+    replace: 'const own = endpointServers(servers, caller, endpoint);',
   },
   {
     id: 'mcp.door.streams-released',

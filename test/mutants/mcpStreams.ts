@@ -8,6 +8,24 @@ const feed = 'packages/gateway/src/watching/feed.ts';
 
 export const mcpStreams: readonly Mutant[] = [
   {
+    id: 'mcp.list.own-changes',
+    file: 'api/src/mcp/stream/ownWatches.ts',
+    find: '    if (watches.size >= MOST_OWN) return false;\n',
+    replace: '',
+  },
+  {
+    id: 'mcp.list.own-changes',
+    file: 'api/src/mcp/stream/followLists.ts',
+    find: 'if (others) watches?.update();',
+    replace: '',
+  },
+  {
+    id: 'mcp.list.own-changes',
+    file: 'api/src/mcp/methods/listen.ts',
+    find: "endpoint.kind === 'one' && lists.unheard.length > 0 ? noKinds : wanted.kinds",
+    replace: 'wanted.kinds',
+  },
+  {
     id: 'mcp.list.ttl',
     file: 'packages/gateway/src/toolcall/listEndpoint.ts',
     find: "scope === 'app' && listFeeds.follows(id, kind)",

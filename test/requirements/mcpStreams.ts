@@ -14,6 +14,10 @@ export const mcpStreams = {
     'done',
     'Of what one session subscribes to at once, at several replicas, nothing is lost and no more is kept than may be.',
   ],
+  'mcp.list.own-changes': [
+    'done',
+    'Changes at a caller’s own servers are told on their streams in either era, of eight of them; what is not heard is said.',
+  ],
   'mcp.list.ttl': [
     'done',
     'A client may keep a list for a minute only while all its servers announce changes of it and are heard; else not at all.',

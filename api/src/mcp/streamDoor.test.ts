@@ -58,7 +58,7 @@ describe('a stream of a session', () => {
       requireSession: () => Promise.resolve({ session, logLevel: undefined }),
       states: { end: () => Promise.resolve() },
       replays,
-      followLists: () => hold('lists'),
+      followLists: () => ({ unheard: [], stop: hold('lists') }),
       followResources: () => ({ follow: () => Promise.resolve([]), stop: () => undefined }),
       subscriptions: { read: () => Promise.resolve([]) },
       sessionStreams: { enter: () => hold('sessions'), join: () => hold('sessions') },
@@ -196,9 +196,9 @@ describe('a stream of a session', () => {
     const news = { subscribe: () => ((subscribed += 1), () => void (subscribed -= 1)) };
     const servers = { registry: { find: () => undefined } } as unknown as EndpointParts & WatchParts;
     const follow = createFollowLists({ servers, news, clock });
-    const stop = follow(caller, { kind: 'one', server: 'gone' }, () => undefined, { own: true });
+    const lists = follow(caller, { kind: 'one', server: 'gone' }, () => undefined, { own: true });
     expect(subscribed).toBe(1);
-    stop();
+    lists.stop();
     expect(subscribed).toBe(0);
   });
 });

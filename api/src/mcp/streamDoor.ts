@@ -51,15 +51,13 @@ export function createStreamDoor(parts: StreamDoorParts): StreamDoor {
     };
     try {
       stops.push(streams.enter(caller, end, session.expiresAt));
-      stops.push(
-        followLists(
-          caller,
-          endpoint,
-          ({ method, params }) => stream.tell(method, notice(method, params)),
-          // A client keeps this stream all day: what it costs must not grow with the number of servers.
-          { own: endpoint.kind === 'one' },
-        ),
+      const lists = followLists(
+        caller,
+        endpoint,
+        ({ method, params }) => stream.tell(method, notice(method, params)),
+        { own: true },
       );
+      stops.push(() => lists.stop());
       const resources = followResources(caller, endpoint, (uri) =>
         stream.tell(uri, notice('notifications/resources/updated', { uri })),
       );

@@ -262,6 +262,7 @@ export { searchEndpointTools, type ToolSearchParts } from './toolcall/searchEndp
 export { wordsOf, type ServerWords } from './toolcall/serverWords.ts';
 export { connectPage } from './toolcall/signInNeeded.ts';
 export { createArgumentValidator, type ArgumentValidator } from './toolcall/validateArguments.ts';
+export { isSilent } from './toolcall/hearable.ts';
 export { requireUpdates } from './toolcall/requireUpdates.ts';
 export { watchServer, type WatchParts } from './toolcall/watchServer.ts';
 export { createWatches, type Watch, type Watches } from './watching/watches.ts';

@@ -27,7 +27,7 @@ describe('a subscription', () => {
     const listen = createListen({
       ...{ clock, streams, headers: [] },
       results: createResultJson({ name: 'behalf', title: 'Behalf', version: '0' }),
-      followLists: () => ((seen.lists += 1), () => void (seen.lists -= 1)),
+      followLists: () => ((seen.lists += 1), { unheard: [], stop: () => void (seen.lists -= 1) }),
       followResources: () => ({ follow: () => Promise.resolve([]), stop: () => undefined }),
       ...over,
     });

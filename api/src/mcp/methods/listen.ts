@@ -41,9 +41,9 @@ export function createListen({
     const stream = createMessageStream(res, { clock, headers });
     let acknowledged = false;
     const tag = { [metaKey.subscription]: id };
-    const message = (method: string, params: Json) =>
-      JSON.stringify({ jsonrpc: '2.0', method, params: { ...params, _meta: tag } });
-    const tell = (method: string, params: Json) => stream.send(message(method, params));
+    const message = (method: string, params: Json, meta: Json = {}) =>
+      JSON.stringify({ jsonrpc: '2.0', method, params: { ...params, _meta: { ...tag, ...meta } } });
+    const tell = (...said: Parameters<typeof message>) => stream.send(message(...said));
     const stops: (() => void)[] = [() => stream.close()];
     const stop = () => {
       for (const one of stops.splice(0)) one();
@@ -68,20 +68,25 @@ export function createListen({
         stop();
         return;
       }
-      // First what it will hear of, then that.
-      tell('notifications/subscriptions/acknowledged', { notifications: honoured({ ...wanted, addresses }) });
-      acknowledged = true;
-      stops.push(
-        followLists(
-          caller,
-          endpoint,
-          ({ kind, method, params }) => {
-            if (wanted.kinds.has(kind)) stream.tell(method, message(method, params));
-          },
-          { own: wanted.kinds.size > 0 },
-        ),
+      const lists = followLists(
+        caller,
+        endpoint,
+        ({ kind, method, params }) => {
+          if (acknowledged && kinds.has(kind)) stream.tell(method, message(method, params));
+        },
+        { own: wanted.kinds.size > 0 },
       );
-      if (wanted.kinds.size === 0 && addresses.length === 0) end();
+      stops.push(() => lists.stop());
+      // Of several servers there is always something to be told; those that are not heard are named.
+      const kinds = endpoint.kind === 'one' && lists.unheard.length > 0 ? noKinds : wanted.kinds;
+      // First what it will hear of, then that.
+      tell(
+        'notifications/subscriptions/acknowledged',
+        { notifications: honoured({ kinds, addresses }) },
+        lists.unheard.length > 0 ? { 'behalf/unheard': lists.unheard } : {},
+      );
+      acknowledged = true;
+      if (kinds.size === 0 && addresses.length === 0) end();
     } catch (error) {
       stop();
       throw error;
@@ -100,6 +105,7 @@ const members = {
   resources: 'resourcesListChanged',
 } as const;
 const MOST_ADDRESSES = 100;
+const noKinds: ReadonlySet<ListKind> = new Set();
 
 function readWanted({ params, capabilities }: Pick<Asked, 'params' | 'capabilities'>): Wanted {
   const { notifications } = params;

@@ -1,19 +1,16 @@
 import {
   endpointServers,
-  listKinds,
   principalKey,
   type Endpoint,
   type EndpointParts,
-  type Inbound,
   type Json,
   type ListKind,
   type ListNews,
   type Principal,
-  type Watch,
   type WatchParts,
-  watchServer,
 } from '@behalf/gateway';
-import { LightCancellation, type Cancel, type Clock } from '@behalf/kernel';
+import type { Cancel, Clock } from '@behalf/kernel';
+import { createOwnWatches } from './ownWatches.ts';
 
 export interface ListNotice {
   readonly method: string;
@@ -21,7 +18,13 @@ export interface ListNotice {
   readonly kind: ListKind;
 }
 
-/** Tells one caller that a list of theirs at this endpoint has changed. Returns how to stop. */
+export interface FollowedLists {
+  /** Servers of which nothing is heard: more than a stream follows, or nothing is held open for them. */
+  readonly unheard: readonly string[];
+  stop(): void;
+}
+
+/** Tells one caller that a list of theirs at this endpoint has changed. */
 export type FollowLists = (
   caller: Principal,
   endpoint: Endpoint,
@@ -30,7 +33,7 @@ export type FollowLists = (
     /** Also listens at the servers of which this caller has a connection of their own: it is held open meanwhile. */
     readonly own?: boolean;
   },
-) => () => void;
+) => FollowedLists;
 
 /** However often something changes, nobody is told more often than this. */
 const SETTLE_MS = 1_000;
@@ -48,10 +51,14 @@ export function createFollowLists({
   return (caller, endpoint, tell, { own = false } = {}) => {
     const waiting = new Set<ListKind>();
     let cancel: Cancel | undefined;
+    /** There may be other servers. */
+    let others = false;
     const settle = () => {
       cancel = undefined;
       for (const kind of waiting) tell({ kind, method: `notifications/${kind}/list_changed`, params: {} });
       waiting.clear();
+      if (others) watches?.update();
+      others = false;
     };
     const concerns = (serverId: string | undefined) => {
       try {
@@ -66,54 +73,21 @@ export function createFollowLists({
       for (const kind of kinds) waiting.add(kind);
       cancel ??= clock.timer(SETTLE_MS, settle);
     };
-    const watches = own ? watchOwn(servers, caller, endpoint, changed) : [];
+    const watches = own ? createOwnWatches(servers, caller, endpoint, changed) : undefined;
     const unsubscribe = news.subscribe(({ serverId, holderKey, kinds }) => {
       if (holderKey !== undefined && holderKey !== principalKey(caller)) return;
+      if (serverId === undefined) others = true;
       // They are told already: whether it is theirs is asked once, however many changes come together.
       if (kinds.every((kind) => waiting.has(kind)) || !concerns(serverId)) return;
       changed(kinds);
     });
-    return () => {
-      unsubscribe();
-      cancel?.();
-      for (const watch of watches) watch.stop();
+    return {
+      unheard: watches?.unheard() ?? [],
+      stop() {
+        unsubscribe();
+        cancel?.();
+        watches?.stop();
+      },
     };
   };
-}
-
-/** So many of one's own connections are worth a stream. */
-const MOST_OWN = 8;
-
-function watchOwn(
-  servers: EndpointParts & WatchParts,
-  caller: Principal,
-  endpoint: Endpoint,
-  changed: (kinds: readonly ListKind[]) => void,
-): Watch[] {
-  const inbound: Inbound = { principal: caller, door: 'mcp', signal: new LightCancellation() };
-  return ownServers(servers, caller, endpoint).flatMap((server) => {
-    try {
-      return [
-        watchServer(servers, server.name, inbound, ({ method }) => {
-          const kind = listKinds.find((one) => method === `notifications/${one}/list_changed`);
-          if (kind === undefined) return;
-          servers.listings.expire(server.id, principalKey(caller));
-          changed([kind]);
-        }),
-      ];
-    } catch {
-      // They watch as much as one may: what changes there is seen when it is asked for.
-      return [];
-    }
-  });
-}
-
-function ownServers(servers: EndpointParts, caller: Principal, endpoint: Endpoint) {
-  try {
-    const seen = endpointServers(servers, caller, endpoint);
-    return seen.filter(({ scope }) => scope === 'user').slice(0, MOST_OWN);
-  } catch {
-    // Their only server went while they came in: they are told when it is theirs again.
-    return [];
-  }
 }

@@ -1,13 +1,9 @@
+import type { ServerSnapshot } from '../registry/server.ts';
 import type { ServerClaims } from '../upstream/upstream.ts';
-import type { Allowed } from './checkAccess.ts';
-import type { Ready } from './obtainCredential.ts';
 
 /** Nothing is held open for one chat request, and no child process for one user's curiosity. */
-export function isSilent(server: Allowed, ready?: Ready): boolean {
-  if (server.scope === 'app') return false;
-  return (
-    server.requestScoped || (ready !== undefined && 'holder' in ready && ready.holder.target.type === 'stdio')
-  );
+export function isSilent(server: ServerSnapshot): boolean {
+  return server.scope === 'user' && (server.requestScoped || server.settings.type === 'stdio');
 }
 
 /** Whether this server says that it tells of updated resources. */

@@ -14,7 +14,6 @@ export async function requireUpdates(parts: AskParts, name: string, inbound: Inb
   try {
     if (isSilent(server)) throw nothingToHear();
     const ready = await prepare(parts, server, inbound);
-    if (isSilent(server, ready)) throw nothingToHear();
     const lease = await leaseConnection(parts.connections, ready, { signal: inbound.signal });
     const { claims } = lease.upstream;
     // No UpstreamError: nothing was sent, which says nothing of the server.

@@ -253,7 +253,7 @@ describe('a watch', () => {
 
   verifies('relay.watch.bounded', 'is refused when one user has too many; others have theirs', async () => {
     const { watch } = await watchRig('legacy', {}, false);
-    const many = Array.from({ length: 64 }, () => watch(ann));
+    const many = Array.from({ length: 1_024 }, () => watch(ann));
     expect(() => watch(ann)).toThrow(expect.objectContaining({ code: 'MCP_RATE_LIMITED' }));
     watch(bob);
     many[0]!.stop();

@@ -64,7 +64,6 @@ export function watchServer(
 async function stand(parts: WatchParts, server: Allowed, inbound: Inbound): Promise<Standing | undefined> {
   if (isSilent(server)) return undefined;
   const ready = await prepare(parts, server, inbound);
-  if (isSilent(server, ready)) return undefined;
   const lease = await leaseConnection(parts.connections, ready, { signal: inbound.signal });
   return standOn(parts, ready, inbound, lease);
 }

@@ -3,8 +3,11 @@ import { GatewayError } from '../errors/gatewayError.ts';
 import type { Notice } from '../upstream/upstream.ts';
 import { createFeed, type Feed, type Standing } from './feed.ts';
 
-/** What one user may watch, and over how many connections of their own: those are held open meanwhile. */
-const MOST_WATCHES = 64;
+/**
+ * What one user may watch, on all streams that they may have open, and over how many connections of their own: those are
+ * held open meanwhile, however many watch.
+ */
+const MOST_WATCHES = 1_024;
 const MOST_OWN_FEEDS = 16;
 /** Of all users: half of what may be open for them in all, so that calls find room. */
 const MOST_FEEDS = 1_000;
