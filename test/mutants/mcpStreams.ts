@@ -8,6 +8,18 @@ const feed = 'packages/gateway/src/watching/feed.ts';
 
 export const mcpStreams: readonly Mutant[] = [
   {
+    id: 'mcp.list.fetched-once',
+    file: 'packages/gateway/src/catalog/listings.ts',
+    find: 'return flights.run([key, fresh, begun], look, { signal });',
+    replace: 'return look(signal ?? new AbortController().signal);',
+  },
+  {
+    id: 'catalog.listings.one-flight',
+    file: 'packages/gateway/src/catalog/listings.ts',
+    find: 'flights.run([key, fresh, begun], look',
+    replace: 'flights.run([key, fresh], look',
+  },
+  {
     id: 'mcp.list.own-changes',
     file: 'api/src/mcp/stream/ownWatches.ts',
     find: '    if (watches.size >= MOST_OWN) return false;\n',

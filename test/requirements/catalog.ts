@@ -128,6 +128,10 @@ export const catalog = {
   ],
   'shaping.hostile': ['done', 'Malformed and unknown content survives as an attachment.'],
 
+  'catalog.listings.one-flight': [
+    'done',
+    'Prompts and resources are asked for once by all who want them at once; nobody gets what began before a change they were told of.',
+  ],
   'registry.stored.values-stay-put': [
     'done',
     'Values that users entered are removed when a changed definition would send them elsewhere.',

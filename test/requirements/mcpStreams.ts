@@ -14,6 +14,10 @@ export const mcpStreams = {
     'done',
     'Of what one session subscribes to at once, at several replicas, nothing is lost and no more is kept than may be.',
   ],
+  'mcp.list.fetched-once': [
+    'done',
+    'Prompts, resources and templates of a shared server are fetched once for all users who ask at the same time.',
+  ],
   'mcp.list.own-changes': [
     'done',
     'Changes at a caller’s own servers are told on their streams in either era, of eight of them; what is not heard is said.',

@@ -1,16 +1,19 @@
-import type { Clock } from '@behalf/kernel';
+import { createSingleFlight, type Clock } from '@behalf/kernel';
 import type { ServerSnapshot } from '../registry/server.ts';
 import type { Listed, ListMethod } from './listAll.ts';
 
 /** What servers have besides tools, as those who use them saw it a moment ago. */
 export interface Listings {
-  /** `holderKey` as for tools: everybody's for a shared server, one user's otherwise. */
+  /**
+   * `holderKey` as for tools: everybody's for a shared server, one user's otherwise. Who asks for the same meanwhile waits
+   * for the one answer; `list` ends when nobody waits any more.
+   */
   load(
     server: ServerSnapshot,
     holderKey: string,
     method: ListMethod,
-    list: () => Promise<Listed>,
-    options?: { fresh?: boolean },
+    list: (signal: AbortSignal) => Promise<Listed>,
+    options?: { readonly fresh?: boolean; readonly signal?: AbortSignal },
   ): Promise<Listed>;
   /** What it last had, however long ago: for whose something is, while nobody can ask. Never shown. */
   last(server: ServerSnapshot, holderKey: string, method: ListMethod): Listed | undefined;
@@ -34,6 +37,7 @@ const MOST_ITEMS = 5_000;
 
 export function createListings({ clock }: { readonly clock: Clock }): Listings {
   const kept = new Map<string, Kept>();
+  const flights = createSingleFlight<Listed>();
   let invalidations = 0;
 
   function keep(key: string, entry: Kept): void {
@@ -49,16 +53,20 @@ export function createListings({ clock }: { readonly clock: Clock }): Listings {
   }
 
   return {
-    async load(server, holderKey, method, list, { fresh = false } = {}) {
+    async load(server, holderKey, method, list, { fresh = false, signal } = {}) {
       const key = keyOf(server, holderKey, method);
       const known = fresh ? undefined : kept.get(key);
       if (known && clock.now() < known.until) return known.listed;
       const begun = invalidations;
-      const listed = await list();
-      // What was listed before it was invalid is nobody's list any more.
-      if (begun !== invalidations || listed.items.length > MOST_ITEMS) return listed;
-      keep(key, { serverId: server.id, holderKey, listed, until: clock.now() + KEPT_MS });
-      return listed;
+      const look = async (stop: AbortSignal) => {
+        const listed = await list(stop);
+        // What was listed before it was invalid is nobody's list any more.
+        if (begun === invalidations && listed.items.length <= MOST_ITEMS)
+          keep(key, { serverId: server.id, holderKey, listed, until: clock.now() + KEPT_MS });
+        return listed;
+      };
+      // Nobody joins what began before it was invalid, or what may have been kept when a new look is wanted.
+      return flights.run([key, fresh, begun], look, { signal });
     },
     last(server, holderKey, method) {
       const key = keyOf(server, holderKey, method);

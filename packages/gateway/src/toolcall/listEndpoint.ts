@@ -118,8 +118,9 @@ export function loadItems(
   return eachServer(
     servers,
     (server, signal) => {
-      const list = () => listServer(parts, server.name, method, { ...inbound, signal });
-      return listings.load(server, holderKey(server, principal), method, list, { fresh });
+      const list = (stop: AbortSignal) =>
+        listServer(parts, server.name, method, { ...inbound, signal: stop });
+      return listings.load(server, holderKey(server, principal), method, list, { fresh, signal });
     },
     { clock, signal: toAbortSignal(inbound.signal) },
   );
