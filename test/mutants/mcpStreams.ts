@@ -231,6 +231,30 @@ export const mcpStreams: readonly Mutant[] = [
     replace: 'if (this.#looking) return;\n    this.#again = true;',
   },
   {
+    id: 'relay.watch.tenant',
+    file: 'packages/gateway/src/toolcall/watchServer.ts',
+    find: ' && now.tenant === server.tenant',
+    replace: '',
+  },
+  {
+    id: 'relay.watch.independent',
+    file: feed,
+    find: 'all.find(hears) ?? all[0]',
+    replace: 'all[0]',
+  },
+  {
+    id: 'relay.watch.bounded',
+    file: feed,
+    find: 'own > LONGEST_OF_ONE || ',
+    replace: '',
+  },
+  {
+    id: 'relay.watch.bounded',
+    file: feed,
+    find: 'if (left >= 1) {',
+    replace: 'if (left >= 0) {',
+  },
+  {
     id: 'relay.watch.independent',
     file: feed,
     find: '(standing?.by === watcher && !shared)',

@@ -59,6 +59,10 @@ export const mcpStreams = {
     'done',
     'A word for a request of a session is heard once, and none is missed by looking too early.',
   ],
+  'relay.watch.tenant': [
+    'done',
+    'What all tenants hear of a shared server never comes from, nor leads to, what one of them has put in its place.',
+  ],
   'relay.watch.independent': [
     'done',
     'Nobody who watches a shared server makes the others wait or miss a notice: by being slow, by failing, or by coming and going.',

@@ -277,6 +277,29 @@ describe('a watch', () => {
     open(16, bob);
   });
 
+  verifies('relay.watch.tenant', 'goes nowhere that one tenant alone has put in its place', async () => {
+    const { parts, inbound, watch, server, opened } = await watchRig('modern', {}, false);
+    const theirs = await watchRig('modern', {}, false);
+    const mallory: Principal = { ...bob, tenant: 'evil' };
+    let looks = 0;
+    const registry = {
+      ...parts.registry,
+      find(tenant: string, name: string) {
+        const base = parts.registry.find(tenant, name);
+        // The override is saved as soon as the watch has begun.
+        if (tenant !== 'evil' || !base || (looks += 1) === 1) return base;
+        return { ...define(name, { url: theirs.server.url }), tenant };
+      },
+    };
+    const heard: Notice[] = [];
+    watchServer({ ...parts, registry }, 'odd', inbound({ principal: mallory }), (one) => heard.push(one));
+    const anns = watch(ann);
+    await opened(1);
+    server.push(TOOLS);
+    await eventually('ann hears', () => anns.heard.length === 1);
+    expect([heard, theirs.server.requests]).toEqual([[], []]);
+  });
+
   verifies('relay.watch.access', 'of a server that is not there is no watch', async () => {
     const { parts, inbound, rig } = await watchRig('legacy');
     rig.sees = () => false;

@@ -1,4 +1,5 @@
 import type { Catalog } from '../catalog/catalog.ts';
+import { GatewayError } from '../errors/gatewayError.ts';
 import { principalKey } from '../principal/principal.ts';
 import type { Lease } from '../connections/connectionManager.ts';
 import type { Bearer } from '../upstream/target.ts';
@@ -36,6 +37,9 @@ export function watchServer(
   const { principal, door, credential } = inbound;
   const find = () => enter(parts, inbound, name, 'MCP_SERVER_NOT_FOUND');
   const server = find();
+  // Another one of the same name is another server's business; also one that a tenant has put in its place, for itself.
+  const isSame = (now: Allowed) =>
+    now.id === server.id && now.scope === server.scope && now.tenant === server.tenant;
   const own = holderKey(server, principal);
   const owner = own === '' ? undefined : own;
   const key = JSON.stringify([server.tenant, server.id, server.scope, own, credential ?? null]);
@@ -45,17 +49,14 @@ export function watchServer(
       principal: principalKey(principal),
       async stand(signal) {
         const current = find();
+        if (!isSame(current)) throw new GatewayError('MCP_SERVER_NOT_FOUND');
         try {
           return await stand(parts, current, { principal, door, signal, credential });
         } catch (error) {
           throw toldOf(error, current);
         }
       },
-      mayHear() {
-        const now = find();
-        // Another one of the same name is another server's business.
-        return now.id === server.id && now.scope === server.scope;
-      },
+      mayHear: () => isSame(find()),
       hear: listener,
     },
   );

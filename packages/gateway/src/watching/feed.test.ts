@@ -12,13 +12,14 @@ function createRig(owner?: string) {
   const clock = createFakeClock();
   const watches = createWatches({ clock, random: { uniform: () => 1 } as never });
   const standing = new Set<(notice: Notice) => void>();
-  const log = { stood: 0, subscribed: [] as string[], unsubscribed: [] as string[] };
+  const log = { stood: 0, listened: 0, subscribed: [] as string[], unsubscribed: [] as string[] };
   let refuse: Error | undefined;
   const stand = async (): Promise<Standing> => {
     log.stood += 1;
     let own: ((notice: Notice) => void) | undefined;
     return {
       listen(hear) {
+        log.listened += 1;
         if (own) standing.delete(own);
         own = (notice) => hear(notice);
         standing.add(own);
@@ -70,6 +71,7 @@ describe('those who watch one shared server', () => {
     let asked = 0;
     const all = Array.from({ length: 1_000 }, () => watch({ mayHear: () => ((asked += 1), true) }));
     await clock.advance(0);
+    asked = 0;
     push(TOOLS);
     const atOnce = all.filter(({ heard }) => heard.length > 0).length;
     expect([atOnce > 0, atOnce <= 100]).toEqual([true, true]);
@@ -107,6 +109,48 @@ describe('those who watch one shared server', () => {
     expect([log.stood, standing.size]).toEqual([2, 1]);
     steady.stop();
     expect(standing.size).toBe(0);
+  });
+
+  verifies('relay.watch.independent', 'hear also when who came first was shut out', async () => {
+    const { clock, watch, push } = createRig();
+    watch({ mayHear: () => false, stand: () => Promise.reject(new Error('No such server')) });
+    const second = watch();
+    await clock.advance(5_000);
+    push(TOOLS);
+    expect(second.heard).toHaveLength(1);
+  });
+
+  verifies('relay.watch.bounded', 'have room for their resources, whatever one user names', async () => {
+    const { clock, watch, log } = createRig();
+    const named = (n: number) => `x:${n}${'x'.repeat(4_000)}`;
+    const many = Array.from({ length: 4 }, () => watch({ principal: 'm' }));
+    const other = watch();
+    await clock.advance(0);
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 40 }, (_, n) => many[n % 4]!.subscribe(named(n))),
+    );
+    const taken = outcomes.filter(({ status }) => status === 'fulfilled').length;
+    expect([taken > 10, taken <= 16]).toEqual([true, true]);
+    await clock.advance(5_000);
+    await other.subscribe('y:1');
+    expect(log.subscribed).toContain('y:1');
+    // What is let go makes room again.
+    many.forEach((one) => one.stop());
+    await clock.advance(5_000);
+    await watch({ principal: 'm' }).subscribe(named(50));
+  });
+
+  verifies('relay.watch.bounded', 'tell a server of many resources at once, and not of each', async () => {
+    const { clock, watch, log, push } = createRig();
+    const one = watch();
+    await clock.advance(0);
+    const before = log.listened;
+    const all = Promise.all(Array.from({ length: 50 }, (_, n) => one.subscribe(`x:${n}`)));
+    await clock.advance(300);
+    await all;
+    expect(log.listened - before).toBe(17);
+    push(UPDATED, { uri: 'x:49' });
+    expect(one.heard).toHaveLength(1);
   });
 
   verifies('relay.watch.independent', 'are told alike whether a resource can be subscribed', async () => {

@@ -9,6 +9,12 @@ const LONGEST_WAIT_MS = 60_000;
 /** As many as a session or a subscription may name: they may all be of one server. */
 const MOST_RESOURCES = 100;
 const LONGEST_URI = 4_096;
+/** All of them are told to the server at once: what one user names, and what all do, is bounded as text too. */
+const LONGEST_OF_ONE = 64 * 1024;
+const LONGEST_OF_ALL = 512 * 1024;
+/** Each further address tells the server all of them again: a few times at once, then together. */
+const TOLD_AT_ONCE = 16;
+const CALM_MS = 250;
 
 /** Of a server that tells nobody of updates. */
 export function nothingToHear(): GatewayError {
@@ -54,14 +60,27 @@ export function createFeed(parts: {
   /** Under way at the server. */
   const subscribing = new Map<string, Promise<void>>();
   const calmly = createCalmly(clock, deliver);
+  /** How much text the addresses of each user are. */
+  const lengths = new Map<string, number>();
+  let lengthOfAll = 0;
+  let room = { left: TOLD_AT_ONCE, at: clock.now() };
+  let telling: { readonly done: Promise<void>; cancel(): void } | undefined;
   let standing: { readonly by: Watcher; readonly of: Standing; readonly since: number } | undefined;
   let making: { readonly by: Watcher; readonly done: Promise<void>; stop(): void } | undefined;
   let cancelRetry: Cancel = () => undefined;
   let cancelHandOver: Cancel | undefined;
   let failures = 0;
 
+  function measure({ principal }: Watcher, more: number): void {
+    lengthOfAll += more;
+    const length = (lengths.get(principal) ?? 0) + more;
+    if (length > 0) lengths.set(principal, length);
+    else lengths.delete(principal);
+  }
+
   function want(watcher: Watcher, uri: string): void {
     watchers.get(watcher)?.add(uri);
+    measure(watcher, uri.length);
     const those = wanted.get(uri);
     if (those) those.add(watcher);
     else wanted.set(uri, new Set([watcher]));
@@ -71,8 +90,9 @@ export function createFeed(parts: {
   function unwant(watcher: Watcher, uri: string): boolean {
     watchers.get(watcher)?.delete(uri);
     const those = wanted.get(uri);
-    if (!those?.delete(watcher) || those.size > 0) return false;
-    return wanted.delete(uri);
+    if (!those?.delete(watcher)) return false;
+    measure(watcher, -uri.length);
+    return those.size === 0 && wanted.delete(uri);
   }
 
   function deliver(notice: Notice): void {
@@ -104,18 +124,52 @@ export function createFeed(parts: {
     of.listen(hear, [...wanted.keys()], () => subscribeAll(of));
   }
 
-  function relisten(): void {
-    if (standing) listen(standing.of);
+  /** At once, and where it comes often together with what follows. Resolves when the server was told. */
+  function relisten(): Promise<void> {
+    if (telling) return telling.done;
+    const now = clock.now();
+    const left = Math.min(TOLD_AT_ONCE, room.left + (now - room.at) / CALM_MS);
+    room = { left: Math.max(left - 1, 0), at: now };
+    if (left >= 1) {
+      if (standing) listen(standing.of);
+      return Promise.resolve();
+    }
+    let settle: () => void;
+    const done = new Promise<void>((resolve) => (settle = resolve));
+    const stop = clock.timer(CALM_MS, () => {
+      telling = undefined;
+      if (standing) listen(standing.of);
+      settle();
+    });
+    // Whoever waits does not wait for one that has ended: the next one is told everything.
+    const cancel = () => {
+      stop();
+      settle();
+    };
+    telling = { done, cancel };
+    return done;
   }
 
   function subscribeAll(of: Standing): void {
     for (const uri of wanted.keys()) of.subscribe(uri).catch(() => undefined);
   }
 
-  /** A user's own on the word of the one who came last: their sign-in is the newest. A shared one on that of who stays. */
+  /**
+   * A user's own on the word of the one who came last: their sign-in is the newest. A shared one on that of who stays. One
+   * who may not hear any more speaks only where nobody may: it would keep the others from hearing.
+   */
   function speaker(): Watcher | undefined {
     const all = [...watchers.keys()];
-    return shared ? all[0] : all.at(-1);
+    if (!shared) all.reverse();
+    return all.find(hears) ?? all[0];
+  }
+
+  function hears(watcher: Watcher): boolean {
+    try {
+      return watcher.mayHear();
+    } catch {
+      return false;
+    }
   }
 
   function make(): Promise<void> {
@@ -190,6 +244,8 @@ export function createFeed(parts: {
     cancelRetry();
     cancelHandOver?.();
     cancelHandOver = undefined;
+    telling?.cancel();
+    telling = undefined;
     making?.stop();
     making = undefined;
     const over = standing?.of;
@@ -229,17 +285,26 @@ export function createFeed(parts: {
   function forget(uris: readonly string[]): void {
     if (!standing || uris.length === 0) return;
     for (const uri of uris) standing.of.unsubscribe(uri);
-    listen(standing.of);
+    void relisten();
+  }
+
+  function requireRoom(watcher: Watcher, { length }: string): void {
+    const own = (lengths.get(watcher.principal) ?? 0) + length;
+    const isFull = own > LONGEST_OF_ONE || lengthOfAll + length > LONGEST_OF_ALL;
+    if (isFull || length > LONGEST_URI || (watchers.get(watcher)?.size ?? 0) >= MOST_RESOURCES)
+      throw new GatewayError('MCP_RATE_LIMITED');
   }
 
   async function subscribe(watcher: Watcher, uri: string): Promise<void> {
     const uris = watchers.get(watcher);
     if (!uris || uris.has(uri)) return;
-    if (uris.size >= MOST_RESOURCES || uri.length > LONGEST_URI) throw new GatewayError('MCP_RATE_LIMITED');
+    requireRoom(watcher, uri);
     await make();
     if (!standing) throw nothingToHear();
     // They left meanwhile: nobody would ever let it go.
     if (!watchers.has(watcher)) return;
+    // Others may have been named meanwhile.
+    requireRoom(watcher, uri);
     const isNew = !wanted.has(uri);
     want(watcher, uri);
     if (isNew) begin(standing.of, uri);
@@ -247,14 +312,14 @@ export function createFeed(parts: {
       // As the first one to ask is told, so are those who ask meanwhile.
       await subscribing.get(uri);
     } catch (error) {
-      if (unwant(watcher, uri)) relisten();
+      if (unwant(watcher, uri)) void relisten();
       throw error;
     }
   }
 
   function begin(of: Standing, uri: string): void {
-    listen(of);
-    const asked = of.subscribe(uri);
+    const told = relisten();
+    const asked = of.subscribe(uri).then(() => told);
     subscribing.set(uri, asked);
     const done = () => {
       if (subscribing.get(uri) === asked) subscribing.delete(uri);
