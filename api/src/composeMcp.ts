@@ -108,7 +108,7 @@ export function composeMcp(parts: ComposeMcpParts): McpEndpoint {
   const methodParts: MethodParts = {
     ...parts,
     ...{ servers, results, asking, parking, base },
-    search: createToolSearch(),
+    search: createToolSearch({ giveWay: () => new Promise((resolve) => setImmediate(resolve)) }),
     takePage: createTakePage(keyring),
     states: createRequestStates({ keyring, clock }),
     taskIds: createTaskIds({ keyring, clock }),

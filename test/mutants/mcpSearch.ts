@@ -5,6 +5,8 @@ const tools = 'api/src/mcp/methods/tools.ts';
 const searching = 'api/src/mcp/methods/searching.ts';
 const text = 'packages/gateway/src/catalog/search/toolText.ts';
 const search = 'packages/gateway/src/catalog/search/toolSearch.ts';
+const kept = 'packages/gateway/src/catalog/search/keptTexts.ts';
+const rank = 'packages/gateway/src/catalog/search/rankTools.ts';
 
 export const mcpSearch: readonly Mutant[] = [
   {
@@ -89,13 +91,13 @@ export const mcpSearch: readonly Mutant[] = [
   {
     id: 'search.rank.bounded',
     file: text,
-    find: 'if (counted.size < most.terms)',
-    replace: 'if (counted.size < most.terms * 100)',
+    find: 'counted.size < (isProse ? most.prose : most.terms)',
+    replace: 'counted.size < 12_800',
   },
   {
     id: 'search.rank.bounded',
     file: text,
-    find: 'for (const term of termsOf(text.slice(0, longest))) {',
+    find: 'for (const term of termsOf(read)) {',
     replace: 'for (const term of termsOf(text)) {',
   },
   {
@@ -105,21 +107,87 @@ export const mcpSearch: readonly Mutant[] = [
     replace: 'depth < Infinity &&',
   },
   {
+    id: 'search.rank.bounded',
+    file: text,
+    find: 'left -= read.length;',
+    replace: '',
+  },
+  {
+    id: 'search.rank.bounded',
+    file: text,
+    find: 'if (seen > most.parameters) return found;',
+    replace: 'if (found.length >= most.parameters) return found;',
+  },
+  {
+    id: 'search.rank.bounded',
+    file: 'packages/gateway/src/catalog/search/terms.ts',
+    find: '.slice(0, 3 * text.length)',
+    replace: '.slice()',
+  },
+  {
     id: 'search.rank.once',
-    file: search,
-    find: 'newer.set(tool.definition, text);',
+    file: kept,
+    find: 'own.texts.set(tool.definition, text);',
     replace: '',
   },
   {
     id: 'search.rank.once',
-    file: search,
-    find: '      kept = 0;\n',
+    file: kept,
+    find: 'sort(([, a], [, b]) => b.bytes - a.bytes)',
+    replace: 'sort(([, a], [, b]) => a.bytes - b.bytes)',
+  },
+  {
+    id: 'search.rank.once',
+    file: kept,
+    find: '> mostBytes) makeRoom();',
+    replace: '> Infinity) makeRoom();',
+  },
+  {
+    id: 'search.rank.once',
+    file: kept,
+    find: '      total -= bytes;\n',
     replace: '',
   },
   {
     id: 'search.rank.ties',
     file: search,
-    find: ' || (a.tool.name < b.tool.name ? -1 : 1)',
+    find: 'other.tool.name > tool.name',
+    replace: 'other.tool.name === tool.name',
+  },
+  {
+    id: 'search.paced',
+    file: search,
+    find: 'if (index > 0 && index % atOnce === 0) await giveWay();',
     replace: '',
+  },
+  {
+    id: 'search.paced',
+    file: search,
+    find: 'if (signal.aborted) throw abortReason(signal);',
+    replace: '',
+  },
+  {
+    id: 'search.one-each',
+    file: 'packages/gateway/src/catalog/search/turns.ts',
+    find: '        await before;\n',
+    replace: '',
+  },
+  {
+    id: 'search.one-each',
+    file: search,
+    find: 'return inTurn(caller, async () => {',
+    replace: "return inTurn('', async () => {",
+  },
+  {
+    id: 'search.compared',
+    file: rank,
+    find: 'next < at + MOST_BESIDE;',
+    replace: 'next < terms.length;',
+  },
+  {
+    id: 'search.compared',
+    file: rank,
+    find: 'next >= at - MOST_BESIDE;',
+    replace: 'next >= 0;',
   },
 ];

@@ -63,6 +63,15 @@ export const mcpSearch = {
   ],
   'search.rank.once': [
     'done',
-    'A tool is read once, however often it is searched; what is remembered is bounded.',
+    'A tool is read once, however often it is searched; what is remembered is bounded, and goes of the server that says the most.',
+  ],
+  'search.paced': [
+    'done',
+    'A search of however many tools lets everything else have its turn after a few of them, and ends with its client.',
+  ],
+  'search.one-each': ['done', 'A user has one search under way; the next one waits, and nobody else does.'],
+  'search.compared': [
+    'done',
+    'How much a word of a question is compared with is bounded, whatever words a tool has.',
   ],
 } as const satisfies Record<string, Requirement>;

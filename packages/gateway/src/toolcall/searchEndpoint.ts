@@ -1,4 +1,5 @@
 import type { ToolSearch } from '../catalog/search/toolSearch.ts';
+import { principalKey } from '../principal/principal.ts';
 import type { Inbound } from './call.ts';
 import type { Endpoint, EndpointParts, MissingServer } from './endpoint.ts';
 import { endpointTools, type EndpointTool } from './listEndpoint.ts';
@@ -30,5 +31,6 @@ export async function searchEndpointTools(
   { query, limit, server }: Wanted,
 ): Promise<Found> {
   const { tools, missing } = await endpointTools(servers, inbound, endpoint, { only: server });
-  return { tools: search.find(tools, query, limit), searched: tools.length, missing };
+  const by = { caller: principalKey(inbound.principal), signal: inbound.signal };
+  return { tools: await search.find(tools, query, limit, by), searched: tools.length, missing };
 }

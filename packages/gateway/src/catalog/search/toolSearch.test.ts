@@ -3,41 +3,54 @@ import { largeCatalog, practice, questions } from '@behalf/testkit/catalog';
 import { describe, expect } from '@jest/globals';
 import type { Json } from '../../upstream/upstream.ts';
 import type { CatalogTool } from '../toolList.ts';
+import { createRanking } from './rankTools.ts';
 import { termsOf } from './terms.ts';
-import { createToolSearch, type SearchedTool } from './toolSearch.ts';
+import { createToolSearch, type SearchedTool, type ToolSearch } from './toolSearch.ts';
 import { readToolText } from './toolText.ts';
 
 function toolOf(server: string, definition: Json): SearchedTool {
   const { name, title, description, inputSchema = { type: 'object' } } = definition;
   const tool = { ...definition, title, description, inputSchema, definition } as unknown as CatalogTool;
-  return { name: `${server}__${String(name)}`, server: { name: server }, tool };
+  return { name: `${server}__${String(name)}`, server: { id: server, name: server }, tool };
 }
 
 const thousand = largeCatalog().flatMap(({ name, tools }) =>
   tools.map((tool) => toolOf(name, tool as unknown as Json)),
 );
 
-describe('searching tools', () => {
-  const find = (tools: readonly SearchedTool[], query: string, limit = 5) =>
-    createToolSearch()
-      .find(tools, query, limit)
-      .map(({ name }) => name);
+/** Counts how often it is read. */
+function counted(name: string, onRead: () => void, server = 'a'): SearchedTool {
+  const { tool, ...rest } = toolOf(server, { name });
+  const watched = new Proxy(tool, {
+    get(target, key) {
+      if (key === 'inputSchema') onRead();
+      return target[key as keyof CatalogTool];
+    },
+  });
+  return Object.freeze({ ...rest, tool: watched });
+}
 
-  verifies('search.found', 'each of the questions, among a thousand', () => {
+const signal = new AbortController().signal;
+const ada = { caller: 'ada', signal };
+const giveWay = () => Promise.resolve();
+
+describe('searching tools', () => {
+  const find = async (tools: readonly SearchedTool[], query: string, limit = 5) =>
+    (await createToolSearch({ giveWay }).find(tools, query, limit, ada)).map(({ name }) => name);
+
+  verifies('search.found', 'each of the questions, among a thousand', async () => {
     expect(thousand).toHaveLength(1_000);
-    const places = questions.map(({ asked, server, tool }) => {
-      const at = find(thousand, asked).indexOf(`${server}__${tool}`);
-      return [asked, at >= 0];
-    });
+    const isFound = async ({ asked, server, tool }: (typeof questions)[number]) =>
+      (await find(thousand, asked)).includes(`${server}__${tool}`);
+    const places = [];
+    for (const question of questions) places.push([question.asked, await isFound(question)]);
     expect(places).toEqual(questions.map(({ asked }) => [asked, true]));
     // One of these is not found among the first five: which room tool is meant, nothing in the question says.
-    const tried = practice.filter(({ asked, server, tool }) =>
-      find(thousand, asked).includes(`${server}__${tool}`),
-    );
-    expect(tried.length).toBeGreaterThanOrEqual(11);
+    const tried = await Promise.all(practice.map(isFound));
+    expect(tried.filter(Boolean).length).toBeGreaterThanOrEqual(11);
   });
 
-  verifies('search.rank.words', 'in every spelling', () => {
+  verifies('search.rank.words', 'in every spelling', async () => {
     const same = termsOf('create pull request');
     for (const spelled of [
       'createPullRequests',
@@ -59,25 +72,25 @@ describe('searching tools', () => {
       }),
       toolOf('a', { name: 'v', title: 'Weather' }),
     ];
-    expect(find(tools, 'which repo')).toEqual(['a__getRepository']);
-    expect(find(tools, 'squashing')).toEqual(['a__x']);
-    expect(find(tools, 'archive a box')).toEqual(['a__y']);
-    expect(find(tools, 'colours')).toEqual(['a__z']);
-    expect(find(tools, 'weather')).toEqual(['a__v']);
-    expect(find(tools, '1234 ???')).toEqual([]);
-    expect(find(tools, '')).toEqual([]);
+    expect(await find(tools, 'which repo')).toEqual(['a__getRepository']);
+    expect(await find(tools, 'squashing')).toEqual(['a__x']);
+    expect(await find(tools, 'archive a box')).toEqual(['a__y']);
+    expect(await find(tools, 'colours')).toEqual(['a__z']);
+    expect(await find(tools, 'weather')).toEqual(['a__v']);
+    expect(await find(tools, '1234 ???')).toEqual([]);
+    expect(await find(tools, '')).toEqual([]);
   });
 
-  verifies('search.rank.ties', 'by name where two are alike', () => {
+  verifies('search.rank.ties', 'by name where two are alike', async () => {
     const alike = ['c', 'a', 'e', 'b', 'd'].map((server) => toolOf(server, { name: 'send_mail' }));
-    const once = find(alike, 'send a mail');
+    const once = await find(alike, 'send a mail');
     expect(once).toEqual(['a', 'b', 'c', 'd', 'e'].map((server) => `${server}__send_mail`));
-    expect(find([...alike].reverse(), 'send a mail')).toEqual(once);
+    expect(await find([...alike].reverse(), 'send a mail')).toEqual(once);
     for (const { asked } of questions)
-      expect(find([...thousand].reverse(), asked, 20)).toEqual(find(thousand, asked, 20));
+      expect(await find([...thousand].reverse(), asked, 20)).toEqual(await find(thousand, asked, 20));
   });
 
-  verifies('search.rank.bounded', 'of whatever size', () => {
+  verifies('search.rank.bounded', 'of whatever size', async () => {
     const word = 'refund payment customer ';
     const endless = toolOf('evil', {
       name: 'n'.repeat(256),
@@ -89,11 +102,14 @@ describe('searching tools', () => {
       },
     });
     const { terms, length } = readToolText(endless.tool, 'evil');
-    expect(terms.length).toBeLessThanOrEqual(400);
+    expect(terms.length).toBeLessThanOrEqual(128);
     expect(length).toBeLessThan(1_000);
     for (const term of terms) expect(term.length).toBeLessThanOrEqual(32);
     // To say a word a thousand times is no reason to be found before who says it in a name.
-    expect(find([...thousand, endless], 'refund a payment')[0]).toBe('stripe__refund_charge');
+    expect((await find([...thousand, endless], 'refund a payment'))[0]).toBe('stripe__refund_charge');
+    // A long word is found as any other, also one that ends in the middle of a letter.
+    const long32 = `${'x'.repeat(31)}\u{10428}`;
+    expect(await find([toolOf('a', { name: 'w', description: long32 })], long32)).toEqual(['a__w']);
     // Of many words, the first; of a schema, what is on the outside.
     const properties: Record<string, Json> = {};
     for (let i = 0; i < 90; i += 1) {
@@ -101,52 +117,153 @@ describe('searching tools', () => {
       properties[`q${i}`] = { description: words.join(' ') };
     }
     const wordy = toolOf('evil', { name: 'wordy', inputSchema: { properties } });
-    expect(readToolText(wordy.tool, 'evil').terms).toHaveLength(400);
+    expect(readToolText(wordy.tool, 'evil').terms).toHaveLength(128);
+    // Prose leaves the parameters some words, and of all together so many characters are read.
+    const prose = toolOf('evil', {
+      name: 'prose',
+      description: Array.from({ length: 400 }, (_, i) => `d${i}`).join(' '),
+      inputSchema: { properties: { first: {} } },
+    });
+    expect(readToolText(prose.tool, 'evil').terms).toContain('first');
+    const repeated = Array.from({ length: 20 }, (_, i) => [`q${i}`, { description: 'same '.repeat(60) }]);
+    const long = toolOf('evil', {
+      name: 'long',
+      inputSchema: { properties: Object.fromEntries([...repeated, ['late', {}]]) as Json },
+    });
+    expect(readToolText(long.tool, 'evil').terms).toContain('q1');
+    expect(readToolText(long.tool, 'evil').terms).not.toContain('late');
+    // What is no parameter is looked at as well.
+    const none = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`n${i}`, 1]));
+    const hollow = toolOf('evil', { name: 'hollow', inputSchema: { properties: { ...none, late: {} } } });
+    expect(readToolText(hollow.tool, 'evil').terms).toEqual(['evil', 'hollow']);
+    // One sign, eighteen letters.
+    expect(termsOf('\uFDFA '.repeat(10)).join('').length).toBeLessThanOrEqual(60);
     let deep: Json = {};
     for (let i = 0; i < 5_000; i += 1) deep = { properties: { [`inner${i}`]: deep } };
     const nested = toolOf('evil', { name: 'deep', inputSchema: deep });
     expect(readToolText(nested.tool, 'evil').terms).toHaveLength(6);
   });
 
-  verifies('search.rank.once', 'and anew when there was no room for it', () => {
+  verifies('search.rank.once', 'and anew when there was no room for it', async () => {
     let read = 0;
-    const counted = (name: string) => {
-      const { tool, ...rest } = toolOf('a', { name });
-      return Object.freeze({
-        ...rest,
-        tool: new Proxy(tool, {
-          get(target, key) {
-            if (key === 'inputSchema') read += 1;
-            return target[key as keyof CatalogTool];
-          },
-        }),
-      });
+    const many = (server: string, count: number) =>
+      Array.from({ length: count }, (_, i) => counted(`${server}${i}`, () => (read += 1), server));
+    const reads = async (search: ToolSearch, tools: readonly SearchedTool[]) => {
+      read = 0;
+      await search.find(tools, 'one', 5, ada);
+      return read;
     };
-    const tools = ['one', 'two', 'three', 'four'].map(counted);
-    const roomy = createToolSearch();
-    for (let i = 0; i < 3; i += 1) roomy.find(tools, 'one', 5);
-    expect(read).toBe(4);
-    const small = createToolSearch({ mostTerms: 4 });
-    for (let i = 0; i < 3; i += 1) expect(small.find(tools, 'four', 5)).toHaveLength(1);
-    expect(read).toBeGreaterThan(8);
-    // The newer half takes these, and what moved to the older one is still known.
-    const [some, others] = [tools, ['five', 'six', 'seven', 'eight'].map(counted)];
-    const half = createToolSearch({ mostTerms: 20 });
-    read = 0;
-    for (const asked of [some, others, others]) half.find(asked, 'one', 5);
-    expect(read).toBe(8);
+    const [small, large] = [many('small', 4), many('large', 200)];
+    const roomy = createToolSearch({ giveWay });
+    expect(await reads(roomy, [...small, ...large])).toBe(204);
+    expect(await reads(roomy, [...large, ...small])).toBe(0);
+    // What has no room is of the server that says the most; nobody else is read again for it.
+    const narrow = createToolSearch({ giveWay, mostBytes: 10_000 });
+    expect(await reads(narrow, [...small, ...large])).toBe(204);
+    expect(await reads(narrow, small)).toBe(0);
+    expect(await reads(narrow, large)).toBeGreaterThan(50);
+    expect(await reads(narrow, small)).toBe(0);
+    // None at all: every text is read, and nothing else differs.
+    const none = createToolSearch({ giveWay, mostBytes: 0 });
+    for (let i = 0; i < 2; i += 1) expect(await reads(none, small)).toBe(4);
+    expect((await none.find(small, 'small2', 5, ada))[0]?.name).toBe('small__small2');
   });
 
-  verifies('search.visible', 'what is not there weighs nothing', () => {
+  verifies('search.paced', 'everybody else has a turn after a few tools', async () => {
+    let sinceWay = 0;
+    let most = 0;
+    let ways = 0;
+    const search = createToolSearch({
+      giveWay: () => {
+        ways += 1;
+        sinceWay = 0;
+        return Promise.resolve();
+      },
+    });
+    const tools = Array.from({ length: 1_000 }, (_, i) =>
+      counted(`t${i}`, () => {
+        sinceWay += 1;
+        most = Math.max(most, sinceWay);
+      }),
+    );
+    expect(await search.find(tools, 't7', 5, ada)).toHaveLength(1);
+    expect(most).toBe(32);
+    // Also where every text is known.
+    ways = 0;
+    await search.find(tools, 't7', 5, ada);
+    expect(ways).toBeGreaterThanOrEqual(31);
+  });
+
+  verifies('search.paced', 'and who hangs up is not searched for to the end', async () => {
+    let read = 0;
+    const leaving = new AbortController();
+    const search = createToolSearch({
+      giveWay: () => {
+        leaving.abort(new Error('gone'));
+        return Promise.resolve();
+      },
+    });
+    const tools = Array.from({ length: 1_000 }, (_, i) => counted(`t${i}`, () => (read += 1)));
+    const asked = search.find(tools, 't7', 5, { caller: 'ada', signal: leaving.signal });
+    await expect(asked).rejects.toThrow('gone');
+    expect(read).toBe(32);
+    // The next one has its turn all the same.
+    expect(await search.find(tools.slice(0, 5), 't3', 5, ada)).toHaveLength(1);
+  });
+
+  verifies('search.one-each', 'the next waits; what others search does not', async () => {
+    const waiting: (() => void)[] = [];
+    const search = createToolSearch({ giveWay: () => new Promise((resolve) => waiting.push(resolve)) });
+    const ended: string[] = [];
+    const begun: string[] = [];
+    const ask = (caller: string, name: string) => {
+      const tools = Array.from({ length: 65 }, (_, i) => counted(`${name}${i}`, () => begun.push(name)));
+      return search.find(tools, `${name}3`, 5, { caller, signal }).then(() => ended.push(name));
+    };
+    const all = [ask('ada', 'first'), ask('ada', 'second'), ask('ada', 'third'), ask('bob', 'other')];
+    const atWork = () => [...new Set(begun)].filter((name) => !ended.includes(name));
+    let together = 0;
+    while (ended.length < all.length) {
+      await new Promise((resolve) => setImmediate(resolve));
+      together = Math.max(together, atWork().filter((name) => name !== 'other').length);
+      if (ended.length === 0) expect(atWork()).toContain('other');
+      for (const go of waiting.splice(0)) go();
+    }
+    expect(together).toBe(1);
+    expect(ended.filter((name) => name !== 'other')).toEqual(['first', 'second', 'third']);
+    await Promise.all(all);
+  });
+
+  verifies('search.compared', 'a hundred words that begin alike are not all compared', () => {
+    let compared = 0;
+    const words = Array.from({ length: 128 }, (_, i) => `abcd${String(i).padStart(3, '0')}`);
+    const watched = new Proxy(words, {
+      get(target, key, receiver) {
+        if (typeof key === 'string' && /^\d+$/.test(key)) compared += 1;
+        return Reflect.get(target, key, receiver) as unknown;
+      },
+    });
+    const text = { terms: watched, weights: new Float32Array(128).fill(1), length: 128, bytes: 0 };
+    for (const term of ['abcd', 'abcd064xyz', 'abcdzzz', 'zzzz']) {
+      compared = 0;
+      createRanking(1, [term]).read(0, text);
+      expect([term, compared <= 50]).toEqual([term, true]);
+    }
+    const ranking = createRanking(1, ['abcd', 'abcd064xyz']);
+    ranking.read(0, text);
+    expect(ranking.scoreOf(0)).toBeGreaterThan(0);
+  });
+
+  verifies('search.visible', 'what is not there weighs nothing', async () => {
     const open = ['alpha beta', 'beta gamma', 'gamma gamma alpha'].map((description, i) =>
       toolOf('open', { name: `t${i}`, description }),
     );
     const hidden = Array.from({ length: 50 }, (_, i) =>
       toolOf('hidden', { name: `h${i}`, description: 'alpha' }),
     );
-    const search = createToolSearch();
-    const before = search.find(open, 'alpha beta gamma', 5);
-    search.find([...open, ...hidden], 'alpha beta gamma', 5);
-    expect(search.find(open, 'alpha beta gamma', 5)).toEqual(before);
+    const search = createToolSearch({ giveWay });
+    const before = await search.find(open, 'alpha beta gamma', 5, ada);
+    await search.find([...open, ...hidden], 'alpha beta gamma', 5, ada);
+    expect(await search.find(open, 'alpha beta gamma', 5, ada)).toEqual(before);
   });
 });

@@ -8,6 +8,8 @@ export interface ToolText {
   readonly weights: Float32Array;
   /** How many words it is described with. Parameters are not counted: to have many is no fault. */
   readonly length: number;
+  /** What it takes in memory, about. */
+  readonly bytes: number;
 }
 
 /** A name says what a tool does; what a parameter is for says little. */
@@ -24,8 +26,15 @@ const weightOf = {
 /** The server chose every word of it: whoever writes a book is read as far as anybody else. */
 const most = {
   ...{ name: 256, title: 256, description: 2_000, parameter: 64, choice: 64, about: 300 },
-  ...{ depth: 4, parameters: 100, choices: 30, terms: 400, times: 2 },
+  ...{ depth: 4, parameters: 100, choices: 30, times: 2 },
+  /** Of all of it together. Prose leaves some of the words to the parameters. */
+  ...{ characters: 4_000, terms: 128, prose: 96 },
 };
+/** A term with its weight and its place, and each letter of it. */
+const BYTES_OF_TERM = 36;
+const BYTES_OF_LETTER = 2;
+/** What is cut out of a text holds on to the whole of it, from this length on. */
+const SHORTEST_CUT = 13;
 
 /** A server's own text, put into words once. */
 export function readToolText(
@@ -34,16 +43,19 @@ export function readToolText(
 ): ToolText {
   const counted = new Map<string, { weight: number; times: number }>();
   let length = 0;
+  let left = most.characters;
 
   function add(field: keyof typeof weightOf, text: unknown): void {
     if (typeof text !== 'string') return;
     const isProse = field === 'description' || field === 'title';
-    const longest = field === 'server' ? most.name : most[field];
-    for (const term of termsOf(text.slice(0, longest))) {
+    const read = text.slice(0, Math.min(left, field === 'server' ? most.name : most[field]));
+    left -= read.length;
+    for (const term of termsOf(read)) {
       if (isProse) length += 1;
       const known = counted.get(term);
       if (!known) {
-        if (counted.size < most.terms) counted.set(term, { weight: weightOf[field], times: 1 });
+        if (counted.size < (isProse ? most.prose : most.terms))
+          counted.set(term, { weight: weightOf[field], times: 1 });
       } else if (known.times < most.times) {
         known.times += 1;
         known.weight += weightOf[field];
@@ -62,10 +74,16 @@ export function readToolText(
   }
   const sorted = [...counted].sort(([a], [b]) => (a < b ? -1 : 1));
   return {
-    terms: sorted.map(([term]) => term),
+    terms: sorted.map(([term]) => copied(term)),
     weights: Float32Array.from(sorted, ([, { weight }]) => weight),
     length,
+    bytes: sorted.reduce((sum, [term]) => sum + BYTES_OF_TERM + BYTES_OF_LETTER * term.length, 0),
   };
+}
+
+/** As it is, letter by letter: half a letter at its end too, as a question would have it. */
+function copied(term: string): string {
+  return term.length < SHORTEST_CUT ? term : Buffer.from(term, 'utf16le').toString('utf16le');
 }
 
 interface Parameter {
@@ -77,13 +95,16 @@ interface Parameter {
 function parametersOf(inputSchema: Json): Parameter[] {
   const found: Parameter[] = [];
   let level: Json[] = [inputSchema];
+  let seen = 0;
   for (let depth = 0; depth < most.depth && level.length > 0; depth += 1) {
     const next: Json[] = [];
     for (const { properties, items } of level) {
       if (isObject(items)) next.push(items);
       if (!isObject(properties)) continue;
       for (const key in properties) {
-        if (found.length >= most.parameters) return found;
+        // Also those that are none: whoever writes thousands is not read to the end.
+        seen += 1;
+        if (seen > most.parameters) return found;
         const schema = properties[key];
         if (!isObject(schema)) continue;
         found.push({ key, schema });
