@@ -162,6 +162,42 @@ export const mcpNames: readonly Mutant[] = [
     replace: "const isOpen = standing !== 'shared' && ",
   },
   {
+    id: 'mcp.resources.apps',
+    file: resources,
+    find: '=> uri === address), ...apps.owners]',
+    replace: '=> uri === address)]',
+  },
+  {
+    id: 'mcp.resources.apps',
+    file: resources,
+    find: '[...unknownIn(listed), ...apps.unknown]',
+    replace: 'unknownIn(listed)',
+  },
+  {
+    id: 'mcp.resources.apps',
+    file: 'packages/gateway/src/toolcall/appAddresses.ts',
+    find: 'return now === address || before === address;',
+    replace: 'return now === address;',
+  },
+  {
+    id: 'mcp.resources.bare',
+    file: resources,
+    find: "standing === 'operator' ? claimsTo : appsAt",
+    replace: "standing !== 'shared' ? claimsTo : appsAt",
+  },
+  {
+    id: 'mcp.resources.bare',
+    file: resources,
+    find: "standing === 'operator' ? claimsTo : appsAt",
+    replace: "standing !== 'own' ? claimsTo : appsAt",
+  },
+  {
+    id: 'mcp.resources.bare',
+    file: 'packages/gateway/src/toolcall/listEndpoint.ts',
+    find: '? isAppAddress(address) && tools !== undefined && namesApp(tools, address)',
+    replace: '? isAppAddress(address) && tools !== undefined',
+  },
+  {
     id: 'mcp.origins.others',
     file: guests,
     find: 'const methods = isAllowed(origin) ? methodsAt',

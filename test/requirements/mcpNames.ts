@@ -39,6 +39,14 @@ export const mcpNames = {
     'done',
     'A server that a user made neither takes nor spoils an address of the operator’s servers, whichever of them are away.',
   ],
+  'mcp.resources.apps': [
+    'done',
+    'An address that a tool names as its app is its server’s own, whether that lists it or not, and whether it is there or not.',
+  ],
+  'mcp.resources.bare': [
+    'done',
+    'What a server of a user has is read under its key alone; without it only an app that one of its tools names.',
+  ],
   'mcp.resources.wrapped': [
     'done',
     'With its server’s key before it every address is read, and one server that is away hides no other.',

@@ -20,6 +20,24 @@ const MINUTE = 60_000;
 const AWAY = /^MCP_(UNREACHABLE|BREAKER_OPEN|OUTCOME_UNCERTAIN)$/;
 const NOBODYS = 'MCP_RESOURCE_NOT_FOUND';
 
+/** A server whose tools name these apps, the one in the way of today and the other of before; what it lists is another matter. */
+function withApps(
+  mark: string,
+  apps: readonly string[],
+  listed: readonly string[] = [],
+  templates: readonly string[] = [],
+) {
+  const meta = (uri: string, index: number) =>
+    index === 0 ? { ui: { resourceUri: uri } } : { 'ui/resourceUri': uri };
+  return {
+    ...resourcesOf(mark, listed, templates),
+    tools: apps.map((uri, index) => ({
+      ...{ name: `t${index}`, _meta: meta(uri, index) },
+      handler: () => ({ content: [] }),
+    })),
+  };
+}
+
 describe('addresses at the MCP endpoint', () => {
   const scene = createScene();
 
@@ -114,8 +132,8 @@ describe('addresses at the MCP endpoint', () => {
     for (const asker of askers) {
       expect((await asker.list('resources/list')).sort()).toEqual(
         [
-          ...['file:///x', 'ui://app', 'ui://app', 'x:other'],
-          ...['file:///x', 'file:///docs/a', 'x:own', 'x:other'].map(wrapped),
+          ...['file:///x', 'ui://app', 'x:other'],
+          ...['file:///x', 'file:///docs/a', 'ui://app', 'x:own', 'x:other'].map(wrapped),
         ].sort(),
       );
       expect((await asker.list('resources/templates/list')).sort()).toEqual([
@@ -125,9 +143,7 @@ describe('addresses at the MCP endpoint', () => {
       for (const uri of ['file:///x', 'file:///docs/a', 'ui://app', 'file:///docs/b'])
         expect(await asker.read(uri)).toBe(`files ${uri}`);
       expect(await asker.read('x:other')).toBe('other x:other');
-      // What nobody else can have is found without a key too: tools name it like that.
-      expect(await asker.read('x:own')).toBe('evil x:own');
-      expect(await asker.read(wrapped('file:///x'))).toBe('evil file:///x');
+      for (const uri of ['file:///x', 'x:own']) expect(await asker.read(wrapped(uri))).toBe(`evil ${uri}`);
     }
     const read = evil.received('resources/read').length;
     await files.close();
@@ -143,7 +159,8 @@ describe('addresses at the MCP endpoint', () => {
   verifies('mcp.resources.standing', 'what was never listed may be anything', async () => {
     const files = await scene.serve({ era: 'legacy', respond: () => 'reset' });
     const other = await scene.serve({ era: 'modern', ...resourcesOf('other', ['x:other']) });
-    const evil = await scene.serve({ era: 'legacy', ...resourcesOf('evil', ['file:///x', 'ui://app']) });
+    const listed = ['file:///x', 'ui://app'];
+    const evil = await scene.serve({ era: 'legacy', ...withApps('evil', ['ui://app'], listed) });
     const servers = { files: http(files.url), other: http(other.url) };
     const [eve, ada] = (await scene.begin(settingsWith(servers, undefined, [evil]), ['Eve', 'Ada'])) as [
       Person,
@@ -164,9 +181,9 @@ describe('addresses at the MCP endpoint', () => {
 
   verifies('mcp.resources.standing', 'one’s own server comes before those of others', async () => {
     const clock = createMovableClock();
-    const mine = await scene.serve({ era: 'legacy', ...resourcesOf('mine', ['notes:1']) });
-    const evil = await scene.serve({ era: 'legacy', ...resourcesOf('evil', ['notes:1', 'x:evil']) });
-    const third = await scene.serve({ era: 'legacy', ...resourcesOf('third', ['x:third']) });
+    const mine = await scene.serve({ era: 'legacy', ...withApps('mine', ['ui://notes']) });
+    const evil = await scene.serve({ era: 'legacy', ...withApps('evil', ['ui://notes', 'ui://evil']) });
+    const third = await scene.serve({ era: 'legacy', ...withApps('third', ['ui://third']) });
     const [eve, ada] = (await scene.begin(
       settingsWith({}, undefined, [mine, evil, third]),
       ['Eve', 'Ada'],
@@ -180,36 +197,120 @@ describe('addresses at the MCP endpoint', () => {
       await shareServer(eve, (await ownServer(eve, server, title)).dbId, [ada]);
     }
     const [asker] = (await asking(ada)) as [Asker];
-    await eventually('both are shared', async () => (await asker.list('resources/list')).length > 3);
-    expect(await asker.read('notes:1')).toBe('mine notes:1');
-    expect(await asker.read('x:evil')).toBe('evil x:evil');
+    await eventually('both are shared', async () => (await asker.list('tools/list')).length > 3);
+    expect(await asker.read('ui://notes')).toBe('mine ui://notes');
+    expect(await asker.read('ui://evil')).toBe('evil ui://evil');
     const read = evil.received('resources/read').length;
     await mine.close();
     clock.move(MINUTE);
-    expect(await asker.read('notes:1')).toMatch(AWAY);
+    expect(await asker.read('ui://notes')).toMatch(AWAY);
     expect(evil.received('resources/read')).toHaveLength(read);
   });
 
   verifies('mcp.resources.standing', 'of strangers neither stands in for another', async () => {
-    const evil = await scene.serve({ era: 'legacy', ...resourcesOf('evil', ['notes:1']) });
-    const gone = await scene.serve({ era: 'legacy', ...resourcesOf('gone', ['notes:1']) });
+    const evil = await scene.serve({ era: 'legacy', ...withApps('evil', ['ui://notes'], ['ui://notes']) });
+    const gone = await scene.serve({ era: 'legacy', ...withApps('gone', ['ui://notes']) });
     const [eve, ada] = (await scene.begin(settingsWith({}, undefined, [gone, evil]), ['Eve', 'Ada'])) as [
       Person,
       Person,
     ];
+    const names = [];
     for (const [server, title] of [
       [gone, 'Gone'],
       [evil, 'Handy'],
     ] as const) {
-      await shareServer(eve, (await ownServer(eve, server, title)).dbId, [ada]);
+      const { dbId, serverName } = await ownServer(eve, server, title);
+      names.push(serverName);
+      await shareServer(eve, dbId, [ada]);
     }
     await gone.close();
     const [asker] = (await asking(ada)) as [Asker];
-    await eventually('it is shared', async () => (await asker.list('resources/list')).length > 0);
-    expect(await asker.read('notes:1')).toBe(NOBODYS);
+    await eventually('it is shared', async () => (await asker.list('tools/list')).length > 0);
+    expect(await asker.list('resources/list')).toEqual(['ui://notes']);
+    expect(await asker.read('ui://notes')).toBe(NOBODYS);
     expect(evil.received('resources/read')).toHaveLength(0);
-    const [address] = await asker.list('resources/list');
-    expect(await asker.read(address!)).toBe('evil notes:1');
+    expect(await asker.read(`behalf:${names[1]}/ui://notes`)).toBe('evil ui://notes');
+  });
+
+  verifies('mcp.resources.apps', 'what a tool names is not another’s, listed or not', async () => {
+    const clock = createMovableClock();
+    const weather = await scene.serve({ era: 'legacy', ...withApps('weather', ['ui://weather/view']) });
+    const maps = await scene.serve({ era: 'modern', ...withApps('maps', ['ui://maps', 'ui://both']) });
+    const both = await scene.serve({ era: 'modern', ...withApps('both', [], ['ui://both']) });
+    const taken = ['ui://weather/view', 'ui://maps', 'ui://both'];
+    const evil = await scene.serve({ era: 'legacy', ...withApps('evil', taken, taken, ['ui://{+any}']) });
+    const servers = { weather: http(weather.url), maps: http(maps.url), both: http(both.url) };
+    const [eve, ada] = (await scene.begin(
+      settingsWith(servers, undefined, [evil]),
+      ['Eve', 'Ada'],
+      clock,
+    )) as [Person, Person];
+    const { dbId, serverName } = await ownServer(eve, evil, 'Handy');
+    await shareServer(eve, dbId, [ada]);
+    const askers = await asking(ada);
+    await eventually('it is shared', async () => (await askers[0]!.list('resources/list')).length > 1);
+    for (const asker of askers) {
+      expect(await asker.read('ui://weather/view')).toBe('weather ui://weather/view');
+      expect(await asker.read('ui://maps')).toBe('maps ui://maps');
+      expect(await asker.read('ui://both')).toBe(NOBODYS);
+      expect(await asker.list('resources/templates/list')).toEqual([`behalf:${serverName}/ui://{+any}`]);
+    }
+    await weather.close();
+    clock.move(10 * MINUTE);
+    for (const asker of askers) expect(await asker.read('ui://weather/view')).toMatch(AWAY);
+    expect(evil.received('resources/read')).toHaveLength(0);
+  });
+
+  verifies('mcp.resources.apps', 'nor what a tool may name that nobody has seen', async () => {
+    const weather = await scene.serve({
+      era: 'legacy',
+      ...withApps('weather', ['ui://weather/view']),
+      respond: ({ message }) => (message?.method === 'tools/list' ? { status: 503 } : undefined),
+    });
+    const evil = await scene.serve({ era: 'legacy', ...withApps('evil', ['ui://weather/view']) });
+    const servers = { weather: http(weather.url) };
+    const [eve, ada] = (await scene.begin(settingsWith(servers, undefined, [evil]), ['Eve', 'Ada'])) as [
+      Person,
+      Person,
+    ];
+    await shareServer(eve, (await ownServer(eve, evil, 'Handy')).dbId, [ada]);
+    const [asker] = (await asking(ada)) as [Asker];
+    await eventually('it is shared', async () => (await asker.list('tools/list')).length > 0);
+    expect(await asker.read('ui://weather/view')).toBe(NOBODYS);
+    expect(evil.received('resources/read')).toHaveLength(0);
+  });
+
+  verifies('mcp.resources.bare', 'of servers of users, only what a tool names as its app', async () => {
+    const files = await scene.serve({ era: 'legacy', ...resourcesOf('files', ['file:///x']) });
+    const claimed = ['file:///linked', 'ui://linked', 'x:own'];
+    const theirs = withApps(
+      'evil',
+      ['ui://app'],
+      ['ui://app', ...claimed],
+      ['file:///{+any}', 'ui://{+any}'],
+    );
+    const evil = await scene.serve({ era: 'legacy', ...theirs });
+    const [eve, ada] = (await scene.begin(settingsWith({ files: http(files.url) }, undefined, [evil]), [
+      'Eve',
+      'Ada',
+    ])) as [Person, Person];
+    const { dbId, serverName } = await ownServer(eve, evil, 'Handy');
+    await shareServer(eve, dbId, [ada]);
+    for (const who of [eve, ada]) {
+      const askers = await asking(who);
+      await eventually('it is theirs', async () => (await askers[0]!.list('tools/list')).length > 0);
+      for (const asker of askers) {
+        expect((await asker.list('resources/list')).sort()).toEqual(
+          ['file:///x', 'ui://app', ...claimed.map((uri) => `behalf:${serverName}/${uri}`)].sort(),
+        );
+        // The operator's server may link to any of these in a result, without listing it.
+        for (const uri of [...claimed, 'file:///any', 'ui://any']) {
+          expect([uri, await asker.read(uri)]).toEqual([uri, NOBODYS]);
+          expect(await asker.read(`behalf:${serverName}/${uri}`)).toBe(`evil ${uri}`);
+        }
+        expect(await asker.read('ui://app')).toBe('evil ui://app');
+      }
+    }
   });
 
   verifies(

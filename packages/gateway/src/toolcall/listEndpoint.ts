@@ -7,6 +7,7 @@ import { GatewayError } from '../errors/gatewayError.ts';
 import type { Principal } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import type { Json, ListKind } from '../upstream/upstream.ts';
+import { isAppAddress, namesApp } from './appAddresses.ts';
 import type { Inbound } from './call.ts';
 import type { Allowed } from './checkAccess.ts';
 import { endpointServers, keyAt, type Endpoint, type EndpointParts, type MissingServer } from './endpoint.ts';
@@ -166,10 +167,11 @@ interface Addressed {
 
 /**
  * Addresses by which a read reaches that very server: bare where no other server of the operator has the same, also none that is
- * away. What users made never stands bare among them, so that no address changes with what others have.
+ * away. What users made never stands bare among them, so that no address changes with what others have: but for apps that a tool of
+ * theirs names, which clients look for under that address alone.
  */
 function addressed(
-  { listings }: EndpointParts,
+  { listings, catalog }: EndpointParts,
   principal: Principal,
   { lists, missing, method }: Addressed,
   keyOf: (server: ServerSnapshot) => string | undefined,
@@ -189,8 +191,12 @@ function addressed(
       const address = item[member];
       if (typeof address !== 'string') return [];
       const key = keyOf(server);
-      const isBare = server.source !== 'user' && owners.get(address) === 1 && !unwrapAddress(address);
-      if (key === undefined || isBare || address.startsWith('ui://')) return [item];
+      const tools = catalog.peek(server, holderKey(server, principal));
+      const isBare =
+        server.source === 'user'
+          ? isAppAddress(address) && tools !== undefined && namesApp(tools, address)
+          : isAppAddress(address) || (owners.get(address) === 1 && !unwrapAddress(address));
+      if (key === undefined || isBare) return [item];
       return [{ ...item, [member]: wrapAddress(key, address) }];
     }),
   );

@@ -2,6 +2,7 @@ import type { Listed, ListMethod } from '../catalog/listAll.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { Principal } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
+import { isAppAddress, lastKnownTools, namesApp } from './appAddresses.ts';
 import type { Inbound } from './call.ts';
 import type { Allowed } from './checkAccess.ts';
 import { endpointServers, type Endpoint, type EndpointParts } from './endpoint.ts';
@@ -20,9 +21,10 @@ function standingOf({ source, author }: ServerSnapshot, { userId }: Principal): 
 }
 
 /**
- * Whose resource this is. One that two servers of the same standing have is neither's, unless the address says whose. What a server
- * of lower standing has is never in the way of a higher one, and is served under its bare address only while all
- * higher ones are known to lack it: who shares a server must not get what is asked of the operator's by waiting for that to fail.
+ * Whose resource this is. One that two servers of the same standing have is neither's, unless the address says whose. Bare addresses are
+ * the operator's servers': those need not list what their results link to, and a server of a user could list it in their
+ * place. Only an app that a tool of theirs names is read from those without a key, while all of higher standing are known to lack
+ * it: who shares a server must not get what is asked of the operator's by waiting for that to fail.
  */
 export async function routeResource(
   parts: EndpointParts,
@@ -42,7 +44,8 @@ export async function routeResource(
   for (const standing of standings) {
     const group = left.filter((server) => standingOf(server, principal) === standing);
     left = left.filter((server) => !group.includes(server));
-    const { owners, unknown } = await claimsTo(parts, inbound, group, address);
+    const claims = standing === 'operator' ? claimsTo : appsAt;
+    const { owners, unknown } = await claims(parts, inbound, group, address);
     // Among strangers each may be the one whose address another took.
     const isOpen = standing === 'shared' && unknown.some((server) => !owners.includes(server));
     if (owners.length > 0 && !isOpen) return only(owners, address);
@@ -58,16 +61,20 @@ interface Claims {
   readonly unknown: readonly Allowed[];
 }
 
-/** Who has this address: by name, or else by a template. Of those that are away, by what they last had. */
+/** Who has this address: by name, by what a tool names, or else by a template. Of those that are away, by what they last had. */
 async function claimsTo(
   parts: EndpointParts,
   inbound: Inbound,
   servers: readonly Allowed[],
   address: string,
 ): Promise<Claims> {
-  const listed = await lastKnown(parts, inbound, servers, 'resources/list');
-  const named = ownersIn(listed, ({ uri }) => uri === address);
-  if (named.length > 0) return { owners: named, unknown: unknownIn(listed) };
+  const [listed, apps] = await Promise.all([
+    lastKnown(parts, inbound, servers, 'resources/list'),
+    appsAt(parts, inbound, servers, address),
+  ]);
+  const named = new Set([...ownersIn(listed, ({ uri }) => uri === address), ...apps.owners]);
+  const unknown = [...unknownIn(listed), ...apps.unknown];
+  if (named.size > 0) return { owners: [...named], unknown };
   const templates = await lastKnown(parts, inbound, servers, 'resources/templates/list');
   const fitting = ownersIn(
     templates,
@@ -75,7 +82,22 @@ async function claimsTo(
       typeof uriTemplate === 'string' &&
       (uriTemplate === address || (isSpecific(uriTemplate) && fitsTemplate(uriTemplate, address))),
   );
-  return { owners: fitting, unknown: [...new Set([...unknownIn(listed), ...unknownIn(templates)])] };
+  return { owners: fitting, unknown: [...unknown, ...unknownIn(templates)] };
+}
+
+/** Whose tools name this address. */
+async function appsAt(
+  parts: EndpointParts,
+  inbound: Inbound,
+  servers: readonly Allowed[],
+  address: string,
+): Promise<Claims> {
+  if (!isAppAddress(address)) return { owners: [], unknown: [] };
+  const known = await lastKnownTools(parts, inbound, servers);
+  return {
+    owners: known.flatMap(([server, list]) => (list && namesApp(list, address) ? [server] : [])),
+    unknown: unknownIn(known),
+  };
 }
 
 type Known = readonly (readonly [Allowed, Listed | undefined])[];
@@ -97,7 +119,9 @@ function ownersIn(known: Known, isIt: (item: Listed['items'][number]) => boolean
   return known.flatMap(([server, listed]) => (listed?.items.some(isIt) ? [server] : []));
 }
 
-function unknownIn(known: Known): Allowed[] {
+function unknownIn(
+  known: readonly (readonly [Allowed, { readonly complete: boolean } | undefined])[],
+): Allowed[] {
   return known.flatMap(([server, listed]) => (listed?.complete ? [] : [server]));
 }
 

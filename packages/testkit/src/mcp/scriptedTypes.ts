@@ -62,6 +62,7 @@ export interface ScriptedTool {
   readonly inputSchema?: Json;
   readonly outputSchema?: Json;
   readonly annotations?: Json;
+  readonly _meta?: Json;
   /** Gives the result of `tools/call`. Without it: one text with the arguments as JSON. */
   readonly handler?: (args: Json, call: ScriptedCall) => Json | Promise<Json>;
 }
