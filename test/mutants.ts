@@ -31,6 +31,7 @@ import { http } from './mutants/http.ts';
 import { idJag } from './mutants/idJag.ts';
 import { identity } from './mutants/identity.ts';
 import { kernel } from './mutants/kernel.ts';
+import { listings } from './mutants/listings.ts';
 import { live } from './mutants/live.ts';
 import { mcpDoor } from './mutants/mcpDoor.ts';
 import { oboSubject } from './mutants/oboSubject.ts';
@@ -94,6 +95,7 @@ export interface Mutant {
 export const mutants: readonly Mutant[] = [
   ...recovery,
   ...kernel,
+  ...listings,
   ...live,
   ...idJag,
   ...mcpDoor,

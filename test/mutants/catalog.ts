@@ -99,7 +99,7 @@ export const catalog: readonly Mutant[] = [
   {
     id: 'catalog.memory.bytes',
     file: interned,
-    find: 'text.length + inMemory(content)',
+    find: 'bytesInMemory(content)',
     replace: 'text.length',
   },
   {

@@ -116,6 +116,15 @@ export const catalog = {
     'The schemas of one server take no more than a second of a minute; the rest is not checked meanwhile.',
   ],
 
+  'catalog.listings.bytes': [
+    'done',
+    'Lists of resources and prompts take a bounded room, in all and of one server; what goes is of the server that has the most.',
+  ],
+  'catalog.listings.last': [
+    'done',
+    'Of a list that is too old to be shown only names and addresses are kept, before any other list has to go.',
+  ],
+
   'shaping.raw': ['done', 'A raw result is what the server sent.'],
   'shaping.openai': ['done', 'A result for Chat Completions holds its text and names what it cannot hold.'],
   'shaping.anthropic': ['done', 'A result for the Messages API holds its text and the images it may hold.'],

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { bytesInMemory } from './bytesInMemory.ts';
 import type { ToolList } from './toolList.ts';
 
 /** A list as its holders have it: all of them lose it together when it is put out for lack of room. */
@@ -64,7 +65,7 @@ export function createInternedLists(mostBytes: number): InternedLists {
       const key = createHash('sha256').update(text).digest('base64');
       const present = byServer.get(serverKey)?.get(key)?.held.deref();
       if (present && isFilled(present)) return present;
-      const bytes = text.length + inMemory(content);
+      const bytes = bytesInMemory(content);
       while (byServer.size > 0 && total + bytes > mostBytes) makeRoom();
       const held = { list: build(), used: false };
       const known: Known = { held: new WeakRef(held), bytes };
@@ -85,18 +86,4 @@ function bytesOf(lists: ReadonlyMap<string, Known>): number {
   let sum = 0;
   for (const { bytes } of lists.values()) sum += bytes;
   return sum;
-}
-
-/** An empty array is two characters, and twenty times that in memory. */
-const BYTES_OF_OBJECT = 40;
-
-function inMemory(value: object): number {
-  let objects = 0;
-  const todo: object[] = [value];
-  for (let next = todo.pop(); next; next = todo.pop()) {
-    objects += 1;
-    for (const inner of Object.values(next) as unknown[])
-      if (typeof inner === 'object' && inner !== null) todo.push(inner);
-  }
-  return objects * BYTES_OF_OBJECT;
 }

@@ -1,5 +1,6 @@
 import { createSingleFlight, type Clock } from '@behalf/kernel';
 import type { ServerSnapshot } from '../registry/server.ts';
+import { createKeptListings, type ListingLimits } from './keptListings.ts';
 import type { Listed, ListMethod } from './listAll.ts';
 
 /** What servers have besides tools, as those who use them saw it a moment ago. */
@@ -15,7 +16,7 @@ export interface Listings {
     list: (signal: AbortSignal) => Promise<Listed>,
     options?: { readonly fresh?: boolean; readonly signal?: AbortSignal },
   ): Promise<Listed>;
-  /** What it last had, however long ago: for whose something is, while nobody can ask. Never shown. */
+  /** The names and addresses that it last had, however long ago: for whose something is, while nobody can ask. Never shown. */
   last(server: ServerSnapshot, holderKey: string, method: ListMethod): Listed | undefined;
   /** The server says that it changed. */
   expire(serverId: string, holderKey?: string): void;
@@ -23,67 +24,85 @@ export interface Listings {
   invalidate(serverId: string, holderKey?: string): void;
 }
 
-interface Kept {
+/** A listing under way. */
+interface Begun {
+  readonly turn: number;
   readonly serverId: string;
   readonly holderKey: string;
-  readonly listed: Listed;
-  readonly until: number;
+  isValid: boolean;
 }
 
 /** A name or an address is looked up in them with every read; nobody is shown an older list than this. */
 const KEPT_MS = 30_000;
-const MOST = 1_000;
-const MOST_ITEMS = 5_000;
+const listingLimits: ListingLimits = {
+  lists: 1_000,
+  bytes: 64 * 1024 * 1024,
+  ofServer: 16 * 1024 * 1024,
+};
 
-export function createListings({ clock }: { readonly clock: Clock }): Listings {
-  const kept = new Map<string, Kept>();
+export interface ListingsParts {
+  readonly clock: Clock;
+  readonly limits?: Partial<ListingLimits>;
+}
+
+export function createListings({ clock, limits }: ListingsParts): Listings {
+  const kept = createKeptListings({ ...listingLimits, ...limits }, () => clock.now());
   const flights = createSingleFlight<Listed>();
-  let invalidations = 0;
+  const underWay = new Map<string, Begun>();
+  let turns = 0;
 
-  function keep(key: string, entry: Kept): void {
-    kept.delete(key);
-    if (kept.size >= MOST) kept.delete(kept.keys().next().value as string);
-    kept.set(key, entry);
+  /** What was listed before it was invalid is nobody's list any more. What others list has nothing to do with it. */
+  function overtake(serverId: string, holderKey: string | undefined): void {
+    for (const begun of underWay.values()) if (isOf(begun, serverId, holderKey)) begun.isValid = false;
   }
 
-  function matching(serverId: string, holderKey: string | undefined): [string, Kept][] {
-    return [...kept].filter(
-      ([, entry]) => entry.serverId === serverId && (holderKey ?? entry.holderKey) === entry.holderKey,
-    );
+  function begin(place: string, serverId: string, holderKey: string): Begun {
+    const known = underWay.get(place);
+    if (known?.isValid) return known;
+    const begun = { turn: (turns += 1), serverId, holderKey, isValid: true };
+    underWay.set(place, begun);
+    return begun;
   }
 
   return {
     async load(server, holderKey, method, list, { fresh = false, signal } = {}) {
       const key = keyOf(server, holderKey, method);
-      const known = fresh ? undefined : kept.get(key);
+      const known = fresh ? undefined : kept.get(server.id, key);
       if (known && clock.now() < known.until) return known.listed;
-      const begun = invalidations;
-      const look = async (stop: AbortSignal) => {
-        const listed = await list(stop);
-        // What was listed before it was invalid is nobody's list any more.
-        if (begun === invalidations && listed.items.length <= MOST_ITEMS)
-          keep(key, { serverId: server.id, holderKey, listed, until: clock.now() + KEPT_MS });
-        return listed;
-      };
+      if (known) kept.shorten(server.id, (_, other) => other === key);
       // Nobody joins what began before it was invalid, or what may have been kept when a new look is wanted.
-      return flights.run([key, fresh, begun], look, { signal });
+      const place = JSON.stringify([key, fresh]);
+      const begun = begin(place, server.id, holderKey);
+      const look = async (stop: AbortSignal) => {
+        try {
+          const listed = await list(stop);
+          if (begun.isValid) kept.set(server.id, key, { holderKey, listed, until: clock.now() + KEPT_MS });
+          return listed;
+        } finally {
+          if (underWay.get(place) === begun) underWay.delete(place);
+        }
+      };
+      return flights.run([place, begun.turn], look, { signal });
     },
     last(server, holderKey, method) {
       const key = keyOf(server, holderKey, method);
-      const found = kept.get(key);
       // Those that are away are asked for here alone: they are not the first to go.
-      if (found) keep(key, found);
-      return found?.listed;
+      kept.touch(server.id, key);
+      return kept.get(server.id, key)?.listed;
     },
     expire(serverId, holderKey) {
-      invalidations += 1;
-      for (const [key, entry] of matching(serverId, holderKey)) kept.set(key, { ...entry, until: 0 });
+      overtake(serverId, holderKey);
+      kept.shorten(serverId, (listing) => (holderKey ?? listing.holderKey) === listing.holderKey);
     },
     invalidate(serverId, holderKey) {
-      invalidations += 1;
-      for (const [key] of matching(serverId, holderKey)) kept.delete(key);
+      overtake(serverId, holderKey);
+      kept.remove(serverId, (listing) => (holderKey ?? listing.holderKey) === listing.holderKey);
     },
   };
+}
+
+function isOf(begun: Begun, serverId: string, holderKey: string | undefined): boolean {
+  return begun.serverId === serverId && (holderKey ?? begun.holderKey) === begun.holderKey;
 }
 
 function keyOf({ tenant, id, revision }: ServerSnapshot, holderKey: string, method: ListMethod): string {
