@@ -46,4 +46,16 @@ export const listings: readonly Mutant[] = [
     find: 'kept.shorten(server.id, (_, other) => other === key);',
     replace: '{}',
   },
+  {
+    id: 'catalog.listings.overtaken',
+    file: lists,
+    find: 'if (isOf(begun, serverId, holderKey)) begun.isValid = false;',
+    replace: 'begun.isValid = false;',
+  },
+  {
+    id: 'catalog.listings.overtaken',
+    file: lists,
+    find: 'if (isOf(begun, serverId, holderKey)) begun.isValid = false;',
+    replace: '{}',
+  },
 ];

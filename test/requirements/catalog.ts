@@ -124,6 +124,10 @@ export const catalog = {
     'done',
     'Of a list that is too old to be shown only names and addresses are kept, before any other list has to go.',
   ],
+  'catalog.listings.overtaken': [
+    'done',
+    'What a server says has changed for one user makes no listing of others, nor of other servers, uncached.',
+  ],
 
   'shaping.raw': ['done', 'A raw result is what the server sent.'],
   'shaping.openai': ['done', 'A result for Chat Completions holds its text and names what it cannot hold.'],

@@ -117,4 +117,22 @@ describe('kept lists of resources and prompts', () => {
     for (const user of users.slice(0, 4)) expect(last(own, user)?.items).toHaveLength(1);
     for (const user of users.slice(4, 8)) expect(last(few, user)).toMatchObject({ ttlMs: 7 });
   });
+
+  verifies('catalog.listings.overtaken', 'by what is said of another server or to another user', async () => {
+    const { listings, isShown } = setUp();
+    async function during(say: () => void): Promise<boolean> {
+      listings.invalidate(own.id);
+      await listings.load(own, 'anna', method, () => {
+        say();
+        return Promise.resolve(resources('x:a'));
+      });
+      return isShown(own, 'anna');
+    }
+    for (const told of ['expire', 'invalidate'] as const) {
+      expect(await during(() => listings[told](few.id))).toBe(true);
+      expect(await during(() => listings[told](own.id, 'ben'))).toBe(true);
+      expect(await during(() => listings[told](own.id, 'anna'))).toBe(false);
+      expect(await during(() => listings[told](own.id))).toBe(false);
+    }
+  });
 });
