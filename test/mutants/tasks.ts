@@ -114,5 +114,23 @@ export const tasks: readonly Mutant[] = [
     replace: 'result',
   },
   { id: 'tasks.words', file: taskTold, find: "withoutOurs(error['data'])", replace: "error['data']" },
-  { id: 'tasks.words', file: begun, find: 'maskJson(withoutOurMeta(result), ready)', replace: 'result' },
+  {
+    id: 'tasks.words',
+    file: begun,
+    find: 'maskJson(begunTold(result), ready)',
+    replace: 'begunTold(result)',
+  },
+  { id: 'tasks.words', file: begun, find: 'begunTold(result)', replace: 'withoutOurMeta(result)' },
+  {
+    id: 'tasks.words',
+    file: begun,
+    find: 'const { _meta } = withoutOurMeta(result);',
+    replace: 'const { _meta } = result;',
+  },
+  {
+    id: 'tasks.words',
+    file: begun,
+    find: "if (value === null || ['string', 'number'].includes(typeof value)) said",
+    replace: 'if (value !== undefined) said',
+  },
 ];

@@ -4,7 +4,7 @@ import { isTaskMethod, namesTasks } from '../upstream/tasks.ts';
 import type { Answer, Json, Upstream } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import type { InboundPeer } from './call.ts';
-import { takesTasks } from './dialogue.ts';
+import { isObject, takesTasks } from './dialogue.ts';
 import { maskJson } from './maskPresented.ts';
 import type { Ready } from './obtainCredential.ts';
 
@@ -31,7 +31,7 @@ export function begunTask(
   const { server } = ready;
   const credential = 'holder' in ready ? ready.credential : undefined;
   return {
-    result: maskJson(withoutOurMeta(result), ready),
+    result: maskJson(begunTold(result), ready),
     json: undefined,
     task: {
       server: server.name,
@@ -42,6 +42,22 @@ export function begunTask(
       ttlMs: typeof ttlMs === 'number' ? ttlMs : null,
     },
   };
+}
+
+const told = ['status', 'statusMessage', 'createdAt', 'lastUpdatedAt', 'ttlMs', 'pollIntervalMs'] as const;
+
+/**
+ * That a task has begun, and nothing of what may be inside one: questions, a result and an error are told to who asks after it, as
+ * whoever asked may be told them.
+ */
+function begunTold(result: Json): Json {
+  const said: Record<string, unknown> = {};
+  for (const member of told) {
+    const value = result[member];
+    if (value === null || ['string', 'number'].includes(typeof value)) said[member] = value;
+  }
+  const { _meta } = withoutOurMeta(result);
+  return { ...said, ...(isObject(_meta) && { _meta }) };
 }
 
 /** A server that does not have the extension (any more) has no tasks, and another era means something else by these methods. */
