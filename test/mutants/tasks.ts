@@ -87,6 +87,18 @@ export const tasks: readonly Mutant[] = [
     find: 'if (server.id !== task.serverId) throw unknown();',
     replace: '',
   },
+  {
+    id: 'tasks.place',
+    file: askTask,
+    find: 'if (placeOf(ready) !== task.place) throw unknown();',
+    replace: '',
+  },
+  {
+    id: 'tasks.place',
+    file: 'packages/gateway/src/toolcall/placeOf.ts',
+    find: ': [target.type, target.url];',
+    replace: ': [target.type, new URL(target.url).host];',
+  },
   { id: 'tasks.access', file: askTask, find: "verdict === 'absent' || ", replace: '' },
   {
     id: 'tasks.credential',

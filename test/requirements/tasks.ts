@@ -30,6 +30,10 @@ export const tasks = {
     'done',
     'Whether its user may still use the server and the tool is asked each time, and told like a task that never was.',
   ],
+  'tasks.place': [
+    'done',
+    'A task is asked after where it was begun: a server that leads elsewhere since is shown no id of it and no answer.',
+  ],
   'tasks.credential': [
     'done',
     'A task is asked after with the credential it was begun with, obtained anew; that a sign-in is needed is told as an error.',

@@ -182,6 +182,27 @@ describe('tasks', () => {
     expect(tried(upstream)).toBe(before);
   });
 
+  verifies('tasks.place', 'however else it is reached', async () => {
+    for (const more of [{}, { headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } }]) {
+      const { ada, at, upstream, yaml } = await scene.tasks();
+      const other = await scene.serve(scriptedTasks());
+      await scene.gateway.configure(yaml(more));
+      const client = await at(ada);
+      const taskId = await idOf(client);
+      const never = (await ask(client, 'get', 'never')).error;
+      for (const url of [other.url, `${upstream.url}?elsewhere=1`]) {
+        await scene.gateway.configure(yamlWith({ files: http(url, more) }));
+        for (const verb of ['get', 'update', 'cancel']) {
+          const { error } = await ask(client, verb, taskId, { inputResponses: { a: { planted: 1 } } });
+          expect([url, verb, error]).toEqual([url, verb, never]);
+        }
+      }
+      expect([tried(other), tried(upstream)]).toEqual([0, 0]);
+      await scene.gateway.configure(yaml({ timeout: 12_345, headers: { 'x-other': 'y' } }));
+      expect((await ask(client, 'get', taskId)).result).toMatchObject({ status: 'working' });
+    }
+  });
+
   verifies('tasks.questions', 'a form, and not what was not declared', async () => {
     const { ada, at, tasks } = await scene.tasks();
     const client = await at(ada);

@@ -25,9 +25,9 @@ const LONGEST_ID = 4_096;
  */
 export function createTaskIds({ keyring, clock }: { keyring: Keyring; clock: Clock }): TaskIds {
   return {
-    seal(caller, endpoint, { server, serverId, tool, id, credential = null, ttlMs }) {
+    seal(caller, endpoint, { server, serverId, place, tool, id, credential = null, ttlMs }) {
       const lasts = Math.min(Math.max(ttlMs ?? LONGEST_MS, SHORTEST_MS), LONGEST_MS);
-      const text = JSON.stringify([clock.now() + lasts, server, serverId, tool, id, credential]);
+      const text = JSON.stringify([clock.now() + lasts, server, serverId, place, tool, id, credential]);
       const sealed = keyring.seal(text, contextOf(caller, endpoint));
       if (sealed.length > LONGEST_ID) throw new GatewayError('MCP_PROTOCOL_ERROR');
       return sealed;
@@ -40,9 +40,9 @@ export function createTaskIds({ keyring, clock }: { keyring: Keyring; clock: Clo
       } catch {
         throw unknown();
       }
-      const [until, server, serverId, tool, id, credential] = JSON.parse(text) as Sealed;
+      const [until, server, serverId, place, tool, id, credential] = JSON.parse(text) as Sealed;
       if (clock.now() >= until) throw unknown();
-      return { server, serverId, tool, id, ...(credential !== null && { credential }) };
+      return { server, serverId, place, tool, id, ...(credential !== null && { credential }) };
     },
   };
 }
@@ -52,6 +52,7 @@ type Sealed = [
   until: number,
   server: string,
   serverId: string,
+  place: string,
   tool: string,
   id: string,
   label: string | null,

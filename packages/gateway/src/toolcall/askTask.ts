@@ -8,6 +8,7 @@ import type { Inbound } from './call.ts';
 import type { Question } from './callUpstream.ts';
 import type { Allowed } from './checkAccess.ts';
 import { holderKey, loadTools, type LoadParts, type Obtain } from './loadTools.ts';
+import { placeOf } from './placeOf.ts';
 import { toldOf } from './readServer.ts';
 import { recordAudit, requireRoom, type AuditParts, type Trail } from './recordAudit.ts';
 import { mayRepeat } from './recoverFromRefusal.ts';
@@ -64,6 +65,8 @@ async function walk(
   };
   try {
     const ready = await obtain();
+    // The id may be all that it takes to read a result where it was begun: nobody else is shown it, nor what its user answers.
+    if (placeOf(ready) !== task.place) throw unknown();
     trail.isPrepared = true;
     const answer = await ask(parts, ready, question, inbound, (error) =>
       mayRepeat(error, server) ? question : undefined,

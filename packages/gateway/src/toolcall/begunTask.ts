@@ -7,6 +7,7 @@ import type { InboundPeer } from './call.ts';
 import { isObject, takesTasks } from './dialogue.ts';
 import { maskJson } from './maskPresented.ts';
 import type { Ready } from './obtainCredential.ts';
+import { placeOf } from './placeOf.ts';
 
 /** Its caller carries it around in a header, sealed. */
 const LONGEST_ID = 2_048;
@@ -36,6 +37,7 @@ export function begunTask(
     task: {
       server: server.name,
       serverId: server.id,
+      place: placeOf(ready),
       tool: String(params['name']),
       id,
       ...(credential !== undefined && { credential }),

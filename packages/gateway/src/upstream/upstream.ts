@@ -60,6 +60,8 @@ export interface Answer {
 export interface BegunTask {
   readonly server: string;
   readonly serverId: string;
+  /** Where that led when it began: a server may be led elsewhere and stay the same one. */
+  readonly place: string;
   readonly tool: string;
   /** As the server calls it. */
   readonly id: string;
