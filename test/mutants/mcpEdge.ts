@@ -58,6 +58,12 @@ export const mcpEdge: readonly Mutant[] = [
     replace: 'const more = [',
   },
   {
+    id: 'mcp.clients.allowed',
+    file: 'api/src/oauth/openIdSettings.ts',
+    find: 'env.OPENID_ALLOWED_CLIENTS === undefined ? null : listed(env.OPENID_ALLOWED_CLIENTS)',
+    replace: 'null',
+  },
+  {
     id: 'mcp.capability.named',
     file: 'packages/gateway/src/toolcall/dialogue.ts',
     find: 'names.length > 0 && names.every((name) => name in passed) ? passed : undefined',

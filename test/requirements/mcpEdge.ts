@@ -27,7 +27,14 @@ export const mcpEdge = {
     'done',
     'Clients of both SDKs sign their user in at the identity provider and use the tools of all servers, in both eras.',
   ],
-  'mcp.clients.librechat': ['done', 'LibreChat uses the endpoint as one server, with its user’s own token.'],
+  'mcp.clients.librechat': [
+    'done',
+    'LibreChat uses the endpoint as one server of the file that the guide shows, with its user’s own token.',
+  ],
+  'mcp.clients.allowed': [
+    'done',
+    'A token that a client got which is not allowed opens no MCP endpoint, whoever its user is.',
+  ],
   'mcp.token.stays': ['done', 'A token that a client presents at an MCP endpoint reaches no server.'],
   'mcp.capability.named': [
     'done',

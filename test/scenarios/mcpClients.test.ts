@@ -8,7 +8,7 @@ import { scriptedHttpServer, verifies, type ScriptedHttpServer } from '@behalf/t
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import { CLIENT_CALLBACK, createOAuthPerson, type OAuthPerson } from './oauthPerson.ts';
-import { createVisitor, startOpenIdGateway, type OpenIdGateway } from './openIdGateway.ts';
+import { startOpenIdGateway, type OpenIdGateway } from './openIdGateway.ts';
 import { startEverything, type ReferenceServer } from './referenceServers.ts';
 import { http, yamlWith } from './serverYaml.ts';
 
@@ -132,30 +132,5 @@ describe('MCP clients', () => {
     expect(token).not.toBe('');
     expect(heard).not.toContain(token);
     expect(heard.toLowerCase()).not.toContain('authorization');
-  });
-
-  verifies('mcp.clients.librechat', 'LibreChat, with its user’s access token in a header', async () => {
-    // What LibreChat keeps of a login at the provider, and writes in the place of the variable.
-    const token = gateway.idp.tokens.mint({ user: 'u-ada', client: 'behalf' });
-    const configured = { Authorization: 'Bearer {{LIBRECHAT_OPENID_ACCESS_TOKEN}}' };
-    const headers = Object.fromEntries(
-      Object.entries(configured).map(([name, value]) => [
-        name,
-        value.replace('{{LIBRECHAT_OPENID_ACCESS_TOKEN}}', token),
-      ]),
-    );
-    const client = new V1Client(info);
-    await client.connect(new V1Transport(endpoint, { requestInit: { headers } }));
-    await uses(client as unknown as AnyClient);
-    // It is the user who signs in at the gateway with a browser.
-    const visitor = createVisitor(gateway);
-    await visitor.signIn('u-ada');
-    const { id } = (await (await fetch(new URL('/api/user', gateway.url), { headers })).json()) as {
-      id: string;
-    };
-    expect((await visitor.me())?.id).toBe(id);
-    // Of somebody who did not sign in with the provider there is no token, and LibreChat sends the words as they are.
-    const nobody = new V1Transport(endpoint, { requestInit: { headers: configured } });
-    await expect(new V1Client(info).connect(nobody as never)).rejects.toThrow();
   });
 });

@@ -24,6 +24,8 @@ export interface OpenIdGatewayOptions {
   clock?: Clock;
   /** Whether MCP clients may register themselves at the provider. */
   registration?: boolean;
+  /** Scopes of the gateway's API, where they are not the provider's usual one. */
+  scopes?: readonly string[];
 }
 
 export const CLIENT_SECRET = 'secret-of-the-gateway';
@@ -55,6 +57,7 @@ export async function startOpenIdGateway(options: OpenIdGatewayOptions): Promise
       ...{ production: false, port, users, audience: AUDIENCE, clients: [own, ...clients] },
       isResource: (uri) => uri.startsWith(callback.origin),
       registration: options.registration ?? false,
+      ...(options.scopes && { scopes: options.scopes }),
       ...(clock && { clock }),
     });
     return {
