@@ -1,64 +1,48 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import {
-  eventually,
-  scriptedHttpServer,
-  verifies,
-  type ScriptedCall,
-  type ScriptedHttpServer,
-} from '@behalf/testkit';
+import { describeWith, eventually, verifies } from '@behalf/testkit';
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';
-import { createWorkplace, type GatewayProcess, type Workplace } from './gatewayProcess.ts';
+import type { GatewayProcess } from './gatewayProcess.ts';
 import {
   clientWith,
   elsewhere,
   legacyClient,
   modernHeaders,
   modernMeta,
-  wireClient,
+  modernRequest,
   type LegacyClient,
   type WireClient,
 } from './mcpClient.ts';
+import {
+  onMongoAndRedis,
+  onSqlite,
+  startMcpReplicas,
+  type McpReplicas,
+  type SharedStores,
+} from './mcpReplicas.ts';
 import { readStream, type OpenStream } from './mcpStream.ts';
-import { createPeople, type Person } from './people.ts';
-import { startRoundRobin, type RoundRobin } from './roundRobin.ts';
-import { http, yamlWith } from './serverYaml.ts';
 
-describe('MCP clients of several replicas', () => {
-  let place: Workplace;
-  let upstream: ScriptedHttpServer;
-  let proxy: RoundRobin;
-  let gateways: GatewayProcess[];
-  let client: WireClient;
-  const finish: (() => void)[] = [];
+type Json = Readonly<Record<string, unknown>>;
 
+const capabilities = { elicitation: { form: {} } };
+
+describe('MCP clients of several replicas on one SQLite file', () => suite(onSqlite));
+describeWith('redis-server', 'MCP clients of several replicas on MongoDB and Redis', () =>
+  suite(onMongoAndRedis),
+);
+
+function suite(open: () => Promise<SharedStores>): void {
+  let stores: SharedStores;
+  let scene: McpReplicas;
   beforeAll(async () => {
-    place = await createWorkplace();
-    const handler = async (_: object, call: ScriptedCall) => {
-      call.progress(1, 2);
-      await new Promise<void>((resolve) => finish.push(resolve));
-      return { content: [{ type: 'text', text: 'done' }] };
-    };
-    const tools = [{ name: 'echo' }, { name: 'long', handler }];
-    upstream = await scriptedHttpServer({ era: 'legacy', tools });
-    proxy = await startRoundRobin();
-    await writeFile(join(place.dir, 'librechat.yaml'), yamlWith({ files: http(upstream.url) }));
-    const env = { CREDS_KEY: 'e'.repeat(64), RATE_LIMIT_CALLS: '100000' };
-    gateways = [await place.start(env), await place.start(env), await place.start(env)];
-    proxy.balance(gateways.map(({ url }) => url));
-    const dataDir = join(place.dir, 'data');
-    const [ada] = (await createPeople({ url: gateways[0]!.url, dataDir }, ['Ada'])) as [Person];
-    client = await wireClient(ada, proxy.url);
+    stores = await open();
+    scene = await startMcpReplicas(stores);
   }, 60_000);
-
   afterAll(async () => {
-    proxy.close();
-    await place.clear();
-    await upstream.close();
+    await scene.close();
+    await stores.close();
   });
 
   const call = (by: LegacyClient) => by.request('tools/call', { name: 'files__echo', arguments: { a: 1 } });
-  const keyOf = () => client.headers['authorization']!.slice('Bearer '.length);
+  const keyOf = () => scene.client.headers['authorization']!.slice('Bearer '.length);
 
   async function listen(at: GatewayProcess) {
     const params = { notifications: { toolsListChanged: true }, _meta: modernMeta() };
@@ -73,60 +57,91 @@ describe('MCP clients of several replicas', () => {
   async function begin(session: LegacyClient, id: number): Promise<OpenStream & { holder: string }> {
     const params = { name: 'files__long', arguments: {}, _meta: { progressToken: id } };
     const stream = readStream(await session.post({ jsonrpc: '2.0', id, method: 'tools/call', params }));
-    const holder = proxy.landed.at(-1) ?? '';
+    const holder = scene.proxy.landed.at(-1) ?? '';
     await eventually('it has begun', () => stream.messages.length === 1);
     return Object.assign(stream, { holder });
   }
 
   verifies('mcp.session.replicas', 'behind a proxy that sends every request elsewhere', async () => {
-    const since = proxy.landed.length;
-    const session = await legacyClient(client);
+    const since = scene.proxy.landed.length;
+    const session = await legacyClient(scene.client);
     for (let round = 0; round < 9; round += 1) {
       const { status, answer } = await call(session);
       expect([round, status, answer.result]).toMatchObject([round, 200, { content: [{ text: '{"a":1}' }] }]);
     }
-    const landed = proxy.landed.slice(since);
+    const landed = scene.proxy.landed.slice(since);
     // Its beginning, too, was told to two of them.
     expect(landed).toHaveLength(2 + 9);
     for (const [index, url] of landed.entries()) expect(url).not.toBe(landed[index - 1]);
     expect(new Set(landed).size).toBe(3);
   });
 
-  verifies('mcp.replicas.lost', 'in the middle of a call, and the session goes on', async () => {
-    const [first, second, third] = gateways as [GatewayProcess, GatewayProcess, GatewayProcess];
-    const session = await legacyClient(client);
-    const running = [await begin(session, 101), await begin(session, 102), await begin(session, 103)];
-    expect(new Set(running.map(({ holder }) => holder)).size).toBe(3);
-    const held = await listen(third);
-    const others = [await listen(first), await listen(second)];
+  /** A call that waits for an answer: how to come back to it, and who holds it. */
+  async function park(by: WireClient) {
+    const { answer } = await asking(by);
+    const { inputRequests, requestState } = answer.result as Json;
+    const [key = ''] = Object.keys(inputRequests as Json);
+    return { requestState, inputResponses: { [key]: { action: 'accept', content: {} } } };
+  }
+  const asking = (by: WireClient, more: Json = {}) =>
+    modernRequest(by, 'tools/call', { name: 'files__asking', arguments: {}, ...more }, { capabilities });
 
-    third.signal('SIGKILL');
-    const lost = running.find(({ holder }) => holder === third.url)!;
-    const kept = running.filter((stream) => stream !== lost);
-    await eventually('its streams are lost', () => held.ended && lost.ended);
-    for (let round = 0; round < 6; round += 1) {
-      expect([round, (await call(session)).status]).toEqual([round, 200]);
+  verifies('between.parked', 'the answer comes to another process than the call', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      const answering = await park(scene.client);
+      const { answer } = await asking(scene.client, answering);
+      const [at, then] = scene.proxy.landed.slice(-2);
+      expect([round, then === at]).toEqual([round, false]);
+      expect(answer.result).toMatchObject({ resultType: 'complete' });
+      expect(JSON.stringify(answer.result)).toContain('accept');
+      // Whoever comes back with it once more, here or there, is told that it is over.
+      expect((await asking(scene.client, answering)).answer.error?.code).toBe(-32602);
     }
-    expect([...kept, ...others].map(({ ended }) => ended)).toEqual([false, false, false, false]);
-    const again = { accept: 'text/event-stream', 'last-event-id': lost.ids[0]! };
-    const resumed = readStream(await elsewhere(session, first.url).send('GET', again));
-    await eventually('it is told what became of it', () => resumed.ended, 20_000);
-    const request = 101 + running.indexOf(lost);
-    expect(resumed.messages).toMatchObject([
-      { id: request, error: { data: { code: 'MCP_OUTCOME_UNCERTAIN' } } },
-    ]);
-    for (const end of finish) end();
-    await eventually('the others are answered', () => kept.every(({ ended }) => ended));
-    for (const { messages } of kept) {
-      expect(messages[1]).toMatchObject({ result: { content: [{ text: 'done' }] } });
-    }
-    expect(lost.messages).toHaveLength(1);
-    for (const other of others) other.close();
   });
 
+  verifies(
+    'mcp.replicas.lost',
+    'in the middle of a call, and the session goes on',
+    async () => {
+      const [first, second, third] = scene.gateways;
+      const session = await legacyClient(scene.client);
+      const running = [await begin(session, 101), await begin(session, 102), await begin(session, 103)];
+      expect(new Set(running.map(({ holder }) => holder)).size).toBe(3);
+      const held = await listen(third);
+      const others = [await listen(first), await listen(second)];
+      const waiting = await park(clientWith(keyOf(), third.url));
+
+      third.signal('SIGKILL');
+      const lost = running.find(({ holder }) => holder === third.url)!;
+      const kept = running.filter((stream) => stream !== lost);
+      await eventually('its streams are lost', () => held.ended && lost.ended);
+      const answering = asking(clientWith(keyOf(), second.url), waiting);
+      for (let round = 0; round < 6; round += 1) {
+        expect([round, (await call(session)).status]).toEqual([round, 200]);
+      }
+      expect([...kept, ...others].map(({ ended }) => ended)).toEqual([false, false, false, false]);
+      const again = { accept: 'text/event-stream', 'last-event-id': lost.ids[0]! };
+      const resumed = readStream(await elsewhere(session, first.url).send('GET', again));
+      await eventually('it is told what became of it', () => resumed.ended, 20_000);
+      const request = 101 + running.indexOf(lost);
+      expect(resumed.messages).toMatchObject([
+        { id: request, error: { data: { code: 'MCP_OUTCOME_UNCERTAIN' } } },
+      ]);
+      scene.finish();
+      await eventually('the others are answered', () => kept.every(({ ended }) => ended));
+      for (const { messages } of kept) {
+        expect(messages[1]).toMatchObject({ result: { content: [{ text: 'done' }] } });
+      }
+      expect(lost.messages).toHaveLength(1);
+      expect((await answering).answer.error?.data).toMatchObject({ code: 'MCP_OUTCOME_UNCERTAIN' });
+      for (const other of others) other.close();
+    },
+    60_000,
+  );
+
   verifies('mcp.door.streams', 'in good order when their replica is stopped', async () => {
-    const [, second] = gateways as [GatewayProcess, GatewayProcess];
-    const session = elsewhere(await legacyClient(client), second.url);
+    const [, second] = scene.gateways;
+    const session = elsewhere(await legacyClient(scene.client), second.url);
     const stream = await listen(second);
     const own = readStream(await session.send('GET', { accept: 'text/event-stream' }));
     second.signal('SIGTERM');
@@ -137,4 +152,4 @@ describe('MCP clients of several replicas', () => {
     ]);
     expect(await second.ended()).toBe(0);
   });
-});
+}

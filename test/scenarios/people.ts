@@ -32,14 +32,12 @@ export interface CallBody {
 
 /** Accounts made beside a running gateway, as the operator's command makes them, each with a session. */
 export async function createPeople(
-  gateway: Pick<InProcessGateway, 'url' | 'dataDir'>,
+  gateway: Pick<InProcessGateway, 'url' | 'dataDir'> & { mongoUri?: string | undefined },
   names: readonly (string | { name: string; role: string })[],
 ): Promise<Person[]> {
-  const keyring = createKeyring(
-    loadKeys({ configured: undefined, dataDir: gateway.dataDir, random }),
-    random,
-  );
-  const store = await openPrimary({ dataDir: gateway.dataDir }, { clock, random });
+  const { dataDir, mongoUri } = gateway;
+  const keyring = createKeyring(loadKeys({ configured: undefined, dataDir, random }), random);
+  const store = await openPrimary({ dataDir, mongoUri }, { clock, random });
   try {
     const passwords: Passwords = {
       ...createPasswords(random),
