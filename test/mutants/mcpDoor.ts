@@ -261,4 +261,10 @@ export const mcpDoor: readonly Mutant[] = [
     find: "throw new GatewayError('MCP_TOOL_NOT_FOUND');\n  return found;",
     replace: "throw new GatewayError('MCP_SERVER_NOT_FOUND');\n  return found;",
   },
+  {
+    id: 'mcp.list.bounded',
+    file: 'packages/gateway/src/catalog/eachServer.ts',
+    find: 'const DEADLINE_MS = 5_000;',
+    replace: 'const DEADLINE_MS = 50_000;',
+  },
 ];

@@ -80,6 +80,10 @@ export const mcpDoor = {
   'mcp.resources.addresses': ['done', 'Addresses stay as they are unless two servers have the same one.'],
   'mcp.list.filtered': ['done', 'Everybody lists what they may call, and is told of nothing else.'],
   'mcp.list.partial': ['done', 'A server that hangs or wants a sign-in is named, and hides no other.'],
+  'mcp.list.bounded': [
+    'done',
+    'A list is answered five seconds after it was asked for at the latest, whatever hangs.',
+  ],
   'mcp.list.cursor': ['done', 'A cursor is its user’s, and ends with the list that it was for.'],
   'mcp.list.changes': ['done', 'Whoever keeps a stream is told when a list of theirs has changed.'],
   'mcp.door.programs': ['done', 'Tokens and keys open the endpoint; a cookie does not.'],

@@ -1,9 +1,13 @@
-import { verifies } from '@behalf/testkit';
+import { eventually, verifies } from '@behalf/testkit';
 import { describe, expect } from '@jest/globals';
+import { createHeldClock } from './heldClock.ts';
 import { legacyClient, modernRequest, wireClient, type WireClient } from './mcpClient.ts';
 import type { Person } from './people.ts';
 import { createScene } from './scene.ts';
 import { http, yamlWith } from './serverYaml.ts';
+
+/** What the gateway promises, whatever hangs. */
+const LIST_BOUND_MS = 5_000;
 
 const text = (value: string) => ({ content: [{ type: 'text', text: value }] });
 const named = (name: string) => ({ name, handler: () => text(name) });
@@ -249,6 +253,36 @@ describe('all servers of a user at one MCP endpoint', () => {
     expect(await Promise.all(names.map((name) => say(bobs, name)))).toEqual(
       fine.map((_, index) => `t${index}`),
     );
+  });
+
+  verifies('mcp.list.bounded', 'each kind of list, in both eras, with one of ten that hangs', async () => {
+    const fine = await Promise.all(
+      Array.from({ length: 9 }, (_, index) => scene.serve({ era: 'legacy', tools: [named(`t${index}`)] })),
+    );
+    const hanging = await scene.serve({ era: 'legacy', respond: () => 'hang' });
+    const servers = { hanging, ...Object.fromEntries(fine.map((server, index) => [`fine${index}`, server])) };
+    const clock = createHeldClock();
+    const [ada] = (await scene.begin(
+      yamlWith(Object.fromEntries(Object.entries(servers).map(([name, { url }]) => [name, http(url)]))),
+      ['Ada'],
+      clock,
+    )) as [Person];
+    const client = await wireClient(ada, scene.gateway.url);
+    const legacy = await legacyClient(client);
+    const kinds = ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'];
+    const others = clock.waiting(LIST_BOUND_MS);
+    for (const request of kinds.flatMap((kind) => [
+      () => modernRequest(client, kind),
+      () => legacy.request(kind),
+    ])) {
+      const running = request();
+      // Not for one of the nine any more.
+      await eventually('it waits for the one', () => clock.waiting(LIST_BOUND_MS) === others + 1);
+      clock.move(LIST_BOUND_MS);
+      expect((await running).answer.result?.['_meta']).toMatchObject({
+        'behalf/servers': [{ server: 'hanging', state: 'unreachable', code: 'MCP_TIMEOUT' }],
+      });
+    }
   });
 
   verifies('mcp.list.cursor', 'for nobody else, and for no other list', async () => {
