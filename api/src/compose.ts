@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { Env, EnvRecord } from '@behalf/contracts';
-import { systemDial, systemLocalAddresses, systemResolve } from '@behalf/egress';
+import { systemLocalAddresses, systemResolve } from '@behalf/egress';
 import { keyFitsStore, type Log, type Principal } from '@behalf/gateway';
-import { createKeyring, type Clock, type Random } from '@behalf/kernel';
+import { createKeyring, type Clock, type Dial, type Random } from '@behalf/kernel';
 import { loadKeys, openCoordination, openPrimary } from '@behalf/stores/open';
 import { auditRoutes } from './admin/audit.ts';
 import { configRoute } from './admin/config.ts';
@@ -114,6 +114,8 @@ export interface ComposeParts {
   logger: Logger;
   clock: Clock;
   random: Random;
+  /** Opens what the door out has judged. */
+  dial: Dial;
   /** The built interface; null: the API alone. */
   web: WebFiles | null;
   /** Values that must not appear in the log from now on. */
@@ -137,7 +139,7 @@ export async function compose(parts: ComposeParts): Promise<Gateway> {
 
 /** Reads from top to bottom as the list of parts. */
 async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway> {
-  const { env, record, ignored, logger, clock, random, web, protect, onEvicted } = parts;
+  const { env, record, ignored, logger, clock, random, dial, web, protect, onEvicted } = parts;
   // Configuration first: a mistake in it is reported before anything is opened or created.
   const configuration = configurationStep(() => createConfiguration({ env, record, logger }));
   const valuesUsed = () => configuration.variables().flatMap((name) => record[name] ?? []);
@@ -194,8 +196,7 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
     },
     identityOrigins: env.OPENID_ISSUER === undefined ? [] : [env.OPENID_ISSUER],
     resolve: systemResolve,
-    dial: systemDial,
-    ...{ clock, keyring },
+    ...{ dial, clock, keyring },
     own: () => ({ origins: [origins.base], listening: listeningOn, localAddresses: systemLocalAddresses }),
   });
   closers.add(() => door.close());

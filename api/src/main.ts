@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { parseEnv, secretVariableNames, type EnvRecord } from '@behalf/contracts';
+import { systemDial } from '@behalf/egress';
 import { createRedactor, systemClock, systemRandom, type Redactor } from '@behalf/kernel';
 import { explain } from '@behalf/settings';
 import { compose } from './compose.ts';
@@ -53,6 +54,7 @@ async function main(record: EnvRecord, { redactor, protect }: Secrets): Promise<
     logger,
     clock: systemClock,
     random: systemRandom,
+    dial: systemDial,
     web: readWeb(fileURLToPath(new URL('../../packages/web/dist', import.meta.url))),
     protect,
     onEvicted: () => void stop('the store is in maintenance', EXIT_TRY_LATER, 0),

@@ -96,6 +96,12 @@ export const facade: readonly Mutant[] = [
     replace: 'globalThis.fetch(url instanceof Request',
   },
   {
+    id: 'facade.cimd.cached',
+    file: `${api}/configuration.ts`,
+    find: 'max: 24 * 60 * 60 }',
+    replace: 'max: 60 }',
+  },
+  {
     id: 'facade.resource',
     file: `${api}/configuration.ts`,
     find: 'if (!resources.isResource(resource)) throw new errors.InvalidTarget();',

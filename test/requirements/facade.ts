@@ -47,6 +47,10 @@ export const facade = {
   'facade.cimd.document': ['done', 'A client can be the address of its metadata document.'],
   'facade.cimd.foreign': ['done', 'A document with another client’s id, or a shared secret, is refused.'],
   'facade.cimd.private': ['done', 'No client makes the gateway ask in private space.'],
+  'facade.cimd.cached': [
+    'done',
+    'A client’s document is kept for as long as its answer says, for a minute at least and a day at most.',
+  ],
   'facade.cimd.rate': [
     'done',
     'Documents that are not known are asked for so often in a minute, for each network.',

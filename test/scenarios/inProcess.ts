@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from '@behalf/contracts';
-import { systemClock, systemRandom, type Clock } from '@behalf/kernel';
+import { systemDial } from '@behalf/egress';
+import { systemClock, systemRandom, type Clock, type Dial } from '@behalf/kernel';
 import { compose } from '../../api/src/compose.ts';
 import type { Route } from '../../api/src/http.ts';
 import type { Logger } from '../../api/src/logger.ts';
@@ -31,6 +32,7 @@ export async function startInProcess(
   yaml?: string,
   clock: Clock = systemClock,
   web: WebFiles | null = readWeb(builtWeb),
+  dial: Dial = systemDial,
 ): Promise<InProcessGateway> {
   const dir = await mkdtemp(join(tmpdir(), 'behalf-http-'));
   const dataDir = join(dir, 'data');
@@ -54,6 +56,7 @@ export async function startInProcess(
     logger,
     clock,
     random: systemRandom,
+    dial,
     web,
     protect: () => undefined,
     onEvicted: () => {
