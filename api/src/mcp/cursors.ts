@@ -24,10 +24,12 @@ const PAGE_ITEMS = 500;
  */
 export function createTakePage(keyring: Keyring, pageItems = PAGE_ITEMS): TakePage {
   return (caller, { endpoint, method, items }, cursor) => {
-    if (cursor === undefined && items.length <= pageItems) return { items, nextCursor: undefined };
+    // An empty one is a cursor too, and we give none out: whoever has none yet may say so with it.
+    const isFirst = cursor === undefined || cursor === '';
+    if (isFirst && items.length <= pageItems) return { items, nextCursor: undefined };
     const context = contextOf(caller, endpoint, method);
     const revision = revisionOf(items);
-    const from = cursor === undefined ? 0 : read(keyring, cursor, context, revision);
+    const from = isFirst ? 0 : read(keyring, cursor, context, revision);
     const next = from + pageItems;
     return {
       items: items.slice(from, next),
