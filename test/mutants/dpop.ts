@@ -102,4 +102,16 @@ export const dpop: readonly Mutant[] = [
     find: '    keyThumbprint,\n  });',
     replace: '    keyThumbprint: undefined,\n  });',
   },
+  {
+    id: 'dpop.exchange.resource',
+    file: headers,
+    find: 'owning(headers, AUTHORIZATION, `DPoP ${token.text}`)',
+    replace: 'owning(headers, AUTHORIZATION, `Bearer ${token.text}`)',
+  },
+  {
+    id: 'dpop.exchange.resource',
+    file: `${credentials}/obo/boundKeys.ts`,
+    find: 'JSON.stringify([owner, server.tenant, server.id, provider])',
+    replace: 'JSON.stringify([server.tenant, server.id, provider])',
+  },
 ];

@@ -23,6 +23,10 @@ export const dpop = {
     'done',
     'An exchange shows a proof where the provider wants it, and no loop comes of a demand.',
   ],
+  'dpop.exchange.resource': [
+    'done',
+    'An exchanged token that is bound to a key reaches its server with a proof in every request, in both eras.',
+  ],
   'dpop.exchange-key': [
     'done',
     'The key of exchanged tokens is each user’s own, and part of what names a token.',

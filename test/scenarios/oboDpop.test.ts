@@ -1,0 +1,85 @@
+import { scriptedHttpServer, verifies, type ScriptedHttpServer } from '@behalf/testkit';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { startDpopExchange, type DpopExchange } from './dpopExchange.ts';
+import { clientWith, modernRequest } from './mcpClient.ts';
+import { startOpenIdGateway, type OpenIdGateway } from './openIdGateway.ts';
+import { http, yamlWith } from './serverYaml.ts';
+
+const eras = ['legacy', 'modern'] as const;
+const people = ['ada', 'bob'];
+
+describe('exchanged tokens that are bound to a key', () => {
+  let exchange: DpopExchange;
+  let servers: ScriptedHttpServer[];
+  let gateway: OpenIdGateway;
+
+  beforeAll(async () => {
+    exchange = await startDpopExchange();
+    servers = await Promise.all(
+      eras.map(async (era) => {
+        const server = await scriptedHttpServer({ era, tools: [{ name: 'echo' }] });
+        server.change({ respond: (request) => exchange.guard(request, server.url) });
+        return server;
+      }),
+    );
+    const obo = { provider: 'bound', scopes: 'files' };
+    const { tokenEndpoint } = exchange;
+    const targets = [{ scopes: ['files'], origins: servers.map(({ url }) => new URL(url).origin) }];
+    gateway = await startOpenIdGateway({
+      users: people.map((id) => ({ id, email: `${id}@example.com`, name: id })),
+      yaml: yamlWith(
+        Object.fromEntries(eras.map((era, index) => [era, http(servers[index]!.url, { obo })])),
+        {
+          identityProviders: {
+            bound: {
+              ...{ type: 'token-exchange', tokenEndpoint, dpop: 'require', targets },
+              ...{ clientId: 'behalf', clientSecret: 'secret-at-the-exchange' },
+            },
+          },
+        },
+      ),
+    });
+  }, 60_000);
+  afterAll(async () => {
+    await gateway.close();
+    for (const server of servers) await server.close();
+    await exchange.close();
+  });
+
+  verifies(
+    'dpop.exchange.resource',
+    'every request of the server’s conversation is proven, by its user’s key',
+    async () => {
+      for (const user of people) {
+        const own = gateway.idp.tokens.mint({ user, client: 'behalf' });
+        for (const era of eras) {
+          const params = { name: `${era}__echo`, arguments: { by: user } };
+          const { answer } = await modernRequest(clientWith(own, gateway.url), 'tools/call', params);
+          expect([user, era, answer.error]).toEqual([user, era, undefined]);
+          expect(JSON.stringify(answer.result)).toContain(`\\"by\\":\\"${user}\\"`);
+        }
+        expect(JSON.stringify(servers.map(({ requests }) => requests))).not.toContain(own);
+      }
+      const calls = exchange.proven.filter(({ method }) => method === 'tools/call');
+      expect(calls.map(({ subject }) => subject)).toEqual(['ada', 'ada', 'bob', 'bob']);
+      // A key of each user at each server.
+      expect(new Set(calls.map(({ jkt }) => jkt)).size).toBe(4);
+      expect(exchange.proven.map(({ method }) => method)).toEqual(
+        expect.arrayContaining(['initialize', 'server/discover', 'tools/list']),
+      );
+    },
+  );
+
+  verifies('dpop.exchange.resource', 'a token that somebody else got hold of opens nothing', async () => {
+    expect(exchange.given.size).toBeGreaterThan(0);
+    for (const token of exchange.given.keys()) {
+      for (const { url } of servers) {
+        for (const scheme of ['Bearer', 'DPoP']) {
+          const headers = { authorization: `${scheme} ${token}`, 'content-type': 'application/json' };
+          const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+          expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(401);
+        }
+      }
+    }
+  });
+});
