@@ -55,6 +55,12 @@ export const facade = {
     'done',
     'Documents that are not known are asked for so often in a minute, for each network.',
   ],
+  'facade.floods.rate': [
+    'done',
+    'Questions of clients are so many in a minute, for each network: what anybody can send fills no store.',
+  ],
+  'facade.floods.size': ['done', 'A question of a client that is longer than it needs to be is refused.'],
+  'facade.floods.held': ['done', 'So many questions are open at one time; beyond that the oldest end.'],
   'facade.registration.rate': ['done', 'Registrations of one network are limited in a minute.'],
   'facade.registration.cap': ['done', 'Registered clients are limited in number.'],
   'facade.registration.expiry': ['done', 'A registered client that nobody uses is forgotten.'],

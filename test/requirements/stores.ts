@@ -24,6 +24,10 @@ export const stores = {
   ],
   'stores.facade.first': ['done', 'Of those who insert the same record, in all processes, one is the first.'],
   'stores.facade.consume': ['done', 'A code is used up by exactly one caller in all processes.'],
+  'stores.facade.first-out': [
+    'done',
+    'What ends first makes room, so many and in all processes, and nothing that is to last longer.',
+  ],
   'stores.facade.family': [
     'done',
     'What belongs to one grant is listed and ends together, and nothing else.',

@@ -13,12 +13,13 @@ import type { MayAsk } from './askLimit.ts';
 import { readClient } from './clientRules.ts';
 import { cookieNames } from './cookieNames.ts';
 import { failedPage } from './consentPage.ts';
+import { INTERACTION_MS } from './interactionLimit.ts';
 import { errors } from './oidcProvider.ts';
 import { MOUNT, SCOPE, type Resources } from './resources.ts';
 
 /** A token is judged anew with each request; this is how long a client goes without asking for another. */
 export const ACCESS_SECONDS = ACCESS_LIFETIME_MS / 1_000;
-const INTERACTION_SECONDS = 15 * 60;
+const INTERACTION_SECONDS = INTERACTION_MS / 1_000;
 const GRANT_SECONDS = GRANT_LIFETIME_MS / 1_000;
 
 export interface ConfigurationParts {

@@ -8,12 +8,14 @@ import { createBuckets } from '../door/buckets.ts';
 import type { RateLimits } from '../door/rateLimits.ts';
 import type { Route } from '../http.ts';
 import type { AsTheLibrary } from './asTheLibrary.ts';
+import { failedPage } from './consentPage.ts';
+import { createInteractionLimit, LONGEST_QUERY } from './interactionLimit.ts';
 import { MOUNT, SCOPE } from './resources.ts';
 
 export interface FacadeRouteParts {
   readonly answer: AsTheLibrary;
   readonly settings: Readonly<AuthorizationServer>;
-  readonly records: Pick<FacadeRecords, 'count'>;
+  readonly records: Pick<FacadeRecords, 'count' | 'makeRoom'>;
   readonly limits: Pick<RateLimits, 'checkAddress' | 'refused'>;
   readonly addressOf: (req: IncomingMessage) => string;
   readonly clock: Clock;
@@ -33,6 +35,33 @@ export function facadeRoutes(parts: FacadeRouteParts): Route[] {
   const { answer, settings, records, limits, addressOf, clock } = parts;
   const { registration } = settings;
   const registrations = createBuckets({ clock, perMinute: registration.perMinute, most: MOST_NETWORKS });
+
+  const interactions = createInteractionLimit(parts);
+
+  /** Somebody's browser is here: it is told on a page, in OAuth's words. */
+  function refuse(res: Response, status: number, error: string): void {
+    res.status(status).type('html').send(failedPage(error));
+  }
+
+  async function authorize(req: Request, res: Response): Promise<void> {
+    const query = search(req);
+    if (query.length > LONGEST_QUERY) refuse(res, 414, 'invalid_request');
+    else if (await mayAsk(req, res, 'begin')) await answer(req, res, `/auth${withScope(query)}`);
+  }
+
+  /** With what came of it. Where that is not enough, it is asked once more. */
+  async function resume(req: Request, res: Response): Promise<void> {
+    const path = `/auth/${encodeURIComponent(String(req.params['uid']))}`;
+    if (await mayAsk(req, res, 'resume')) await answer(req, res, path);
+  }
+
+  async function mayAsk(req: Request, res: Response, step: 'begin' | 'resume'): Promise<boolean> {
+    const waitMs = await interactions(req, step);
+    if (waitMs === 0) return true;
+    res.set('Retry-After', String(Math.ceil(waitMs / 1_000)));
+    refuse(res, 429, 'temporarily_unavailable');
+    return false;
+  }
 
   /** One document for both standards (RFC 8414, OpenID Connect Discovery). */
   const document = (path: string): Route => ({
@@ -78,18 +107,8 @@ export function facadeRoutes(parts: FacadeRouteParts): Route[] {
       access: 'public',
       handle: (req, res) => answer(req, res, '/jwks'),
     },
-    {
-      method: 'get',
-      path: `${MOUNT}/auth`,
-      access: 'public',
-      handle: (req, res) => answer(req, res, `/auth${withScope(search(req))}`),
-    },
-    {
-      method: 'get',
-      path: `${MOUNT}/auth/:uid`,
-      access: 'public',
-      handle: (req, res) => answer(req, res, `/auth/${encodeURIComponent(String(req.params['uid']))}`),
-    },
+    { method: 'get', path: `${MOUNT}/auth`, access: 'public', handle: authorize },
+    { method: 'get', path: `${MOUNT}/auth/:uid`, access: 'public', handle: resume },
     guarded(`${MOUNT}/token`, '/token'),
     guarded(`${MOUNT}/token/revocation`, '/token/revocation'),
     ...(registration.enabled ? [{ ...registering, path: `${MOUNT}/reg`, handle: register }] : []),

@@ -102,6 +102,9 @@ describe('signing in', () => {
       expect(networkOf('::203.0.113.5')).toBe('0:0:0:0::/64');
       expect(networkOf('fe80::1%eth0')).toBe('fe80:0:0:0::/64');
       expect(networkOf('unknown')).toBe('unknown');
+      // A site is wider, in the family that has them.
+      expect(networkOf('2001:db8:0:1::1', 'site')).toBe('2001:db8:0::/48');
+      expect(networkOf('::ffff:203.0.113.5', 'site')).toBe('203.0.113.5');
     },
   );
 

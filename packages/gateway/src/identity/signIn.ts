@@ -43,11 +43,15 @@ export function createSignIn(parts: { accounts: Accounts; attempts: AttemptCount
   };
 }
 
+/** How many of the eight numbers of an IPv6 address name the network, and how that is written. */
+const WIDTHS = { network: [4, '::/64'], site: [3, '::/48'] } as const;
+
 /**
- * Whoever has one IPv6 address usually has the 2^64 of its network: they count as one. Some proxies write the port of
- * the caller too, which is another one with every connection.
+ * Whoever has one IPv6 address usually has the 2^64 of its network: they count as one. Who can have a network often has
+ * the 65,536 of a site; where it matters how many a party can be, those count as one. Some proxies write the port of the
+ * caller too, which is another one with every connection.
  */
-export function networkOf(address: string): string {
+export function networkOf(address: string, width: keyof typeof WIDTHS = 'network'): string {
   const bare = address.replace(/^\[(.*)\](?::\d+)?$/, '$1').replace(/^([\d.]+):\d+$/, '$1');
   if (!bare.includes(':')) return bare;
   const groups = groupsOf(bare.toLowerCase().replace(/%.*$/, ''));
@@ -56,10 +60,9 @@ export function networkOf(address: string): string {
   if (groups.slice(0, 6).join() === '0,0,0,0,0,65535') {
     return [high >> 8, high & 255, low >> 8, low & 255].join('.');
   }
-  return `${groups
-    .slice(0, 4)
-    .map((group) => group.toString(16))
-    .join(':')}::/64`;
+  const [count, suffix] = WIDTHS[width];
+  const named = groups.slice(0, count).map((group) => group.toString(16));
+  return named.join(':') + suffix;
 }
 
 /** The eight numbers of an IPv6 address. */

@@ -30,8 +30,10 @@ export interface FacadeStore {
   /** False when there was none. */
   remove(key: string): Promise<boolean>;
   removeFamily(kind: string, family: string): Promise<number>;
-  /** How many are not over at `now`. */
-  count(kind: string, now: number): Promise<number>;
+  /** How many there are, those that are over too. */
+  count(kind: string): Promise<number>;
+  /** Of one kind those that end first, `most` at most and none that ends after `until`; how many. None only when there is none. */
+  removeFirst(kind: string, most: number, until: number): Promise<number>;
   removeExpired(now: number): Promise<number>;
 }
 

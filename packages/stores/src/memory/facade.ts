@@ -39,8 +39,15 @@ export function createMemoryFacade({ facade }: Tables): FacadeStore {
     remove: async (key) => facade.delete(key),
     removeFamily: async (kind, family) =>
       removeWhere((record) => record.kind === kind && record.family === family),
-    count: async (kind, now) =>
-      [...facade.values()].filter((record) => record.kind === kind && record.expiresAt > now).length,
+    count: async (kind) => [...facade.values()].filter((record) => record.kind === kind).length,
+    async removeFirst(kind, most, until) {
+      const first = [...facade.values()]
+        .filter((record) => record.kind === kind && record.expiresAt <= until)
+        .sort((a, b) => a.expiresAt - b.expiresAt)
+        .slice(0, most);
+      for (const { key } of first) facade.delete(key);
+      return first.length;
+    },
     removeExpired: async (now) => removeWhere(({ expiresAt }) => expiresAt <= now),
   };
 }

@@ -43,7 +43,21 @@ export function createMongoFacade({ facade }: Models, gate: Gate): FacadeStore {
     remove: async (key) => (await gate.run(() => facade.deleteOne({ _id: key }).exec())).deletedCount === 1,
     removeFamily: async (kind, family) =>
       (await gate.run(() => facade.deleteMany({ kind, family }).exec())).deletedCount,
-    count: (kind, now) => gate.run(() => facade.countDocuments({ kind, expiresAt: { $gt: now } }).exec()),
+    count: (kind) => gate.run(() => facade.countDocuments({ kind }).exec()),
+    async removeFirst(kind, most, until) {
+      const meant = { kind, expiresAt: { $lte: until } };
+      for (;;) {
+        const first = await gate.run(() =>
+          facade.find(meant, { _id: 1 }).sort({ expiresAt: 1 }).limit(most).lean().exec(),
+        );
+        if (first.length === 0) return 0;
+        // Asked again here: one of them may have got more time.
+        const these = { ...meant, _id: { $in: first.map(({ _id }) => _id) } };
+        const { deletedCount } = await gate.run(() => facade.deleteMany(these).exec());
+        // Another process took the very same ones: the next are as good.
+        if (deletedCount > 0) return deletedCount;
+      }
+    },
     removeExpired: async (now) =>
       (await gate.run(() => facade.deleteMany({ expiresAt: { $lte: now } }).exec())).deletedCount,
   };

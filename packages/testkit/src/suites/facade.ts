@@ -86,12 +86,43 @@ export function facadeSuite(label: string, open: OpenStore<PrimaryStore>): void 
         for (const record of [second, aFacadeRecord(), ...others]) await facade.put(record);
         await facade.put(aFacadeRecord({ key: 'Code:h6', expiresAt: 5_000 }));
         expect(await facade.list('Code', 'g1', 5_000)).toEqual([aFacadeRecord(), second]);
-        expect(await facade.count('Code', 5_000)).toBe(4);
+        expect(await facade.count('Code')).toBe(5);
         expect(await facade.removeExpired(5_000)).toBe(1);
         expect(await facade.removeFamily('Code', 'g1')).toBe(2);
         expect(await facade.list('Code', 'g1', 0)).toEqual([]);
         for (const record of others) expect(await facade.find(record.key, 0)).toEqual(record);
       },
     );
+
+    verifies(
+      'stores.facade.first-out',
+      'of one kind those that end first are removed, and none that ends later than is said',
+      async () => {
+        const { facade } = store();
+        const ending = (at: number, kind = 'Code') =>
+          aFacadeRecord({ key: `${kind}:${at}`, kind, expiresAt: at });
+        const codes = [7_000, 3_000, 5_000, 4_000, 6_000].map((at) => ending(at));
+        for (const record of [...codes, ending(1_000, 'Token')]) await facade.put(record);
+        const left = async () =>
+          (await facade.list('Code', 'g1', 0)).map(({ expiresAt }) => expiresAt).sort();
+        expect(await facade.removeFirst('Code', 2, 7_000)).toBe(2);
+        expect(await left()).toEqual([5_000, 6_000, 7_000]);
+        expect(await facade.removeFirst('Code', 5, 6_000)).toBe(2);
+        expect(await left()).toEqual([7_000]);
+        expect(await facade.removeFirst('Code', 5, 6_999)).toBe(0);
+        expect(await facade.count('Token')).toBe(1);
+      },
+    );
+
+    verifies('stores.facade.first-out', 'of 20 callers each removes another one', async () => {
+      const { facade } = store();
+      for (let i = 0; i < 30; i += 1)
+        await facade.put(aFacadeRecord({ key: `Code:${i}`, expiresAt: 1_000 + i }));
+      const removed = await Promise.all(
+        Array.from({ length: 20 }, () => facade.removeFirst('Code', 1, 9_000)),
+      );
+      expect(removed).toEqual(Array(20).fill(1));
+      expect(await facade.count('Code')).toBe(10);
+    });
   });
 }

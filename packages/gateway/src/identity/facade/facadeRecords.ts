@@ -34,7 +34,10 @@ export interface FacadeRecords {
   consume(kind: string, id: string): Promise<boolean>;
   remove(kind: string, id: string): Promise<boolean>;
   removeFamily(kind: string, family: string): Promise<void>;
+  /** Those that are over too, until they are swept. */
   count(kind: string): Promise<number>;
+  /** Whether there are fewer than `most`. Those that end first make room for another, if they end within this time. */
+  makeRoom(kind: string, most: number, withinMs: number): Promise<boolean>;
   sweep(): Promise<number>;
 }
 
@@ -85,7 +88,14 @@ export function createFacadeRecords({ store, keyring, clock }: FacadeRecordParts
     consume: (kind, id) => store.consume(keyOf(kind, id), clock.now()),
     remove: (kind, id) => store.remove(keyOf(kind, id)),
     removeFamily: async (kind, family) => void (await store.removeFamily(kind, secretHash(family))),
-    count: (kind) => store.count(kind, clock.now()),
+    count: (kind) => store.count(kind),
+    async makeRoom(kind, most, withinMs) {
+      for (;;) {
+        const over = (await store.count(kind)) - most + 1;
+        if (over <= 0) return true;
+        if ((await store.removeFirst(kind, over, clock.now() + withinMs)) === 0) return false;
+      }
+    },
     sweep: () => store.removeExpired(clock.now()),
   };
 }
