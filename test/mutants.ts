@@ -27,6 +27,7 @@ import { flowGrants } from './mutants/flowGrants.ts';
 import { flowRules } from './mutants/flowRules.ts';
 import { foundation } from './mutants/foundation.ts';
 import { facade } from './mutants/facade.ts';
+import { facadeLimits } from './mutants/facadeLimits.ts';
 import { http } from './mutants/http.ts';
 import { idJag } from './mutants/idJag.ts';
 import { identity } from './mutants/identity.ts';
@@ -105,6 +106,7 @@ export const mutants: readonly Mutant[] = [
   ...mcpSearch,
   ...mcpNames,
   ...facade,
+  ...facadeLimits,
   ...access,
   ...accessChanges,
   ...oboInjection,

@@ -210,7 +210,7 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
     identity: door.identity,
     identityTo: (issuer) => door.identityTo({ caFile: caFileOf(configuration.current(), issuer) }),
     documents: door.documents,
-    mayAsk: createAskLimit(clock, createAddressOf(env.TRUST_PROXY)),
+    asks: createAskLimit(clock, createAddressOf(env.TRUST_PROXY)),
     base: () => origins.base,
     isEndpoint: endpoints.isEndpoint,
   });

@@ -38,7 +38,7 @@ import type { ComposedFacade } from './composeFacade.ts';
 import type { OpenId } from './composeOpenId.ts';
 import type { ContextTable } from './composeVault.ts';
 import type { Configuration } from './configuration.ts';
-import type { MayAsk } from './facade/askLimit.ts';
+import type { AskLimit } from './facade/askLimit.ts';
 import { every } from './ops/upkeep.ts';
 
 const SWEEP_MS = 60 * 60 * 1000;
@@ -59,8 +59,8 @@ export interface ComposeAccessParts {
   identityTo: (issuer: string) => Fetch;
   /** To the documents of clients of our own authorization server. */
   documents: Fetch;
-  /** Whether one of them may be asked for now. */
-  mayAsk: MayAsk;
+  /** How often they are asked for. */
+  asks: AskLimit;
   /** Where browsers reach us. */
   base: () => string;
   /** Whether a token's audience is an endpoint of ours. */

@@ -17,7 +17,8 @@ import type { ChangeFeed, PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Fetch, Keyring, Random } from '@behalf/kernel';
 import type { Closers } from './closers.ts';
 import type { OpenId } from './composeOpenId.ts';
-import type { MayAsk } from './facade/askLimit.ts';
+import type { AskLimit } from './facade/askLimit.ts';
+import { createClientFetch } from './facade/clientFetch.ts';
 import { facadeDoors, type DoorParts } from './facade/doors.ts';
 import { createFacade, type Facade } from './facade/facade.ts';
 import { MOUNT, type Resources } from './facade/resources.ts';
@@ -44,8 +45,8 @@ export interface ComposeFacadeParts {
   isEndpoint: (url: string) => boolean;
   /** To clients' documents. */
   documents: Fetch;
-  /** Whether one may be asked for now: anybody can name an address. */
-  mayAsk: MayAsk;
+  /** How often, and for whom. */
+  asks: AskLimit;
 }
 
 /** Our own authorization server: who comes with its tokens, and what it remembers. */
@@ -53,6 +54,7 @@ export interface ComposedFacade {
   readonly settings: Readonly<AuthorizationServer>;
   readonly issuer: () => string;
   readonly facade: Facade;
+  readonly asks: AskLimit;
   readonly resources: Resources;
   readonly records: FacadeRecords;
   readonly keys: FacadeKeys;
@@ -65,7 +67,7 @@ export interface ComposedFacade {
 export type FacadeDoorParts = Omit<DoorParts, keyof ComposedFacade | 'openId' | 'clock'>;
 
 export function composeFacade(parts: ComposeFacadeParts): ComposedFacade {
-  const { settings, clock, random, keyring, log, primary, closers, sessions, openId, base } = parts;
+  const { settings, clock, random, keyring, log, primary, closers, sessions, openId, base, asks } = parts;
   const { users } = primary;
   const issuer = () => `${base()}${MOUNT}`;
   const isResource = parts.isEndpoint;
@@ -84,8 +86,7 @@ export function composeFacade(parts: ComposeFacadeParts): ComposedFacade {
   const facade = createFacade({
     ...{ settings, issuer, resources, keys, records, grants, users, clock, random, log },
     secure: () => base().startsWith('https:'),
-    fetch: parts.documents,
-    mayAsk: parts.mayAsk,
+    fetch: createClientFetch({ fetch: parts.documents, asks, clock }),
     idJags:
       openId && trusted && trusted.size > 0
         ? {
@@ -94,7 +95,7 @@ export function composeFacade(parts: ComposeFacadeParts): ComposedFacade {
           }
         : null,
   });
-  const composed = { settings, issuer, facade, resources, records, keys, grants, consents, bearers };
+  const composed = { settings, issuer, facade, asks, resources, records, keys, grants, consents, bearers };
   return { ...composed, doors: (more) => facadeDoors({ ...composed, ...more, openId, clock }) };
 }
 

@@ -9,6 +9,7 @@ import { composeAccess, type Access } from '../../api/src/composeAccess.ts';
 import { composeServers, type Servers } from '../../api/src/composeServers.ts';
 import { composeVault } from '../../api/src/composeVault.ts';
 import { createConfiguration } from '../../api/src/configuration.ts';
+import { createAskLimit } from '../../api/src/facade/askLimit.ts';
 import type { SwappableNetwork } from '../../api/src/network.ts';
 import { createExchangeStats } from '../../api/src/ops/exchangeStats.ts';
 import { createRefreshStats } from '../../api/src/ops/refreshStats.ts';
@@ -60,7 +61,7 @@ export async function openGateway({ dir, definition, door, log }: GatewayParts):
   const access = await composeAccess({
     ...{ ...common, ...vault, identity: door.identity, documents: door.documents },
     identityTo: () => door.identity,
-    ...{ isEndpoint: () => false, mayAsk: () => false },
+    ...{ isEndpoint: () => false, asks: createAskLimit(clock, () => '') },
   });
   const { asking, oauth } = await composeServers({
     ...common,

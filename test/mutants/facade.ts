@@ -78,36 +78,6 @@ export const facade: readonly Mutant[] = [
     replace: 'const UNUSED_CLIENT_MS = 48 *',
   },
   {
-    id: 'facade.floods.rate',
-    file: `${api}/routes.ts`,
-    find: "if (await mayAsk(req, res, 'begin')) await",
-    replace: 'await',
-  },
-  {
-    id: 'facade.floods.rate',
-    file: `${api}/routes.ts`,
-    find: "if (await mayAsk(req, res, 'resume')) await",
-    replace: 'await',
-  },
-  {
-    id: 'facade.floods.rate',
-    file: `${api}/interactionLimit.ts`,
-    find: "networkOf(addressOf(req), 'site')",
-    replace: 'networkOf(addressOf(req))',
-  },
-  {
-    id: 'facade.floods.size',
-    file: `${api}/routes.ts`,
-    find: "if (query.length > LONGEST_QUERY) refuse(res, 414, 'invalid_request');\n    else ",
-    replace: '',
-  },
-  {
-    id: 'facade.floods.held',
-    file: `${api}/interactionLimit.ts`,
-    find: "if (waitMs === 0) await records.makeRoom('Interaction', most, INTERACTION_MS);",
-    replace: '',
-  },
-  {
     id: 'facade.registration.rate',
     file: `${api}/routes.ts`,
     find: "if (waitMs > 0) throw new GatewayError('RATE_LIMITED', { retryAfterMs: waitMs });",
@@ -376,18 +346,6 @@ export const facade: readonly Mutant[] = [
     file: `${stores}/sqlite/facade.ts`,
     find: 'AND consumedAt IS NULL AND expiresAt > ?',
     replace: 'AND expiresAt > ?',
-  },
-  {
-    id: 'stores.facade.first-out',
-    file: `${stores}/mongo/facade.ts`,
-    find: 'if (deletedCount > 0) return deletedCount;',
-    replace: 'return deletedCount;',
-  },
-  {
-    id: 'stores.facade.first-out',
-    file: `${stores}/sqlite/facade.ts`,
-    find: 'AND expiresAt <= ? ORDER BY expiresAt LIMIT ?',
-    replace: 'AND expiresAt <= ? ORDER BY expiresAt DESC LIMIT ?',
   },
   {
     id: 'stores.facade.family',

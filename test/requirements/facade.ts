@@ -53,7 +53,11 @@ export const facade = {
   ],
   'facade.cimd.rate': [
     'done',
-    'Documents that are not known are asked for so often in a minute, for each network.',
+    'What clients make the gateway ask for is so much in a minute, for each network by itself.',
+  ],
+  'facade.cimd.reflection': [
+    'done',
+    'Clients make the gateway ask for their documents and keys alone, and for each once in a minute.',
   ],
   'facade.floods.rate': [
     'done',

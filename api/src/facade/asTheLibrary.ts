@@ -1,10 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readCookie } from '../cookies.ts';
+import type { AskLimit } from './askLimit.ts';
 import type { Facade } from './facade.ts';
 import { MOUNT } from './resources.ts';
 
 export interface LibraryParts {
   readonly facade: Facade;
+  readonly asks: Pick<AskLimit, 'during'>;
   readonly issuer: () => string;
   /** What the library calls its own session. */
   readonly sessionCookie: () => string;
@@ -17,7 +19,7 @@ export type AsTheLibrary = (req: IncomingMessage, res: ServerResponse, path: str
  * What the library reads of a request is made plain first. Its addresses come from our own name and not from headers, and its own
  * session is never brought along: who is signed in, the gateway says, each time anew.
  */
-export function createAsTheLibrary({ facade, issuer, sessionCookie }: LibraryParts): AsTheLibrary {
+export function createAsTheLibrary({ facade, asks, issuer, sessionCookie }: LibraryParts): AsTheLibrary {
   return async (req, res, path) => {
     const { host, protocol } = new URL(issuer());
     req.headers.host = host;
@@ -27,7 +29,7 @@ export function createAsTheLibrary({ facade, issuer, sessionCookie }: LibraryPar
     req.url = path;
     (req as { originalUrl?: string }).originalUrl = `${MOUNT}${path}`;
     const provider = await facade.provider();
-    await provider.callback()(req, res);
+    await asks.during(req, () => provider.callback()(req, res));
   };
 }
 

@@ -3,16 +3,17 @@ import { createFakeClock, verifies } from '@behalf/testkit';
 import { describe, expect } from '@jest/globals';
 import { createAskLimit } from './askLimit.ts';
 
-describe('documents that anybody can name', () => {
+describe('addresses that anybody can name', () => {
   verifies('facade.cimd.rate', 'are asked for so often in a minute, for each network by itself', async () => {
     const clock = createFakeClock();
-    const mayAsk = createAskLimit(clock, ({ url = '' }) => url);
-    const from = (url: string) => ({ url }) as IncomingMessage;
-    const asked = Array.from({ length: 40 }, () => mayAsk(from('203.0.113.1')));
+    const limit = createAskLimit(clock, ({ url = '' }) => url);
+    const mayAsk = (url: string) => limit.during({ url } as IncomingMessage, async () => limit.mayAsk());
+    const asked = await Promise.all(Array.from({ length: 40 }, () => mayAsk('203.0.113.1')));
     expect(asked.filter(Boolean)).toHaveLength(30);
-    expect(mayAsk(from('198.51.100.1'))).toBe(true);
-    expect(mayAsk(undefined)).toBe(true);
+    expect(await mayAsk('198.51.100.1')).toBe(true);
+    // What nobody pays for is not asked.
+    expect(limit.mayAsk()).toBe(false);
     await clock.advance(60_000);
-    expect(mayAsk(from('203.0.113.1'))).toBe(true);
+    expect(await mayAsk('203.0.113.1')).toBe(true);
   });
 });

@@ -1,17 +1,30 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingMessage } from 'node:http';
 import { networkOf } from '@behalf/gateway';
 import type { Clock } from '@behalf/kernel';
 import { createBuckets } from '../door/buckets.ts';
 
-/** Documents that are not known yet, in a minute, for one network. */
+/** Addresses that are not known yet, in a minute, for one network. */
 const PER_MINUTE = 30;
 const MOST_NETWORKS = 10_000;
 
-/** Whether a client's document may be asked for now, on whose request; undefined where it is on nobody's. */
-export type MayAsk = (req: IncomingMessage | undefined) => boolean;
+/** Anybody can name an address: we do not ask without end for somebody who names one after the other. */
+export interface AskLimit {
+  /** What is asked for during this work is on the account of who sent this request. */
+  during<T>(req: IncomingMessage, work: () => Promise<T>): Promise<T>;
+  /** Whether one more may be asked for now. On nobody's account none is. */
+  mayAsk(): boolean;
+}
 
-/** Anybody can name a document: we do not fetch without end for somebody who names one after the other. */
-export function createAskLimit(clock: Clock, addressOf: (req: IncomingMessage) => string): MayAsk {
+export function createAskLimit(clock: Clock, addressOf: (req: IncomingMessage) => string): AskLimit {
   const buckets = createBuckets({ clock, perMinute: PER_MINUTE, most: MOST_NETWORKS });
-  return (req) => buckets.take('', req ? networkOf(addressOf(req)) : '') === 0;
+  // The library asks in places where it knows of no request.
+  const requests = new AsyncLocalStorage<IncomingMessage>();
+  return {
+    during: (req, work) => requests.run(req, work),
+    mayAsk() {
+      const req = requests.getStore();
+      return req !== undefined && buckets.take('', networkOf(addressOf(req))) === 0;
+    },
+  };
 }

@@ -9,7 +9,6 @@ import type { FacadeSecrets } from '@behalf/gateway/facade';
 import type { UserStore } from '@behalf/gateway/ports';
 import type { Fetch } from '@behalf/kernel';
 import type { AdapterFactory, Configuration } from 'oidc-provider';
-import type { MayAsk } from './askLimit.ts';
 import { readClient } from './clientRules.ts';
 import { cookieNames } from './cookieNames.ts';
 import { failedPage } from './consentPage.ts';
@@ -27,10 +26,8 @@ export interface ConfigurationParts {
   readonly secrets: FacadeSecrets;
   readonly resources: Resources;
   readonly users: Pick<UserStore, 'findById'>;
-  /** To clients' documents and keys. */
+  /** To clients' documents and keys: how often, it knows. */
   readonly fetch: Fetch;
-  /** Whether a document may be asked for now. */
-  readonly mayAsk: MayAsk;
   readonly offersRegistration: boolean;
   /** Whether cookies may be sent over https alone. */
   readonly secure: boolean;
@@ -48,7 +45,7 @@ export function resourceServer(resource: string) {
 
 /** The library as we let it be: what MCP clients need, and nothing that we do not ask for. */
 export function facadeConfiguration(parts: ConfigurationParts): Configuration {
-  const { adapter, secrets, resources, users, fetch, mayAsk, offersRegistration, secure } = parts;
+  const { adapter, secrets, resources, users, fetch, offersRegistration, secure } = parts;
   const cookie = { httpOnly: true, signed: true, sameSite: 'lax', secure, overwrite: true } as const;
   return {
     adapter,
@@ -65,6 +62,8 @@ export function facadeConfiguration(parts: ConfigurationParts): Configuration {
     claims: { openid: ['sub'] },
     responseTypes: ['code'],
     subjectTypes: ['public'],
+    // Of use where clients know a user by different names; else no reason to ask anywhere.
+    sectorIdentifierUriValidate: () => false,
     clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post', 'private_key_jwt'],
     clientDefaults: {
       grant_types: ['authorization_code', 'refresh_token'],
@@ -109,8 +108,6 @@ export function facadeConfiguration(parts: ConfigurationParts): Configuration {
       clientIdMetadataDocument: {
         enabled: true,
         ack: 'draft-02',
-        // Without a request where a consent page asks who its client is.
-        allowFetch: (ctx) => mayAsk((ctx as typeof ctx | undefined)?.req),
         allowClient: () => true,
         cacheDuration: { min: 60, max: 24 * 60 * 60 },
       },

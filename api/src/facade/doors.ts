@@ -27,10 +27,10 @@ export interface DoorParts extends Omit<ComposedFacade, 'doors'> {
 
 /** Every door of our own authorization server. */
 export function facadeDoors(parts: DoorParts): Route[] {
-  const { facade, issuer, settings, origins, cookie, sessions, openId } = parts;
+  const { facade, asks, issuer, settings, origins, cookie, sessions, openId } = parts;
   const browser = openId?.browser ?? null;
   const answer = createAsTheLibrary({
-    ...{ facade, issuer },
+    ...{ facade, asks, issuer },
     sessionCookie: () => cookieNames(origins().secure).session,
   });
   const sessionSecret = (req: IncomingMessage) => cookie().read(req);

@@ -4,7 +4,6 @@ import type { ClientGrants, FacadeKeys, FacadeRecords, FacadeSecrets, IdJags } f
 import type { UserStore } from '@behalf/gateway/ports';
 import type { Clock, Fetch, Random } from '@behalf/kernel';
 import type Provider from 'oidc-provider';
-import type { MayAsk } from './askLimit.ts';
 import type { Resources } from './resources.ts';
 
 export interface FacadeParts {
@@ -18,8 +17,8 @@ export interface FacadeParts {
   /** Null where no issuer is trusted to vouch for users. */
   readonly idJags: { readonly accept: IdJags; readonly provisioning: Provisioning } | null;
   readonly users: Pick<UserStore, 'findById'>;
+  /** To clients' documents and keys. */
   readonly fetch: Fetch;
-  readonly mayAsk: MayAsk;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;

@@ -10,6 +10,7 @@ import {
 import type { Request, Response } from 'express';
 import type { FlowCookie } from '../oauth/flowCookie.ts';
 import type { Route } from '../http.ts';
+import type { AskLimit } from './askLimit.ts';
 import { askedOf, consentToken, type Interaction } from './asked.ts';
 import { consentPage, consentPolicy, failedPage } from './consentPage.ts';
 import type { Facade } from './facade.ts';
@@ -17,6 +18,7 @@ import { MOUNT, SCOPE } from './resources.ts';
 
 export interface InteractionParts {
   readonly facade: Facade;
+  readonly asks: Pick<AskLimit, 'during'>;
   readonly consents: Consents;
   readonly grants: ClientGrants;
   readonly records: Pick<FacadeRecords, 'find' | 'put'>;
@@ -42,7 +44,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
  * its own there. Consent comes before that hop, so that nobody is led through a sign-in they did not ask for.
  */
 export function interactionRoutes(parts: InteractionParts): Route[] {
-  const { facade, consents, grants, records, audit, signedIn, sessionSecret, login } = parts;
+  const { facade, asks, consents, grants, records, audit, signedIn, sessionSecret, login } = parts;
   const path = `${MOUNT}/interaction/:uid`;
 
   /** Of this browser, by its cookie. Anybody else's is over, and so is one whose address does not fit. */
@@ -51,7 +53,8 @@ export function interactionRoutes(parts: InteractionParts): Route[] {
     try {
       const details = await provider.interactionDetails(req, res);
       if (details.uid !== req.params['uid']) return null;
-      const client = await provider.Client.find(String(details.params['client_id']));
+      const clientId = String(details.params['client_id']);
+      const client = await asks.during(req, () => provider.Client.find(clientId));
       if (!client) return null;
       return { provider, client, ...askedOf(details, client, parts.isOperators(client.clientId)) };
     } catch (error) {
