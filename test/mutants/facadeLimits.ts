@@ -71,4 +71,16 @@ export const facadeLimits: readonly Mutant[] = [
     find: 'req !== undefined && buckets',
     replace: 'req === undefined || buckets',
   },
+  {
+    id: 'facade.cimd.rate',
+    file: `${api}/interactionRoutes.ts`,
+    find: 'asks.during(req, () => provider.Client.find(clientId))',
+    replace: 'provider.Client.find(clientId)',
+  },
+  {
+    id: 'facade.cimd.rate',
+    file: `${api}/interactionRoutes.ts`,
+    find: "new Set(['SessionNotFound', 'InvalidClient', ",
+    replace: "new Set(['SessionNotFound', ",
+  },
 ];

@@ -1,9 +1,13 @@
 import { verifies } from '@behalf/testkit';
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { createBrowser, signedIn } from './browser.ts';
 import { startDocumentHost, type DocumentHost } from './documentHost.ts';
-import { facadeOf, type FacadeClientRig } from './facadeScene.ts';
+import { facadeOf, visit, type FacadeClientRig } from './facadeScene.ts';
 import { startInProcess, type InProcessGateway } from './inProcess.ts';
 import { createRunningClock } from './oboSignInVisitor.ts';
+
+/** More than the library keeps. */
+const CROWD = 210;
 
 describe('what clients make the gateway ask for', () => {
   const clock = createRunningClock();
@@ -93,5 +97,32 @@ describe('what clients make the gateway ask for', () => {
     expect(asked.length).toBeLessThanOrEqual(40);
     // Nobody else waits for it.
     expect(await ask(host.publish('/other.json'), '203.0.113.13')).toBe(303);
+  });
+
+  verifies('facade.cimd.rate', 'for a consent page is on the account of who reads it', async () => {
+    const mallory = createBrowser(gateway.url);
+    const gone = host.publish('/gone.json');
+    const ada = await signedIn(gateway);
+    const mine = host.publish('/mine.json');
+    const read = async (browser: typeof mallory, clientId: string, address: string) => {
+      const asked = await browser.send(facade.request(clientId).path, { headers: from(address) });
+      const { pathname } = new URL(asked.headers.get('location') ?? '', gateway.url);
+      return () => browser.send(pathname, { headers: from(address) });
+    };
+    const theirs = await read(mallory, gone, '203.0.113.14');
+    const own = await read(ada, mine, '203.0.113.15');
+    expect((await own()).status).toBe(200);
+    // Neither is remembered any more, and one is not there any more.
+    for (let i = 0; i < CROWD; i += 1) await ask(host.publish(`/crowd-${i}.json`), `198.51.100.${i}`);
+    clock.move(61_000);
+    host.documents.delete('/gone.json');
+    const answers = [];
+    for (let i = 0; i < 40; i += 1) {
+      answers.push((await theirs()).status);
+    }
+    // Over, as any other page whose client is not known, and nothing that went wrong here.
+    expect(new Set(answers)).toEqual(new Set([400]));
+    expect((await own()).status).toBe(200);
+    expect((await visit(ada, facade.request(mine).path, gateway.url)).status).toBe(200);
   });
 });

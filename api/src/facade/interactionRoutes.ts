@@ -37,6 +37,9 @@ export interface InteractionParts {
   } | null;
 }
 
+/** The question is gone, or its client is: it took its document away, or we may not ask for it now. */
+const OVER: ReadonlySet<string> = new Set(['SessionNotFound', 'InvalidClient', 'InvalidClientMetadata']);
+
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
@@ -58,7 +61,7 @@ export function interactionRoutes(parts: InteractionParts): Route[] {
       if (!client) return null;
       return { provider, client, ...askedOf(details, client, parts.isOperators(client.clientId)) };
     } catch (error) {
-      if (error instanceof Error && error.name === 'SessionNotFound') return null;
+      if (error instanceof Error && OVER.has(error.name)) return null;
       throw error;
     }
   }
