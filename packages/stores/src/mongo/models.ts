@@ -134,7 +134,7 @@ const sessionSchema = new Schema<SessionDoc>(
     tenant: text,
     via: text,
     groups: [String],
-    grant: { type: new Schema({ clientId: text, from: text }, { _id: false }), default: null },
+    grant: { type: new Schema({ clientId: text, from: anyText }, { _id: false }), default: null },
     createdAt: time,
     expiresAt: time,
   },

@@ -57,12 +57,20 @@ export function sessionsSuite(label: string, open: OpenStore<PrimaryStore>): voi
           createdAt: 3_000,
         });
         await store().sessions.insert(granted);
+        // By an assertion, during nobody's sign-in.
+        const asserted = {
+          ...granted,
+          hash: 'h9',
+          createdAt: granted.createdAt + 1,
+          grant: { clientId: 'c', from: '' },
+        };
+        await store().sessions.insert(asserted);
         await store().sessions.insert(federated);
         await store().sessions.insert(aSession());
         await store().sessions.insert(aSession({ hash: 'h2', expiresAt: 8e12 }));
         await store().sessions.insert(aSession({ hash: 'h3', userId: 'u2' }));
         expect(await store().sessions.find('h0', 0)).toEqual(federated);
-        expect(await store().sessions.list('u1', 8e12)).toEqual([aSession(), federated, granted]);
+        expect(await store().sessions.list('u1', 8e12)).toEqual([aSession(), federated, granted, asserted]);
         expect(await store().sessions.list('u1', 9e12)).toEqual([]);
       },
     );
