@@ -62,6 +62,7 @@ import { rest } from './mutants/rest.ts';
 import { scenarios } from './mutants/scenarios.ts';
 import { secrecy } from './mutants/secrecy.ts';
 import { settings } from './mutants/settings.ts';
+import { signOuts } from './mutants/signOuts.ts';
 import { sqliteRedis } from './mutants/sqliteRedis.ts';
 import { stores } from './mutants/stores.ts';
 import { tasks } from './mutants/tasks.ts';
@@ -101,6 +102,7 @@ export const mutants: readonly Mutant[] = [
   ...idJag,
   ...mcpDoor,
   ...identity,
+  ...signOuts,
   ...mcpEdge,
   ...mcpStreams,
   ...mcpSearch,

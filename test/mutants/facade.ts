@@ -284,8 +284,8 @@ export const facade: readonly Mutant[] = [
   {
     id: 'facade.logout',
     file: `${identity}/sessions.ts`,
-    find: '[session, ...(await grantedDuring(session))]',
-    replace: '[session, ...(await grantedDuring(session)).slice(0, 0)]',
+    find: '.filter(({ grant }) => grant?.from === hash)',
+    replace: ".filter(({ grant }) => grant?.from === hash && hash === '')",
   },
   {
     id: 'facade.id-jag.refused',

@@ -308,7 +308,7 @@ export const identity: readonly Mutant[] = [
   {
     id: 'identity.session.sign-out',
     file: 'packages/gateway/src/identity/sessions.ts',
-    find: 'await endTokens(loginKey({ tenant, userId, session: of }));',
+    find: 'await endTokens(loginKey({ tenant, userId, session: hash }));',
     replace: '',
   },
   {

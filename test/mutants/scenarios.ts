@@ -49,7 +49,7 @@ export const scenarios: readonly Mutant[] = [
   {
     id: 'scenario.oidc.logout',
     file: 'packages/gateway/src/identity/sessions.ts',
-    find: 'await endTokens(loginKey({ tenant, userId, session: of }));',
+    find: 'await endTokens(loginKey({ tenant, userId, session: hash }));',
     replace: '',
   },
   {

@@ -27,6 +27,10 @@ export const identity = {
     'done',
     'A sign-out takes the tokens of the sign-in along and is heard everywhere.',
   ],
+  'identity.session.sign-out.race': [
+    'done',
+    'What is granted to a client at the very moment of a sign-out, at whichever replica, is left no tokens.',
+  ],
   'identity.api-key.scopes': ['done', 'An API key is its owner, within its scopes and its time.'],
   'identity.api-key.hash-only': ['done', 'An API key is shown once; the store never holds it.'],
   'identity.api-key.ends': ['done', 'An API key ends when it expires, is deleted, or its owner is disabled.'],

@@ -55,7 +55,7 @@ describe('sessions', () => {
   verifies('facade.grant.no-cookie', 'what a client was granted is no cookie’s', async () => {
     const { accounts, sessions } = createIdentityRig();
     const user = await accounts.create(ada);
-    const granted = { groups: [], expiresAt: 9e12, grant: { clientId: 'c', from: 's' } };
+    const granted = { groups: [], expiresAt: 9e12, grant: { clientId: 'c', from: '' } };
     await sessions.grant(user, { hash: secretHash('known'), ...granted });
     expect(await sessions.find(secretHash('known'))).toMatchObject({ via: 'client', userId: user.id });
     expect(await sessions.resolve('known')).toBeNull();

@@ -1,4 +1,5 @@
 import type { Clock, Random } from '@behalf/kernel';
+import { GatewayError } from '../errors/gatewayError.ts';
 import type {
   ChangeFeed,
   CredentialKey,
@@ -34,7 +35,7 @@ export interface GrantedSession extends Pick<SessionRecord, 'hash' | 'groups' | 
 /** Browser sign-ins, and what their users granted to clients. */
 export interface Sessions {
   start(user: UserRecord, kind?: SignInKind): Promise<IssuedSession>;
-  /** Lives and ends as a sign-in does. */
+  /** Lives and ends as a sign-in does. Refused when the sign-in during which it is granted has ended meanwhile. */
   grant(user: Pick<UserRecord, 'id' | 'tenant'>, granted: GrantedSession): Promise<void>;
   /** Null when it ended. */
   find(hash: string): Promise<SessionRecord | null>;
@@ -78,17 +79,34 @@ export function createSessions(parts: SessionParts): Sessions {
     return (await sessions.list(userId, clock.now())).filter(({ grant }) => grant?.from === hash);
   }
 
-  async function finish(session: SessionRecord): Promise<SessionRecord | null> {
-    const { hash, userId, tenant } = session;
-    // The tokens first: none may outlive the session they came with, whatever fails after this.
-    for (const { hash: of } of [session, ...(await grantedDuring(session))]) {
-      await endTokens(loginKey({ tenant, userId, session: of }));
+  async function endTokensOf(ended: readonly SessionRecord[]): Promise<void> {
+    for (const { tenant, userId, hash } of ended) {
+      await endTokens(loginKey({ tenant, userId, session: hash }));
     }
+  }
+
+  async function finish(session: SessionRecord): Promise<SessionRecord | null> {
+    const { hash, userId } = session;
+    // The tokens first: none may outlive the session they came with, whatever fails after this.
+    await endTokensOf([session, ...(await grantedDuring(session))]);
     const isEnded = await sessions.remove(hash);
+    // Granted since the look before: whoever grants now finds the session gone.
+    await endTokensOf(await grantedDuring(session));
     // Also when somebody else removed it: whoever did may not have come as far as telling.
     await changes.publish({ topic: 'sessions', id: hash });
     await tellSignedOut(userId);
     return isEnded ? session : null;
+  }
+
+  async function endListed(userId: string): Promise<number> {
+    const all = await sessions.list(userId, clock.now());
+    await endTokensOf(all);
+    let ended = 0;
+    for (const { hash } of all) {
+      if (await sessions.remove(hash)) ended += 1;
+      await changes.publish({ topic: 'sessions', id: hash });
+    }
+    return ended;
   }
 
   return {
@@ -103,7 +121,12 @@ export function createSessions(parts: SessionParts): Sessions {
     },
     async grant({ id: userId, tenant }, { hash, groups, expiresAt, grant }) {
       const createdAt = clock.now();
-      await sessions.insert({ hash, userId, tenant, via: 'client', groups, grant, createdAt, expiresAt });
+      const session = { hash, userId, tenant, via: 'client', groups, grant, createdAt, expiresAt } as const;
+      await sessions.insert(session);
+      // Looked for once it is in: a sign-out that does not find it here is one that we find.
+      if (grant.from === '' || (await sessions.find(grant.from, createdAt))) return;
+      await finish(session);
+      throw new GatewayError('AUTH_REQUIRED');
     },
     find: (hash) => sessions.find(hash, clock.now()),
     async resolve(secret) {
@@ -124,11 +147,9 @@ export function createSessions(parts: SessionParts): Sessions {
       const session = await sessions.find(hash, clock.now());
       return session?.userId === userId ? finish(session) : null;
     },
-    async endAll({ id, tenant }) {
-      const all = await sessions.list(id, clock.now());
-      for (const { hash } of all) await endTokens(loginKey({ tenant, userId: id, session: hash }));
-      const ended = await sessions.removeOfUser(id);
-      for (const { hash } of all) await changes.publish({ topic: 'sessions', id: hash });
+    async endAll({ id }) {
+      // And once more for what was granted meanwhile: whoever grants after that finds its sign-in gone.
+      const ended = (await endListed(id)) + (await endListed(id)) + (await sessions.removeOfUser(id));
       await tellSignedOut(id);
       return ended;
     },

@@ -23,6 +23,7 @@ import { rolesSuite } from './roles.ts';
 import { runsSuite } from './runs.ts';
 import { serversSuite } from './servers.ts';
 import { sessionsSuite } from './sessions.ts';
+import { signOutsSuite } from './signOuts.ts';
 import { systemSuite } from './system.ts';
 import { ticketsSuite } from './tickets.ts';
 import { usersSuite } from './users.ts';
@@ -73,6 +74,7 @@ export function primarySuites(
 ): void {
   usersSuite(label, open);
   sessionsSuite(label, open);
+  signOutsSuite(label, open);
   ticketsSuite(label, open);
   variablesSuite(label, open);
   serversSuite(label, open);

@@ -112,7 +112,7 @@ describe('the token of a caller', () => {
     const expiresAt = clock.now() + HOUR_MS;
     const of = { tenant: ada.tenant, userId: ada.id, session: 'g1' };
     await loginTokens.put(of, tokensFor(ada, 'of a client'), expiresAt);
-    await sessions.grant(ada, { hash: 'g1', groups: [], expiresAt, grant: { clientId: 'c', from: 's' } });
+    await sessions.grant(ada, { hash: 'g1', groups: [], expiresAt, grant: { clientId: 'c', from: '' } });
     expect(await ask(apiKey(ada))).toBe('absent session');
   });
 

@@ -29,7 +29,7 @@ async function createRig() {
   const user = aUser({ id: 'u1' });
   await store.users.insert(user);
   const grants = createClientGrants({ sessions, clock });
-  await grants.begin(user, { grantId: 'g1', clientId: 'c1', from: 's1', groups: ['staff'] });
+  await grants.begin(user, { grantId: 'g1', clientId: 'c1', from: '', groups: ['staff'] });
   async function token(over: Record<string, unknown> = {}, typ = 'at+jwt', jwk?: JWK): Promise<string> {
     const key = await importJWK(jwk ?? (await keys.secrets()).jwks[0]!, 'ES256');
     const now = Math.floor(clock.now() / 1_000);
@@ -91,7 +91,7 @@ describe('tokens of our own authorization server', () => {
     expect(await bearers.resolve(value)).not.toBeNull();
     await grants.endOf('u1', 'c1');
     expect(await bearers.resolve(value)).toBeNull();
-    await grants.begin(user, { grantId: 'g1', clientId: 'c1', from: 's1', groups: [] });
+    await grants.begin(user, { grantId: 'g1', clientId: 'c1', from: '', groups: [] });
     expect(await bearers.resolve(value)).not.toBeNull();
     await sessions.endAll(user);
     expect(await bearers.resolve(value)).toBeNull();

@@ -1,0 +1,104 @@
+import { createSessions } from '@behalf/gateway';
+import type { PrimaryStore, SessionRecord, SessionStore } from '@behalf/gateway/ports';
+import { systemClock as clock, systemRandom as random } from '@behalf/kernel';
+import { describe, expect } from '@jest/globals';
+import { verifies } from '../verifies.ts';
+import { openedStore, type OpenStore } from './opened.ts';
+import { aUser } from './users.ts';
+
+/** What two replicas do at once, made to meet: each test says what happens in the middle of the other's work. */
+export function signOutsSuite(label: string, open: OpenStore<PrimaryStore>): void {
+  describe(`sign-outs on ${label}`, () => {
+    const opened = openedStore(open);
+
+    /** `meanwhile` runs before the first session is removed, after it was looked up. */
+    async function createRig() {
+      const store = opened();
+      const user = aUser();
+      await store.users.insert(user);
+      /** The sessions that have tokens at the identity provider. */
+      const tokens = new Set<string>();
+      let meanwhile: (() => Promise<void>) | null = null;
+      const inTheMiddle = async () => {
+        const work = meanwhile;
+        meanwhile = null;
+        await work?.();
+      };
+      const stored: SessionStore = {
+        ...store.sessions,
+        async remove(hash) {
+          await inTheMiddle();
+          return store.sessions.remove(hash);
+        },
+        async removeOfUser(userId) {
+          await inTheMiddle();
+          return store.sessions.removeOfUser(userId);
+        },
+      };
+      const sessions = createSessions({
+        ...{ ...store, sessions: stored, clock, random },
+        endTokens: async ({ label: session }) => tokens.delete(session),
+      });
+      const signedIn = await sessions.start(user, { via: 'openid', groups: [] });
+      tokens.add(signedIn.hash);
+      /** As the callback of the identity provider does it: first the tokens, then what they are for. */
+      async function grant(hash: string, afterTokens = async () => undefined as unknown): Promise<void> {
+        tokens.add(hash);
+        await afterTokens();
+        const expiresAt = clock.now() + 60_000;
+        await sessions.grant(user, {
+          ...{ hash, expiresAt, groups: [], grant: { clientId: 'c', from: signedIn.hash } },
+        });
+      }
+      return {
+        ...{ user, sessions, signedIn, tokens, grant },
+        left: async () => (await sessions.list(user.id)).map(({ hash }: SessionRecord) => hash),
+        inTheMiddleOfSignOut: (work: () => Promise<void>) => void (meanwhile = work),
+      };
+    }
+    type Rig = Awaited<ReturnType<typeof createRig>>;
+    const ways: [name: string, signOut: (rig: Rig) => Promise<unknown>][] = [
+      ['of one session', ({ sessions, signedIn }) => sessions.end(signedIn.secret)],
+      ['everywhere', ({ sessions, user }) => sessions.endAll(user)],
+    ];
+
+    for (const [name, signOut] of ways) {
+      verifies(
+        'identity.session.sign-out.race',
+        `${name}: what is granted after it comes to nothing`,
+        async () => {
+          const rig = await createRig();
+          await expect(rig.grant('late', () => signOut(rig))).rejects.toMatchObject({
+            code: 'AUTH_REQUIRED',
+          });
+          expect([await rig.left(), [...rig.tokens]]).toEqual([[], []]);
+        },
+      );
+
+      verifies(
+        'identity.session.sign-out.race',
+        `${name}: what is granted while it runs has nothing to exchange`,
+        async () => {
+          const rig = await createRig();
+          await rig.grant('before');
+          rig.inTheMiddleOfSignOut(() => rig.grant('meanwhile'));
+          await signOut(rig);
+          expect([...rig.tokens]).toEqual([]);
+          expect(await rig.left()).not.toContain(rig.signedIn.hash);
+          if (name === 'everywhere') expect(await rig.left()).toEqual([]);
+        },
+      );
+    }
+
+    verifies(
+      'identity.session.sign-out.race',
+      'what nobody signed in for is granted without a look',
+      async () => {
+        const { sessions, user } = await createRig();
+        const granted = { groups: [], expiresAt: clock.now() + 60_000, grant: { clientId: 'c', from: '' } };
+        await sessions.grant(user, { hash: 'by-assertion', ...granted });
+        expect(await sessions.find('by-assertion')).not.toBeNull();
+      },
+    );
+  });
+}
