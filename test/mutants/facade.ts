@@ -73,7 +73,7 @@ export const facade: readonly Mutant[] = [
   },
   {
     id: 'facade.registration.expiry',
-    file: `${api}/adapter.ts`,
+    file: `${api}/registrationLimit.ts`,
     find: 'const UNUSED_CLIENT_MS = 24 *',
     replace: 'const UNUSED_CLIENT_MS = 48 *',
   },
@@ -82,12 +82,6 @@ export const facade: readonly Mutant[] = [
     file: `${api}/routes.ts`,
     find: "if (waitMs > 0) throw new GatewayError('RATE_LIMITED', { retryAfterMs: waitMs });",
     replace: '',
-  },
-  {
-    id: 'facade.registration.cap',
-    file: `${api}/routes.ts`,
-    find: '>= registration.most)',
-    replace: '< 0)',
   },
   {
     id: 'facade.cimd.private',

@@ -48,6 +48,36 @@ export const facadeLimits: readonly Mutant[] = [
     replace: 'AND expiresAt <= ? ORDER BY expiresAt DESC LIMIT ?',
   },
   {
+    id: 'facade.registration.rate',
+    file: `${api}/registrationLimit.ts`,
+    find: " || all.take('', '')",
+    replace: '',
+  },
+  {
+    id: 'facade.registration.rate',
+    file: `${api}/registrationLimit.ts`,
+    find: "networkOf(addressOf(req), 'site')",
+    replace: 'networkOf(addressOf(req))',
+  },
+  {
+    id: 'facade.registration.rate',
+    file: `${api}/registrationLimit.ts`,
+    find: "own.take('', networkOf(addressOf(req), 'site')) || all.take('', '')",
+    replace: "all.take('', '') || own.take('', networkOf(addressOf(req), 'site'))",
+  },
+  {
+    id: 'facade.registration.cap',
+    file: `${api}/registrationLimit.ts`,
+    find: "records.makeRoom('Client', most, UNUSED_CLIENT_MS)",
+    replace: "records.makeRoom('Client', 1e9, UNUSED_CLIENT_MS)",
+  },
+  {
+    id: 'facade.registration.cap',
+    file: `${api}/registrationLimit.ts`,
+    find: "records.makeRoom('Client', most, UNUSED_CLIENT_MS)",
+    replace: "records.makeRoom('Client', most, 100 * UNUSED_CLIENT_MS)",
+  },
+  {
     id: 'facade.cimd.reflection',
     file: `${api}/configuration.ts`,
     find: 'sectorIdentifierUriValidate: () => false,',

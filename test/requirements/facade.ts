@@ -65,8 +65,14 @@ export const facade = {
   ],
   'facade.floods.size': ['done', 'A question of a client that is longer than it needs to be is refused.'],
   'facade.floods.held': ['done', 'So many questions are open at one time; beyond that the oldest end.'],
-  'facade.registration.rate': ['done', 'Registrations of one network are limited in a minute.'],
-  'facade.registration.cap': ['done', 'Registered clients are limited in number.'],
+  'facade.registration.rate': [
+    'done',
+    'Registrations of one network, and of all together, are limited in a minute.',
+  ],
+  'facade.registration.cap': [
+    'done',
+    'Registered clients are limited in number: the oldest that nobody agreed to makes room, and none that is in use.',
+  ],
   'facade.registration.expiry': ['done', 'A registered client that nobody uses is forgotten.'],
   'facade.registration.off': ['done', 'Registration can be turned off.'],
   'facade.resource': ['done', 'Its tokens are for our endpoints, each for one, and open no other door.'],

@@ -5,44 +5,69 @@ import { startInProcess } from './inProcess.ts';
 
 describe('clients that register themselves', () => {
   const start = (registration: object) =>
-    startInProcess({}, JSON.stringify({ authorizationServer: { enabled: true, registration } }));
-  const register = async (url: string) => {
-    const response = await fetch(`${url}/as/reg`, {
+    startInProcess(
+      { TRUST_PROXY: '1' },
+      JSON.stringify({ authorizationServer: { enabled: true, registration } }),
+    );
+  const register = (url: string, address = '203.0.113.1') =>
+    fetch(`${url}/as/reg`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', 'x-forwarded-for': address },
       body: JSON.stringify({ redirect_uris: [REDIRECT] }),
     });
-    await response.arrayBuffer();
-    return response;
-  };
 
-  verifies('facade.registration.rate', 'a thousand in a minute are ten, and the rest wait', async () => {
+  /** So many, of which `given` come through at once; what comes back of that with each minute comes too. */
+  async function flood(count: number, given: number, addressOf: (i: number) => string): Promise<void> {
     const gateway = await start({});
     try {
-      const statuses: number[] = [];
-      for (let batch = 0; batch < 20; batch += 1) {
-        const answers = await Promise.all(Array.from({ length: 50 }, () => register(gateway.url)));
-        statuses.push(...answers.map(({ status }) => status));
+      const since = Date.now();
+      const answers: Response[] = [];
+      for (let sent = 0; sent < count; sent += 50) {
+        const batch = Array.from({ length: 50 }, (_, i) => register(gateway.url, addressOf(sent + i)));
+        answers.push(...(await Promise.all(batch)));
       }
-      expect(statuses.slice(0, 50)).toContain(201);
-      // What a minute gives, and what came back of it while this ran.
-      expect(statuses.filter((status) => status === 201).length).toBeLessThanOrEqual(20);
+      const most = given + Math.ceil((given * (Date.now() - since)) / 60_000);
+      const statuses = answers.map(({ status }) => status);
       expect(new Set(statuses)).toEqual(new Set([201, 429]));
-      const late = await register(gateway.url);
-      expect([late.status, Number(late.headers.get('retry-after')) > 0]).toEqual([429, true]);
+      expect(statuses.filter((status) => status === 201).length).toBeLessThanOrEqual(most);
+      const refused = answers.find(({ status }) => status === 429);
+      expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0);
       // Nobody else waits for it.
       expect((await fetch(`${gateway.url}/health`)).status).toBe(200);
     } finally {
       await gateway.close();
     }
-  });
+  }
+
+  verifies('facade.registration.rate', 'a thousand in a minute are ten, and the rest wait', () =>
+    flood(1_000, 10, () => '203.0.113.1'),
+  );
+
+  verifies('facade.registration.rate', 'from however many networks they are a hundred', () =>
+    flood(250, 100, (i) => `198.51.100.${i}`),
+  );
 
   verifies('facade.registration.cap', 'there are never more than the operator wants', async () => {
     const gateway = await start({ perMinute: 1_000, most: 3 });
     try {
-      const statuses = [];
-      for (let i = 0; i < 5; i += 1) statuses.push((await register(gateway.url)).status);
-      expect(statuses).toEqual([201, 201, 201, 429, 429]);
+      const ada = await signedIn(gateway);
+      const facade = await facadeOf(gateway.url);
+      const isKnown = async (clientId: string) =>
+        (await ada.get(facade.request(clientId).path)).status === 303;
+      const used = await facade.register();
+      const tokens = await connect(facade, ada, gateway.url, used);
+      const clients = [];
+      for (let i = 0; i < 5; i += 1) clients.push(await facade.register());
+      // The oldest made room, but for the one that somebody uses.
+      const known = [];
+      for (const clientId of [used, ...clients]) known.push(await isKnown(clientId));
+      expect(known).toEqual([true, false, false, false, true, true]);
+      expect((await facade.refresh(used, tokens.refresh_token)).status).toBe(200);
+      // Where all are in use, there is no more room.
+      for (const clientId of clients.slice(-2)) await connect(facade, ada, gateway.url, clientId);
+      const late = await register(gateway.url);
+      expect([late.status, late.headers.get('retry-after')]).toEqual([429, '3600']);
+      expect(await isKnown(used)).toBe(true);
     } finally {
       await gateway.close();
     }

@@ -2,9 +2,7 @@ import type { ClientGrants, FacadeRecords } from '@behalf/gateway/facade';
 import type { Clock } from '@behalf/kernel';
 import type { Adapter, AdapterPayload, ClientMetadata } from 'oidc-provider';
 import { errors } from './oidcProvider.ts';
-
-/** Of a client that registered and that nobody said yes to. */
-const UNUSED_CLIENT_MS = 24 * 60 * 60 * 1000;
+import { UNUSED_CLIENT_MS } from './registrationLimit.ts';
 
 export interface AdapterParts {
   readonly records: FacadeRecords;

@@ -14,6 +14,7 @@ import type { AskLimit } from './askLimit.ts';
 import { askedOf, consentToken, type Interaction } from './asked.ts';
 import { consentPage, consentPolicy, failedPage } from './consentPage.ts';
 import type { Facade } from './facade.ts';
+import { UNUSED_CLIENT_MS } from './registrationLimit.ts';
 import { MOUNT, SCOPE } from './resources.ts';
 
 export interface InteractionParts {
@@ -39,8 +40,6 @@ export interface InteractionParts {
 
 /** The question is gone, or its client is: it took its document away, or we may not ask for it now. */
 const OVER: ReadonlySet<string> = new Set(['SessionNotFound', 'InvalidClient', 'InvalidClientMetadata']);
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
  * Between a client's request and its answer: who is it, do they agree, and, where an identity provider signs people in, a grant of
@@ -122,11 +121,13 @@ export function interactionRoutes(parts: InteractionParts): Route[] {
     await provider.interactionFinished(req, res, result, { mergeWithLastSubmission: false });
   }
 
-  /** A client that registered itself stays for as long as somebody uses it. */
+  /** A client that registered itself stays for as long as somebody uses it. Less than a day before its end nobody does. */
   async function keepClient(clientId: string): Promise<void> {
     const registered = await records.find<object>('Client', clientId);
     if (!registered) return;
-    await records.put('Client', clientId, registered.payload, { ttlMs: GRANT_LIFETIME_MS + DAY_MS });
+    await records.put('Client', clientId, registered.payload, {
+      ttlMs: GRANT_LIFETIME_MS + UNUSED_CLIENT_MS,
+    });
   }
 
   return [

@@ -1,29 +1,25 @@
 import type { IncomingMessage } from 'node:http';
 import type { AuthorizationServer } from '@behalf/contracts';
-import { GatewayError, networkOf } from '@behalf/gateway';
+import { GatewayError } from '@behalf/gateway';
 import type { FacadeRecords } from '@behalf/gateway/facade';
 import type { Clock } from '@behalf/kernel';
 import type { Request, Response } from 'express';
-import { createBuckets } from '../door/buckets.ts';
 import type { RateLimits } from '../door/rateLimits.ts';
 import type { Route } from '../http.ts';
 import type { AsTheLibrary } from './asTheLibrary.ts';
 import { failedPage } from './consentPage.ts';
 import { createInteractionLimit, LONGEST_QUERY } from './interactionLimit.ts';
+import { createRegistrationLimit } from './registrationLimit.ts';
 import { MOUNT, SCOPE } from './resources.ts';
 
 export interface FacadeRouteParts {
   readonly answer: AsTheLibrary;
   readonly settings: Readonly<AuthorizationServer>;
-  readonly records: Pick<FacadeRecords, 'count' | 'makeRoom'>;
+  readonly records: Pick<FacadeRecords, 'makeRoom'>;
   readonly limits: Pick<RateLimits, 'checkAddress' | 'refused'>;
   readonly addressOf: (req: IncomingMessage) => string;
   readonly clock: Clock;
 }
-
-/** How many networks are told apart. */
-const MOST_NETWORKS = 10_000;
-const FULL_RETRY_MS = 60 * 60 * 1000;
 
 const search = (req: Request) => {
   const at = req.originalUrl.indexOf('?');
@@ -32,9 +28,9 @@ const search = (req: Request) => {
 
 /** The doors of the library, one by one: what is not listed here is not there. */
 export function facadeRoutes(parts: FacadeRouteParts): Route[] {
-  const { answer, settings, records, limits, addressOf, clock } = parts;
+  const { answer, settings, limits, addressOf } = parts;
   const { registration } = settings;
-  const registrations = createBuckets({ clock, perMinute: registration.perMinute, most: MOST_NETWORKS });
+  const registrations = createRegistrationLimit(parts);
 
   const interactions = createInteractionLimit(parts);
 
@@ -88,11 +84,8 @@ export function facadeRoutes(parts: FacadeRouteParts): Route[] {
   });
 
   async function register(req: Request, res: Response): Promise<void> {
-    const waitMs = registrations.take('', networkOf(addressOf(req)));
+    const waitMs = await registrations(req);
     if (waitMs > 0) throw new GatewayError('RATE_LIMITED', { retryAfterMs: waitMs });
-    if ((await records.count('Client')) >= registration.most) {
-      throw new GatewayError('RATE_LIMITED', { retryAfterMs: FULL_RETRY_MS });
-    }
     await answer(req, res, '/reg');
   }
 

@@ -23,8 +23,17 @@ const FacadeRegistration = section({
     .min(1)
     .max(1_000)
     .default(10)
-    .describe('Registrations that one network may make in a minute.'),
-  most: z.int().min(1).max(100_000).default(1_000).describe('Registered clients there may be at one time.'),
+    .describe(
+      'Registrations that one network may make in a minute; all networks together make ten times as many.',
+    ),
+  most: z
+    .int()
+    .min(1)
+    .max(100_000)
+    .default(1_000)
+    .describe(
+      'Registered clients there may be at one time. The oldest that nobody agreed to makes room for the next.',
+    ),
 });
 
 /** Our own authorization server, for identity providers that cannot serve MCP clients. */
