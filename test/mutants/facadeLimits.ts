@@ -98,6 +98,12 @@ export const facadeLimits: readonly Mutant[] = [
   {
     id: 'facade.cimd.rate',
     file: `${api}/askLimit.ts`,
+    find: "networkOf(addressOf(req), 'site')",
+    replace: 'networkOf(addressOf(req))',
+  },
+  {
+    id: 'facade.cimd.rate',
+    file: `${api}/askLimit.ts`,
     find: 'req !== undefined && buckets',
     replace: 'req === undefined || buckets',
   },

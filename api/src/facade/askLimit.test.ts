@@ -11,6 +11,9 @@ describe('addresses that anybody can name', () => {
     const asked = await Promise.all(Array.from({ length: 40 }, () => mayAsk('203.0.113.1')));
     expect(asked.filter(Boolean)).toHaveLength(30);
     expect(await mayAsk('198.51.100.1')).toBe(true);
+    // Those of one site are one.
+    const site = Array.from({ length: 40 }, (_, i) => mayAsk(`2001:db8:7:${i.toString(16)}::1`));
+    expect((await Promise.all(site)).filter(Boolean)).toHaveLength(30);
     // What nobody pays for is not asked.
     expect(limit.mayAsk()).toBe(false);
     await clock.advance(60_000);

@@ -24,7 +24,7 @@ export function createAskLimit(clock: Clock, addressOf: (req: IncomingMessage) =
     during: (req, work) => requests.run(req, work),
     mayAsk() {
       const req = requests.getStore();
-      return req !== undefined && buckets.take('', networkOf(addressOf(req))) === 0;
+      return req !== undefined && buckets.take('', networkOf(addressOf(req), 'site')) === 0;
     },
   };
 }
