@@ -304,7 +304,7 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
       : []),
     ...resourceServer.routes,
     ...(facade?.doors({
-      ...{ origins: () => origins, cookie: () => cookie, sessions, audit, limits, addressOf },
+      ...{ origins: () => origins, cookie: () => cookie, sessions, audit, logger, limits, addressOf },
     }) ?? []),
     userRoute({ roles, offersOpenId }),
     ...ownSessionRoutes({ sessions, audit }),

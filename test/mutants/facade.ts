@@ -276,6 +276,18 @@ export const facade: readonly Mutant[] = [
     replace: '',
   },
   {
+    id: 'facade.step-up',
+    file: `${api}/interactionRoutes.ts`,
+    find: 'login.begin(back, async () => caller, { grant })',
+    replace: 'login.begin(back, async () => null, { grant })',
+  },
+  {
+    id: 'facade.step-up',
+    file: 'api/src/oauth/openid.ts',
+    find: 'if (hasClaims) await dropClaims(user);',
+    replace: 'if (hasClaims && !finished.grant) await dropClaims(user);',
+  },
+  {
     id: 'facade.logout',
     file: `${identity}/sessions.ts`,
     find: '.filter(({ grant }) => grant?.from === hash)',

@@ -242,15 +242,9 @@ export const oboSubject: readonly Mutant[] = [
   },
   {
     id: 'obo.subject.claims',
-    file: route,
-    find: 'return whose ? await pendingClaims.find(principalKey(whose)) : undefined;',
-    replace: 'return whose || req ? await pendingClaims.find(\'["default","u-ada"]\') : undefined;',
-  },
-  {
-    id: 'obo.subject.claims',
-    file: route,
-    find: 'const claims = await claimsFor(req);',
-    replace: 'const claims = (await claimsFor(req)) ?? (req.query.claims as string | undefined);',
+    file: 'api/src/oauth/claimedLogin.ts',
+    find: 'return user ? await pendingClaims.find(principalKey(user)) : undefined;',
+    replace: 'return user !== undefined ? await pendingClaims.find(\'["default","u-ada"]\') : undefined;',
   },
   {
     id: 'obo.subject.claims',
@@ -332,8 +326,8 @@ export const oboSubject: readonly Mutant[] = [
   },
   {
     id: 'obo.subject.claims-refused',
-    file: route,
-    find: 'return begun.url.length > LONGEST_URL ? login.begin(returnTo) : begun;',
+    file: 'api/src/oauth/claimedLogin.ts',
+    find: 'return begun.url.length > LONGEST_URL ? login.begin(returnTo, more) : begun;',
     replace: 'return begun;',
   },
   {

@@ -83,6 +83,10 @@ export const facade = {
     'done',
     'What is exchanged for a client is its own grant at the identity provider, and nobody else’s.',
   ],
+  'facade.step-up': [
+    'done',
+    'What the identity provider wants proven before it exchanges for a client goes to the next sign-in for it.',
+  ],
   'facade.logout': ['done', 'A sign-out ends what is exchanged, by session, API key and client alike.'],
   'facade.id-jag.accept': [
     'done',

@@ -39,6 +39,9 @@ describe('a client of somebody who signs in at an identity provider', () => {
   async function askedFor(browser: Somebody, clientId: string) {
     const { path, verifier } = facade.request(clientId);
     const page = await visit(browser, path, scene.url);
+    const gone = page.headers.get('location');
+    // They agreed before.
+    if (gone !== null) return { verifier, url: new URL(gone) };
     const { action, token } = answerOf(await page.text());
     const sent = await browser.form(action, { token, decision: 'allow' });
     return { verifier, url: new URL(sent.headers.get('location') ?? '', scene.url) };
@@ -46,6 +49,10 @@ describe('a client of somebody who signs in at an identity provider', () => {
 
   async function connected(browser: Somebody, user: string): Promise<Tokens & { clientId: string }> {
     const clientId = await facade.register();
+    return reconnected(browser, user, clientId);
+  }
+
+  async function reconnected(browser: Somebody, user: string, clientId: string) {
     const { url, verifier } = await askedFor(browser, clientId);
     const finished = await browser.follow(await browser.there.signIn(url, user));
     const back = await leave(browser, finished, scene.url);
@@ -131,6 +138,24 @@ describe('a client of somebody who signs in at an identity provider', () => {
     await eventually('it is refused', async () => (await seenBy(out.access_token)) === 401);
     expect((await facade.refresh(out.clientId, out.refresh_token)).status).toBe(400);
   });
+
+  verifies(
+    'facade.step-up',
+    'is asked for what the provider wants proven, when it comes again, and then no more',
+    async () => {
+      const browser = await signedInAt('user-6');
+      const { access_token: token, clientId } = await connected(browser, 'user-6');
+      const claims = JSON.stringify({ access_token: { acrs: { essential: true, value: 'c1' } } });
+      scene.idp.switches.set({ kind: 'claims', claims }, { user: 'user-6' });
+      expect(await seenBy(token)).toBe(401);
+      const asked = () => scene.idp.requests.signIns.at(-1)?.claims;
+      const again = await reconnected(browser, 'user-6', clientId);
+      expect(JSON.parse(asked() ?? '{}')).toMatchObject(JSON.parse(claims) as object);
+      expect(await seenBy(again.access_token)).toBe('user-6');
+      await reconnected(browser, 'user-6', clientId);
+      expect(asked()).toBeUndefined();
+    },
+  );
 
   verifies('facade.subject', 'is nobody’s who signs in there under another name', async () => {
     const browser = await signedInAt('user-4');

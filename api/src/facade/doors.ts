@@ -6,6 +6,8 @@ import type { OpenId } from '../composeOpenId.ts';
 import type { SessionCookie } from '../cookies.ts';
 import type { RateLimits } from '../door/rateLimits.ts';
 import type { Route } from '../http.ts';
+import type { Logger } from '../logger.ts';
+import { createClaimedLogin } from '../oauth/claimedLogin.ts';
 import { createFlowCookie } from '../oauth/flowCookie.ts';
 import type { Origins } from '../origins.ts';
 import { ownClientRoutes } from '../rest/user/clients.ts';
@@ -20,6 +22,7 @@ export interface DoorParts extends Omit<ComposedFacade, 'doors'> {
   sessions: Pick<Sessions, 'resolve'>;
   openId: OpenId | null;
   audit: Audit;
+  logger: Pick<Logger, 'warn'>;
   limits: Pick<RateLimits, 'checkAddress' | 'refused'>;
   addressOf: (req: IncomingMessage) => string;
   clock: Clock;
@@ -48,7 +51,7 @@ export function facadeDoors(parts: DoorParts): Route[] {
       login: openId &&
         browser && {
           issuer: openId.login.issuer,
-          begin: (returnTo, more) => browser.login.begin(returnTo, more),
+          begin: createClaimedLogin({ ...browser, logger: parts.logger }),
           cookie: () => createFlowCookie(origins(), browser.callbackPath),
         },
     }),

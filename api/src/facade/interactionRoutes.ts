@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { GatewayError, returnPath, type Audit, type OpenIdLogin, type UserPrincipal } from '@behalf/gateway';
+import { GatewayError, returnPath, type Audit, type UserPrincipal } from '@behalf/gateway';
 import {
   GRANT_LIFETIME_MS,
   grantSession,
@@ -8,6 +8,7 @@ import {
   type FacadeRecords,
 } from '@behalf/gateway/facade';
 import type { Request, Response } from 'express';
+import type { ClaimedLogin } from '../oauth/claimedLogin.ts';
 import type { FlowCookie } from '../oauth/flowCookie.ts';
 import type { Route } from '../http.ts';
 import type { AskLimit } from './askLimit.ts';
@@ -33,7 +34,7 @@ export interface InteractionParts {
   /** The login at the identity provider; null where there is none. */
   readonly login: {
     readonly issuer: string;
-    readonly begin: OpenIdLogin['begin'];
+    readonly begin: ClaimedLogin;
     readonly cookie: () => FlowCookie;
   } | null;
 }
@@ -88,7 +89,9 @@ export function interactionRoutes(parts: InteractionParts): Route[] {
     const { uid, clientId } = interaction;
     if (login?.issuer === caller.issuer) {
       const grant = { session: grantSession(uid), clientId };
-      const begun = await login.begin(returnPath(`${MOUNT}/interaction/${uid}`), { grant });
+      const back = returnPath(`${MOUNT}/interaction/${uid}`);
+      // What was refused to this client for want of a proof is refused to its next grant too, unless it is asked for there.
+      const begun = await login.begin(back, async () => caller, { grant });
       login.cookie().write(res, begun);
       res.redirect(req.method === 'POST' ? 303 : 302, begun.url);
       return;

@@ -20,10 +20,8 @@ import type { Route } from '../http.ts';
 import type { Logger } from '../logger.ts';
 import type { Origins } from '../origins.ts';
 import { refusedSignIn } from '../rest/auth/signInEvents.ts';
+import { createClaimedLogin } from './claimedLogin.ts';
 import { createFlowCookie } from './flowCookie.ts';
-
-/** What everybody on the way takes (RFC 9110, section 4.1). Past it the provider may show an error and send nobody back. */
-const LONGEST_URL = 8_000;
 
 /** How somebody signed in at the provider, and what it gave for them. */
 export interface OpenIdSignIn {
@@ -71,23 +69,12 @@ export function openIdRoutes(parts: OpenIdRouteParts): Route[] {
   const { login, provisioning, startSession, callbackPath, origins, cookie, random, logger } = parts;
   const { audit, limits, addressOf, holderOf, pendingClaims, startGrant } = parts;
   const flowCookie = () => createFlowCookie(origins(), callbackPath);
+  const begin = createClaimedLogin(parts);
 
   /** Who is signed in here. */
   async function holder(req: IncomingMessage): Promise<Holder | null> {
     const secret = cookie().read(req);
     return secret === null ? null : holderOf(secret);
-  }
-
-  /** Those of who is signed in here. The request itself says nothing of them. */
-  async function claimsFor(req: IncomingMessage): Promise<string | undefined> {
-    try {
-      const whose = await holder(req);
-      return whose ? await pendingClaims.find(principalKey(whose)) : undefined;
-    } catch (error) {
-      // Without them the provider asks once more. Without a sign-in nobody comes in.
-      logger.warn('What the identity provider wants proven could not be read', { error });
-      return undefined;
-    }
   }
 
   async function forget(of: () => Promise<Pick<Holder, 'tenant' | 'userId'> | null>): Promise<void> {
@@ -118,12 +105,6 @@ export function openIdRoutes(parts: OpenIdRouteParts): Route[] {
   const dropRefused = (req: IncomingMessage, flow: string | null) =>
     forget(async () => (flow !== null && login.isWithClaims(flow) ? holder(req) : null));
 
-  async function begin(req: IncomingMessage, returnTo: string | undefined): ReturnType<OpenIdLogin['begin']> {
-    const claims = await claimsFor(req);
-    const begun = await login.begin(returnTo, { claims });
-    return begun.url.length > LONGEST_URL ? login.begin(returnTo) : begun;
-  }
-
   /** A page of ours with an incident id. What the provider said is for the log at most. */
   function fail(res: Response, error: unknown): void {
     const incident = random.id();
@@ -148,7 +129,7 @@ export function openIdRoutes(parts: OpenIdRouteParts): Route[] {
         limits.checkAddress(addressOf(req));
         const { returnTo } = req.query;
         try {
-          const begun = await begin(req, typeof returnTo === 'string' ? returnTo : undefined);
+          const begun = await begin(typeof returnTo === 'string' ? returnTo : undefined, () => holder(req));
           flowCookie().write(res, begun);
           res.redirect(302, begun.url);
         } catch (error) {
@@ -176,13 +157,12 @@ export function openIdRoutes(parts: OpenIdRouteParts): Route[] {
           if (!user) throw new GatewayError('FORBIDDEN');
           if (finished.grant) {
             await finishGrant(req, user, finished);
-            res.redirect(302, returnTo);
-            return;
+          } else {
+            const session = await startSession(user, { via: 'openid', groups: verified.groups, tokens });
+            cookie().write(res, session);
+            logger.info('Signed in', { user: user.id });
           }
-          const session = await startSession(user, { via: 'openid', groups: verified.groups, tokens });
           if (hasClaims) await dropClaims(user);
-          cookie().write(res, session);
-          logger.info('Signed in', { user: user.id });
           res.redirect(302, returnTo);
         } catch (error) {
           limits.refused(addressOf(req));
