@@ -16,6 +16,18 @@ const routes = 'packages/gateway/src/toolcall/routeEndpoint.ts';
 
 export const mcpDoor: readonly Mutant[] = [
   {
+    id: 'mcp.signin.own-token',
+    file: 'packages/gateway/src/toolcall/signInNeeded.ts',
+    find: "own?.detail.via === 'bearer' ? ownTokenRefused(own) : undefined",
+    replace: 'own && ownTokenRefused(own)',
+  },
+  {
+    id: 'mcp.signin.own-token',
+    file: 'packages/gateway/src/catalog/eachServer.ts',
+    find: "    case 'OBO_REJECTED':\n",
+    replace: '',
+  },
+  {
     id: 'mcp.streams.signed-out',
     file: 'api/src/composeMcp.ts',
     find: 'onSignedOut: (principal) => streams.endOf(principal),',

@@ -223,15 +223,33 @@ export const obo: readonly Mutant[] = [
     replace: '[]',
   },
   {
+    id: 'obo.token.claims',
+    file: 'packages/gateway/src/credentials/obo/oboBearer.ts',
+    find: 'via: last.via, claims',
+    replace: 'via: viaOf(principal), claims',
+  },
+  {
     id: 'toolcall.obo.sign-in',
     file: `${toolcall}/callTool.ts`,
-    find: '    if (refused && isBrought(error)) throw refused;\n',
+    find: '    if (needed.refusal) throw needed.refusal;\n',
     replace: '',
   },
   {
     id: 'toolcall.obo.sign-in',
-    file: `${toolcall}/readServer.ts`,
-    find: '  if (refused) return refused;\n',
+    file: `${toolcall}/toldOf.ts`,
+    find: 'return refusal ?? new',
+    replace: 'return new',
+  },
+  {
+    id: 'toolcall.obo.sign-in',
+    file: `${toolcall}/signInNeeded.ts`,
+    find: "own?.detail.via === 'bearer' ? ownTokenRefused(own) : undefined",
+    replace: 'own && ownTokenRefused(own)',
+  },
+  {
+    id: 'toolcall.obo.sign-in',
+    file: `${toolcall}/toldOf.ts`,
+    find: 'if (trail) trail.refused = needed.code;',
     replace: '',
   },
   {

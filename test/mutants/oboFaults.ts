@@ -157,16 +157,11 @@ export const oboFaults: readonly Mutant[] = [
   ),
   mutant(
     'sign-in.nobody',
-    `${gateway}/toolcall/callTool`,
-    'if (refused && isBrought(error)) throw refused;',
-    'if (refused) throw refused;',
+    `${gateway}/toolcall/signInNeeded`,
+    "own?.detail.via === 'bearer' ? ownTokenRefused(own) : undefined",
+    'own && ownTokenRefused(own)',
   ),
-  mutant(
-    'sign-in.nobody',
-    `${gateway}/toolcall/callTool`,
-    'if (refused && isBrought(error)) throw refused;',
-    '',
-  ),
+  mutant('sign-in.nobody', `${gateway}/toolcall/callTool`, 'if (needed.refusal) throw needed.refusal;', ''),
   mutant(
     'sign-in.ended',
     `${obo}/subjectSource`,

@@ -330,7 +330,7 @@ export const toolcall: readonly Mutant[] = [
   {
     id: 'audit.call.outcome',
     file: 'packages/gateway/src/toolcall/callTool.ts',
-    find: "trail.refused = refused?.code ?? 'MCP_AUTHORIZATION_REQUIRED';",
+    find: 'trail.refused = needed.code;',
     replace: '',
   },
   {

@@ -112,4 +112,8 @@ export const mcpDoor = {
     'Streams of a user who is signed out or disabled end at every replica; nobody else’s do.',
   ],
   'mcp.signin.forms': ['done', 'That a user must connect is told in the best form that the client has.'],
+  'mcp.signin.own-token': [
+    'done',
+    'A 401 is about the token that the request brought and about no other; lists go on without what cannot be exchanged.',
+  ],
 } satisfies Record<string, Requirement>;

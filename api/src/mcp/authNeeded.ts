@@ -15,9 +15,10 @@ export interface Needed {
   readonly server: string;
   readonly state: State;
   readonly seal: (state: State) => string;
+  /** What is missing, where that is known. */
+  readonly signIn: Json | undefined;
   /** Of a tool: the result that says so. */
   readonly answer?: Answer;
-  readonly signIn?: Json;
   /** Of what is read: there is no result to say it in. */
   readonly error?: GatewayError;
 }

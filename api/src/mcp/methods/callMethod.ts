@@ -40,7 +40,7 @@ export function createCallMethod(parts: MethodParts): CallMethod {
       answer = await observe({ caller, door: 'mcp', server, what, signal }, () => work(inbound));
     } catch (error) {
       if (error instanceof GatewayError && error.code === 'MCP_AUTHORIZATION_REQUIRED')
-        return authNeeded(parts, asked, { server, state, seal, error });
+        return authNeeded(parts, asked, { server, state, seal, error, signIn: error.signIn });
       throw error;
     }
     const { result } = answer;

@@ -40,7 +40,8 @@ export function taskMethods(parts: MethodParts): Readonly<Record<TaskMethod, Met
     } catch (error) {
       if (error instanceof GatewayError && error.code === 'MCP_AUTHORIZATION_REQUIRED') {
         // Nothing can be asked of a user here: the client is told, as if it could open no page.
-        return authNeeded(parts, { ...asked, capabilities: {} }, { server, state: {}, seal: noState, error });
+        const needed = { server, state: {}, seal: noState, error, signIn: error.signIn };
+        return authNeeded(parts, { ...asked, capabilities: {} }, needed);
       }
       throw error;
     }

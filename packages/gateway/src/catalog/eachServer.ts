@@ -72,6 +72,7 @@ function stateOf(code: ErrorCode): Absence['state'] {
     case 'OPENID_REAUTH_REQUIRED':
     case 'OBO_SUBJECT_TOKEN_MISSING':
     case 'OBO_SUBJECT_TOKEN_EXPIRED':
+    case 'OBO_REJECTED':
     case 'OBO_CONSENT_REQUIRED':
       return 'needs_authorization';
     default:

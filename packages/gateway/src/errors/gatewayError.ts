@@ -23,6 +23,8 @@ export interface GatewayErrorOptions {
   flow?: FlowView;
   /** What has to be there before a block runs. */
   missing?: MissingParts;
+  /** The sign-in that is missing, as `behalf/auth` has it: why, and where it is made up for. */
+  signIn?: Readonly<Record<string, unknown>>;
   /** Where the caller's user has to go first, as a client of MCP understands it (-32042). */
   elicitations?: readonly Readonly<Record<string, unknown>>[];
   /** What the caller's client has to declare first, as a client of MCP understands it (-32021). */
@@ -43,6 +45,7 @@ export class GatewayError extends Error {
   readonly challenge: { readonly claims?: string | undefined } | undefined;
   readonly flow: FlowView | undefined;
   readonly missing: MissingParts | undefined;
+  readonly signIn: Readonly<Record<string, unknown>> | undefined;
   readonly elicitations: readonly Readonly<Record<string, unknown>>[] | undefined;
   readonly requiredCapabilities: Readonly<Record<string, unknown>> | undefined;
 
@@ -59,6 +62,7 @@ export class GatewayError extends Error {
     this.challenge = challenge;
     this.flow = flow;
     this.missing = missing;
+    this.signIn = options.signIn;
     this.elicitations = options.elicitations;
     this.requiredCapabilities = options.requiredCapabilities;
   }

@@ -9,11 +9,11 @@ import type { Question } from './callUpstream.ts';
 import type { Allowed } from './checkAccess.ts';
 import { holderKey, loadTools, type LoadParts, type Obtain } from './loadTools.ts';
 import { placeOf } from './placeOf.ts';
-import { toldOf } from './readServer.ts';
 import { recordAudit, requireRoom, type AuditParts, type Trail } from './recordAudit.ts';
 import { mayRepeat } from './recoverFromRefusal.ts';
 import { notFoundError } from './rpcResult.ts';
 import { taskTold } from './taskTold.ts';
+import { toldOf } from './toldOf.ts';
 
 export interface TaskParts extends AskParts, LoadParts, AuditParts, PolicyParts {}
 
@@ -58,7 +58,7 @@ async function walk(
   const purse = createPurse();
   const obtain: Obtain = (signal = inbound.signal) =>
     prepare(parts, server, { ...inbound, signal }, { purse });
-  await requireOffered(parts, server, task.tool, inbound, obtain);
+  await requireOffered(parts, server, task.tool, inbound, obtain, trail);
   const question: Question = {
     method,
     params: { taskId: task.id, ...(inputResponses && { inputResponses }) },
@@ -74,7 +74,7 @@ async function walk(
     return taskTold(answer, ready, inbound);
   } catch (error) {
     // In the same words as for one that is nobody's.
-    throw notFoundError(error, 'MCP_TASK_NOT_FOUND') ? unknown(error) : toldOf(error, server);
+    throw notFoundError(error, 'MCP_TASK_NOT_FOUND') ? unknown(error) : toldOf(error, server, trail);
   }
 }
 
@@ -85,6 +85,7 @@ async function requireOffered(
   name: string,
   inbound: Inbound,
   obtain: Obtain,
+  trail: Trail,
 ): Promise<void> {
   const { principal } = inbound;
   let tool = parts.catalog.peek(server, holderKey(server, principal))?.find(name);
@@ -92,7 +93,7 @@ async function requireOffered(
     try {
       tool = (await loadTools(parts, server, obtain, inbound, { refresh: 'if-old' })).find(name);
     } catch (error) {
-      throw toldOf(error, server);
+      throw toldOf(error, server, trail);
     }
   }
   const verdict = tool ? toolVerdict(parts.policy(), principal, server, tool) : 'absent';

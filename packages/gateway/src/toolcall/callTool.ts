@@ -16,7 +16,7 @@ import { recordAudit, requireRoom, type AuditParts, type Trail } from './recordA
 import { mayRepeat } from './recoverFromRefusal.ts';
 import { wantsDialogue } from './dialogue.ts';
 import { failedResult } from './rpcResult.ts';
-import { isBrought, ownTokenRefused, reasonToSignIn, signInNeeded } from './signInNeeded.ts';
+import { reasonToSignIn, signInNeeded, signInResult } from './signInNeeded.ts';
 import { toGatewayError } from './toGatewayError.ts';
 import type { ArgumentValidator } from './validateArguments.ts';
 
@@ -69,12 +69,11 @@ export async function walkTo(
     trail.isPrepared = true;
     return await run(walk, presented, tool);
   } catch (error) {
-    const reason = reasonToSignIn(error, server);
-    if (reason === undefined) throw toGatewayError(error, server.name);
-    const refused = ownTokenRefused(error);
-    if (refused && isBrought(error)) throw refused;
-    trail.refused = refused?.code ?? 'MCP_AUTHORIZATION_REQUIRED';
-    return signInNeeded(server, error, reason);
+    const needed = signInNeeded(error, server);
+    if (!needed) throw toGatewayError(error, server.name);
+    trail.refused = needed.code;
+    if (needed.refusal) throw needed.refusal;
+    return signInResult(needed);
   }
 }
 

@@ -4,7 +4,7 @@ import { ask, enter, prepare, type AskParts } from './askServer.ts';
 import type { Inbound } from './call.ts';
 import { mayRepeat } from './recoverFromRefusal.ts';
 import { notFoundError } from './rpcResult.ts';
-import { toldOf } from './readServer.ts';
+import { toldOf } from './toldOf.ts';
 
 /** `completion/complete`, of a prompt's argument or a part of a resource's address. */
 export interface Completing {

@@ -2,7 +2,7 @@ import type { Listed, ListMethod } from '../catalog/listAll.ts';
 import { enter, prepare, type AskParts } from './askServer.ts';
 import type { Inbound } from './call.ts';
 import { listOn, type LoadParts } from './loadTools.ts';
-import { toldOf } from './readServer.ts';
+import { toldOf } from './toldOf.ts';
 
 export type ListParts = AskParts & LoadParts;
 

@@ -6,7 +6,9 @@ import { ReauthNeeded } from '../credentials/reauthNeeded.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { Bearer } from '../upstream/target.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
+import { askTask } from './askTask.ts';
 import { callTool } from './callTool.ts';
+import { completeServer } from './completeServer.ts';
 import { listServer } from './listServer.ts';
 import { listTools } from './listTools.ts';
 import { readServer } from './readServer.ts';
@@ -190,12 +192,41 @@ describe('a sign-in that is needed here', () => {
     const principal = { ...ada, by: { via: 'bearer' } } as const;
     const error = { code: 'OBO_CONSENT_REQUIRED', challenge: { claims: '{"a":1}' } };
     expect(await rejection(rig.call({ principal }))).toMatchObject(error);
-    expect(await rejection(readServer(rig.parts, 'mail', reading, rig.inbound()))).toMatchObject(error);
-    expect(rig.audited).toMatchObject([
-      { outcome: 'refused', code: 'OBO_CONSENT_REQUIRED' },
-      { outcome: 'refused', code: 'OBO_CONSENT_REQUIRED' },
+    for (const refused of await askedOtherwise(rig)) expect(refused).toMatchObject(error);
+    expect(rig.audited.map(({ outcome, code }) => [outcome, code])).toEqual(
+      Array(3).fill(['refused', 'OBO_CONSENT_REQUIRED']),
+    );
+  });
+
+  verifies('toolcall.obo.sign-in', 'is no 401 for anybody else, whatever was asked', async () => {
+    const rig = oboCallRig();
+    rig.token = () => Promise.reject(needed);
+    for (const refused of await askedOtherwise(rig)) {
+      expect(refused).toMatchObject({
+        code: 'MCP_AUTHORIZATION_REQUIRED',
+        challenge: undefined,
+        signIn: { code: 'needs_reauth', reason: 'interaction_required', connectUrl: '/oauth/openid' },
+      });
+    }
+    // Who runs the gateway reads what it was about.
+    expect(rig.audited.map(({ action, code }) => [action, code])).toEqual([
+      ['resource.read', 'OBO_CONSENT_REQUIRED'],
+      ['task.get', 'OBO_CONSENT_REQUIRED'],
     ]);
   });
+
+  /** Everything that is no call of a tool. */
+  async function askedOtherwise(rig: ReturnType<typeof oboCallRig>): Promise<unknown[]> {
+    const { parts } = rig;
+    const ref = { type: 'ref/prompt', name: 'greet' };
+    const task = { id: 't', server: 'mail', serverId: rig.server.id, tool: 'echo' };
+    return [
+      await rejection(readServer(parts, 'mail', reading, rig.inbound())),
+      await rejection(completeServer(parts, 'mail', { ref, argument: {} }, rig.inbound())),
+      await rejection(listServer(parts, 'mail', 'prompts/list', rig.inbound())),
+      await rejection(askTask(parts, { method: 'tasks/get', task }, rig.inbound())),
+    ];
+  }
 
   verifies('toolcall.obo.sign-in', 'a list says so and shows what was known before', async () => {
     const rig = oboCallRig();

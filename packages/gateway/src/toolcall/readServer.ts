@@ -1,13 +1,10 @@
-import { GatewayError } from '../errors/gatewayError.ts';
 import type { Answer, Json } from '../upstream/upstream.ts';
-import type { ServerSnapshot } from '../registry/server.ts';
 import { ask, enter, prepare, type AskParts } from './askServer.ts';
 import type { Inbound } from './call.ts';
 import { recordAudit, requireRoom, type Asked, type AuditParts, type Trail } from './recordAudit.ts';
 import { mayRepeat } from './recoverFromRefusal.ts';
 import { notFoundError } from './rpcResult.ts';
-import { ownTokenRefused, reasonToSignIn } from './signInNeeded.ts';
-import { toGatewayError } from './toGatewayError.ts';
+import { toldOf } from './toldOf.ts';
 
 /** What a server has besides tools, read on the same way as a tool is called. */
 export type Reading =
@@ -51,14 +48,6 @@ async function read(
       mayRepeat(error, server) ? reading : undefined,
     );
   } catch (error) {
-    throw notFoundError(error, denial) ?? toldOf(error, server);
+    throw notFoundError(error, denial) ?? toldOf(error, server, trail);
   }
-}
-
-/** There is no result to put it into here, so the need for a sign-in is an error. */
-export function toldOf(error: unknown, server: ServerSnapshot): unknown {
-  const refused = ownTokenRefused(error);
-  if (refused) return refused;
-  if (reasonToSignIn(error, server)) return new GatewayError('MCP_AUTHORIZATION_REQUIRED');
-  return toGatewayError(error, server.name);
 }

@@ -26,7 +26,7 @@ export interface Asked {
 /** What is learnt on the way. */
 export interface Trail {
   server?: ServerSnapshot;
-  /** Why nothing was asked of the server although the caller gets a result. */
+  /** Why nothing was asked of the server, whatever the caller is told. */
   refused?: string;
   /** Set once there is something to present: what ended before was asked in nobody's name. */
   isPrepared?: boolean;
@@ -51,7 +51,7 @@ export async function recordAudit(
     else if (answer.result['isError'] === true) ended = toolFailed;
     return answer;
   } catch (error) {
-    ended = endedBy(error, inbound);
+    ended = endedBy(error, inbound, trail);
     throw error;
   } finally {
     const { principal, door, id } = inbound;
@@ -95,9 +95,10 @@ const toolFailed: Ended = { outcome: 'failed' };
 /** The caller comes again with the answers: that is an event of its own. */
 const askedBack: Ended = { outcome: 'asked' };
 
-function endedBy(error: unknown, { signal }: Inbound): Ended {
+function endedBy(error: unknown, { signal }: Inbound, { refused }: Trail): Ended {
   // Who left does not know whether it ran; neither do we.
   if (signal.aborted) return { outcome: 'uncertain' };
+  if (refused !== undefined) return { outcome: 'refused', code: refused };
   if (!(error instanceof GatewayError)) return { outcome: 'failed', code: 'INTERNAL' };
   const { code } = error;
   if (code === 'MCP_OUTCOME_UNCERTAIN' || code === 'MCP_TIMEOUT') return { outcome: 'uncertain', code };

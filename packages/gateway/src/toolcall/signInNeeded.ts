@@ -1,10 +1,11 @@
+import type { ErrorCode } from '@behalf/contracts';
 import type { SignInReason } from '../credentials/credentials.ts';
 import { ReauthNeeded } from '../credentials/reauthNeeded.ts';
 import { SignInRequired } from '../credentials/signInRequired.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { couldSignIn } from '../registry/couldSignIn.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
-import type { Answer } from '../upstream/upstream.ts';
+import type { Answer, Json } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 
 /** Where a browser signs in here. What the next sign-in has to prove is known to the page, not to its address. */
@@ -22,45 +23,55 @@ export function reasonToSignIn(error: unknown, server: ServerSnapshot): SignInRe
   return refused && couldSignIn(server) ? 'absent' : undefined;
 }
 
-/** Who came with a token that cannot be exchanged brings another: what is refused is the caller's own, so it is a 401. */
-export function ownTokenRefused(error: unknown): GatewayError | undefined {
-  if (!(error instanceof ReauthNeeded)) return undefined;
+/** What comes of it that a user must sign in, whatever was asked of the server. */
+export interface SignInNeeded {
+  /** Why, as it is written down. */
+  readonly code: ErrorCode;
+  /** The 401 for whoever brought the token that does not do; absent for everybody else. */
+  readonly refusal: GatewayError | undefined;
+  readonly text: string;
+  /** `_meta["behalf/auth"]`, of a result or of an error. */
+  readonly auth: Json;
+}
+
+/**
+ * Decided here for calls, reads, lists and tasks alike. A 401 of ours is about the token that the request brought, and about
+ * no other: of a sign-in here, or at the server, another request with another token changes nothing.
+ */
+export function signInNeeded(error: unknown, server: ServerSnapshot): SignInNeeded | undefined {
+  const reason = reasonToSignIn(error, server);
+  if (reason === undefined) return undefined;
+  const own = error instanceof ReauthNeeded ? error : undefined;
+  const { credentialId, scopes } = error instanceof SignInRequired ? error.detail : {};
+  const title = server.settings.title ?? server.name;
+  return {
+    code: own?.detail.code ?? 'MCP_AUTHORIZATION_REQUIRED',
+    refusal: own?.detail.via === 'bearer' ? ownTokenRefused(own) : undefined,
+    text: own
+      ? `The server "${title}" is called with a token of your own sign-in, and you need to sign in again for that. Do not retry: ask the user to sign in first.`
+      : `The server "${title}" needs you to sign in before its tools can be used. Do not retry: ask the user to connect it first.`,
+    auth: {
+      code: 'needs_reauth',
+      server: server.name,
+      ...(credentialId !== undefined && { credentialId }),
+      reason,
+      connectUrl: own ? OWN_SIGN_IN : connectPage(server),
+      ...(scopes !== undefined && { scopes }),
+      retryable: false,
+    },
+  };
+}
+
+/** Who came with a token that cannot be exchanged brings another: what is refused is the caller's own. */
+function ownTokenRefused(error: ReauthNeeded): GatewayError {
   const { code, claims } = error.detail;
   return new GatewayError(code, { challenge: { claims }, cause: error });
 }
 
-/** Whether the token that does not do is one that the request brought: of a sign-in here, another request changes nothing. */
-export function isBrought(error: unknown): boolean {
-  return error instanceof ReauthNeeded && error.detail.via === 'bearer';
-}
-
-/**
- * A sign-in that is needed is a result of the tool, at every door: a chat shows it to its user, and a model reads that
- * repeating the call is pointless. A 401 of ours would be about our own token.
- */
-export function signInNeeded(server: ServerSnapshot, error: unknown, reason: SignInReason): Answer {
-  const title = server.settings.title ?? server.name;
-  const own = error instanceof ReauthNeeded;
-  const { credentialId, scopes } = error instanceof SignInRequired ? error.detail : {};
-  const text = own
-    ? `The server "${title}" is called with a token of your own sign-in, and you need to sign in again for that. Do not retry: ask the user to sign in first.`
-    : `The server "${title}" needs you to sign in before its tools can be used. Do not retry: ask the user to connect it first.`;
+/** Of a tool it is a result, at every door: a chat shows it to its user, and a model reads that repeating is pointless. */
+export function signInResult({ text, auth }: SignInNeeded): Answer {
   return {
-    result: {
-      content: [{ type: 'text', text }],
-      isError: true,
-      _meta: {
-        'behalf/auth': {
-          code: 'needs_reauth',
-          server: server.name,
-          ...(credentialId !== undefined && { credentialId }),
-          reason,
-          connectUrl: own ? OWN_SIGN_IN : connectPage(server),
-          ...(scopes !== undefined && { scopes }),
-          retryable: false,
-        },
-      },
-    },
+    result: { content: [{ type: 'text', text }], isError: true, _meta: { 'behalf/auth': auth } },
     json: undefined,
   };
 }

@@ -16,7 +16,7 @@ import { holderKey } from './loadTools.ts';
 import type { Ready } from './obtainCredential.ts';
 import { bearerOf } from './recoverFromRefusal.ts';
 import { notFoundError } from './rpcResult.ts';
-import { toldOf } from './readServer.ts';
+import { toldOf } from './toldOf.ts';
 
 export interface WatchParts extends AskParts {
   readonly catalog: Pick<Catalog, 'onListChanged'>;

@@ -285,6 +285,19 @@ describe('a token that the server refused', () => {
     expect(asked.claims).toEqual([['["default","ada"]', '{"b":1}']]);
   });
 
+  verifies('obo.token.claims', 'whose token lacks it is who was exchanged for, not who came', async () => {
+    // A token was brought, and it is the sign-in’s that is exchanged: another one to bring changes nothing.
+    for (const via of ['session', 'bearer'] as const) {
+      const rig = oboRig();
+      rig.subject = aSubject({ via });
+      const bearer = rig.bearer({ ...ada, by: { via: 'bearer' } });
+      await bearer.token();
+      await bearer.renew(claimsChallenge({ access_token: { a: 1 } }));
+      const refused = bearer.renew(claimsChallenge({ access_token: { a: 2 } }));
+      await expect(refused).rejects.toMatchObject({ detail: { via } });
+    }
+  });
+
   verifies('obo.token.claims', 'what is no wish about the access token goes nowhere', async () => {
     const others = ['"x"', '{"id_token":{"a":1}}'].map((text) => Buffer.from(text).toString('base64'));
     for (const claims of ['%%%', 'W10=', ...others, 'A'.repeat(5_000)]) {

@@ -40,7 +40,7 @@ export function createOboBearer(parts: OboBearerParts, of: OboBearerFor): Bearer
   const { trust, targets, subjects, exchanger, claimsAsked } = parts;
   const { server, principal, wanted, purse } = of;
   const owner = principalKey(principal);
-  let presented: { readonly key: string; readonly token: string } | undefined;
+  let presented: { readonly key: string; readonly token: string; readonly via: Subject['via'] } | undefined;
   /** A refused one and the one in its place. */
   let before: string | undefined;
 
@@ -123,7 +123,7 @@ export function createOboBearer(parts: OboBearerParts, of: OboBearerFor): Bearer
     const key = keyFor(subject, requireProvider());
     const kept = exchanger.peek(key);
     if (!kept) return undefined;
-    presented = { key, token: kept.token };
+    presented = { key, token: kept.token, via: subject.via };
     return kept.token;
   }
 
@@ -139,7 +139,7 @@ export function createOboBearer(parts: OboBearerParts, of: OboBearerFor): Bearer
       // While the provider was asked, who decides about this server may have lost the right, and the caller may have left.
       await requireTrust();
       await ownToken();
-      presented = { key: job.key, token: exchanged.token.token };
+      presented = { key: job.key, token: exchanged.token.token, via: subject.via };
       return presented.token;
     } catch (error) {
       if (error instanceof ExchangeFault) {
@@ -196,7 +196,7 @@ export function createOboBearer(parts: OboBearerParts, of: OboBearerFor): Bearer
         if (claims === undefined) return false;
         await keepClaims(claims);
         const code = 'OBO_CONSENT_REQUIRED';
-        throw new ReauthNeeded('interaction_required', { code, via: viaOf(principal), claims });
+        throw new ReauthNeeded('interaction_required', { code, via: last.via, claims });
       }
       if (purse.requests >= MOST_REQUESTS) return false;
       purse.renewed = true;

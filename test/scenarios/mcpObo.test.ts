@@ -1,0 +1,89 @@
+import { verifies } from '@behalf/testkit';
+import { afterAll, beforeAll, beforeEach, describe, expect } from '@jest/globals';
+import { clientWith, legacyClient, modernRequest, type WireClient } from './mcpClient.ts';
+import { startFaultScene, type FaultScene } from './oboFaultsScene.ts';
+import { createPeople } from './people.ts';
+
+const reads = [
+  ['resources/read', { uri: 'x:1' }],
+  ['prompts/get', { name: 'greet' }],
+  ['completion/complete', { ref: { type: 'ref/prompt', name: 'greet' }, argument: { name: 'a', value: '' } }],
+] as const;
+const lists = ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'] as const;
+
+describe('whose token is meant by a 401 of the MCP endpoint', () => {
+  let scene: FaultScene;
+  beforeAll(async () => {
+    scene = await startFaultScene('jwt-bearer');
+  }, 60_000);
+  beforeEach(() => scene.calm());
+  afterAll(() => scene.close());
+
+  /** A key that is good, of somebody who has no sign-in that could be exchanged. */
+  async function keyHolder(name: string): Promise<WireClient> {
+    const [person] = await createPeople(scene, [name]);
+    const made = await person!.post('/api/user/keys', { name: 'client', scopes: ['mcp', 'obo'] });
+    const { key } = (await made.json()) as { key: string };
+    return clientWith(key, scene.url, '/mcp/mail');
+  }
+
+  verifies('mcp.signin.own-token', 'a key that is good is never answered with 401', async () => {
+    const client = await keyHolder('Kay');
+    const legacy = await legacyClient(client);
+    const result = (await modernRequest(client, 'tools/call', { name: 'whoami' })).answer.result;
+    expect(result).toMatchObject({ isError: true, _meta: { 'behalf/auth': { reason: 'absent' } } });
+    for (const [method, params] of reads) {
+      for (const { status, answer } of [
+        await modernRequest(client, method, params),
+        await legacy.request(method, params),
+      ]) {
+        expect([method, status, answer.error?.code]).toEqual([method, 200, -31_424]);
+        expect(answer.error?.data).toMatchObject({
+          code: 'MCP_AUTHORIZATION_REQUIRED',
+          'behalf/auth': { code: 'needs_reauth', server: 'mail', reason: 'absent', retryable: false },
+        });
+        const { connectUrl } = answer.error?.data?.['behalf/auth'] as { connectUrl: string };
+        // Not at the server: the sign-in that is missing is the one here.
+        expect(new URL(connectUrl).pathname).toBe('/oauth/openid');
+      }
+    }
+    expect(scene.mail.credentials.all()).toEqual([]);
+  });
+
+  verifies('mcp.signin.own-token', 'lists go on without', async () => {
+    const { id, token } = scene.stranger();
+    scene.dismiss(id);
+    for (const client of [await keyHolder('Lou'), clientWith(token, scene.url, '/mcp/mail')]) {
+      const legacy = await legacyClient(client);
+      for (const method of lists) {
+        for (const { status, answer } of [
+          await modernRequest(client, method),
+          await legacy.request(method),
+        ]) {
+          expect([method, status]).toEqual([method, 200]);
+          expect(answer.result?.['_meta']).toMatchObject({
+            'behalf/servers': [{ server: 'mail', state: 'needs_authorization' }],
+          });
+        }
+      }
+    }
+    expect(scene.mail.credentials.all()).toEqual([]);
+  });
+
+  verifies('mcp.signin.own-token', 'a token that was brought and cannot be exchanged is', async () => {
+    const { id, token } = scene.stranger();
+    scene.dismiss(id);
+    const client = clientWith(token, scene.url, '/mcp/mail');
+    for (const [method, params] of [['tools/call', { name: 'whoami' }], ...reads] as const) {
+      const { status } = await modernRequest(client, method, params);
+      expect([method, status]).toEqual([method, 401]);
+    }
+    const legacy = await legacyClient(client);
+    for (const [method, params] of reads) {
+      const answer = await legacy.post({ jsonrpc: '2.0', id: 1, method, params });
+      expect([method, answer.status]).toEqual([method, 401]);
+      expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer .*error="invalid_token"/);
+    }
+    expect(scene.mail.credentials.all()).toEqual([]);
+  });
+});
