@@ -16,6 +16,18 @@ const routes = 'packages/gateway/src/toolcall/routeEndpoint.ts';
 
 export const mcpDoor: readonly Mutant[] = [
   {
+    id: 'mcp.signin.forms',
+    file: 'packages/gateway/src/toolcall/unlisted.ts',
+    find: "if (absence.state === 'needs_authorization') return routed;",
+    replace: 'if (absence === undefined) return routed;',
+  },
+  {
+    id: 'mcp.signin.forms',
+    file: 'api/src/mcp/authNeeded.ts',
+    find: ' && DIALOGUES.has(method)',
+    replace: '',
+  },
+  {
     id: 'mcp.signin.own-token',
     file: 'packages/gateway/src/toolcall/signInNeeded.ts',
     find: "own?.detail.via === 'bearer' ? ownTokenRefused(own) : undefined",

@@ -109,9 +109,9 @@ export const tasks: readonly Mutant[] = [
   { id: 'tasks.credential', file: credentials, find: '      label: own.key.label,\n', replace: '' },
   {
     id: 'tasks.credential',
-    file: methods,
-    find: '{ ...asked, capabilities: {} }',
-    replace: 'asked',
+    file: 'api/src/mcp/authNeeded.ts',
+    find: ' && DIALOGUES.has(method)',
+    replace: '',
   },
   {
     id: 'tasks.questions',

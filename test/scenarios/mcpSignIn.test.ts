@@ -1,9 +1,10 @@
 import { verifies } from '@behalf/testkit';
 import { describe, expect } from '@jest/globals';
+import { settingsWith } from './endpointScene.ts';
 import { legacyClient, modernRequest, wireClient } from './mcpClient.ts';
 import type { Person } from './people.ts';
 import { createScene } from './scene.ts';
-import { http, yamlWith } from './serverYaml.ts';
+import { http } from './serverYaml.ts';
 
 const url = { elicitation: { url: {} } };
 
@@ -12,10 +13,11 @@ describe('a server that its user must connect first', () => {
 
   async function begin() {
     const upstream = await scene.serve({ era: 'legacy', tools: [{ name: 'echo' }] });
-    const [ada, bob] = (await scene.begin(yamlWith({ signed: http(upstream.url, { requiresOAuth: true }) }), [
-      'Ada',
-      'Bob',
-    ])) as [Person, Person];
+    const servers = { signed: http(upstream.url, { requiresOAuth: true }) };
+    const [ada, bob] = (await scene.begin(
+      settingsWith(servers, { names: 'priority', priority: ['signed'] }),
+      ['Ada', 'Bob'],
+    )) as [Person, Person];
     const page = new URL('/servers/signed', scene.gateway.url).pathname;
     return { ada, bob, page, upstream, client: await wireClient(ada, scene.gateway.url) };
   }
@@ -76,14 +78,46 @@ describe('a server that its user must connect first', () => {
     }
   });
 
+  /** What has no result that could fail: at the server's own endpoint, and at that of all under every name. */
+  const completing = (name: string) => ({
+    ref: { type: 'ref/prompt', name },
+    argument: { name: 'who', value: 'A' },
+  });
+  const reads = [
+    ['/mcp/signed', 'resources/read', { uri: 'x:1' }],
+    ['/mcp/signed', 'prompts/get', { name: 'greet' }],
+    ['/mcp/signed', 'completion/complete', completing('greet')],
+    ['/mcp', 'resources/read', { uri: 'behalf:signed/x:1' }],
+    ['/mcp', 'prompts/get', { name: 'signed__greet' }],
+    ['/mcp', 'prompts/get', { name: 'greet' }],
+    ['/mcp', 'completion/complete', completing('signed__greet')],
+  ] as const;
+
+  verifies('mcp.signin.forms', 'also for what is read, and for names of all servers', async () => {
+    const { ada, page } = await begin();
+    for (const [path, method, params] of reads) {
+      const client = await wireClient(ada, scene.gateway.url, path);
+      const legacy = await legacyClient(client, { capabilities: url });
+      const { answer } = await legacy.request(method, params);
+      expect([path, method, answer.error?.code]).toEqual([path, method, -32042]);
+      const modern = await modernRequest(client, method, params, { capabilities: url });
+      if (method === 'completion/complete') {
+        // Not for this one: the protocol has no questions for who completes.
+        expect(modern.answer.error?.data).toMatchObject({ 'behalf/auth': { server: 'signed' } });
+        continue;
+      }
+      const { inputRequests, resultType } = modern.answer.result ?? {};
+      const { connect } = inputRequests as { connect: { params: { url: string } } };
+      expect([path, method, resultType]).toEqual([path, method, 'input_required']);
+      expect(new URL(connect.params.url).pathname).toBe(page);
+    }
+  });
+
   verifies('mcp.signin.forms', 'an error with the link where there is no result to fail', async () => {
     const { ada, page } = await begin();
-    const one = await wireClient(ada, scene.gateway.url, '/mcp/signed');
-    for (const [method, params] of [
-      ['resources/read', { uri: 'x:1' }],
-      ['prompts/get', { name: 'greet' }],
-    ] as const) {
-      const { status, answer } = await modernRequest(one, method, params);
+    for (const [path, method, params] of reads) {
+      const client = await wireClient(ada, scene.gateway.url, path);
+      const { status, answer } = await modernRequest(client, method, params);
       expect([method, status, answer.error?.data?.['code']]).toEqual([
         method,
         200,

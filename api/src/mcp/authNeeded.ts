@@ -1,4 +1,4 @@
-import { connectPage, type Answer, type GatewayError, type Json } from '@behalf/gateway';
+import { connectPage, DIALOGUES, type Answer, type GatewayError, type Json } from '@behalf/gateway';
 import { faultOf, RpcFault, rpcCode } from './rpcFault.ts';
 import type { Asked } from './asked.ts';
 import { isObject } from './message.ts';
@@ -31,15 +31,14 @@ export function signInOf({ _meta }: Json): Json | undefined {
 
 /**
  * That the user must connect a server first, in the best form that their client has: a page to open and then the same
- * call again, an error that names the page, or a failed result with the link in it. The page is ours, holds no secret and
- * works for nobody else.
+ * call again, an error that names the page, or a failed result with the link in it. The page is ours and holds no secret.
  */
 export function authNeeded(
   { results, base }: Pick<MethodParts, 'results' | 'base'>,
   asked: Asked,
   { server, state, seal, answer, signIn, error }: Needed,
 ): string {
-  const { era, version, capabilities, id } = asked;
+  const { era, version, capabilities, id, method } = asked;
   const path =
     typeof signIn?.['connectUrl'] === 'string' ? signIn['connectUrl'] : connectPage({ name: server });
   const url = new URL(path, base()).href;
@@ -47,7 +46,7 @@ export function authNeeded(
   const data: Json = { ...signIn, code: signIn?.['code'] ?? 'needs_reauth', server, connectUrl: url };
   const opensPages = isObject(capabilities['elicitation']) && isObject(capabilities['elicitation']['url']);
   const times = (state.asked ?? 0) + 1;
-  if (opensPages && era === 'modern' && times <= MOST_ASKED) {
+  if (opensPages && era === 'modern' && DIALOGUES.has(method) && times <= MOST_ASKED) {
     // The modern era has no names for pages.
     const params = { mode: 'url', url, message };
     return results.inputRequired({

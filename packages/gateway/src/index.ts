@@ -238,6 +238,7 @@ export type { Door, Inbound, InboundPeer, RequestFields, TraceContext } from './
 export { callTool, type CallParts, type ToolCall } from './toolcall/callTool.ts';
 export type { AccessParts, Allowed } from './toolcall/checkAccess.ts';
 export { completeServer, type Completing } from './toolcall/completeServer.ts';
+export { DIALOGUES } from './toolcall/dialogue.ts';
 export {
   endpointServers,
   type Endpoint,

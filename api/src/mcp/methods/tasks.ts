@@ -39,9 +39,7 @@ export function taskMethods(parts: MethodParts): Readonly<Record<TaskMethod, Met
       return results.own('modern', 'taskId' in result ? { ...result, taskId } : result);
     } catch (error) {
       if (error instanceof GatewayError && error.code === 'MCP_AUTHORIZATION_REQUIRED') {
-        // Nothing can be asked of a user here: the client is told, as if it could open no page.
-        const needed = { server, state: {}, seal: noState, error, signIn: error.signIn };
-        return authNeeded(parts, { ...asked, capabilities: {} }, needed);
+        return authNeeded(parts, asked, { server, state: {}, seal: noState, error, signIn: error.signIn });
       }
       throw error;
     }

@@ -10,6 +10,7 @@ import { loadItems } from './listEndpoint.ts';
 import { holderKey, loadTools } from './loadTools.ts';
 import { resolveServer } from './resolveServer.ts';
 import { routeOwnPrompt, routeOwnTool } from './routeOwnName.ts';
+import { unlisted } from './unlisted.ts';
 
 /** What a name at an endpoint means: a server, and what that server itself calls it. */
 export interface Routed {
@@ -117,7 +118,7 @@ export async function routePrompt(
   const servers = candidates(parts, inbound, publicName, 'MCP_PROMPT_NOT_FOUND');
   for (const fresh of [false, true]) {
     for (const [server, listed] of await loadItems(parts, inbound, servers, 'prompts/list', { fresh })) {
-      if ('absence' in listed) throw listed.cause;
+      if ('absence' in listed) return unlisted(listed, { server: server.name, name: publicName });
       const key = keyAt(parts, inbound.principal, endpoint, server);
       if (key === undefined) continue;
       const all = () => listed.items.flatMap(({ name }) => (typeof name === 'string' ? [name] : []));

@@ -11,6 +11,7 @@ import { holderKey, loadTools } from './loadTools.ts';
 import { standsAlone } from './ownNames.ts';
 import { resolveServer } from './resolveServer.ts';
 import type { Routed, RoutedTool } from './routeEndpoint.ts';
+import { unlisted } from './unlisted.ts';
 
 type Denial = 'MCP_TOOL_NOT_FOUND' | 'MCP_PROMPT_NOT_FOUND';
 
@@ -96,10 +97,14 @@ export async function routeOwnPrompt(
       const [loaded] = await loadItems(parts, inbound, [server], 'prompts/list', { fresh });
       if (!loaded) break;
       const [, listed] = loaded;
-      if ('absence' in listed) throw listed.cause;
+      const alone = standsAlone(naming, 'prompts', name, publicName);
+      if ('absence' in listed) {
+        // For a name that is another's nobody is sent to sign in.
+        if (!alone) throw listed.cause;
+        return unlisted(listed, { server: name, name: publicName });
+      }
       const known = knownPrompts(listed);
-      if (known.names.includes(publicName) && standsAlone(naming, 'prompts', name, publicName))
-        return { server: name, name: publicName };
+      if (alone && known.names.includes(publicName)) return { server: name, name: publicName };
       if (!known.complete) break;
     }
   }
