@@ -16,6 +16,18 @@ const routes = 'packages/gateway/src/toolcall/routeEndpoint.ts';
 
 export const mcpDoor: readonly Mutant[] = [
   {
+    id: 'mcp.errors.own-hop',
+    file: 'api/src/mcp/rpcFault.ts',
+    find: "if (code === 'MCP_FORM_REFUSED') return rpcCode.internal;",
+    replace: "if (code === 'MCP_FORM_REFUSED') return rpcCode.headerMismatch;",
+  },
+  {
+    id: 'mcp.errors.method',
+    file: 'api/src/mcp/serveRequest.ts',
+    find: " && endpoint.kind === 'one'",
+    replace: '',
+  },
+  {
     id: 'mcp.signin.forms',
     file: 'packages/gateway/src/toolcall/unlisted.ts',
     find: "if (absence.state === 'needs_authorization') return routed;",

@@ -111,6 +111,14 @@ export const mcpDoor = {
     'done',
     'Streams of a user who is signed out or disabled end at every replica; nobody else’s do.',
   ],
+  'mcp.errors.method': [
+    'done',
+    'A method that the one server of an endpoint does not know is told as one that the endpoint does not have.',
+  ],
+  'mcp.errors.own-hop': [
+    'done',
+    'A server that refuses the form of a request refuses ours: its client is told of an error inside, and nothing of the number.',
+  ],
   'mcp.signin.forms': ['done', 'That a user must connect is told in the best form that the client has.'],
   'mcp.signin.own-token': [
     'done',

@@ -56,6 +56,8 @@ export function faultOf(error: GatewayError, era: Era, { uri }: Json = {}): RpcF
 
 function specified(code: GatewayError['code'], era: Era): number | undefined {
   if (code === 'MCP_PROMPT_NOT_FOUND' || code === 'MCP_TASK_NOT_FOUND') return rpcCode.invalidParams;
+  // A fault between the server and us, which the protocol has no other number for towards a client.
+  if (code === 'MCP_FORM_REFUSED') return rpcCode.internal;
   // Told to those alone who can be sent to an address, which is of the legacy era.
   if (code === 'MCP_URL_ELICITATION_REQUIRED') return rpcCode.urlElicitation;
   if (code !== 'MCP_RESOURCE_NOT_FOUND') return undefined;

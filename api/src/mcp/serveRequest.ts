@@ -50,11 +50,17 @@ function notFoundStatus(era: Asked['era']): { status: number } {
 
 export function toFault(
   error: unknown,
-  { era, params }: Pick<Asked, 'era' | 'params'>,
+  { era, params, endpoint }: Pick<Asked, 'era' | 'params' | 'endpoint'>,
   problemOf: ServeParts['problemOf'],
 ): RpcFault {
   if (error instanceof RpcFault) return error;
-  if (error instanceof GatewayError) return faultOf(error, era, params);
+  if (error instanceof GatewayError) {
+    const { code, detail } = error;
+    // An endpoint of one server has the methods of that server. The one of all has them all.
+    if (code === 'MCP_METHOD_NOT_FOUND' && endpoint.kind === 'one')
+      return new RpcFault(rpcCode.methodNotFound, detail, { data: { code }, ...notFoundStatus(era) });
+    return faultOf(error, era, params);
+  }
   const { code, detail } = problemOf(error).problem;
   return faultOf(new GatewayError(code, { detail }), era);
 }

@@ -298,6 +298,16 @@ export const errorKinds = {
     action: 'Check the credential.',
   },
   MCP_UNREACHABLE: { status: 502, title: 'The server cannot be reached', action: 'Try again later.' },
+  MCP_METHOD_NOT_FOUND: {
+    status: 404,
+    title: 'The server does not know this kind of request',
+    action: 'Use what it lists.',
+  },
+  MCP_FORM_REFUSED: {
+    status: 502,
+    title: 'The server does not take requests in the form that the gateway sends them',
+    action: 'Ask the operator to check its address and era.',
+  },
   MCP_PROTOCOL_ERROR: {
     status: 502,
     title: 'The server does not speak MCP as it should',

@@ -73,8 +73,10 @@ async function walk(
     );
     return taskTold(answer, ready, inbound);
   } catch (error) {
+    const missing = notFoundError(error, 'MCP_TASK_NOT_FOUND');
     // In the same words as for one that is nobody's.
-    throw notFoundError(error, 'MCP_TASK_NOT_FOUND') ? unknown(error) : toldOf(error, server, trail);
+    if (missing?.code === 'MCP_TASK_NOT_FOUND') throw unknown(error);
+    throw missing ?? toldOf(error, server, trail);
   }
 }
 

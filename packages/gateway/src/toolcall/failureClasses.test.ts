@@ -19,7 +19,7 @@ const told: Record<Exclude<UpstreamReason, 'rpc_error'>, [code: string, status: 
   redirected: ['MCP_PROTOCOL_ERROR', 502],
   bad_request: ['MCP_PROTOCOL_ERROR', 502],
   input_required: ['MCP_DIALOGUE_UNSUPPORTED', 422],
-  header_mismatch: ['MCP_PROTOCOL_ERROR', 502],
+  header_mismatch: ['MCP_FORM_REFUSED', 502],
   task: ['MCP_PROTOCOL_ERROR', 502],
   timeout: ['MCP_TIMEOUT', 504],
   stream_broken: ['MCP_OUTCOME_UNCERTAIN', 502],
@@ -171,6 +171,8 @@ describe('what a caller is told of a failed call', () => {
       for (const [code, reading, expected] of [
         [-32_602, prompt, 'MCP_PROMPT_NOT_FOUND'],
         [-32_002, resource, 'MCP_RESOURCE_NOT_FOUND'],
+        [-32_601, prompt, 'MCP_METHOD_NOT_FOUND'],
+        [-32_601, resource, 'MCP_METHOD_NOT_FOUND'],
         [-32_603, resource, 'MCP_PROTOCOL_ERROR'],
       ] as const) {
         const rig = failing('rpc_error', { rpc: { code, message: planted } });

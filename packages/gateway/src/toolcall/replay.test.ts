@@ -192,7 +192,7 @@ describe('when a call is sent again', () => {
   verifies('toolcall.header-mismatch', 'a second mismatch is an error', async () => {
     const rig = failing(['header_mismatch', 'header_mismatch', 'header_mismatch']);
     expect(await rejection(callTool(rig.parts, call, rig.inbound()))).toMatchObject({
-      code: 'MCP_PROTOCOL_ERROR',
+      code: 'MCP_FORM_REFUSED',
     });
     expect([rig.lists().length, rig.calls().length]).toEqual([2, 2]);
   });

@@ -27,13 +27,18 @@ export function failedResult(error: unknown, ready: Ready): Answer | undefined {
   };
 }
 
+const METHOD_NOT_FOUND = -32_601;
 const INVALID_PARAMS = -32_602;
 const RESOURCE_NOT_FOUND = -32_002;
 
-/** The same for what is read rather than run: there it means that the server does not have it. */
+/**
+ * The same for what is read rather than run: there it means that the server does not have it, or nothing of its kind. A
+ * tool that was listed is of a server that knows calls.
+ */
 export function notFoundError(error: unknown, code: ErrorCode): GatewayError | undefined {
   if (!(error instanceof UpstreamError) || error.reason !== 'rpc_error') return undefined;
   const number = error.detail.rpc?.code;
+  if (number === METHOD_NOT_FOUND) return new GatewayError('MCP_METHOD_NOT_FOUND', { cause: error });
   return number === INVALID_PARAMS || number === RESOURCE_NOT_FOUND
     ? new GatewayError(code, {
         detail: 'The server does not have it, or the arguments do not fit. Check both.',

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '@behalf/contracts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { wantsDialogue } from './dialogue.ts';
 import { UpstreamError, type UpstreamErrorDetail } from '../upstream/upstreamError.ts';
@@ -8,12 +9,19 @@ export function toGatewayError(error: unknown, server: string): unknown {
   const { retryAfterMs } = error.detail;
   const reason = wantsDialogue(error) ? 'input_required' : error.reason;
   const detail = explanations[reason]?.(server, error.detail);
-  return new GatewayError(reason === 'input_required' ? 'MCP_DIALOGUE_UNSUPPORTED' : error.code, {
+  return new GatewayError(codes[reason] ?? error.code, {
     ...(detail !== undefined && { detail }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     cause: error,
   });
 }
+
+/** Where a caller is told something else than whoever looks at the server. */
+const codes: Partial<Record<UpstreamError['reason'], ErrorCode>> = {
+  input_required: 'MCP_DIALOGUE_UNSUPPORTED',
+  // Between the server and us: whoever called can put nothing right.
+  header_mismatch: 'MCP_FORM_REFUSED',
+};
 
 type Explain = (server: string, detail: UpstreamErrorDetail) => string;
 
