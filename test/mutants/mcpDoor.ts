@@ -16,6 +16,30 @@ const routes = 'packages/gateway/src/toolcall/routeEndpoint.ts';
 
 export const mcpDoor: readonly Mutant[] = [
   {
+    id: 'mcp.params.absent',
+    file: 'api/src/mcp/paramHeaders.ts',
+    find: 'if (headers[name] !== undefined) throw',
+    replace: 'if (headers[name] === name) throw',
+  },
+  {
+    id: 'mcp.params.passed',
+    file: 'api/src/mcp/paramHeaders.ts',
+    find: '!VALUE.test(value)',
+    replace: "value === ''",
+  },
+  {
+    id: 'mcp.params.passed',
+    file: 'packages/gateway/src/toolcall/callUpstream.ts',
+    find: "const goesOn = passed && upstream.claims.era === 'modern';",
+    replace: 'const goesOn = passed;',
+  },
+  {
+    id: 'mcp.modern.envelope',
+    file: 'api/src/mcp/era.ts',
+    find: '!isLogLevel(logLevel)',
+    replace: "typeof logLevel !== 'string'",
+  },
+  {
     id: 'mcp.errors.own-hop',
     file: 'api/src/mcp/rpcFault.ts',
     find: "if (code === 'MCP_FORM_REFUSED') return rpcCode.internal;",
@@ -221,7 +245,7 @@ export const mcpDoor: readonly Mutant[] = [
   },
   {
     id: 'mcp.modern.headers',
-    file: 'api/src/mcp/methods/tools.ts',
+    file: 'api/src/mcp/paramHeaders.ts',
     find: 'if (given !== value && !sameNumber(given, value)) throw mismatch(',
     replace: 'if (value === undefined) throw mismatch(',
   },

@@ -56,6 +56,11 @@ export const mcpDoor = {
     'What a request must say of itself is asked for, with the error of the standard.',
   ],
   'mcp.modern.headers': ['done', 'Headers that disagree with the body are refused; the body alone decides.'],
+  'mcp.params.absent': ['done', 'A header that repeats an argument which is not there is refused.'],
+  'mcp.params.passed': [
+    'done',
+    'Headers of that kind which a tool does not know go on to modern servers; no other header of a client does.',
+  ],
   'mcp.modern.method': ['done', 'A method that is not there is 404, and no session is ever made.'],
   'mcp.modern.leaving': ['done', 'A client that leaves has cancelled.'],
   'mcp.modern.input': ['done', 'What a modern server asks goes to a modern client, and the answers back.'],

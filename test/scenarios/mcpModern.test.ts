@@ -106,6 +106,11 @@ describe('the MCP endpoint, for clients without a session', () => {
     expect(await post({ _meta: modernMeta({}, { [`${META}protocolVersion`]: 5 }) })).toMatchObject([
       400, -32602,
     ]);
+    for (const level of ['loud', '', 5, null]) {
+      const odd = modernMeta({}, { [`${META}logLevel`]: level });
+      expect([level, await post({ _meta: odd })]).toMatchObject([level, [400, -32602]]);
+    }
+    expect(await post({ _meta: modernMeta({}, { [`${META}logLevel`]: 'notice' }) })).toMatchObject([200]);
     const future = modernMeta({}, { [`${META}protocolVersion`]: '2031-01-01' });
     expect(await post({ _meta: future }, '2031-01-01')).toMatchObject([
       400,
@@ -188,6 +193,15 @@ describe('the MCP endpoint, for clients without a session', () => {
       modernHeaders('notifications/odd', {}),
     );
     expect([noted.status, await noted.text()]).toEqual([202, '']);
+    // Which headers they have, the revision does not say: none is asked for, and what is there has to be right.
+    for (const [headers, status] of [
+      [{}, 202],
+      [{ 'mcp-method': 'notifications/other' }, 400],
+    ] as const) {
+      const version = { 'mcp-protocol-version': '2026-07-28' };
+      const body = { jsonrpc: '2.0', method: 'notifications/odd' };
+      expect((await client.post(body, { ...version, ...headers })).status).toBe(status);
+    }
   });
 
   verifies('mcp.modern.leaving', 'the server is told', async () => {

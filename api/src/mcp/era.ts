@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Json } from '@behalf/gateway';
 import { decodeHeaderValue } from './headerValue.ts';
+import { isLogLevel } from './logLevels.ts';
 import { isObject, type RpcNotification, type RpcRequest } from './message.ts';
 import { RpcFault, rpcCode } from './rpcFault.ts';
 import { isModernVersion, metaKey, MODERN_VERSION } from './versions.ts';
@@ -48,7 +49,10 @@ export function readEra(
   checkMirrored(headers, message);
   const { [metaKey.capabilities]: capabilities, [metaKey.logLevel]: logLevel } = meta;
   if (!isObject(capabilities)) throw invalidEnvelope(`${metaKey.capabilities} must be an object`);
-  return { capabilities, logLevel: typeof logLevel === 'string' ? logLevel : undefined };
+  // One that nobody knows would stand below all others: its client would hear everything.
+  if (logLevel !== undefined && !isLogLevel(logLevel))
+    throw invalidEnvelope(`${metaKey.logLevel} is no level`);
+  return { capabilities, logLevel };
 }
 
 const noClaim: ModernClaim = { capabilities: {}, logLevel: undefined };
@@ -63,6 +67,7 @@ const named: ReadonlyMap<string, string> = new Map([
   ['tasks/cancel', 'taskId'],
 ]);
 
+/** Of notifications the revision does not say which headers they have: what is there has to be right. */
 function checkMethod(headers: IncomingHttpHeaders, { method }: { method: string }): void {
   const said = header(headers, 'mcp-method');
   if (said !== undefined && said !== method) throw mismatch('Mcp-Method is not the method in the body');

@@ -2,14 +2,9 @@ import { hopHeader } from '@behalf/contracts';
 import type { Inbound, InboundPeer, Json } from '@behalf/gateway';
 import { traceContext } from '../rest/mcp/inbound.ts';
 import type { Asked } from './asked.ts';
+import { logLevels } from './logLevels.ts';
 import { isObject } from './message.ts';
 import type { Reply } from './stream/reply.ts';
-
-const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
-
-export function isLogLevel(level: unknown): level is string {
-  return typeof level === 'string' && LEVELS.includes(level);
-}
 
 /** What a client hears that never said how much it wants to hear. */
 const USUAL_LEVEL = 'info';
@@ -76,8 +71,8 @@ function progressFor(reply: Reply, token: string | number): (params: Json) => vo
 }
 
 function logFrom(wanted: string, reply: Reply): (params: Json) => void {
-  const least = LEVELS.indexOf(wanted);
+  const least = logLevels.indexOf(wanted);
   return (params) => {
-    if (LEVELS.indexOf(String(params['level'])) >= least) reply.notify('notifications/message', params);
+    if (logLevels.indexOf(String(params['level'])) >= least) reply.notify('notifications/message', params);
   };
 }

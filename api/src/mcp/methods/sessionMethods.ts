@@ -1,5 +1,5 @@
 import type { Method } from '../asked.ts';
-import { isLogLevel } from '../mcpInbound.ts';
+import { isLogLevel } from '../logLevels.ts';
 import { RpcFault, rpcCode } from '../rpcFault.ts';
 import type { SessionStates } from '../session/sessionStates.ts';
 

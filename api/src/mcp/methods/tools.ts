@@ -5,12 +5,12 @@ import {
   routeTool,
   type EndpointList,
   type Json,
+  type ToolCall,
 } from '@behalf/gateway';
 import type { Asked, Method } from '../asked.ts';
-import { mismatch } from '../era.ts';
-import { decodeHeaderValue } from '../headerValue.ts';
 import { mcpInbound } from '../mcpInbound.ts';
 import { isObject } from '../message.ts';
+import { checkParams, sentParams } from '../paramHeaders.ts';
 import { RpcFault, rpcCode } from '../rpcFault.ts';
 import { createCallMethod } from './callMethod.ts';
 import { listResult } from './listResult.ts';
@@ -32,13 +32,15 @@ export function toolMethods(parts: MethodParts): Readonly<Record<string, Method>
     const routing = routeTool(servers, given.inbound, endpoint, name);
     const routed = routing instanceof Promise ? await routing : routing;
     // Headers repeat what the client itself called: what is called through another tool has none.
-    if (direct && era === 'modern' && routed.tool?.mirror) checkParams(asked, routed.tool.mirror(args));
+    if (direct && era === 'modern' && routed.tool?.mirror) checkParams(asked, routed.tool.mirror, args);
+    const params = direct && era === 'modern' ? sentParams(asked.headers) : undefined;
+    const tool: ToolCall = { server: routed.server, tool: routed.name, args, ...(params && { params }) };
     try {
       return await calling.run(
         asked,
         { server: routed.server, what: `tool ${routed.name}` },
         given,
-        (inbound) => callTool(servers, { server: routed.server, tool: routed.name, args }, inbound),
+        (inbound) => callTool(servers, tool, inbound),
       );
     } catch (error) {
       if (error instanceof GatewayError && isResult(error, era)) return results.own(era, failed(error));
@@ -93,24 +95,6 @@ function failed({ code, detail, errors = [] }: GatewayError): Json {
     isError: true,
     _meta: { 'behalf/error': { code, errors } },
   };
-}
-
-/** What a tool wants repeated in headers has to be there and to be the same. Decided is by the body alone. */
-function checkParams({ headers }: Asked, expected: Readonly<Record<string, string>>): void {
-  for (const [name, encoded] of Object.entries(expected)) {
-    const said = headers[name];
-    if (typeof said !== 'string') throw mismatch(`${name} is missing`);
-    const value = decodeHeaderValue(encoded);
-    const given = decodeHeaderValue(said);
-    if (given === undefined) throw mismatch(`${name} is not encoded as it should be`);
-    if (given !== value && !sameNumber(given, value)) throw mismatch(`${name} is not what the body says`);
-  }
-}
-
-const DECIMAL = /^-?\d+(\.\d+)?$/;
-
-function sameNumber(one: string, other = ''): boolean {
-  return DECIMAL.test(one) && DECIMAL.test(other) && Number(one) === Number(other);
 }
 
 /** A schema of a result that is no object is of the modern era. */

@@ -1,7 +1,13 @@
 import type { HeaderValues, Json } from '../upstream/upstream.ts';
 
 /** The headers that repeat some arguments of a call, so that what stands between can route by them. */
-export type Mirror = (args: Json) => HeaderValues;
+export interface Mirror {
+  (args: Json): HeaderValues;
+  /** All that the tool knows, whatever the arguments. */
+  readonly headers: ReadonlySet<string>;
+  /** Those whose argument is not there, so that there is nothing they could repeat. */
+  absent(args: Json): readonly string[];
+}
 
 export type MirrorReading =
   | { readonly ok: true; readonly mirror: Mirror | undefined }
@@ -75,11 +81,19 @@ export function readMirror(inputSchema: Json): MirrorReading {
 
   const reason = visit(inputSchema, [], true, 1);
   if (reason !== undefined) return { ok: false, reason };
-  return { ok: true, mirror: declared.length === 0 ? undefined : (args) => mirrorOf(declared, args) };
+  return { ok: true, mirror: declared.length === 0 ? undefined : createMirror(declared) };
 }
 
 /** Keywords whose value is data: an example may well contain the word. */
 const values: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples']);
+
+function createMirror(declared: readonly Declared[]): Mirror {
+  return Object.assign((args: Json) => mirrorOf(declared, args), {
+    headers: new Set(declared.map(({ header }) => header)),
+    absent: (args: Json) =>
+      declared.flatMap(({ path, header }) => ((valueAt(args, path) ?? null) === null ? [header] : [])),
+  });
+}
 
 function mirrorOf(declared: readonly Declared[], args: Json): HeaderValues {
   const headers: Record<string, string> = {};

@@ -4,7 +4,7 @@ import { createPurse } from '../credentials/obo/oboTokens.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { enforceApproval, type EnforceParts } from '../policy/enforceApproval.ts';
 import { toolOffered, toolVerdict, type PolicyParts } from '../policy/toolOffered.ts';
-import type { Answer, Json } from '../upstream/upstream.ts';
+import type { Answer, HeaderValues, Json } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import { ask, enter, prepare, type AskParts } from './askServer.ts';
 import type { Inbound } from './call.ts';
@@ -29,6 +29,8 @@ export interface ToolCall {
   readonly server: string;
   readonly tool: string;
   readonly args: Json;
+  /** `mcp-param-*` that the caller sent, whether or not the tool knows them. */
+  readonly params?: HeaderValues;
   /** Of the server that is meant: one that was made anew under the same name is another. */
   readonly serverId?: string;
 }
@@ -136,6 +138,7 @@ async function run(walk: Walk, ready: Ready, tool: CatalogTool): Promise<Answer>
     method: 'tools/call',
     params: { name: current.name, arguments: call.args },
     mirrored: current.mirror?.(call.args),
+    passed: call.params && unknownTo(current, call.params),
   });
   try {
     return await ask(parts, ready, question(tool), inbound, async (error) => {
@@ -152,6 +155,13 @@ async function run(walk: Walk, ready: Ready, tool: CatalogTool): Promise<Answer>
     if (failed) return failed;
     throw error;
   }
+}
+
+/** What repeats an argument is written by us, from the arguments; what does not is for whoever knows it. */
+function unknownTo({ mirror }: CatalogTool, params: HeaderValues): HeaderValues {
+  return mirror
+    ? Object.fromEntries(Object.entries(params).filter(([name]) => !mirror.headers.has(name)))
+    : params;
 }
 
 function isMismatch(error: unknown): boolean {

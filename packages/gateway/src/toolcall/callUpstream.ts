@@ -19,20 +19,23 @@ export interface Question {
   readonly params: Json;
   /** `mcp-param-*`, for servers that read arguments from headers. */
   readonly mirrored?: HeaderValues | undefined;
+  /** Others of that kind, which go on as they came. Servers of the era before know none. */
+  readonly passed?: HeaderValues | undefined;
 }
 
 /** One request with its deadline, progress and cancellation. The lease ends with it, and learns how it went. */
 export async function callUpstream(
   lease: Lease,
   ready: Ready,
-  { method, params, mirrored }: Question,
+  { method, params, mirrored, passed }: Question,
   inbound: Inbound,
 ): Promise<Answer> {
   let failure: unknown;
   try {
     const { upstream } = lease;
-    const options = requestOptions(ready, inbound, mirrored);
     const { era } = upstream.claims;
+    const goesOn = passed && era === 'modern';
+    const options = requestOptions(ready, inbound, goesOn ? { ...passed, ...mirrored } : mirrored);
     const asked = inbound.peer
       ? conversing(upstream, options, ready, { method, params }, inbound)
       : upstream.request(method, params, options);
