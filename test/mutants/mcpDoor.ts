@@ -16,6 +16,30 @@ const routes = 'packages/gateway/src/toolcall/routeEndpoint.ts';
 
 export const mcpDoor: readonly Mutant[] = [
   {
+    id: 'mcp.door.in-flight',
+    file: 'api/src/mcp/serveRequest.ts',
+    find: '      inFlight.enter(caller.userId);\n',
+    replace: '',
+  },
+  {
+    id: 'mcp.door.in-flight',
+    file: 'api/src/mcp/serveRequest.ts',
+    find: '        inFlight.leave(caller.userId);\n',
+    replace: '',
+  },
+  {
+    id: 'mcp.door.trace',
+    file: 'api/src/mcp/mcpInbound.ts',
+    find: "(isObject(meta) && traceContext(meta as Asked['headers'])) || traceContext(headers)",
+    replace: 'traceContext(headers)',
+  },
+  {
+    id: 'mcp.signin.retry',
+    file: 'api/src/mcp/authNeeded.ts',
+    find: 'const times = (state.asked ?? 0) + 1;',
+    replace: 'const times = (state.asked ?? 0) + 3;',
+  },
+  {
     id: 'mcp.params.absent',
     file: 'api/src/mcp/paramHeaders.ts',
     find: 'if (headers[name] !== undefined) throw',

@@ -104,6 +104,14 @@ export const mcpDoor = {
     'Arguments that do not fit are a failed result, which a model can put right.',
   ],
   'mcp.door.audit': ['done', 'Calls are written down and counted as those of every other door.'],
+  'mcp.door.in-flight': [
+    'done',
+    'One user has so many requests under way, in both eras and at all doors together; others have theirs.',
+  ],
+  'mcp.door.trace': [
+    'done',
+    'The trace context of a message goes on to the server, before that of the headers; baggage to the operator’s servers alone.',
+  ],
   'mcp.door.streams': [
     'done',
     'Streams are kept alive, bounded for each user, and end when the gateway does.',
@@ -125,6 +133,10 @@ export const mcpDoor = {
     'A server that refuses the form of a request refuses ours: its client is told of an error inside, and nothing of the number.',
   ],
   'mcp.signin.forms': ['done', 'That a user must connect is told in the best form that the client has.'],
+  'mcp.signin.retry': [
+    'done',
+    'A request that comes again after its user has connected goes on; the client’s word for it is not enough.',
+  ],
   'mcp.signin.own-token': [
     'done',
     'A 401 is about the token that the request brought and about no other; lists go on without what cannot be exchanged.',
