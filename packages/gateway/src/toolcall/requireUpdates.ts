@@ -3,7 +3,7 @@ import { enter, prepare, type AskParts } from './askServer.ts';
 import type { Inbound } from './call.ts';
 import { isSilent, offersUpdates } from './hearable.ts';
 import { leaseConnection } from './leaseConnection.ts';
-import { toldOf } from './readServer.ts';
+import { toldOf } from './toldOf.ts';
 
 /**
  * Throws unless this caller can be told of updated resources at this server. The stream on which they are told may open
