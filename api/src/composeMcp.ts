@@ -29,6 +29,7 @@ import { mcpRoutes } from './mcp/routes.ts';
 import { createTaskIds } from './mcp/taskIds.ts';
 import { createServeRequest, toFault, type ServeParts } from './mcp/serveRequest.ts';
 import { createAsking } from './mcp/session/asking.ts';
+import { createElicitations } from './mcp/session/elicitations.ts';
 import { createMailbox } from './mcp/session/mailbox.ts';
 import { createRequireSession } from './mcp/session/requireSession.ts';
 import { createMcpSessions } from './mcp/session/sessions.ts';
@@ -37,6 +38,7 @@ import { createSessionStreams } from './mcp/session/sessionStreams.ts';
 import { createSessionStates } from './mcp/session/sessionStates.ts';
 import { createSubscriptions } from './mcp/session/subscriptions.ts';
 import { createEventIds } from './mcp/stream/eventIds.ts';
+import { createFollowElicitations } from './mcp/stream/followElicitations.ts';
 import { createFollowLists } from './mcp/stream/followLists.ts';
 import { createFollowResources } from './mcp/stream/followResources.ts';
 import { createOpenStreams } from './mcp/stream/openStreams.ts';
@@ -84,6 +86,7 @@ export function composeMcp(parts: ComposeMcpParts): McpEndpoint {
   const mailbox = createMailbox({ cache, changes, keyring, clock });
   closers.add(() => mailbox.close());
   const lists = createSharedLists({ cache, clock, leases: coordination.leases });
+  const elicitations = createElicitations({ lists, changes, clock });
   const replica = random.id();
   const replays = createReplays({
     ...{ clock, random, keyring, mailbox, cache, changes, lists, replica },
@@ -107,7 +110,7 @@ export function composeMcp(parts: ComposeMcpParts): McpEndpoint {
   closers.add(() => parking.close());
   const methodParts: MethodParts = {
     ...parts,
-    ...{ servers, results, asking, parking, base },
+    ...{ servers, results, asking, parking, elicitations, base },
     search: createToolSearch({ giveWay: () => new Promise((resolve) => setImmediate(resolve)) }),
     takePage: createTakePage(keyring),
     states: createRequestStates({ keyring, clock }),
@@ -149,6 +152,7 @@ export function composeMcp(parts: ComposeMcpParts): McpEndpoint {
     ...replying,
     ...following,
     ...{ servers, requireSession, states, sessionStreams, subscriptions },
+    followElicitations: createFollowElicitations({ servers, elicitations, changes, clock }),
   });
   return {
     routes: mcpRoutes({ post: (...given) => door.post(...given), ...streaming }),

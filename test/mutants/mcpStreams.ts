@@ -8,6 +8,24 @@ const feed = 'packages/gateway/src/watching/feed.ts';
 
 export const mcpStreams: readonly Mutant[] = [
   {
+    id: 'mcp.signin.complete',
+    file: 'api/src/mcp/stream/followElicitations.ts',
+    find: 'if (!(await isConnected(servers, one.server, inbound)) || isOver()) continue;',
+    replace: '',
+  },
+  {
+    id: 'mcp.signin.complete',
+    file: 'api/src/mcp/stream/followElicitations.ts',
+    find: 'if (!mayConnect(notice, caller)) return;',
+    replace: 'return;',
+  },
+  {
+    id: 'mcp.signin.complete',
+    file: 'api/src/mcp/session/elicitations.ts',
+    find: 'known.filter((other) => other !== one)',
+    replace: '[...known]',
+  },
+  {
     id: 'mcp.list.fetched-once',
     file: 'packages/gateway/src/catalog/listings.ts',
     find: 'return flights.run([key, fresh, begun], look, { signal });',

@@ -14,6 +14,10 @@ export const mcpStreams = {
     'done',
     'Of what one session subscribes to at once, at several replicas, nothing is lost and no more is kept than may be.',
   ],
+  'mcp.signin.complete': [
+    'done',
+    'A session that was told to open a page hears, at any replica and once, that its user has connected the server; no other session does.',
+  ],
   'mcp.list.fetched-once': [
     'done',
     'Prompts, resources and templates of a shared server are fetched once for all users who ask at the same time.',

@@ -60,6 +60,7 @@ describe('a stream of a session', () => {
       replays,
       followLists: () => ({ unheard: [], stop: hold('lists') }),
       followResources: () => ({ follow: () => Promise.resolve([]), stop: () => undefined }),
+      followElicitations: () => ({ look: () => undefined, stop: () => undefined }),
       subscriptions: { read: () => Promise.resolve([]) },
       sessionStreams: { enter: () => hold('sessions'), join: () => hold('sessions') },
       ...over,

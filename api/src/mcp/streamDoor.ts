@@ -2,6 +2,8 @@ import { endpointServers, GatewayError, type EndpointParts, type Json } from '@b
 import type { Clock } from '@behalf/kernel';
 import type { HotExchange } from '../http.ts';
 import type { DoorEndpoint } from './doorEndpoint.ts';
+import { oneByOne } from './oneByOne.ts';
+import type { FollowElicitations } from './stream/followElicitations.ts';
 import type { FollowLists } from './stream/followLists.ts';
 import type { FollowResources } from './stream/followResources.ts';
 import { createMessageStream } from './stream/messageStream.ts';
@@ -26,6 +28,7 @@ export interface StreamDoorParts {
   readonly streams: OpenStreams;
   readonly followLists: FollowLists;
   readonly followResources: FollowResources;
+  readonly followElicitations: FollowElicitations;
   readonly subscriptions: Pick<Subscriptions, 'read'>;
 }
 
@@ -37,7 +40,7 @@ export interface StreamDoor {
 
 export function createStreamDoor(parts: StreamDoorParts): StreamDoor {
   const { servers, clock, headers, requireSession, states, sessionStreams, replays, streams } = parts;
-  const { followLists, followResources, subscriptions } = parts;
+  const { followLists, followResources, followElicitations, subscriptions } = parts;
 
   function open({ res, caller }: HotExchange, endpoint: DoorEndpoint, session: McpSession): void {
     const stream = createMessageStream(res, { clock, headers });
@@ -66,8 +69,16 @@ export function createStreamDoor(parts: StreamDoorParts): StreamDoor {
       const follow = oneByOne(async () => {
         await resources.follow(await subscriptions.read(session));
       });
-      stops.push(sessionStreams.enter(session, end, follow));
-      follow();
+      const elicited = followElicitations(caller, session, (elicitationId) =>
+        stream.tell(elicitationId, notice('notifications/elicitation/complete', { elicitationId })),
+      );
+      stops.push(() => elicited.stop());
+      const look = () => {
+        follow();
+        elicited.look();
+      };
+      stops.push(sessionStreams.enter(session, end, look));
+      look();
     } catch (error) {
       // Whatever failed on the way: no slot stays taken by a stream that nobody reads.
       stop();
@@ -135,23 +146,4 @@ export function createStreamDoor(parts: StreamDoorParts): StreamDoor {
 
 function notice(method: string, params: Json): string {
   return JSON.stringify({ jsonrpc: '2.0', method, params });
-}
-
-/** Does the work, and once more when it was wanted again meanwhile. */
-function oneByOne(work: () => Promise<void>): () => void {
-  let busy = false;
-  let again = false;
-  return () => {
-    again = true;
-    if (busy) return;
-    busy = true;
-    void (async () => {
-      while (again) {
-        again = false;
-        // The store does not answer: the next notice asks again.
-        await work().catch(() => undefined);
-      }
-      busy = false;
-    })();
-  };
 }

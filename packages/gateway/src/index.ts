@@ -263,6 +263,7 @@ export { searchEndpointTools, type ToolSearchParts } from './toolcall/searchEndp
 export { wordsOf, type ServerWords } from './toolcall/serverWords.ts';
 export { connectPage } from './toolcall/signInNeeded.ts';
 export { createArgumentValidator, type ArgumentValidator } from './toolcall/validateArguments.ts';
+export { isConnected } from './toolcall/isConnected.ts';
 export { isSilent } from './toolcall/hearable.ts';
 export { requireUpdates } from './toolcall/requireUpdates.ts';
 export { watchServer, type WatchParts } from './toolcall/watchServer.ts';

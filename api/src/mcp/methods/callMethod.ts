@@ -1,10 +1,11 @@
 import { GatewayError, type Answer, type Inbound, type Json } from '@behalf/gateway';
 import { createObserving } from '../../rest/mcp/observing.ts';
 import type { Asked } from '../asked.ts';
-import { authNeeded, signInOf } from '../authNeeded.ts';
+import { authNeeded, signInOf, type Needed } from '../authNeeded.ts';
 import { endpointKey } from '../doorEndpoint.ts';
 import { canBeAsked, mcpInbound } from '../mcpInbound.ts';
 import { isObject } from '../message.ts';
+import { noteElicited } from '../noteElicited.ts';
 import { RpcFault, rpcCode } from '../rpcFault.ts';
 import type { State, StatedRequest } from '../requestState.ts';
 import type { MethodParts, Watched, Work } from './methodParts.ts';
@@ -35,17 +36,25 @@ export function createCallMethod(parts: MethodParts): CallMethod {
     const { caller, era } = asked;
     const { signal } = inbound;
     const seal = (next: State) => states.seal(caller, statedOf(asked), next);
+    const needed = async (what: Omit<Needed, 'server' | 'state' | 'seal'>) => {
+      try {
+        return await authNeeded(parts, asked, { server, state, seal, ...what });
+      } catch (error) {
+        await noteElicited(parts, asked, server, error);
+        throw error;
+      }
+    };
     let answer: Answer;
     try {
       answer = await observe({ caller, door: 'mcp', server, what, signal }, () => work(inbound));
     } catch (error) {
       if (error instanceof GatewayError && error.code === 'MCP_AUTHORIZATION_REQUIRED')
-        return authNeeded(parts, asked, { server, state, seal, error, signIn: error.signIn });
+        return needed({ error, signIn: error.signIn });
       throw error;
     }
     const { result } = answer;
     const signIn = signInOf(result);
-    if (signIn) return authNeeded(parts, asked, { server, state, seal, answer, signIn });
+    if (signIn) return needed({ answer, signIn });
     if (answer.task) {
       const taskId = taskIds.seal(caller, endpointKey(asked.endpoint), answer.task);
       return results.task({ ...result, taskId });

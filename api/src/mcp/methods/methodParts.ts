@@ -2,6 +2,7 @@ import type { Answer, EndpointParts, Inbound, ToolSearch } from '@behalf/gateway
 import type { ObservingParts } from '../../rest/mcp/observing.ts';
 import type { Asked } from '../asked.ts';
 import type { Asking } from '../session/asking.ts';
+import type { Elicitations } from '../session/elicitations.ts';
 import type { Parking } from '../parking/parking.ts';
 import type { TakePage } from '../cursors.ts';
 import type { RequestStates } from '../requestState.ts';
@@ -17,6 +18,7 @@ export interface MethodParts extends ObservingParts {
   readonly states: RequestStates;
   readonly taskIds: TaskIds;
   readonly asking: Pick<Asking, 'askOf'>;
+  readonly elicitations: Pick<Elicitations, 'add'>;
   readonly parking: Pick<Parking, 'begin' | 'resume'>;
   /** Names requests where they are written down. */
   readonly requestIds: () => string;

@@ -1,0 +1,30 @@
+import { systemClock as clock, systemRandom } from '@behalf/kernel';
+import { openMemoryStore } from '@behalf/stores/memory';
+import { verifies } from '@behalf/testkit';
+import { describe, expect } from '@jest/globals';
+import { createElicitations, MOST_ELICITED } from './elicitations.ts';
+import { createSharedLists } from './sharedLists.ts';
+import type { McpSession } from './sessions.ts';
+
+describe('pages that a session was told to open', () => {
+  const store = openMemoryStore({ clock, random: systemRandom });
+  const cache = store.cache('mcp');
+  const session = { key: 'k', expiresAt: clock.now() + 60_000 } as McpSession;
+  const replica = () =>
+    createElicitations({
+      lists: createSharedLists({ cache, clock, leases: store.leases }),
+      ...{ changes: store.changes, clock },
+    });
+
+  verifies('mcp.signin.complete', 'are kept once, of many the newest', async () => {
+    const [here, there] = [replica(), replica()];
+    for (let n = 0; n < MOST_ELICITED + 4; n += 1) await here.add(session, { id: `e${n}`, server: 's' });
+    await there.add(session, { id: 'e19', server: 's' });
+    await there.add(session, { id: 'x'.repeat(2_000), server: 's' });
+    const kept = (await there.read(session)).map(({ id }) => id);
+    expect([kept.length, kept[0], kept.at(-1)]).toEqual([MOST_ELICITED, 'e4', 'e19']);
+    // Of two who would tell it, at two replicas, one does.
+    const done = { id: 'e4', server: 's' };
+    expect([await here.remove(session, done), await there.remove(session, done)]).toEqual([true, false]);
+  });
+});

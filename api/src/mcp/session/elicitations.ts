@@ -1,0 +1,64 @@
+import type { ChangeFeed } from '@behalf/gateway/ports';
+import type { Clock } from '@behalf/kernel';
+import type { McpSession } from './sessions.ts';
+import type { SharedLists } from './sharedLists.ts';
+
+/** A page that a session's user was asked to open, to connect a server. */
+export interface Elicitation {
+  readonly id: string;
+  readonly server: string;
+}
+
+/** Those of a session that are not done: asked at one replica, told as done at the one that holds its stream. */
+export interface Elicitations {
+  add(session: McpSession, elicitation: Elicitation): Promise<void>;
+  read(session: McpSession): Promise<readonly Elicitation[]>;
+  /** False when somebody else took it away. */
+  remove(session: McpSession, elicitation: Elicitation): Promise<boolean>;
+}
+
+/** Of those that nobody ever opens the oldest are forgotten. */
+export const MOST_ELICITED = 16;
+/** An id holds that of a request, which is the client's own text. */
+const LONGEST_ID = 1_024;
+
+export function createElicitations({
+  lists,
+  changes,
+  clock,
+}: {
+  readonly lists: SharedLists;
+  readonly changes: Pick<ChangeFeed, 'publish'>;
+  readonly clock: Clock;
+}): Elicitations {
+  const slot = ({ key }: McpSession) => `pages:${key}`;
+  const text = ({ id, server }: Elicitation) => JSON.stringify([id, server]);
+
+  function change(session: McpSession, work: (list: readonly string[]) => readonly string[]) {
+    return lists.change(slot(session), Math.max(1, session.expiresAt - clock.now()), work);
+  }
+
+  return {
+    async add(session, elicitation) {
+      if (elicitation.id.length > LONGEST_ID) return;
+      const one = text(elicitation);
+      const isNew = await change(session, (known) =>
+        known.includes(one) ? known : [...known.slice(1 - MOST_ELICITED), one],
+      );
+      if (isNew) await changes.publish({ topic: 'mcp', id: session.key });
+    },
+    async read(session) {
+      const known = await lists.read(slot(session));
+      return known.map((one) => {
+        const [id, server] = JSON.parse(one) as [string, string];
+        return { id, server };
+      });
+    },
+    remove(session, elicitation) {
+      const one = text(elicitation);
+      return change(session, (known) =>
+        known.includes(one) ? known.filter((other) => other !== one) : known,
+      );
+    },
+  };
+}
