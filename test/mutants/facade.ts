@@ -336,6 +336,18 @@ export const facade: readonly Mutant[] = [
     replace: "if (client.clientAuthMethod === '') throw",
   },
   {
+    id: 'facade.id-jag.role',
+    file: `${identity}/facade/idJag.ts`,
+    find: 'saysRole(claims, trusted.settings) ? verified : { ...verified, issuedAt: 0 }',
+    replace: 'saysRole(claims, trusted.settings) ? verified : { ...verified }',
+  },
+  {
+    id: 'facade.id-jag.role',
+    file: `${identity}/facade/idJag.ts`,
+    find: 'names.every((name)',
+    replace: 'names.some((name)',
+  },
+  {
     id: 'stores.facade.first',
     file: `${stores}/mongo/facade.ts`,
     find: 'if (held.expiresAt > now) return held;',

@@ -101,4 +101,8 @@ export const facade = {
     'done',
     'An identity assertion is taken only from the client that proves to be the one it names.',
   ],
+  'facade.id-jag.role': [
+    'done',
+    'An identity assertion that says nothing of roles takes none from its user.',
+  ],
 } as const satisfies Record<string, Requirement>;

@@ -1,7 +1,7 @@
 import type { Clock } from '@behalf/kernel';
 import { decodeJwt } from 'jose';
 import type { Log } from '../../upstream/parts.ts';
-import { claimText } from '../openid/claims.ts';
+import { claimAt, claimText, type Claims } from '../openid/claims.ts';
 import type { KeySource } from '../openid/keySource.ts';
 import type { OpenIdSettings } from '../openid/openIdSettings.ts';
 import { TokenRefused } from '../openid/tokenRefused.ts';
@@ -87,7 +87,11 @@ export function createIdJags(parts: IdJagParts): IdJags {
       { ttlMs: endsAt - clock.now() + 2 * CLOCK_TOLERANCE_MS },
     );
     if (used) throw new TokenRefused('replayed');
-    return { verified, resource };
+    // Most say nothing of roles: silence is no younger word than that of the sign-in.
+    return {
+      verified: saysRole(claims, trusted.settings) ? verified : { ...verified, issuedAt: 0 },
+      resource,
+    };
   }
 
   return {
@@ -101,4 +105,10 @@ export function createIdJags(parts: IdJagParts): IdJags {
       }
     },
   };
+}
+
+/** Whether everything is there that a role follows from: by half of it, somebody would be less than they are. */
+function saysRole(claims: Claims, { roleClaim, adminRole }: OpenIdSettings): boolean {
+  const names = adminRole === null ? [roleClaim] : [roleClaim, adminRole.claim];
+  return names.every((name) => (claimAt(claims, name) ?? null) !== null);
 }
