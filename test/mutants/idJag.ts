@@ -123,8 +123,8 @@ export const idJag: readonly Mutant[] = [
   {
     id: 'id-jag.refresh-subject',
     file: 'packages/gateway/src/identity/openid/loginTokens.ts',
-    find: 'await vault.lend(loginKey(of), work)',
-    replace: "await vault.lend(loginKey({ ...of, userId: 'u-bob' }), work)",
+    find: 'await vault.lend(loginKey(of), signal, work)',
+    replace: "await vault.lend(loginKey({ ...of, userId: 'u-bob' }), signal, work)",
   },
   {
     id: 'id-jag.refresh-key',
@@ -186,6 +186,30 @@ export const idJag: readonly Mutant[] = [
     file: `${obo}/providers/lentGrant.ts`,
     find: 'isInDoubt: answer.status >= 500',
     replace: 'isInDoubt: answer.status > 599',
+  },
+  {
+    id: 'id-jag.refresh-left',
+    file: lend,
+    find: '        throwIfLeft(signal);\n        onTaken();',
+    replace: '        onTaken();',
+  },
+  {
+    id: 'id-jag.refresh-left',
+    file: lend,
+    find: '      throwIfLeft(signal);\n      const view',
+    replace: '      const view',
+  },
+  {
+    id: 'id-jag.refresh-left',
+    file: lend,
+    find: 'await exclusively(key, signal, ',
+    replace: 'await exclusively(key, new AbortController().signal, ',
+  },
+  {
+    id: 'id-jag.refresh-left',
+    file: `${obo}/providers/lentGrant.ts`,
+    find: 'await lend(signal, ',
+    replace: 'await lend(new AbortController().signal, ',
   },
   {
     id: 'id-jag.refresh-place',

@@ -31,6 +31,10 @@ export const idJag = {
     'done',
     'A refresh token whose answer was lost is exchanged again only once a renewal took it.',
   ],
+  'id-jag.refresh-left': [
+    'done',
+    'Who gave up waiting for a refresh token leaves the line, sends nothing and puts nothing in doubt.',
+  ],
   'id-jag.refresh-place': [
     'done',
     'A refresh token goes to the token endpoint of its sign-in, by its client, and to nobody else.',

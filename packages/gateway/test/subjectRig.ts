@@ -43,7 +43,7 @@ export async function createSubjectRig(over: Partial<SubjectSourceParts> = {}, f
       tokens: {
         current: (of) => counted('tokens', () => loginTokens.current(of)),
         renewed: (of, accessToken) => counted('renewed', () => loginTokens.renewed(of, accessToken)),
-        lend: (of, work) => loginTokens.lend(of, work),
+        lend: (of, signal, work) => loginTokens.lend(of, signal, work),
       },
     },
     sessions: { list: (userId) => counted('sessions', () => sessions.list(userId)) },

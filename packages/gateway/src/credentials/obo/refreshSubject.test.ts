@@ -1,3 +1,4 @@
+import { LightCancellation } from '@behalf/kernel';
 import { verifies } from '@behalf/testkit';
 import { describe, expect } from '@jest/globals';
 import { createSubjectRig, HOUR_MS, ISSUER } from '../../../test/subjectRig.ts';
@@ -26,7 +27,10 @@ async function createRig() {
   };
   /** What would be sent; or why nothing is. */
   const sent = async (subject: Subject, successor?: string): Promise<string> => {
-    const used = await subject.lend!(async (lent) => ({ value: lent.take().reveal(), successor }));
+    const used = await subject.lend!(new LightCancellation(), async (lent) => ({
+      value: lent.take().reveal(),
+      successor,
+    }));
     return used.kind === 'used' ? used.value : used.kind;
   };
   return { ...rig, find, subjectOf, sent };

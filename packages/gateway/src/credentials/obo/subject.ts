@@ -1,4 +1,4 @@
-import { HiddenText } from '@behalf/kernel';
+import { HiddenText, type Cancellation } from '@behalf/kernel';
 import type { LentUse } from '../../identity/openid/loginTokens.ts';
 import type { Principal } from '../../principal/principal.ts';
 import type { SignInReason } from '../signInReason.ts';
@@ -23,7 +23,10 @@ export interface Subject {
 }
 
 /** One use of a refresh token, which nobody else uses meanwhile. */
-export type LendSubject = <T>(work: (lent: Lent) => Promise<Returned<T>>) => Promise<LentUse<T>>;
+export type LendSubject = <T>(
+  signal: Cancellation,
+  work: (lent: Lent) => Promise<Returned<T>>,
+) => Promise<LentUse<T>>;
 
 /**
  * Which of a user's tokens is exchanged; `id_or_refresh_token`: an ID token while it is good. But for access tokens it is never one that a

@@ -172,7 +172,7 @@ export function createSubjectSource(parts: SubjectSourceParts): SubjectSource {
   function refreshTokenOf({ tokens, of, account, expiresAt }: SignIn, found: Given): Usable | Lacking {
     const { issuer, subject } = account;
     if (found.renewal === undefined) return { kind: 'over' };
-    const lend: LendSubject = (work) => tokens.lend(of, work);
+    const lend: LendSubject = (signal, work) => tokens.lend(of, signal, work);
     const own = Object.freeze<Subject>({
       ...{ issuer, subject, expiresAt, via: 'session' as const, token: new LentText() },
       hash: secretHash(JSON.stringify(['refresh_token', found.renewal])),

@@ -1,4 +1,4 @@
-import { LightCancellation, type HiddenText } from '@behalf/kernel';
+import { abortReason, type Cancellation, type HiddenText } from '@behalf/kernel';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import { credentialId, type Claimed, type CredentialKey } from '../../ports/index.ts';
 import type { Discards } from './discards.ts';
@@ -53,12 +53,13 @@ export function createLend(parts: LendParts): Lend {
   });
 
   /** Ours, or why it cannot be. */
-  async function hold(key: CredentialKey): Promise<Held | Lacking> {
+  async function hold(key: CredentialKey, signal: Cancellation): Promise<Held | Lacking> {
     const id = credentialId(key);
     const endsAt = localClock.now() + timings.waitMs;
     let isProven = false;
     for (let rounds = 0; rounds < MOST_ROUNDS; rounds += 1) {
       if (isClosing()) return busy('closing');
+      throwIfLeft(signal);
       const view = await reading.anew(key);
       const usable = usableOf(view);
       if ('kind' in usable) return usable;
@@ -101,13 +102,19 @@ export function createLend(parts: LendParts): Lend {
     return { record: { ...record, rtHash: record.rtHash }, tokens, refreshToken };
   }
 
-  function lentOf({ view, tokens, refreshToken, claimedAt }: Held, onTaken: () => void): Lent {
+  function lentOf(
+    { view, tokens, refreshToken, claimedAt }: Held,
+    signal: Cancellation,
+    onTaken: () => void,
+  ): Lent {
     return {
       clientId: view.record?.clientId ?? '',
       endpoint: tokens.endpoints?.token ?? '',
       take() {
         // Who was stopped since the claim may find another's there by now.
         if (localClock.now() - claimedAt >= timings.sendWithinMs) throw new LentTooLate();
+        // Nothing would be sent, and it would be in doubt for it.
+        throwIfLeft(signal);
         onTaken();
         return refreshToken;
       },
@@ -116,6 +123,7 @@ export function createLend(parts: LendParts): Lend {
 
   async function use<T>(
     held: Held,
+    signal: Cancellation,
     work: (lent: Lent) => Promise<Returned<T>>,
   ): Promise<Returned<T> | 'ended'> {
     const { view, tokens, claimed, owner } = held;
@@ -127,7 +135,7 @@ export function createLend(parts: LendParts): Lend {
         .catch(() => undefined);
     let returned: Returned<T>;
     try {
-      returned = await work(lentOf(held, () => (isTaken = true)));
+      returned = await work(lentOf(held, signal, () => (isTaken = true)));
     } catch (error) {
       await giveBack(isTaken);
       throw error;
@@ -156,32 +164,38 @@ export function createLend(parts: LendParts): Lend {
 
   async function once<T>(
     key: CredentialKey,
+    signal: Cancellation,
     work: (lent: Lent) => Promise<Returned<T>>,
   ): Promise<LendOutcome<T>> {
-    const held = await hold(key);
+    const held = await hold(key, signal);
     if ('kind' in held) return held;
-    const returned = await use(held, work);
+    const returned = await use(held, signal, work);
     return returned === 'ended' ? over('revoked') : { kind: 'used', value: returned.value };
   }
 
   async function inLine<T>(
     key: CredentialKey,
+    signal: Cancellation,
     work: (lent: Lent) => Promise<Returned<T>>,
   ): Promise<LendOutcome<T>> {
     try {
-      return await exclusively(key, new LightCancellation(), () => once(key, work));
+      return await exclusively(key, signal, () => once(key, signal, work));
     } catch (error) {
       if (error instanceof LentTooLate || error instanceof GatewayError) return busy('refresh_busy');
       throw error;
     }
   }
 
-  return (key, work) => {
-    const lent = inLine(key, work);
+  return (key, signal, work) => {
+    const lent = inLine(key, signal, work);
     // Who waits for it may leave; what was taken is settled before the process ends.
     discards.behind(lent);
     return lent;
   };
+}
+
+function throwIfLeft(signal: Cancellation): void {
+  if (signal.aborted) throw abortReason(signal);
 }
 
 /** Nothing was sent. */

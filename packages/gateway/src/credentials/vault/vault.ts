@@ -113,9 +113,13 @@ export interface Returned<T> {
 export type LendOutcome<T> =
   { readonly kind: 'used'; readonly value: T } | Exclude<TokenOutcome, { kind: 'token' }>;
 
-/** Rejects as `work` does: what was taken by then is in doubt. */
+/**
+ * Rejects as `work` does: what was taken by then is in doubt. Who leaves by the signal before that leaves the line, and takes nothing any
+ * more.
+ */
 export type Lend = <T>(
   key: CredentialKey,
+  signal: Cancellation,
   work: (lent: Lent) => Promise<Returned<T>>,
 ) => Promise<LendOutcome<T>>;
 

@@ -1,3 +1,4 @@
+import { LightCancellation } from '@behalf/kernel';
 import { verifies } from '@behalf/testkit';
 import { afterEach, describe, expect } from '@jest/globals';
 import { closeVaultRigs, held, HOUR_S, keyOf, vaultRig } from '../../../test/vaultRig.ts';
@@ -17,12 +18,15 @@ async function spend(lent: Lent): Promise<Returned<string>> {
   return { value: error, ...(successor !== '' && { successor }) };
 }
 
+/** Of who does not leave. */
+const staying = new LightCancellation();
+
 const used = (value: string) => ({ kind: 'used', value });
 
 /** What is in its place now, without using it up. */
 async function shown(vault: CredentialVault): Promise<string> {
   let text = '';
-  await vault.lend(keyOf(), async (lent) => {
+  await vault.lend(keyOf(), staying, async (lent) => {
     text = lent.take().reveal();
     return { value: '' };
   });
@@ -35,7 +39,7 @@ describe.each(['memory', 'sqlite'] as const)('a refresh token that is lent, on %
     await rig.signIn();
     await rig.clock.advance(HOUR);
     const uses = rig.replicas.flatMap(({ vault }) => [
-      ...Array.from({ length: 4 }, () => vault.lend(keyOf(), spend)),
+      ...Array.from({ length: 4 }, () => vault.lend(keyOf(), staying, spend)),
       ...Array.from({ length: 4 }, () => vault.token(keyOf())),
     ]);
     const outcomes = await rig.passing(Promise.all<{ kind: string }>(uses));
@@ -53,7 +57,7 @@ describe.each(['memory', 'sqlite'] as const)('a refresh token that is lent, on %
       const rig = await vaultRig({ replicas: 2, store });
       const { accessToken } = await rig.signIn();
       const before = await rig.record();
-      expect(await rig.vault.lend(keyOf(), spend)).toEqual(used('ok'));
+      expect(await rig.vault.lend(keyOf(), staying, spend)).toEqual(used('ok'));
       const { issuedAt, lifetimeMs, tokenExpiresAt, atHash } = before;
       const after = await rig.record();
       expect(after).toMatchObject({ issuedAt, lifetimeMs, tokenExpiresAt, atHash, tokenSeq: 2 });
@@ -75,7 +79,7 @@ describe('a refresh token that is lent', () => {
     async () => {
       const rig = await vaultRig();
       await rig.signIn();
-      const outcome = await rig.vault.lend(keyOf(), async (lent) => {
+      const outcome = await rig.vault.lend(keyOf(), staying, async (lent) => {
         const returned = await spend(lent);
         await rig.vault.end(keyOf());
         return returned;
@@ -91,8 +95,8 @@ describe('a refresh token that is lent', () => {
     const rig = await vaultRig();
     await rig.signIn();
     rig.faults.failing.set('replace', 2);
-    expect(await rig.passing(rig.vault.lend(keyOf(), spend))).toEqual(used('ok'));
-    expect(await rig.passing(rig.vault.lend(keyOf(), spend))).toEqual(used('ok'));
+    expect(await rig.passing(rig.vault.lend(keyOf(), staying, spend))).toEqual(used('ok'));
+    expect(await rig.passing(rig.vault.lend(keyOf(), staying, spend))).toEqual(used('ok'));
     expect(rig.server.counters).toMatchObject({ refreshHits: 2, familyRevocations: 0 });
   });
 
@@ -102,14 +106,16 @@ describe('a refresh token that is lent', () => {
     async () => {
       const rig = await vaultRig({ authorization: { rotation: 'keep' } });
       await rig.signIn();
-      const lost = rig.vault.lend(keyOf(), async (lent) => {
+      const lost = rig.vault.lend(keyOf(), staying, async (lent) => {
         lent.take();
         throw new Error('the answer is lost');
       });
       await expect(lost).rejects.toThrow('the answer is lost');
       expect(await rig.record()).toMatchObject({ rtSuspect: true, reason: 'in_doubt', claimOwner: null });
       expect(rig.server.counters.refreshHits).toBe(0);
-      expect(await rig.passing(rig.vault.lend(keyOf(), async () => ({ value: 'ok' })))).toEqual(used('ok'));
+      expect(await rig.passing(rig.vault.lend(keyOf(), staying, async () => ({ value: 'ok' })))).toEqual(
+        used('ok'),
+      );
       expect(rig.server.counters.refreshHits).toBe(1);
     },
   );
@@ -117,7 +123,7 @@ describe('a refresh token that is lent', () => {
   verifies('id-jag.refresh-doubt', 'that was never sent is in no doubt, and its turn is over', async () => {
     const rig = await vaultRig();
     await rig.signIn();
-    const failed = rig.vault.lend(keyOf(), () => Promise.reject(new Error('before it was sent')));
+    const failed = rig.vault.lend(keyOf(), staying, () => Promise.reject(new Error('before it was sent')));
     await expect(failed).rejects.toThrow('before it was sent');
     expect(await rig.record()).toMatchObject({ rtSuspect: false, claimOwner: null, tokenSeq: 1 });
   });
@@ -125,7 +131,7 @@ describe('a refresh token that is lent', () => {
   verifies('id-jag.refresh-turn', 'is not sent by who was stopped for too long', async () => {
     const rig = await vaultRig();
     await rig.signIn();
-    const outcome = await rig.vault.lend(keyOf(), async (lent) => {
+    const outcome = await rig.vault.lend(keyOf(), staying, async (lent) => {
       await rig.clock.advance(8_000);
       return { value: lent.take().reveal() };
     });
@@ -138,17 +144,71 @@ describe('a refresh token that is lent', () => {
     const { refreshToken } = await rig.signIn();
     expect(await shown(rig.vault)).toBe(refreshToken);
     const work = async () => ({ value: 'never' });
-    expect(await rig.vault.lend(keyOf('bob'), work)).toMatchObject({
+    expect(await rig.vault.lend(keyOf('bob'), staying, work)).toMatchObject({
       kind: 'needs_reauth',
       reason: 'absent',
     });
     await rig.signIn(keyOf('carol'), { refreshToken: undefined });
-    expect(await rig.vault.lend(keyOf('carol'), work)).toMatchObject({ reason: 'expired_no_refresh' });
+    expect(await rig.vault.lend(keyOf('carol'), staying, work)).toMatchObject({
+      reason: 'expired_no_refresh',
+    });
     // Refused there: the access token lives on, and the refresh token does not come back with it.
     rig.server.answerNext('token', { status: 400, body: { error: 'invalid_grant' } });
     await rig.passing(rig.vault.recover(keyOf(), held(await rig.vault.token(keyOf())).accessToken));
-    expect(await rig.vault.lend(keyOf(), work)).toMatchObject({ kind: 'needs_reauth', reason: 'rejected' });
+    expect(await rig.vault.lend(keyOf(), staying, work)).toMatchObject({
+      kind: 'needs_reauth',
+      reason: 'rejected',
+    });
     await rig.vault.end(keyOf());
-    expect(await rig.vault.lend(keyOf(), work)).toMatchObject({ kind: 'needs_reauth' });
+    expect(await rig.vault.lend(keyOf(), staying, work)).toMatchObject({ kind: 'needs_reauth' });
+  });
+
+  verifies('id-jag.refresh-left', 'is not waited for by who left', async () => {
+    const rig = await vaultRig();
+    await rig.signIn();
+    let finish: (returned: Returned<string>) => void = () => undefined;
+    const first = new Promise<Returned<string>>((resolve) => (finish = resolve));
+    const using = rig.vault.lend(keyOf(), staying, () => first);
+    const leaving = new LightCancellation();
+    let begun = 0;
+    const left = rig.vault.lend(keyOf(), leaving, async () => ({ value: String((begun += 1)) }));
+    const next = rig.vault.lend(keyOf(), staying, spend);
+    leaving.abort(new Error('gave up'));
+    await expect(left).rejects.toThrow('gave up');
+    finish({ value: 'first' });
+    expect(await rig.passing(Promise.all([using, next]))).toEqual([used('first'), used('ok')]);
+    expect(begun).toBe(0);
+  });
+
+  verifies('id-jag.refresh-left', 'is not renewed for who left while another process had it', async () => {
+    const rig = await vaultRig();
+    await rig.signIn();
+    const { id, generation, tokenSeq, rtHash } = await rig.record();
+    const wish = { generation, tokenSeq, rtHash: rtHash!, owner: 'another', ttlMs: 5_000 };
+    expect(await rig.store.credentials.claim(id, wish)).not.toBeNull();
+    const leaving = new LightCancellation();
+    const left = rig.vault.lend(keyOf(), leaving, async () => ({ value: 'never' }));
+    const outcome = expect(left).rejects.toThrow('gave up');
+    await rig.clock.advance(1_000);
+    leaving.abort(new Error('gave up'));
+    // Whoever had it never came back: who takes over has to renew.
+    await rig.clock.advance(10_000);
+    await rig.passing(outcome);
+    expect(rig.server.counters.refreshHits).toBe(0);
+  });
+
+  verifies('id-jag.refresh-left', 'is not taken by who left, and is in no doubt for it', async () => {
+    const rig = await vaultRig();
+    const { refreshToken } = await rig.signIn();
+    const leaving = new LightCancellation();
+    const left = rig.vault.lend(keyOf(), leaving, async (lent) => {
+      leaving.abort(new Error('gave up'));
+      return { value: lent.take().reveal() };
+    });
+    await expect(left).rejects.toThrow('gave up');
+    expect(await rig.record()).toMatchObject({ rtSuspect: false, claimOwner: null, tokenSeq: 1 });
+    // Whoever comes next has nothing to make up for.
+    expect(await shown(rig.vault)).toBe(refreshToken);
+    expect(rig.server.counters.refreshHits).toBe(0);
   });
 });

@@ -1,4 +1,4 @@
-import { HiddenText, type Clock } from '@behalf/kernel';
+import { HiddenText, type Cancellation, type Clock } from '@behalf/kernel';
 import type { CredentialVault, Lent, Returned, TokenOutcome } from '../../credentials/vault/vault.ts';
 import { loginKey } from '../loginKey.ts';
 import { loginBinding, loginEndpoints } from './loginContext.ts';
@@ -50,7 +50,11 @@ export interface LoginTokens {
   /** Another one in the place of this: renewed now, or by a peer meanwhile. Not again and again for one that was just renewed. */
   renewed(of: LoginSession, accessToken: string): Promise<LoginToken>;
   /** One use of its refresh token at the provider, at a moment when nobody else uses it. */
-  lend<T>(of: LoginSession, work: (lent: Lent) => Promise<Returned<T>>): Promise<LentUse<T>>;
+  lend<T>(
+    of: LoginSession,
+    signal: Cancellation,
+    work: (lent: Lent) => Promise<Returned<T>>,
+  ): Promise<LentUse<T>>;
 }
 
 export type LentUse<T> =
@@ -85,8 +89,8 @@ export function createLoginTokens({ vault, settings, metadata, clock }: LoginTok
     },
     current: async (of) => given(await vault.token(loginKey(of))),
     renewed: async (of, accessToken) => given(await vault.recover(loginKey(of), accessToken)),
-    async lend(of, work) {
-      const outcome = await vault.lend(loginKey(of), work);
+    async lend(of, signal, work) {
+      const outcome = await vault.lend(loginKey(of), signal, work);
       return outcome.kind === 'used' ? outcome : lacking(outcome);
     },
   };

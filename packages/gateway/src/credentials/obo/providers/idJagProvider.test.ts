@@ -1,4 +1,4 @@
-import { HiddenText } from '@behalf/kernel';
+import { HiddenText, type Cancellation } from '@behalf/kernel';
 import type { ProviderSettings } from '@behalf/settings';
 import { verifies } from '@behalf/testkit';
 import { afterEach, beforeEach, describe, expect } from '@jest/globals';
@@ -241,17 +241,20 @@ describe('the authorization server of a resource', () => {
   describe('with a refresh token', () => {
     const TYPE = 'urn:ietf:params:oauth:token-type:';
     const returned: Returned<unknown>[] = [];
+    const signals: Cancellation[] = [];
     let endpoint: string;
     let clientId: string;
     beforeEach(() => {
       returned.length = 0;
+      signals.length = 0;
       endpoint = issuer('idp');
       clientId = 'us';
     });
     /** A subject whose token is lent as the vault does. */
     const lending = (outcome?: LentUse<never>) => {
       const { subject } = aRequest();
-      const lend: LendSubject = async (work) => {
+      const lend: LendSubject = async (signal, work) => {
+        signals.push(signal);
         if (outcome) return outcome;
         const back = await work({ endpoint, clientId, take: () => new HiddenText('refresh-of-ada') });
         returned.push(back);
@@ -307,6 +310,13 @@ describe('the authorization server of a resource', () => {
       clientId = 'another';
       expect((await faultOf(ask())).code).toBe('OBO_MISCONFIGURED');
       expect(rig.endpoint.requests).toEqual([]);
+    });
+
+    verifies('id-jag.refresh-left', 'who gives up waiting is known to have left', async () => {
+      const giving = new AbortController();
+      await at({ subject: 'refresh_token' }).exchange(lending(), giving.signal);
+      giving.abort();
+      expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
     });
 
     verifies('id-jag.refresh-subject', 'one that cannot be had is not made up for', async () => {

@@ -22,7 +22,7 @@ export async function lentGrant(
   const { settings, endpoint, credential } = parts;
   // Beforehand: from here to the sending nothing is waited for.
   const [to] = await Promise.all([endpoint.current(), credential.read()]);
-  const used = await lend(async (lent) => {
+  const used = await lend(signal, async (lent) => {
     // It is good for one client at one place (RFC 6749, section 10.4), and nobody else is shown it.
     if (lent.endpoint !== to.url || lent.clientId !== settings.clientId) {
       const hint = `identityProviders.${settings.name}: a refresh token goes to the client and the token endpoint of the sign-in alone`;
