@@ -188,20 +188,20 @@ export const facade: readonly Mutant[] = [
   {
     id: 'facade.keys.rotation',
     file: `${identity}/facade/signingKeys.ts`,
-    find: 'now < signsFrom(next) + VERIFIES_MS',
-    replace: 'now < signsFrom(next)',
+    find: 'now < from(next) + VERIFIES_MS',
+    replace: 'now < from(next)',
   },
   {
     id: 'facade.keys.rotation',
     file: `${identity}/facade/signingKeys.ts`,
-    find: 'return at >= signing || (next !== undefined && now < signsFrom(next) + VERIFIES_MS);',
+    find: 'return at >= signing || (next !== undefined && now < from(next) + VERIFIES_MS);',
     replace: 'return at >= signing || next !== undefined;',
   },
   {
     id: 'facade.keys.rotation',
     file: `${identity}/facade/signingKeys.ts`,
-    find: 'madeAt + (isAlone ? 0 : STALENESS_MS)',
-    replace: 'madeAt + (isAlone ? 0 : 0)',
+    find: ': madeAt + STALENESS_MS;',
+    replace: ': madeAt;',
   },
   {
     id: 'facade.keys.rotation',
@@ -220,6 +220,18 @@ export const facade: readonly Mutant[] = [
     file: `${identity}/facade/signingKeys.ts`,
     find: 'const over = isAlone ? before : ',
     replace: 'const over = isAlone ? [] : ',
+  },
+  {
+    id: 'facade.keys.emergency',
+    file: `${identity}/facade/signingKeys.ts`,
+    find: 'isAlone ? Math.min(madeAt, now)',
+    replace: 'isAlone ? Math.max(madeAt, 0)',
+  },
+  {
+    id: 'facade.keys.emergency',
+    file: `${identity}/facade/signingKeys.ts`,
+    find: '!key.isAlone && !live.includes(key)',
+    replace: '!live.includes(key)',
   },
   {
     id: 'facade.keys.emergency',

@@ -32,8 +32,11 @@ function createRig({ isDeaf = false } = {}) {
       () => true,
       () => false,
     );
-  const rotate = (isAlone = false) =>
-    rotateFacadeKey({ records, changes: store.changes, random, clock }, isAlone);
+  /** `aheadMs`: by how much the clock of who rotates is ahead. */
+  const rotate = (isAlone = false, aheadMs = 0) => {
+    const there = { ...clock, now: () => clock.now() + aheadMs };
+    return rotateFacadeKey({ records, changes: store.changes, random, clock: there }, isAlone);
+  };
   return { clock, store, records, replica, signing, sign, holds, rotate };
 }
 
@@ -79,6 +82,36 @@ describe.each([false, true])('signing keys, with a feed that is silent: %s', (is
       expect((await keys.secrets()).jwks.map((jwk) => jwk.kid)).toEqual([kid]);
       expect(kid).not.toBe(pending);
     }
+  });
+
+  verifies('facade.keys.emergency', 'with --now by a clock that is ahead nothing comes back', async () => {
+    const rig = createRig({ isDeaf });
+    const keys = rig.replica();
+    const first = await rig.signing(keys);
+    const second = await rig.rotate();
+    await rig.clock.advance(2_000);
+    expect((await rig.signing(keys)).kid).toBe(second);
+    const kid = await rig.rotate(true, 30_000);
+    await rig.clock.advance(isDeaf ? 2_000 : 0);
+    for (let seconds = 0; seconds < 60; seconds += 10) {
+      expect((await keys.secrets()).jwks.map((jwk) => jwk.kid)).toEqual([kid]);
+      expect(await rig.holds(keys, await rig.sign(first))).toBe(false);
+      await rig.clock.advance(10_000);
+    }
+  });
+
+  verifies('facade.keys.emergency', 'what it ended stays so, whatever is rotated after it', async () => {
+    const rig = createRig({ isDeaf });
+    const keys = rig.replica();
+    const first = await rig.signing(keys);
+    await rig.rotate(true);
+    await rig.clock.advance(60_000);
+    await rig.rotate();
+    // Over by the clock of who rotates, and not yet by ours.
+    await rig.clock.advance(ACCESS_LIFETIME_MS + 20_000);
+    await rig.rotate(false, 60_000);
+    await rig.clock.advance(isDeaf ? 2_000 : 0);
+    expect(await rig.holds(keys, await rig.sign(first))).toBe(false);
   });
 });
 

@@ -29,21 +29,25 @@ export interface SigningKey {
 
 /** The keys that verify now, or will sign in a moment. The first one signs. */
 export function liveKeys(all: readonly SigningKey[], now: number): readonly SigningKey[] {
-  const inOrder = all.toSorted((a, b) => signsFrom(a) - signsFrom(b));
-  const signing = inOrder.findLastIndex((key) => signsFrom(key) <= now);
+  const from = (key: SigningKey) => signsFrom(key, now);
+  const inOrder = all.toSorted((a, b) => from(a) - from(b));
+  const signing = inOrder.findLastIndex((key) => from(key) <= now);
   const alone = inOrder.findLastIndex((key, at) => key.isAlone && at <= signing);
   const verifying = inOrder.filter((_key, at) => {
     if (at < alone) return false;
     const next = inOrder[at + 1];
-    return at >= signing || (next !== undefined && now < signsFrom(next) + VERIFIES_MS);
+    return at >= signing || (next !== undefined && now < from(next) + VERIFIES_MS);
   });
   const first = inOrder[signing];
   return first ? [first, ...verifying.filter((key) => key !== first)] : verifying;
 }
 
-/** When every process knows it; at once where the old ones must not count any more. */
-function signsFrom({ madeAt, isAlone }: SigningKey): number {
-  return madeAt + (isAlone ? 0 : STALENESS_MS);
+/**
+ * When every process knows it; at once where the old ones must not count any more. Whoever made it may have a clock that is ahead of ours:
+ * until we caught up, the first of all keys would be back.
+ */
+function signsFrom({ madeAt, isAlone }: SigningKey, now: number): number {
+  return isAlone ? Math.min(madeAt, now) : madeAt + STALENESS_MS;
 }
 
 export async function makeSigningKey(random: Random): Promise<JWK> {
@@ -77,7 +81,8 @@ export async function rotateFacadeKey(parts: RotationParts, isAlone: boolean): P
   const jwk = await makeSigningKey(random);
   const { kid = '' } = jwk;
   await records.add<SigningKey>(KEYS, kid, { jwk, madeAt: now, isAlone }, { ttlMs: KEPT_MS, family: FAMILY });
-  const over = isAlone ? before : before.filter((key) => !live.includes(key));
+  // One that ended others stays when it is over: it is what keeps the first of all, which is never removed, from verifying again.
+  const over = isAlone ? before : before.filter((key) => !key.isAlone && !live.includes(key));
   for (const { jwk: old } of over) await records.remove(KEYS, old.kid ?? '');
   await changes.publish({ topic: 'facade', id: 'keys' });
   return kid;
