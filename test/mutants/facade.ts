@@ -240,6 +240,18 @@ export const facade: readonly Mutant[] = [
     replace: 'held ? held',
   },
   {
+    id: 'identity.session.cache-keys',
+    file: `${identity}/callerCache.ts`,
+    find: ': DOUBTED, generation: of }',
+    replace: ': DOUBTED, generation: generation() }',
+  },
+  {
+    id: 'identity.session.cache-keys',
+    file: `${identity}/callerCache.ts`,
+    find: 'if (before?.generation === of && begun',
+    replace: 'if (before && begun',
+  },
+  {
     id: 'facade.bearer',
     file: `${identity}/facade/grantBearers.ts`,
     find: "if (signed.header['typ'] !== 'at+jwt') throw new TokenRefused('type');",

@@ -362,7 +362,7 @@ export const identity: readonly Mutant[] = [
   {
     id: 'identity.session.outage',
     file: 'packages/gateway/src/identity/callerCache.ts',
-    find: 'if (before && begun === epoch && isBearable(before))',
+    find: 'if (before?.generation === of && begun === epoch && isBearable(before))',
     replace: 'if (before && begun === epoch)',
   },
   {

@@ -46,6 +46,7 @@ export const identity = {
   'identity.session.cached': ['done', 'Who is calling is known without a read, for two seconds at most.'],
   'identity.session.cache-ended': ['done', 'A sign-out or a changed account ends what is remembered of it.'],
   'identity.session.cache-race': ['done', 'A sign-out during a read is not undone by what was read.'],
+  'identity.session.cache-keys': ['done', 'What was read by keys that are over meanwhile is not kept.'],
   'identity.setup.single-use': ['done', 'A setup link makes one administrator, whoever comes at once.'],
   'identity.setup.expiry': ['done', 'A setup link ends after fifteen minutes.'],
   'identity.setup.first-only': ['done', 'A setup link makes nobody where there is a user.'],

@@ -12,6 +12,7 @@ async function createRig() {
   const user = await rig.accounts.create(ada);
   const { secret } = await rig.sessions.start(user);
   let reads = 0;
+  let generation = 0;
   let before: () => Promise<void> = async () => undefined;
   const cache = createCallerCache({
     async read(given) {
@@ -21,6 +22,7 @@ async function createRig() {
       return found;
     },
     topic: 'sessions',
+    generation: () => generation,
     // As if the feed had lost touch at once.
     changes: { ...rig.store.changes, checkedAt: () => 0 },
     clock: rig.clock,
@@ -31,6 +33,8 @@ async function createRig() {
     secret,
     cache,
     reads: () => reads,
+    /** As when the keys that signed are no good any more. */
+    turn: () => void (generation += 1),
     /** Something that happens between a read and its use. */
     meanwhile: (work: () => Promise<void>) => (before = work),
   };
@@ -132,6 +136,24 @@ describe('the cache of callers', () => {
       await cache.resolve(secret);
       meanwhile(async () => undefined);
       expect(await cache.resolve(secret)).toBeNull();
+    },
+  );
+
+  verifies(
+    'identity.session.cache-keys',
+    'what was read by keys that are over is not kept either',
+    async () => {
+      const { cache, secret, meanwhile, turn, reads } = await createRig();
+      meanwhile(async () => turn());
+      await cache.resolve(secret);
+      meanwhile(async () => undefined);
+      await cache.resolve(secret);
+      expect(reads()).toBe(2);
+      expect(cache.resolve(secret)).not.toBeInstanceOf(Promise);
+      // Not even while nobody can be asked.
+      turn();
+      meanwhile(() => Promise.reject(new Error('away')));
+      await expect(cache.resolve(secret)).rejects.toThrow('away');
     },
   );
 

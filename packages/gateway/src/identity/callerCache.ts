@@ -80,20 +80,22 @@ export function createCallerCache(parts: CallerCacheParts): CallerCache {
 
   async function load(secret: string, hash: string): Promise<Principal | null> {
     const begun = epoch;
+    // As for notices: what was judged by the keys before these is judged again.
+    const of = generation();
     const readAt = clock.now();
     let found: KnownCaller | null;
     try {
       found = await read(secret);
     } catch (error) {
       const before = known.get(hash);
-      if (before && begun === epoch && isBearable(before)) return before.caller;
+      if (before?.generation === of && begun === epoch && isBearable(before)) return before.caller;
       throw error;
     }
     known.delete(hash);
     if (!found || found.until <= clock.now()) return null;
     // The map keeps insertion order, so the first one is the one read longest ago.
     if (known.size >= MOST_ENTRIES) known.delete(known.keys().next().value ?? '');
-    known.set(hash, { ...found, readAt: begun === epoch ? readAt : DOUBTED, generation: generation() });
+    known.set(hash, { ...found, readAt: begun === epoch ? readAt : DOUBTED, generation: of });
     return found.caller;
   }
 
