@@ -28,6 +28,8 @@ import { flowRules } from './mutants/flowRules.ts';
 import { foundation } from './mutants/foundation.ts';
 import { facade } from './mutants/facade.ts';
 import { facadeLimits } from './mutants/facadeLimits.ts';
+import { facadeIdJag } from './mutants/facadeIdJag.ts';
+import { facadeKeys } from './mutants/facadeKeys.ts';
 import { http } from './mutants/http.ts';
 import { idJag } from './mutants/idJag.ts';
 import { identity } from './mutants/identity.ts';
@@ -109,6 +111,8 @@ export const mutants: readonly Mutant[] = [
   ...mcpNames,
   ...facade,
   ...facadeLimits,
+  ...facadeIdJag,
+  ...facadeKeys,
   ...access,
   ...accessChanges,
   ...oboInjection,

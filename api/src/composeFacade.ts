@@ -82,7 +82,7 @@ export function composeFacade(parts: ComposeFacadeParts): ComposedFacade {
     ...{ issuer, isResource, sessions, users, clock, log },
     keys: keys.source,
   });
-  const trusted = openId?.trust(settings.idJagIssuers);
+  const trusted = openId?.trust(settings.idJagIssuers, settings.idJagTenants);
   const facade = createFacade({
     ...{ settings, issuer, resources, keys, records, grants, users, clock, random, log },
     secure: () => base().startsWith('https:'),

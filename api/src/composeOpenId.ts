@@ -1,6 +1,7 @@
 import type { Env } from '@behalf/contracts';
 import {
   createPendingClaims,
+  DEFAULT_TENANT,
   type Audit,
   type CredentialVault,
   type Log,
@@ -59,7 +60,11 @@ export interface OpenId {
   readonly pendingClaims: PendingClaims;
   readonly provisioning: Provisioning;
   /** Issuers that may vouch for users of ours beside the login's own, as they are read. */
-  trust(issuers: readonly string[]): ReadonlyMap<string, TrustedIssuer>;
+  trust(
+    issuers: readonly string[],
+    /** Of those that are not the login's. */
+    tenants: Readonly<Record<string, string>>,
+  ): ReadonlyMap<string, TrustedIssuer>;
   /** Moves when the issuer's keys change. */
   readonly generation: () => number;
   /** Null where browsers cannot sign in, for want of a client id. */
@@ -97,14 +102,14 @@ export function composeOpenId(parts: ComposeOpenIdParts): OpenId | null {
   const tokensOf = createLoginTokens({ vault: parts.vault, settings, metadata, clock });
   const login: LoginSource = { issuer: settings.issuer, tokens: tokensOf };
   const pendingClaims = createPendingClaims({ cache: coordination.cache('claims'), keyring, clock });
-  const trust: OpenId['trust'] = (issuers) =>
+  const trust: OpenId['trust'] = (issuers, tenants) =>
     new Map(
-      issuers.map((issuer) => {
-        if (issuer === settings.issuer) return [issuer, { keys, settings }];
+      issuers.map((issuer): [string, TrustedIssuer] => {
+        if (issuer === settings.issuer) return [issuer, { keys, settings, tenant: null }];
         const other = { ...settings, issuer };
         const said = createProviderMetadata({ settings: other, fetch: parts.identityTo(issuer), clock, log });
         const theirs = createKeySource({ metadata: said, fetch: parts.identityTo(issuer), clock, log });
-        return [issuer, { keys: theirs, settings: other }];
+        return [issuer, { keys: theirs, settings: other, tenant: tenants[issuer] ?? DEFAULT_TENANT }];
       }),
     );
   const always = { bearers, login, pendingClaims, generation, provisioning, trust };

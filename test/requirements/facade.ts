@@ -101,6 +101,10 @@ export const facade = {
     'done',
     'An identity assertion is taken only from the client that proves to be the one it names.',
   ],
+  'facade.id-jag.tenant': [
+    'done',
+    'An issuer other than the login’s speaks for the tenant it was given, and of no roles and groups.',
+  ],
   'facade.id-jag.role': [
     'done',
     'An identity assertion that says nothing of roles takes none from its user.',

@@ -13,6 +13,7 @@ const SECRET = 'secret-of-the-agent';
 describe('an identity provider that decides for its users', () => {
   let idp: DevIdp;
   let stranger: DevIdp;
+  let partner: DevIdp;
   /** Two replicas on one store. */
   let replicas: InProcessGateway[];
 
@@ -27,6 +28,7 @@ describe('an identity provider that decides for its users', () => {
     };
     idp = await createDevIdp({ ...common, port });
     stranger = await createDevIdp({ ...common, port: 0 });
+    partner = await createDevIdp({ ...common, port: 0 });
     const variables = {
       PUBLIC_URL: BASE,
       OPENID_ISSUER: idp.issuer,
@@ -38,7 +40,8 @@ describe('an identity provider that decides for its users', () => {
     const yaml = JSON.stringify({
       authorizationServer: {
         enabled: true,
-        idJagIssuers: [idp.issuer],
+        idJagIssuers: [idp.issuer, partner.issuer],
+        idJagTenants: { [partner.issuer]: 'partners' },
         clients: {
           agent: { name: 'Agent', clientSecret: '${AGENT_SECRET}' },
           other: { name: 'Other', clientSecret: '${AGENT_SECRET}' },
@@ -52,6 +55,7 @@ describe('an identity provider that decides for its users', () => {
     for (const gateway of [...replicas].reverse()) await gateway.close();
     await idp.close();
     await stranger.close();
+    await partner.close();
   });
 
   let last = 0;
@@ -94,6 +98,16 @@ describe('an identity provider that decides for its users', () => {
     // The account is the one that a sign-in of the same person would have.
     const [account] = await recordsOf(replicas[0]!, 'users');
     expect(account).toMatchObject({ id: claims.sub, issuer: idp.issuer, subject: 'u-ada' });
+  });
+
+  verifies('facade.id-jag.tenant', 'the word of another issuer counts in its own tenant', async () => {
+    const { status, body } = await ask(assertion({ claims: { roles: ['ADMIN'] } }, partner));
+    expect(status).toBe(200);
+    const { sub } = decodeJwt(body.access_token ?? '');
+    const accounts = await recordsOf(replicas[0]!, 'users');
+    expect(accounts.find(({ id }) => id === sub)).toMatchObject({
+      ...{ tenant: 'partners', issuer: partner.issuer, subject: 'u-ada', role: 'USER' },
+    });
   });
 
   verifies('facade.id-jag.once', 'is good once, at whichever replica', async () => {

@@ -61,6 +61,12 @@ export const AuthorizationServer = section({
     .array(z.string().min(1))
     .default([])
     .describe('Issuers whose ID-JAG (Enterprise-Managed Authorization) is accepted in place of a sign-in.'),
+  idJagTenants: z
+    .record(z.string().min(1), z.string().min(1).max(128))
+    .default({})
+    .describe(
+      'By issuer, for those of `idJagIssuers` that are not the login’s: the tenant of their users. Absent: `default`.',
+    ),
   caFile: z
     .string()
     .min(1)

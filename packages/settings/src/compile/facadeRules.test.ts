@@ -29,6 +29,14 @@ describe('the section of the authorization server', () => {
       expect(issuers({}, 'https://sso.example')).toEqual([['idJagIssuers[0]', 'missing']]);
       expect(issuers(login, 'http://sso.example')).toEqual([['idJagIssuers[0]', 'plain_http']]);
       expect(issuers(login, 'nonsense')).toEqual([['idJagIssuers[0]', 'url']]);
+      const tenants = (issuer: string) =>
+        found(
+          { idJagIssuers: ['https://sso.example', 'https://b.example'], idJagTenants: { [issuer]: 'b' } },
+          login,
+        ).map(([, code]) => code);
+      expect(tenants('https://b.example')).toEqual([]);
+      expect(tenants('https://c.example')).toEqual(['unknown_issuer']);
+      expect(tenants('https://sso.example')).toEqual(['not_allowed']);
     },
   );
 
@@ -40,7 +48,7 @@ describe('the section of the authorization server', () => {
     expect(settings('{}')).toBeNull();
     expect(settings('authorizationServer: {}')).toBeNull();
     expect(settings('authorizationServer: { enabled: true }')).toEqual({
-      ...{ enabled: true, clients: {}, idJagIssuers: [], replayWindowSeconds: 30 },
+      ...{ enabled: true, clients: {}, idJagIssuers: [], idJagTenants: {}, replayWindowSeconds: 30 },
       registration: { enabled: true, perMinute: 10, most: 1_000 },
     });
   });

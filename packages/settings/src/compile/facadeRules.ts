@@ -13,12 +13,23 @@ const SECTION = 'authorizationServer';
 
 /** Everything that is wrong with the section of our own authorization server, its variables filled in. */
 export function facadeRules(
-  { clients, idJagIssuers }: Readonly<AuthorizationServer>,
+  { clients, idJagIssuers, idJagTenants }: Readonly<AuthorizationServer>,
   login: LoginFacts | null,
 ): Finding[] {
   return [
     ...Object.entries(clients).flatMap(([id, client]) => clientRules(id, client)),
     ...idJagIssuers.flatMap((issuer, index) => issuerRules(issuer, [SECTION, 'idJagIssuers', index], login)),
+    ...Object.keys(idJagTenants).flatMap((issuer) => {
+      const path = [SECTION, 'idJagTenants', issuer];
+      if (!idJagIssuers.includes(issuer)) {
+        return [
+          finding(path, 'unknown_issuer', 'is not among idJagIssuers', 'add it there, or remove it here'),
+        ];
+      }
+      if (issuer !== login?.issuer) return [];
+      const message = 'is where people sign in: their tenant follows from OPENID_TENANT_CLAIM';
+      return [finding(path, 'not_allowed', message, 'remove it')];
+    }),
   ];
 }
 

@@ -43,7 +43,7 @@ const shownKeys = new Set(
   resourceServers.clientId resourceServers.clientAuth resourceServers.certificateFile resourceServers.privateKeyFile
   resourceServers.caFile
   authorizationServer.enabled authorizationServer.replayWindowSeconds authorizationServer.caFile clients.*.name
-  registration.enabled registration.perMinute registration.most`.split(/\s+/),
+  registration.enabled registration.perMinute registration.most idJagTenants.*`.split(/\s+/),
 );
 
 /** Shown without what opens them. */

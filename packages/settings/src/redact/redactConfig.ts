@@ -155,6 +155,7 @@ const document = fields({
     clients: each(fields({ name: shown, redirectUris: list(issuer), clientSecret: secret })),
     registration: fields(all(shown, 'enabled', 'perMinute', 'most')),
     idJagIssuers: list(issuer),
+    idJagTenants: each(shown),
   }),
 });
 

@@ -7,13 +7,14 @@ import { createIdJags } from './idJag.ts';
 
 const open: OpenIdRig[] = [];
 
-async function createRig(over: Partial<OpenIdSettings> = {}) {
+/** `tenant`: as if nobody signed in at this issuer, and it spoke for that tenant. */
+async function createRig(over: Partial<OpenIdSettings> = {}, tenant: string | null = null) {
   const rig = await createOpenIdRig(over);
   open.push(rig);
   const { issuer, keys, clock, store, keyring, provisioning, logged } = rig;
   const settings = openIdSettings(issuer.url, over);
   const idJags = createIdJags({
-    issuers: new Map([[issuer.url, { keys, settings }]]),
+    issuers: new Map([[issuer.url, { keys, settings, tenant }]]),
     audience: () => `${GATEWAY}/as`,
     isResource: (url) => url === `${GATEWAY}/mcp`,
     records: createFacadeRecords({ store: store.facade, keyring, clock }),
@@ -80,5 +81,49 @@ describe('the role of whom an identity assertion names', () => {
     const { signIn, userBy } = await createRig();
     expect(await userBy()).toMatchObject({ role: 'USER', roleConfirmedAt: 0 });
     expect(await signIn({ roles: ['ADMIN'] })).toMatchObject({ role: 'ADMIN' });
+  });
+});
+
+describe('an issuer of identity assertions that nobody signs in at', () => {
+  const plain: Partial<OpenIdSettings> = { groupsClaim: 'groups', tenantClaim: 'org' };
+
+  verifies('facade.id-jag.tenant', 'says who somebody is, in the tenant that it was given', async () => {
+    const { accept, userBy, issuer } = await createRig(plain, 'partners');
+    const claims = { roles: ['ADMIN', 'EDITOR'], groups: ['board'], email: 'ada@partner.example' };
+    expect((await accept(claims))?.verified).toMatchObject({
+      ...{ tenant: 'partners', issuer: issuer.url, subject: 'ada', email: 'ada@partner.example' },
+      ...{ roles: [], groups: [], namesAdmin: false, isAdmitted: true },
+    });
+    expect(await userBy(claims)).toMatchObject({ tenant: 'partners', role: 'USER' });
+  });
+
+  verifies('facade.id-jag.tenant', 'makes no administrator by any rule of the login', async () => {
+    const adminRole = { values: ['staff'], claim: 'groups', from: 'access' } as const;
+    const { userBy } = await createRig({ adminRole }, 'default');
+    expect(await userBy({ groups: ['staff'] })).toMatchObject({ role: 'USER' });
+  });
+
+  verifies('facade.id-jag.tenant', 'is refused when it names one', async () => {
+    const { accept, logged } = await createRig(plain, 'partners');
+    expect(await accept({ org: 'customers' })).toBeNull();
+    // Nor is it better for being the same.
+    expect(await accept({ org: 'partners' })).toBeNull();
+    expect(logged).toEqual(['id_jag_refused tenant', 'id_jag_refused tenant']);
+  });
+
+  verifies('facade.id-jag.tenant', 'is held to the allowed tenants where it has any', async () => {
+    const { accept } = await createRig({ allowedTenants: ['t1'] }, 'partners');
+    const taken = await Promise.all([
+      accept(),
+      accept({ jti: 'another', tid: 't1' }),
+      accept({ jti: 'a third', tid: 't2' }),
+    ]);
+    expect(taken.map((accepted) => accepted !== null)).toEqual([true, true, false]);
+  });
+
+  verifies('facade.id-jag.tenant', 'is no login: that one names tenants, roles and groups', async () => {
+    const { accept } = await createRig(plain);
+    const said = { org: 'customers', roles: ['EDITOR'], groups: ['board'] };
+    expect((await accept(said))?.verified).toMatchObject({ tenant: 'customers', roles: ['EDITOR'] });
   });
 });

@@ -1,12 +1,13 @@
 import type { Clock } from '@behalf/kernel';
 import { decodeJwt } from 'jose';
 import type { Log } from '../../upstream/parts.ts';
-import { claimAt, claimText, type Claims } from '../openid/claims.ts';
+import { claimText } from '../openid/claims.ts';
 import type { KeySource } from '../openid/keySource.ts';
 import type { OpenIdSettings } from '../openid/openIdSettings.ts';
 import { TokenRefused } from '../openid/tokenRefused.ts';
-import { verifiedIdentity, type VerifiedToken } from '../openid/verifiedIdentity.ts';
+import type { VerifiedToken } from '../openid/verifiedIdentity.ts';
 import { CLOCK_TOLERANCE_MS, verifySigned } from '../openid/verifySigned.ts';
+import { assertedIdentity } from './assertedIdentity.ts';
 import type { FacadeRecords } from './facadeRecords.ts';
 
 /** Longer than any of them is meant to live; how long a used one is remembered follows from it. */
@@ -21,8 +22,10 @@ export interface AcceptedIdJag {
 /** An issuer that the operator trusts to say so. */
 export interface TrustedIssuer {
   readonly keys: KeySource;
-  /** How its claims are read: as those of a login. */
+  /** How its claims are read: as those of a login, where it is the login's. */
   readonly settings: OpenIdSettings;
+  /** Of any other issuer: whose users it may speak of. Null: the login's. */
+  readonly tenant: string | null;
 }
 
 export interface IdJagParts {
@@ -64,9 +67,10 @@ export function createIdJags(parts: IdJagParts): IdJags {
   }
 
   async function judge(assertion: string, { clientId, resource: asked }: Expected): Promise<AcceptedIdJag> {
-    const trusted = issuerOf(assertion);
+    const { keys, settings, tenant } = issuerOf(assertion);
+    const { issuer } = settings;
     const { header, claims } = await verifySigned(assertion, {
-      ...{ keys: trusted.keys, clock, issuer: trusted.settings.issuer },
+      ...{ keys, clock, issuer },
       audience: [audience()],
     });
     if (header['typ'] !== 'oauth-id-jag+jwt') throw new TokenRefused('type');
@@ -77,21 +81,16 @@ export function createIdJags(parts: IdJagParts): IdJags {
     const jti = claimText(claims, 'jti');
     const endsAt = claims.exp * 1_000;
     if (jti === '' || endsAt > clock.now() + LONGEST_MS) throw new TokenRefused('malformed');
-    const sources = { access: claims, id: claims, userinfo: claims };
-    const verified = verifiedIdentity({ kind: 'user', claims, sources, settings: trusted.settings, log });
+    const verified = assertedIdentity({ claims, settings, tenant, log });
     // Last: one that is refused for something else is not used up by whoever overheard it.
     const used = await records.add(
       'IdJag',
-      JSON.stringify([trusted.settings.issuer, jti]),
+      JSON.stringify([issuer, jti]),
       { at: clock.now() },
       { ttlMs: endsAt - clock.now() + 2 * CLOCK_TOLERANCE_MS },
     );
     if (used) throw new TokenRefused('replayed');
-    // Most say nothing of roles: silence is no younger word than that of the sign-in.
-    return {
-      verified: saysRole(claims, trusted.settings) ? verified : { ...verified, issuedAt: 0 },
-      resource,
-    };
+    return { verified, resource };
   }
 
   return {
@@ -105,10 +104,4 @@ export function createIdJags(parts: IdJagParts): IdJags {
       }
     },
   };
-}
-
-/** Whether everything is there that a role follows from: by half of it, somebody would be less than they are. */
-function saysRole(claims: Claims, { roleClaim, adminRole }: OpenIdSettings): boolean {
-  const names = adminRole === null ? [roleClaim] : [roleClaim, adminRole.claim];
-  return names.every((name) => (claimAt(claims, name) ?? null) !== null);
 }
