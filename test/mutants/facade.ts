@@ -204,6 +204,18 @@ export const facade: readonly Mutant[] = [
     replace: 'if (!user) return null;',
   },
   {
+    id: 'facade.grant.alone',
+    file: `${identity}/sessions.ts`,
+    find: 'if (session.grant === null) await tellSignedOut(userId);',
+    replace: 'if (userId !== null) await tellSignedOut(userId);',
+  },
+  {
+    id: 'facade.grant.alone',
+    file: `${identity}/sessions.ts`,
+    find: "    else await changes.publish({ topic: 'users', id: userId });\n",
+    replace: '',
+  },
+  {
     id: 'facade.grant.no-cookie',
     file: `${identity}/sessions.ts`,
     find: 'if (session.grant !== null) return null;',

@@ -32,7 +32,7 @@ export const secrecy: readonly Mutant[] = [
   {
     id: 'replicas.sign-out',
     file: `${gateway}/identity/sessions.ts`,
-    find: '    await tellSignedOut(userId);\n',
+    find: 'if (session.grant === null) await tellSignedOut(userId);\n    else',
     replace: '',
   },
   {

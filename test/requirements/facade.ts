@@ -78,6 +78,10 @@ export const facade = {
   'facade.resource': ['done', 'Its tokens are for our endpoints, each for one, and open no other door.'],
   'facade.bearer': ['done', 'A token of it is its user only while everything in it fits a live grant.'],
   'facade.grant.ends': ['done', 'A grant ends with its session, its user’s sign-ins and their account.'],
+  'facade.grant.alone': [
+    'done',
+    'The end of one client’s grant ends what belongs to it, and is no sign-out of its user.',
+  ],
   'facade.grant.no-cookie': ['done', 'What names a grant opens no session.'],
   'facade.subject': [
     'done',

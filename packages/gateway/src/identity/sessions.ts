@@ -94,7 +94,9 @@ export function createSessions(parts: SessionParts): Sessions {
     await endTokensOf(await grantedDuring(session));
     // Also when somebody else removed it: whoever did may not have come as far as telling.
     await changes.publish({ topic: 'sessions', id: hash });
-    await tellSignedOut(userId);
+    // One client's grant is looked at again wherever it is known; what its user has open elsewhere goes on.
+    if (session.grant === null) await tellSignedOut(userId);
+    else await changes.publish({ topic: 'users', id: userId });
     return isEnded ? session : null;
   }
 
