@@ -21,7 +21,7 @@ import type { AskLimit } from './facade/askLimit.ts';
 import { createClientFetch } from './facade/clientFetch.ts';
 import { facadeDoors, type DoorParts } from './facade/doors.ts';
 import { createFacade, type Facade } from './facade/facade.ts';
-import { MOUNT, type Resources } from './facade/resources.ts';
+import { MOUNT, SCOPE, type Resources } from './facade/resources.ts';
 import type { Route } from './http.ts';
 import { every } from './ops/upkeep.ts';
 import { ALL_PATH } from './resource/endpoints.ts';
@@ -90,7 +90,9 @@ export function composeFacade(parts: ComposeFacadeParts): ComposedFacade {
     idJags:
       openId && trusted && trusted.size > 0
         ? {
-            accept: createIdJags({ issuers: trusted, audience: issuer, isResource, records, clock, log }),
+            accept: createIdJags({
+              ...{ issuers: trusted, audience: issuer, isResource, scope: SCOPE, records, clock, log },
+            }),
             provisioning: openId.provisioning,
           }
         : null,

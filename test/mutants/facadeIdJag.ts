@@ -47,6 +47,24 @@ export const facadeIdJag: readonly Mutant[] = [
     replace: "if (client.clientAuthMethod === '') throw",
   },
   {
+    id: 'facade.id-jag.narrow',
+    file: `${identity}/facade/idJag.ts`,
+    find: "if ('cnf' in claims) throw new TokenRefused('key_bound');",
+    replace: '',
+  },
+  {
+    id: 'facade.id-jag.narrow',
+    file: `${identity}/facade/idJag.ts`,
+    find: "if ([claims['aud']].flat().length !== 1) throw new TokenRefused('audience');",
+    replace: '',
+  },
+  {
+    id: 'facade.id-jag.narrow',
+    file: `${identity}/facade/idJag.ts`,
+    find: "if (!grants(claims['scope'], scope)) throw new TokenRefused('scope');",
+    replace: '',
+  },
+  {
     id: 'facade.id-jag.role',
     file: `${identity}/facade/assertedIdentity.ts`,
     find: 'saysRole(claims, settings) ? verified : { ...verified, issuedAt: 0 }',

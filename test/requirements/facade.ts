@@ -109,6 +109,10 @@ export const facade = {
     'done',
     'An issuer other than the login’s speaks for the tenant it was given, and of no roles and groups.',
   ],
+  'facade.id-jag.narrow': [
+    'done',
+    'An identity assertion that is bound to a key, for others besides us or for other scopes is refused.',
+  ],
   'facade.id-jag.role': [
     'done',
     'An identity assertion that says nothing of roles takes none from its user.',

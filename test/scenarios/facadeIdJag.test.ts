@@ -66,6 +66,8 @@ describe('an identity provider that decides for its users', () => {
       header: { typ: 'oauth-id-jag+jwt', ...over.header },
       claims: {
         ...{ aud: `${BASE}/as`, client_id: 'agent', resource: `${BASE}/mcp`, jti: `jag-${last}` },
+        // That of its access tokens is none of ours.
+        scope: undefined,
         ...over.claims,
       },
     });

@@ -17,6 +17,7 @@ async function createRig(over: Partial<OpenIdSettings> = {}, tenant: string | nu
     issuers: new Map([[issuer.url, { keys, settings, tenant }]]),
     audience: () => `${GATEWAY}/as`,
     isResource: (url) => url === `${GATEWAY}/mcp`,
+    scope: 'mcp',
     records: createFacadeRecords({ store: store.facade, keyring, clock }),
     clock,
     log: (event, { reason }) => void logged.push(`${event} ${String(reason)}`),
@@ -125,5 +126,27 @@ describe('an issuer of identity assertions that nobody signs in at', () => {
     const { accept } = await createRig(plain);
     const said = { org: 'customers', roles: ['EDITOR'], groups: ['board'] };
     expect((await accept(said))?.verified).toMatchObject({ tenant: 'customers', roles: ['EDITOR'] });
+  });
+});
+
+describe('an identity assertion', () => {
+  verifies('facade.id-jag.narrow', 'is refused when it is for more, or for less, than this', async () => {
+    const { accept, logged } = await createRig();
+    const ours = `${GATEWAY}/as`;
+    const wrong: [Record<string, unknown>, string][] = [
+      // Only who has the key could show it (RFC 7800), and nobody proves that here.
+      [{ cnf: { jkt: 'thumbprint' } }, 'key_bound'],
+      [{ aud: [ours, 'https://elsewhere.example'] }, 'audience'],
+      [{ aud: [ours, ours] }, 'audience'],
+      [{ scope: 'files.read' }, 'scope'],
+      [{ scope: '' }, 'scope'],
+      [{ scope: 'mcp.read mcpx' }, 'scope'],
+      [{ scope: 7 }, 'scope'],
+    ];
+    for (const [claims] of wrong) expect([claims, await accept(claims)]).toEqual([claims, null]);
+    expect(logged).toEqual(wrong.map(([, reason]) => `id_jag_refused ${reason}`));
+    for (const claims of [{}, { aud: [ours] }, { scope: 'mcp' }, { scope: 'openid mcp' }]) {
+      expect([claims, await accept(claims)]).toEqual([claims, expect.anything()]);
+    }
   });
 });

@@ -33,6 +33,8 @@ export interface IdJagParts {
   /** Our own name: for whom it must be meant. */
   readonly audience: () => string;
   readonly isResource: (url: string) => boolean;
+  /** What our tokens are good for. */
+  readonly scope: string;
   readonly records: Pick<FacadeRecords, 'add'>;
   readonly clock: Clock;
   readonly log: Log;
@@ -52,7 +54,7 @@ export interface IdJags {
 }
 
 export function createIdJags(parts: IdJagParts): IdJags {
-  const { issuers, audience, isResource, records, clock, log } = parts;
+  const { issuers, audience, isResource, scope, records, clock, log } = parts;
 
   function issuerOf(assertion: string): TrustedIssuer {
     let named: unknown;
@@ -74,6 +76,11 @@ export function createIdJags(parts: IdJagParts): IdJags {
       audience: [audience()],
     });
     if (header['typ'] !== 'oauth-id-jag+jwt') throw new TokenRefused('type');
+    // Bound to a key of the client: whoever shows it alone may have stolen it.
+    if ('cnf' in claims) throw new TokenRefused('key_bound');
+    // One that is good at two servers can be shown by the one to the other.
+    if ([claims['aud']].flat().length !== 1) throw new TokenRefused('audience');
+    if (!grants(claims['scope'], scope)) throw new TokenRefused('scope');
     if (claims['client_id'] !== clientId) throw new TokenRefused('client');
     const resource = claims['resource'];
     if (typeof resource !== 'string' || !isResource(resource)) throw new TokenRefused('audience');
@@ -104,4 +111,9 @@ export function createIdJags(parts: IdJagParts): IdJags {
       }
     },
   };
+}
+
+/** Absent, it is left to us. What the issuer narrowed to something else is not widened again. */
+function grants(said: unknown, scope: string): boolean {
+  return said === undefined || (typeof said === 'string' && said.split(' ').includes(scope));
 }

@@ -18,6 +18,7 @@ export type RefusalReason =
   | 'tenant'
   | 'client'
   | 'authorized_party'
+  | 'scope'
   | 'replayed';
 
 /** Why a token is not accepted: for the log alone, whoever sent it learns nothing of it. */
