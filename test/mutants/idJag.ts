@@ -212,6 +212,18 @@ export const idJag: readonly Mutant[] = [
     replace: 'await lend(new AbortController().signal, ',
   },
   {
+    id: 'id-jag.refresh-moved',
+    file: `${obo}/providers/lentGrant.ts`,
+    find: 'if (settings.tokenEndpoint === undefined && lent',
+    replace: 'if (settings.tokenEndpoint === to.url && lent',
+  },
+  {
+    id: 'id-jag.refresh-moved',
+    file: `${obo}/providers/lentGrant.ts`,
+    find: 'if (settings.tokenEndpoint === undefined && lent.clientId === settings.clientId) {',
+    replace: 'if (settings.tokenEndpoint === undefined) {',
+  },
+  {
     id: 'id-jag.refresh-place',
     file: `${obo}/providers/lentGrant.ts`,
     find: 'if (lent.endpoint !== to.url || ',

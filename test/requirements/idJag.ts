@@ -35,6 +35,10 @@ export const idJag = {
     'done',
     'Who gave up waiting for a refresh token leaves the line, sends nothing and puts nothing in doubt.',
   ],
+  'id-jag.refresh-moved': [
+    'done',
+    'A sign-in of before the provider moved its token endpoint asks its user to sign in, and stops nobody else.',
+  ],
   'id-jag.refresh-place': [
     'done',
     'A refresh token goes to the token endpoint of its sign-in, by its client, and to nobody else.',

@@ -51,14 +51,17 @@ function first(audience: string | undefined) {
   };
 }
 
-function at(over: Partial<ProviderSettings> = {}, audience?: string) {
+function settingsOf() {
   const there = { clientId: 'us-there', clientSecret: 's-there' };
-  const settings = {
+  return {
     ...{ type: 'id-jag' as const, issuer: issuer('login'), tokenEndpoint: issuer('idp'), clientId: 'us' },
     clientSecret: 's-login',
     resourceServers: [{ ...there, issuer: issuer('as'), tokenEndpoint: issuer('as/token') }],
-    ...over,
   };
+}
+
+function at(over: Partial<ProviderSettings> = {}, audience?: string) {
+  const settings = { ...settingsOf(), ...over };
   return rig.provider(settings, audience === undefined ? {} : { audience });
 }
 const two = (): Partial<ProviderSettings> => ({
@@ -310,6 +313,19 @@ describe('the authorization server of a resource', () => {
       clientId = 'another';
       expect((await faultOf(ask())).code).toBe('OBO_MISCONFIGURED');
       expect(rig.endpoint.requests).toEqual([]);
+    });
+
+    verifies('id-jag.refresh-moved', 'of before the provider moved asks for another sign-in', async () => {
+      rig.endpoint.reply = () => ({ body: { issuer: issuer('login'), token_endpoint: issuer('idp') } });
+      const { tokenEndpoint: _none, ...settings } = settingsOf();
+      const moved = rig.provider(settings);
+      const use = () => moved.exchange(lending(), new AbortController().signal);
+      endpoint = issuer('before');
+      expect((await faultOf(use())).code).toBe('OBO_REJECTED');
+      // Of another client it never was any good.
+      clientId = 'another';
+      expect((await faultOf(use())).code).toBe('OBO_MISCONFIGURED');
+      expect(paths().filter((path) => path === '/idp')).toEqual([]);
     });
 
     verifies('id-jag.refresh-left', 'who gives up waiting is known to have left', async () => {

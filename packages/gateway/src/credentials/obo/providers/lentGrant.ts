@@ -25,6 +25,10 @@ export async function lentGrant(
   const used = await lend(signal, async (lent) => {
     // It is good for one client at one place (RFC 6749, section 10.4), and nobody else is shown it.
     if (lent.endpoint !== to.url || lent.clientId !== settings.clientId) {
+      // The provider has moved since this sign-in. That is its user's to mend; told to the operator, it would stop everybody.
+      if (settings.tokenEndpoint === undefined && lent.clientId === settings.clientId) {
+        throw new ExchangeFault('OBO_REJECTED', { hint: 'The sign-in is of another token endpoint.' });
+      }
       const hint = `identityProviders.${settings.name}: a refresh token goes to the client and the token endpoint of the sign-in alone`;
       throw new ExchangeFault('OBO_MISCONFIGURED', { hint });
     }
