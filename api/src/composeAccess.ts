@@ -167,6 +167,7 @@ export async function composeAccess(parts: ComposeAccessParts): Promise<Access> 
   });
   const callerWatch = createCallerWatch({
     ...{ users, sessions: primary.sessions, apiKeys: primary.apiKeys, changes, clock },
+    signingKeys: facade?.keys ?? null,
   });
   closers.add(() => callerWatch.stop());
   return {

@@ -75,4 +75,28 @@ export const facadeKeys: readonly Mutant[] = [
     find: 'if (before?.generation === of && begun',
     replace: 'if (before && begun',
   },
+  {
+    id: 'facade.keys.streams',
+    file: `${identity}/callerWatch.ts`,
+    find: "['keys', 'sessions', 'users', 'facade'] as const",
+    replace: "['keys', 'sessions', 'users'] as const",
+  },
+  {
+    id: 'facade.keys.streams',
+    file: `${identity}/callerWatch.ts`,
+    find: 'by.grant?.key : undefined',
+    replace: 'by.grant?.session : undefined',
+  },
+  {
+    id: 'facade.keys.streams',
+    file: `${identity}/facade/facadeKeys.ts`,
+    find: 'kids.filter((kid) => live.has(kid))',
+    replace: 'kids.filter((kid) => live.size > 0 || live.has(kid))',
+  },
+  {
+    id: 'facade.bearer',
+    file: `${identity}/facade/grantBearers.ts`,
+    find: '|| (exp - iat) * 1_000 > ACCESS_LIFETIME_MS)',
+    replace: '|| exp < iat)',
+  },
 ];

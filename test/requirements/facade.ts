@@ -20,6 +20,10 @@ export const facade = {
     'done',
     'In an emergency nothing by the old keys counts, at no replica after two seconds.',
   ],
+  'facade.keys.streams': [
+    'done',
+    'Streams and calls of tokens by a key that is over in an emergency end within two seconds; by the calendar none does.',
+  ],
   'facade.keys.command': ['done', 'A command rotates the signing key beside gateways that run.'],
   'facade.store': ['done', 'A copy of the store holds no code, no token and no secret of it.'],
   'facade.revocation': ['done', 'A client ends what it was granted, and nobody else’s (RFC 7009).'],

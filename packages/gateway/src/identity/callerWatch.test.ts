@@ -30,6 +30,7 @@ async function createRig() {
     users: { findMany: (ids) => counted('users', store.users.findMany(ids)) },
     sessions: { openAmong: (ids, now) => counted('sessions', store.sessions.openAmong(ids, now)) },
     apiKeys: { liveAmong: (ids, now) => counted('keys', store.apiKeys.liveAmong(ids, now)) },
+    signingKeys: null,
     changes: store.changes,
     clock,
   });

@@ -1,11 +1,14 @@
 import type { Cancel, Clock } from '@behalf/kernel';
-import type { ApiKeyStore, ChangeFeed, SessionStore, UserStore } from '../ports/index.ts';
+import type { ApiKeyStore, ChangeFeed, ChangeTopic, SessionStore, UserStore } from '../ports/index.ts';
 import type { Principal } from '../principal/principal.ts';
+import type { FacadeKeys } from './facade/facadeKeys.ts';
 
 export interface CallerWatchParts {
   readonly users: Pick<UserStore, 'findMany'>;
   readonly sessions: Pick<SessionStore, 'openAmong'>;
   readonly apiKeys: Pick<ApiKeyStore, 'liveAmong'>;
+  /** Our own authorization server's; null where there is none. */
+  readonly signingKeys: Pick<FacadeKeys, 'liveAmong'> | null;
   readonly changes: Pick<ChangeFeed, 'subscribe'>;
   readonly clock: Clock;
 }
@@ -13,8 +16,8 @@ export interface CallerWatchParts {
 /** Callers were looked at when they came in. Whatever lasts longer is told here when that counts no longer. */
 export interface CallerWatch {
   /**
-   * Calls back once when the key, grant or sign-in of this caller was ended, or their account is disabled or has another
-   * role. What runs out by itself is not told: `until` of the caller says when. Returns how to stop.
+   * Calls back once when the key, grant or sign-in of this caller was ended, their account is disabled or has another role,
+   * or what signed their token counts no more. What runs out by itself is not told: `until` of the caller says when. Returns how to stop.
    */
   follow(caller: Principal, onOver: () => void): () => void;
   stop(): void;
@@ -31,7 +34,8 @@ interface Question {
   readonly ask: (ids: readonly string[]) => Promise<(caller: Principal, id: string) => boolean>;
 }
 
-type Topic = 'keys' | 'sessions' | 'users';
+const TOPICS = ['keys', 'sessions', 'users', 'facade'] as const satisfies readonly ChangeTopic[];
+type Topic = (typeof TOPICS)[number];
 
 const RETRY_MS = 1_000;
 /** Stores have a limit on what one question may name. */
@@ -103,8 +107,9 @@ export function createCallerWatch(parts: CallerWatchParts): CallerWatch {
     if (!stopped) cancel = clock.timer(RETRY_MS, () => void askAll());
   }
 
-  const unsubscribe = changes.subscribe(({ topic }) => {
-    if ((topic !== 'keys' && topic !== 'sessions' && topic !== 'users') || followed.size === 0) return;
+  const unsubscribe = changes.subscribe(({ topic: about }) => {
+    const topic = TOPICS.find((one) => one === about);
+    if (topic === undefined || followed.size === 0) return;
     wanted.add(topic);
     void askAll();
   });
@@ -130,7 +135,13 @@ export function createCallerWatch(parts: CallerWatchParts): CallerWatch {
   };
 }
 
-function questionsOf({ users, sessions, apiKeys, clock }: CallerWatchParts): [Topic, Question][] {
+function questionsOf({
+  users,
+  sessions,
+  apiKeys,
+  signingKeys,
+  clock,
+}: CallerWatchParts): [Topic, Question][] {
   const among = (found: readonly string[]) => {
     const those = new Set(found);
     return (_caller: Principal, id: string) => those.has(id);
@@ -149,6 +160,14 @@ function questionsOf({ users, sessions, apiKeys, clock }: CallerWatchParts): [To
         idOf: ({ by }) =>
           by.via === 'session' ? by.session : by.via === 'bearer' ? by.grant?.session : undefined,
         ask: async (hashes) => among(await sessions.openAmong(hashes, clock.now())),
+      },
+    ],
+    [
+      // Of a rotation by the calendar, the key before still counts: nobody is ended for it.
+      'facade',
+      {
+        idOf: ({ by }) => (by.via === 'bearer' ? by.grant?.key : undefined),
+        ask: async (kids) => among((await signingKeys?.liveAmong(kids)) ?? []),
       },
     ],
     [

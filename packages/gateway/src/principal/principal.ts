@@ -14,6 +14,8 @@ export interface ClientGrant {
   /** The hash of the session that it is: whatever ends that ends this. */
   readonly session: string;
   readonly clientId: string;
+  /** Which key of ours signed the token that was shown. */
+  readonly key?: string;
 }
 
 /** A token of the identity provider, or of our own authorization server. */

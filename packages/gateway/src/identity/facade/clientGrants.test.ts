@@ -44,7 +44,7 @@ describe('the end of what one client was granted', () => {
 
   verifies('facade.grant.alone', 'ends what is held open for it, and nothing else', async () => {
     const { grants, store, user, by, clock } = await createRig();
-    const watch = createCallerWatch({ ...store, clock });
+    const watch = createCallerWatch({ ...store, clock, signingKeys: null });
     const over: string[] = [];
     for (const [name, who] of Object.entries(by)) {
       watch.follow(principalOf(user, who), () => over.push(name));

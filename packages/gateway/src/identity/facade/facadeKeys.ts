@@ -19,6 +19,8 @@ export interface FacadeSecrets {
 export interface FacadeKeys {
   /** Made by whoever asks first. */
   secrets(): Promise<FacadeSecrets>;
+  /** Those of these keys whose tokens still count. */
+  liveAmong(kids: readonly string[]): Promise<string[]>;
   /** The public halves, to judge our own tokens by. */
   readonly source: KeySource;
   close(): void;
@@ -98,6 +100,10 @@ export function createFacadeKeys({ records, changes, random, clock }: FacadeKeyP
 
   return {
     secrets: async () => madeOf(await known()).secrets,
+    async liveAmong(kids) {
+      const live = new Set(madeOf(await known()).secrets.jwks.map(({ kid }) => kid));
+      return kids.filter((kid) => live.has(kid));
+    },
     source: {
       current: async () => madeOf(await known()).set,
       async newerThan(seen) {

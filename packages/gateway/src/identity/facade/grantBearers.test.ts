@@ -4,11 +4,13 @@ import { createFakeClock, verifies } from '@behalf/testkit';
 import { aUser } from '@behalf/testkit/suites';
 import { describe, expect } from '@jest/globals';
 import { importJWK, SignJWT, type JWK } from 'jose';
+import { createCallerWatch } from '../callerWatch.ts';
 import { createSessions } from '../sessions.ts';
 import { createClientGrants, grantSession } from './clientGrants.ts';
 import { createFacadeKeys } from './facadeKeys.ts';
 import { createFacadeRecords } from './facadeRecords.ts';
 import { createGrantBearers } from './grantBearers.ts';
+import { rotateFacadeKey } from './signingKeys.ts';
 
 const BASE = 'https://gateway.example';
 
@@ -72,12 +74,15 @@ describe('tokens of our own authorization server', () => {
       [{ grant: grantSession('g2') }],
       [{ grant: undefined }],
       [{ exp: 1 }],
+      // As who has the key could sign it, and we never do.
+      [{ exp: 9e9 }],
+      [{ iat: undefined }],
       // An ID token is signed by the same key.
       [{}, 'JWT'],
     ] as [Record<string, unknown>, string?][]) {
       expect([over, typ, await bearers.resolve(await token(over, typ))]).toEqual([over, typ, null]);
     }
-    expect(new Set(reasons)).toEqual(new Set(['audience', 'issuer', 'expired', 'type']));
+    expect(new Set(reasons)).toEqual(new Set(['audience', 'issuer', 'expired', 'type', 'malformed']));
   });
 
   verifies('facade.grant.ends', 'end with the grant, the user and the account', async () => {
@@ -95,6 +100,29 @@ describe('tokens of our own authorization server', () => {
     expect(await bearers.resolve(value)).not.toBeNull();
     await sessions.endAll(user);
     expect(await bearers.resolve(value)).toBeNull();
+  });
+
+  verifies('facade.keys.streams', 'end with what is held open by them when their key is over', async () => {
+    const { bearers, token, store, keys, records, clock } = await createRig();
+    const parts = { records, changes: store.changes, random, clock };
+    const watch = createCallerWatch({ ...store, signingKeys: keys, clock });
+    const over: string[] = [];
+    const open = async (name: string) =>
+      watch.follow((await bearers.resolve(await token()))!.caller, () => over.push(name));
+    await open('by the first');
+    // By the calendar: what it signed holds, and so does what was opened with it.
+    await rotateFacadeKey(parts, false);
+    await clock.advance(2_000);
+    await open('by the second');
+    await clock.advance(60_000);
+    expect(over).toEqual([]);
+    await rotateFacadeKey(parts, true);
+    await clock.advance(2_000);
+    expect(over).toEqual(['by the first', 'by the second']);
+    await open('by the third');
+    await clock.advance(2_000);
+    expect(over).toHaveLength(2);
+    watch.stop();
   });
 
   verifies('facade.keys', 'are signed by one key, whoever asks for it first', async () => {

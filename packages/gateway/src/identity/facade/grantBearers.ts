@@ -8,6 +8,7 @@ import type { KeySource } from '../openid/keySource.ts';
 import { TokenRefused } from '../openid/tokenRefused.ts';
 import { CLOCK_TOLERANCE_MS, verifySigned, type Signed } from '../openid/verifySigned.ts';
 import type { Sessions } from '../sessions.ts';
+import { ACCESS_LIFETIME_MS } from './signingKeys.ts';
 
 /** The claim that names the grant, by the hash of its session. */
 export const GRANT_CLAIM = 'grant';
@@ -34,13 +35,17 @@ export interface GrantBearerParts {
 export function createGrantBearers(parts: GrantBearerParts): GrantBearers {
   const { issuer, keys, isResource, sessions, users, clock, log } = parts;
 
-  async function verify(token: string): Promise<{ claims: Signed['claims']; audience: string }> {
+  async function verify(token: string): Promise<{ claims: Signed['claims']; audience: string; key: string }> {
     const { aud: audience } = decodeJwt(token);
     if (typeof audience !== 'string' || !isResource(audience)) throw new TokenRefused('audience');
     const signed = await verifySigned(token, { keys, clock, issuer: issuer(), audience: [audience] });
     // Nothing else that these keys sign opens a door (RFC 9068, section 4).
     if (signed.header['typ'] !== 'at+jwt') throw new TokenRefused('type');
-    return { claims: signed.claims, audience };
+    const { exp, iat } = signed.claims;
+    // We sign none that lives longer: who has a stolen key must not hold it for longer than that either.
+    if (typeof iat !== 'number' || (exp - iat) * 1_000 > ACCESS_LIFETIME_MS)
+      throw new TokenRefused('malformed');
+    return { claims: signed.claims, audience, key: String(signed.header['kid']) };
   }
 
   return {
@@ -53,14 +58,14 @@ export function createGrantBearers(parts: GrantBearerParts): GrantBearers {
     },
     async resolve(token) {
       try {
-        const { claims, audience } = await verify(token);
+        const { claims, audience, key } = await verify(token);
         const { [GRANT_CLAIM]: named, sub, exp } = claims;
         const session = typeof named === 'string' ? await sessions.find(named) : null;
         // What was granted is judged anew each time: a signature outlives a sign-out.
         if (session?.grant?.clientId !== claims.client_id || session?.userId !== sub) return null;
         const user = await users.findById(sub);
         if (!user || user.disabledAt !== null || user.tenant !== session.tenant) return null;
-        const grant = { session: session.hash, clientId: session.grant?.clientId ?? '' };
+        const grant = { session: session.hash, clientId: session.grant?.clientId ?? '', key };
         const until = Math.min(exp * 1_000 + CLOCK_TOLERANCE_MS, session.expiresAt);
         const by = { via: 'bearer', grant, endpoints: [audience], until } as const;
         return { caller: principalOf(user, by, session.groups), until };
