@@ -322,13 +322,12 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
     diagnoseRoute(servers.diagnosis),
     diagnoseUserRoute({ diagnosis: servers.diagnosis, users: access.userAdmin, audit }),
     ...oauthRoutes({
-      ...asking,
+      ...{ ...common, ...asking },
       ...{
         oauth: servers.oauth,
         drafts: servers.drafts,
         vault: vault.vault,
         registry: servers.registry,
-        primary,
         audit,
         logger,
         sessions,

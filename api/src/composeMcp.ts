@@ -13,6 +13,7 @@ import { createMcpDoor } from './mcp/door.ts';
 import { createInitialize } from './mcp/initialize.ts';
 import { createInstructions } from './mcp/instructions.ts';
 import { createLegacyDoor } from './mcp/legacyDoor.ts';
+import { createConnectLinks } from './oauth/connectLinks.ts';
 import { completionMethods } from './mcp/methods/completion.ts';
 import { createListen } from './mcp/methods/listen.ts';
 import type { MethodParts } from './mcp/methods/methodParts.ts';
@@ -111,6 +112,7 @@ export function composeMcp(parts: ComposeMcpParts): McpEndpoint {
   const methodParts: MethodParts = {
     ...parts,
     ...{ servers, results, asking, parking, elicitations, base },
+    links: createConnectLinks({ keyring, clock, vault: gateway.vault, registry: gateway.registry }),
     search: createToolSearch({ giveWay: () => new Promise((resolve) => setImmediate(resolve)) }),
     takePage: createTakePage(keyring),
     states: createRequestStates({ keyring, clock }),

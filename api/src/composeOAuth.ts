@@ -27,8 +27,10 @@ import { identityAddresses } from './identityAddresses.ts';
 import { createIdentityIssuers } from './identityIssuers.ts';
 import type { Logger } from './logger.ts';
 import type { SwappableNetwork } from './network.ts';
+import { askedRoute } from './oauth/askedRoute.ts';
 import { callbackRoute } from './oauth/callbackRoute.ts';
 import { clientDocumentRoutes } from './oauth/clientDocumentRoutes.ts';
+import { createConnectLinks } from './oauth/connectLinks.ts';
 import { connectRoutes } from './oauth/connectRoutes.ts';
 import { credentialRoutes } from './oauth/credentialRoutes.ts';
 import { flowRoutes } from './oauth/flowRoutes.ts';
@@ -108,6 +110,8 @@ export function composeOAuth(parts: ComposeOAuthParts): OAuth {
 }
 
 export interface OAuthRouteParts extends AccessParts {
+  clock: Clock;
+  keyring: Keyring;
   oauth: OAuth;
   drafts: Pick<Drafts, 'enter' | 'isKnown'>;
   vault: CredentialVault;
@@ -135,6 +139,7 @@ export function oauthRoutes(parts: OAuthRouteParts): Route[] {
   };
   return [
     ...flowRoutes(common),
+    askedRoute({ links: createConnectLinks(parts) }),
     ...connectRoutes({ ...common, signedIn }),
     callbackRoute({ ...common, signedIn }),
     ...credentialRoutes(common),

@@ -34,6 +34,7 @@ import {
   type CallParts,
   type ConfigureParts,
   type ConnectionManager,
+  type CredentialVault,
   type DiagnoseParts,
   type DiscoverParts,
   type Drafts,
@@ -100,7 +101,7 @@ export interface ComposeServersParts {
 
 /** What the doors need of the servers. */
 export interface Servers {
-  readonly asking: CallParts & ListToolsParts & WatchParts & { approvals: Approvals };
+  readonly asking: CallParts & ListToolsParts & WatchParts & { approvals: Approvals; vault: CredentialVault };
   readonly connections: ConnectionManager;
   readonly reinit: ReinitParts;
   readonly diagnosis: DiagnoseParts;

@@ -54,7 +54,7 @@ export const mcpDoor: readonly Mutant[] = [
   {
     id: 'mcp.params.passed',
     file: 'packages/gateway/src/toolcall/callUpstream.ts',
-    find: "const goesOn = passed && upstream.claims.era === 'modern';",
+    find: "const goesOn = passed && era === 'modern';",
     replace: 'const goesOn = passed;',
   },
   {
@@ -98,6 +98,24 @@ export const mcpDoor: readonly Mutant[] = [
     file: 'packages/gateway/src/catalog/eachServer.ts',
     find: "    case 'OBO_REJECTED':\n",
     replace: '',
+  },
+  {
+    id: 'mcp.signin.own-link',
+    file: 'api/src/oauth/connectLinks.ts',
+    find: 'principal: principalKey(caller),',
+    replace: "principal: '-',",
+  },
+  {
+    id: 'mcp.signin.own-link',
+    file: 'api/src/oauth/askedRoute.ts',
+    find: "if (judged === 'foreign') throw",
+    replace: "if (judged === 'foreign' && serverName === '') throw",
+  },
+  {
+    id: 'mcp.signin.one-card',
+    file: 'api/src/oauth/connectLinks.ts',
+    find: 'const settled = own.map(({ id, generation }) => [id, generation]).sort();',
+    replace: 'const settled = own.map(({ id }) => [id]);',
   },
   {
     id: 'mcp.streams.signed-out',

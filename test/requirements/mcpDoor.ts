@@ -141,4 +141,12 @@ export const mcpDoor = {
     'done',
     'A 401 is about the token that the request brought and about no other; lists go on without what cannot be exchanged.',
   ],
+  'mcp.signin.own-link': [
+    'done',
+    'A link to connect a server works for the user who was asked: to anybody else the page says so and begins nothing.',
+  ],
+  'mcp.signin.one-card': [
+    'done',
+    'Calls that need one sign-in of one user give one link and one id, until it is settled.',
+  ],
 } satisfies Record<string, Requirement>;

@@ -165,6 +165,10 @@ export const matrix: Readonly<Record<string, Row>> = {
 
   // Signing in at servers. This one says nothing of where that is done.
   'POST /api/mcp/:serverName/oauth/start': { expect: [401, 404, 404, 424, 424, 404, 424], body: {} },
+  'GET /api/mcp/:serverName/oauth/asked': {
+    expect: [401, 403, 403, 403, 403, 403, 403],
+    query: 'for=nobody',
+  },
   'GET /api/mcp/:serverName/oauth/initiate': {
     expect: [302, 404, 404, 404, 404, 404, 404],
     query: 'flowId=unknown',

@@ -8,6 +8,10 @@ import { http } from './serverYaml.ts';
 
 const url = { elicitation: { url: {} } };
 
+interface Told {
+  'behalf/auth': { connectUrl: string };
+}
+
 describe('a server that its user must connect first', () => {
   const scene = createScene();
 
@@ -57,6 +61,36 @@ describe('a server that its user must connect first', () => {
     expect([status, answer.error?.code]).toEqual([200, -32042]);
     const [elicitation] = answer.error?.data?.['elicitations'] as [{ mode: string; url: string }];
     expect([elicitation.mode, new URL(elicitation.url).pathname]).toEqual(['url', page]);
+  });
+
+  verifies('mcp.signin.own-link', 'the page behind it is for the user who was asked', async () => {
+    const { ada, bob, client } = await begin();
+    const { result = {} } = (await modernRequest(client, 'tools/call', call)).answer;
+    const { connectUrl } = (result['_meta'] as Told)['behalf/auth'];
+    expect((result['content'] as { text: string }[]).at(-1)?.text).toContain(connectUrl);
+    const { search } = new URL(connectUrl);
+    const asked = async (by: Person, server = 'signed') => {
+      const response = await by.get(`/api/mcp/${server}/oauth/asked${search}`);
+      return [response.status, ((await response.json()) as { code?: string }).code];
+    };
+    expect([await asked(ada), await asked(bob), await asked(ada, 'other')]).toEqual([
+      [200, undefined],
+      [403, 'MCP_CONNECT_LINK_FORBIDDEN'],
+      [403, 'MCP_CONNECT_LINK_FORBIDDEN'],
+    ]);
+  });
+
+  verifies('mcp.signin.one-card', 'ten calls at once are one card, and those of others another', async () => {
+    const { bob, client } = await begin();
+    const cardsOf = async (by: typeof client) => {
+      const legacy = await legacyClient(by, { capabilities: url });
+      const told = await Promise.all(Array.from({ length: 10 }, () => legacy.request('tools/call', call)));
+      const cards = told.map(({ answer }) => JSON.stringify(answer.error?.data?.['elicitations']));
+      return new Set(cards);
+    };
+    const own = await cardsOf(client);
+    const others = await cardsOf(await wireClient(bob, scene.gateway.url));
+    expect([own.size, others.size, new Set([...own, ...others]).size]).toEqual([1, 1, 2]);
   });
 
   verifies('mcp.signin.forms', 'a failed result with the link, for everybody else', async () => {

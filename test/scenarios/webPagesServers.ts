@@ -49,6 +49,12 @@ export const serverPages: readonly ShownPage[] = [
   { name: 'server', user: 'ada', path: '/servers/desk' },
   { name: 'server-obo', user: 'ada', path: '/servers/mail' },
   { name: 'server-own', user: 'ada', path: '/servers/weather' },
+  {
+    name: 'server-link-foreign',
+    user: 'uma',
+    path: '/servers/notes?for=somebody-else',
+    prepare: (page) => page.getByRole('heading', { name: 'This link is for somebody else' }).waitFor(),
+  },
   { name: 'server-unknown', user: 'ada', path: '/servers/nothing-here' },
   {
     name: 'server-reinitialized',

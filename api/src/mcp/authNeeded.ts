@@ -1,4 +1,4 @@
-import { connectPage, DIALOGUES, type Answer, type GatewayError, type Json } from '@behalf/gateway';
+import { DIALOGUES, type Answer, type GatewayError, type Json } from '@behalf/gateway';
 import { faultOf, RpcFault, rpcCode } from './rpcFault.ts';
 import type { Asked } from './asked.ts';
 import { isObject } from './message.ts';
@@ -31,17 +31,16 @@ export function signInOf({ _meta }: Json): Json | undefined {
 
 /**
  * That the user must connect a server first, in the best form that their client has: a page to open and then the same
- * call again, an error that names the page, or a failed result with the link in it. The page is ours and holds no secret.
+ * call again, an error that names the page, or a failed result with the link in it. The page is ours, its address holds no
+ * secret, and it works for nobody else. However many calls find out, it is one link, and one card by its id.
  */
-export function authNeeded(
-  { results, base }: Pick<MethodParts, 'results' | 'base'>,
+export async function authNeeded(
+  { results, base, links }: Pick<MethodParts, 'results' | 'base' | 'links'>,
   asked: Asked,
   { server, state, seal, answer, signIn, error }: Needed,
-): string {
-  const { era, version, capabilities, id, method } = asked;
-  const path =
-    typeof signIn?.['connectUrl'] === 'string' ? signIn['connectUrl'] : connectPage({ name: server });
-  const url = new URL(path, base()).href;
+): Promise<string> {
+  const { era, version, capabilities, caller, method } = asked;
+  const url = new URL(links.pathOf(caller, server, signIn?.['connectUrl']), base()).href;
   const message = `Connect "${server}" to go on: ${url}`;
   const data: Json = { ...signIn, code: signIn?.['code'] ?? 'needs_reauth', server, connectUrl: url };
   const opensPages = isObject(capabilities['elicitation']) && isObject(capabilities['elicitation']['url']);
@@ -55,13 +54,9 @@ export function authNeeded(
     });
   }
   if (opensPages && era === 'legacy' && version >= URL_ELICITATION_VERSION) {
+    const elicitationId = await links.cardOf(caller, server);
     throw new RpcFault(rpcCode.urlElicitation, message, {
-      data: {
-        elicitations: [
-          { mode: 'url', elicitationId: `behalf:${server}:${JSON.stringify(id)}`, url, message },
-        ],
-        'behalf/auth': data,
-      },
+      data: { elicitations: [{ mode: 'url', elicitationId, url, message }], 'behalf/auth': data },
     });
   }
   if (error) {

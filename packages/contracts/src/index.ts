@@ -221,6 +221,7 @@ export {
   flowChannel,
   flowErrors,
   FlowMessage,
+  AskedQuery,
   FlowStatusQuery,
   FlowStatusView,
   FlowTokensView,

@@ -261,7 +261,7 @@ export { routePrompt, routeTool, type Routed, type RoutedTool } from './toolcall
 export { routeResource } from './toolcall/routeResource.ts';
 export { searchEndpointTools, type ToolSearchParts } from './toolcall/searchEndpoint.ts';
 export { wordsOf, type ServerWords } from './toolcall/serverWords.ts';
-export { connectPage } from './toolcall/signInNeeded.ts';
+export { connectPage, OWN_SIGN_IN } from './toolcall/signInNeeded.ts';
 export { createArgumentValidator, type ArgumentValidator } from './toolcall/validateArguments.ts';
 export { isConnected } from './toolcall/isConnected.ts';
 export { isSilent } from './toolcall/hearable.ts';

@@ -26,6 +26,7 @@ describe('a sign-in that is needed in the middle of a dialogue', () => {
       parking: {
         begin: (_: Asked, inbound: Inbound, _seal: unknown, run: (own: Inbound) => unknown) => run(inbound),
       },
+      links: { pathOf: () => '/servers/s?for=x', cardOf: async () => 'card' },
       ...{ requestIds: () => 'r', base: () => 'https://gateway.example', labelOf: () => '' },
       ...{ metrics: { observe: () => undefined }, logger: { warn: () => undefined } },
     } as unknown as MethodParts;

@@ -1,5 +1,6 @@
 import type { Answer, EndpointParts, Inbound, ToolSearch } from '@behalf/gateway';
 import type { ObservingParts } from '../../rest/mcp/observing.ts';
+import type { ConnectLinks } from '../../oauth/connectLinks.ts';
 import type { Asked } from '../asked.ts';
 import type { Asking } from '../session/asking.ts';
 import type { Elicitations } from '../session/elicitations.ts';
@@ -20,6 +21,7 @@ export interface MethodParts extends ObservingParts {
   readonly asking: Pick<Asking, 'askOf'>;
   readonly elicitations: Pick<Elicitations, 'add'>;
   readonly parking: Pick<Parking, 'begin' | 'resume'>;
+  readonly links: Pick<ConnectLinks, 'pathOf' | 'cardOf'>;
   /** Names requests where they are written down. */
   readonly requestIds: () => string;
   /** Where people reach the gateway. */

@@ -150,6 +150,16 @@ export const errorKinds = {
   },
   MCP_FLOW_NOT_FOUND: { status: 404, title: 'No such sign-in attempt', action: 'Start it again.' },
   MCP_FLOW_FORBIDDEN: { status: 403, title: 'This sign-in attempt is not yours', action: 'Start your own.' },
+  MCP_CONNECT_LINK_FORBIDDEN: {
+    status: 403,
+    title: 'This link was made for somebody else',
+    action: 'Close the page. To connect the server for yourself, open it from your own list of servers.',
+  },
+  MCP_CONNECT_LINK_EXPIRED: {
+    status: 410,
+    title: 'This link is too old',
+    action: 'Ask again for what needed it, or open the server from your list of servers.',
+  },
   MCP_FLOW_PENDING: {
     status: 409,
     title: 'A sign-in at this server is under way',

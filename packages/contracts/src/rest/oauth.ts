@@ -62,6 +62,9 @@ export const FlowView = z.object({
 });
 export type FlowView = z.infer<typeof FlowView>;
 
+/** `GET /api/mcp/:serverName/oauth/asked?for=`: what stands in a link that an MCP client showed. */
+export const AskedQuery = z.strictObject({ for: z.string().min(1).max(200) });
+
 /** `GET /api/mcp/oauth/status/:flowId?wait=`: milliseconds to wait for an end, at most 25,000. */
 export const FlowStatusQuery = z.strictObject({
   wait: z.coerce.number().int().min(0).max(25_000).optional(),

@@ -52,6 +52,17 @@ export const serverQuery = (name: string) =>
     refetchInterval: SERVERS_EVERY_MS,
   });
 
+/** Whether a link to the page of a server was made for who is signed in. An answer does not change. */
+export const askedQuery = (name: string, reference: string) =>
+  queryOptions({
+    queryKey: ['asked', name, reference],
+    queryFn: ({ signal }) =>
+      request<{ success: true }>(`/api/mcp/${segment(name)}/oauth/asked?for=${segment(reference)}`, {
+        signal,
+      }),
+    staleTime: Infinity,
+  });
+
 /** Null: the caller looks after the server, and may not use it. */
 export const statusQuery = (name: string) =>
   queryOptions({

@@ -5,10 +5,10 @@ import { Icon } from '../../ui/Icon.tsx';
 import styles from './cards.module.css';
 
 /** The way to a sign-in at the organisation that can be exchanged, and back to this page. */
-export function SignInAgain() {
+export function SignInAgain({ back }: { readonly back?: string | undefined }) {
   const text = strings.servers;
   if (!useUser()?.offersOpenId) return <p className={styles['muted']}>{text.signInNotOffered}</p>;
-  const returnTo = encodeURIComponent(pageAddress());
+  const returnTo = encodeURIComponent(back ?? pageAddress());
   return (
     <p className={styles['action']}>
       <a href={`/oauth/openid?returnTo=${returnTo}`} className={styles['link']} onClick={keepHash}>

@@ -1,4 +1,5 @@
 import type { ServerView } from '@behalf/contracts';
+import { useSearch } from 'wouter';
 import { ConnectButtons } from '../../connect/ConnectButtons.tsx';
 import { ConnectNews } from '../../connect/ConnectNews.tsx';
 import { useConnect } from '../../connect/useConnect.ts';
@@ -38,6 +39,8 @@ export function StateCard({
       wasUnreachable: reinit.wasUnreachable,
       labelOf: (variable) => view.customUserVars?.[variable]?.title ?? variable,
     });
+  // Whoever was sent here for it is not sent on with the same words once they come back.
+  const isSentHere = new URLSearchParams(useSearch()).get('signIn') === 'here';
   const needsSignIn = (state.kind === 'needs_sign_in' && !isSignInThere) || outcome?.signIn === 'here';
   const isUnreachable = state.kind === 'unreachable' || state.kind === 'left_alone';
   return (
@@ -66,7 +69,7 @@ export function StateCard({
         </dl>
       )}
       <Outcome server={name} outcome={outcome} reinit={reinit} />
-      {needsSignIn && <SignInAgain />}
+      {(needsSignIn || isSentHere) && <SignInAgain back={isSentHere ? location.pathname : undefined} />}
     </Card>
   );
 }

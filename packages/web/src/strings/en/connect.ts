@@ -124,6 +124,12 @@ export const connect = {
       'The server answers without a sign-in as well, so whether it takes yours could not be found out.',
     unreachable: 'You are signed in, but the server could not be reached to try it.',
   },
+  foreignTitle: 'This link is for somebody else',
+  foreignText:
+    'A program asked another user to connect this server, and the link is theirs alone. Nothing was started. If somebody sent it to you, they may want your account: do not go on.',
+  expiredTitle: 'This link is too old',
+  expiredText: 'Nothing was started. What needed it gives you another one, or open the server itself.',
+  openServer: 'Open the server',
   signIn: 'Sign in',
   comeBack: 'You come back to this page. Then try it again.',
   nowhere: 'It cannot be connected from here. Its page says what is missing.',

@@ -1,0 +1,30 @@
+import { AskedQuery } from '@behalf/contracts';
+import { GatewayError } from '@behalf/gateway';
+import type { Route } from '../http.ts';
+import { parseBody } from '../middleware/body.ts';
+import type { ConnectLinks } from './connectLinks.ts';
+
+export interface AskedRouteParts {
+  readonly links: Pick<ConnectLinks, 'judge'>;
+}
+
+/**
+ * Whether it is the signed-in user whom a client was told to send to the page of a server. Asked by that page before it offers
+ * anything. Nothing is looked up: to others, a server that they do not see and one that they do answer alike.
+ */
+export function askedRoute({ links }: AskedRouteParts): Route {
+  return {
+    method: 'get',
+    path: '/api/mcp/:serverName/oauth/asked',
+    access: 'signed-in',
+    // Of people in a browser: a program has no page to open.
+    scope: 'none',
+    handle(req, res, caller) {
+      const { serverName } = req.params as { serverName: string };
+      const judged = links.judge(caller, serverName, parseBody(req.query, AskedQuery).for);
+      if (judged === 'foreign') throw new GatewayError('MCP_CONNECT_LINK_FORBIDDEN');
+      if (judged === 'expired') throw new GatewayError('MCP_CONNECT_LINK_EXPIRED');
+      res.json({ success: true });
+    },
+  };
+}

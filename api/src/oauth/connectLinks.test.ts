@@ -1,0 +1,68 @@
+import { createKeyring, systemRandom } from '@behalf/kernel';
+import { aPrincipal, createFakeClock, verifies } from '@behalf/testkit';
+import type { CredentialSummary, ServerSnapshot } from '@behalf/gateway';
+import { describe, expect } from '@jest/globals';
+import { createConnectLinks } from './connectLinks.ts';
+
+const MINUTE_MS = 60_000;
+
+describe('links to the page where a user connects a server', () => {
+  function rig(own: CredentialSummary[] = []) {
+    const clock = createFakeClock();
+    const keyring = createKeyring([Buffer.alloc(32, 1)], systemRandom);
+    const registry = {
+      find: (_tenant: string, name: string) => ({ id: `id of ${name}` }) as ServerSnapshot,
+    };
+    const vault = { list: async () => own };
+    const links = createConnectLinks({ keyring, clock, registry, vault });
+    const referenceOf = (path: string) => new URL(path, 'http://x').searchParams.get('for') ?? '';
+    return { clock, links, own, referenceOf };
+  }
+
+  const ada = aPrincipal({ userId: 'ada' });
+  const bob = aPrincipal({ userId: 'bob' });
+
+  verifies('mcp.signin.own-link', 'one counts for its user, its server and its time', async () => {
+    const { clock, links, referenceOf } = rig();
+    const path = links.pathOf(ada, 'my notes');
+    expect(path).toMatch(/^\/servers\/my%20notes\?for=/);
+    const reference = referenceOf(path);
+    expect(reference).not.toContain('ada');
+    const judged = {
+      theirs: links.judge(ada, 'my notes', reference),
+      others: links.judge(bob, 'my notes', reference),
+      otherTenant: links.judge(aPrincipal({ userId: 'ada', tenant: 'other' }), 'my notes', reference),
+      otherServer: links.judge(ada, 'mail', reference),
+      longer: links.judge(
+        ada,
+        'my notes',
+        reference.replace(/^[^.]+/, (until) => `${until}z`),
+      ),
+      garbage: links.judge(ada, 'my notes', 'garbage'),
+    };
+    expect(judged).toEqual({
+      theirs: 'theirs',
+      ...{ others: 'foreign', otherTenant: 'foreign', otherServer: 'foreign' },
+      ...{ longer: 'foreign', garbage: 'foreign' },
+    });
+    await clock.advance(29 * MINUTE_MS);
+    expect(links.judge(ada, 'my notes', reference)).toBe('theirs');
+    await clock.advance(31 * MINUTE_MS);
+    expect([links.judge(ada, 'my notes', reference), links.judge(bob, 'my notes', reference)]).toEqual([
+      'expired',
+      'foreign',
+    ]);
+  });
+
+  verifies('mcp.signin.one-card', 'a card has one name until the sign-in or its end is counted', async () => {
+    const credential = { id: 'c', generation: 1 } as CredentialSummary;
+    const { links, own } = rig();
+    const first = await links.cardOf(ada, 'notes');
+    expect(await links.cardOf(ada, 'notes')).toBe(first);
+    own.push(credential);
+    const second = await links.cardOf(ada, 'notes');
+    own[0] = { ...credential, generation: 2 };
+    const names = [first, second, await links.cardOf(ada, 'notes'), await links.cardOf(ada, 'mail')];
+    expect(new Set([...names, await links.cardOf(bob, 'notes')]).size).toBe(5);
+  });
+});

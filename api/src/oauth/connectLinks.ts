@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import {
+  connectPage,
+  credentialHolder,
+  OWN_SIGN_IN,
+  principalKey,
+  type CredentialVault,
+  type Principal,
+  type Registry,
+} from '@behalf/gateway';
+import type { Clock, Keyring, SealContext } from '@behalf/kernel';
+
+export interface ConnectLinks {
+  /** The path of the page where this user connects the server. `place`: where the sign-in itself happens. */
+  pathOf(caller: Principal, server: string, place?: unknown): string;
+  /** Whether a link to the page of this server was made for this user, and still counts. */
+  judge(caller: Principal, server: string, reference: string): 'theirs' | 'expired' | 'foreign';
+  /** One name for whatever asks this user to connect this server, until they have. */
+  cardOf(caller: Principal, server: string): Promise<string>;
+}
+
+export interface ConnectLinksParts {
+  readonly keyring: Keyring;
+  readonly clock: Clock;
+  readonly vault: Pick<CredentialVault, 'list'>;
+  readonly registry: Pick<Registry, 'find'>;
+}
+
+/** A link counts for one of these at least and for two at most: then all calls of that time give the same one. */
+const WINDOW_MS = 30 * 60_000;
+const REFERENCE = /^([0-9a-z]{1,12})\.(.{1,100})$/;
+
+/**
+ * Links that a client shows to its user. Whoever gets hold of one could send it to somebody else, who would then connect an
+ * account of theirs without having asked for it: so it names, by a MAC, the one user it is for. It holds no secret, tells
+ * nobody who that is, and opens nothing: the page asks who is signed in there. No store is needed: every replica makes the
+ * same link, and knows it.
+ */
+export function createConnectLinks({ keyring, clock, vault, registry }: ConnectLinksParts): ConnectLinks {
+  function referenceFor(caller: Principal, server: string): string {
+    const until = ((Math.floor(clock.now() / WINDOW_MS) + 2) * WINDOW_MS).toString(36);
+    return `${until}.${keyring.mac(until, contextOf(caller, server))}`;
+  }
+
+  return {
+    pathOf(caller, server, place) {
+      const query = new URLSearchParams({
+        for: referenceFor(caller, server),
+        ...(place === OWN_SIGN_IN && { signIn: 'here' }),
+      });
+      return `${connectPage({ name: server })}?${query.toString()}`;
+    },
+    judge(caller, server, reference) {
+      const [, until = '', mac = ''] = REFERENCE.exec(reference) ?? [];
+      if (!keyring.verifyMac(until, mac, contextOf(caller, server))) return 'foreign';
+      return clock.now() < parseInt(until, 36) ? 'theirs' : 'expired';
+    },
+    async cardOf(caller, server) {
+      const { tenant } = caller;
+      const found = registry.find(tenant, server);
+      const own = found ? await vault.list(tenant, credentialHolder(caller), found.id) : [];
+      // A sign-in, and its end, are counted: what is asked for after one of them is another matter.
+      const settled = own.map(({ id, generation }) => [id, generation]).sort();
+      const name = JSON.stringify([principalKey(caller), found?.id ?? server, settled]);
+      return `behalf:${createHash('sha256').update(name).digest('base64url')}`;
+    },
+  };
+}
+
+function contextOf(caller: Principal, server: string): SealContext {
+  return {
+    tenant: caller.tenant,
+    principal: principalKey(caller),
+    ...{ server, kind: 'connect-link', field: 'for' },
+  };
+}
