@@ -14,6 +14,7 @@ import { GRANT_LIFETIME_MS, type TrustedIssuer } from '@behalf/gateway/facade';
 import {
   createBearerCallers,
   createBearerVerifier,
+  createIntrospection,
   createKeySource,
   createLoginContexts,
   createLoginTokens,
@@ -93,7 +94,12 @@ export function composeOpenId(parts: ComposeOpenIdParts): OpenId | null {
     ...{ clock, random, roleExists, audit },
   });
   const bearers = createBearerCallers({
-    verifier: createBearerVerifier({ settings, keys, isEndpoint: parts.isEndpoint, clock, log }),
+    verifier: createBearerVerifier({
+      ...{ settings, keys, clock, log, isEndpoint: parts.isEndpoint },
+      introspection: settings.introspection
+        ? createIntrospection({ settings, metadata, fetch, clock, log })
+        : null,
+    }),
     provisioning,
     roleExists,
   });

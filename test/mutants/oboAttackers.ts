@@ -100,7 +100,7 @@ export const oboAttackers: readonly Mutant[] = [
   {
     id: 'obo.attacker.forged',
     file: `${gateway}/identity/openid/verifySigned.ts`,
-    find: "    if (!audiencesOf(payload).some(isMeant)) throw new TokenRefused('audience');\n",
+    find: "  if (!audiencesOf(payload).some(isMeant)) throw new TokenRefused('audience');\n",
     replace: '',
   },
   {

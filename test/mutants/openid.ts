@@ -2,6 +2,60 @@ import type { Mutant } from '../mutants.ts';
 
 export const openid: readonly Mutant[] = [
   {
+    id: 'openid.opaque.off',
+    file: 'packages/gateway/src/identity/openid/bearerVerifier.ts',
+    find: 'if (introspection && !isSigned(token)) return',
+    replace: 'if (introspection) return',
+  },
+  {
+    id: 'openid.opaque.checks',
+    file: 'packages/gateway/src/identity/openid/bearerVerifier.ts',
+    find: 'const claims = checkClaims(said, clock, audience);',
+    replace: "const claims = said as Signed['claims'];",
+  },
+  {
+    id: 'openid.opaque.checks',
+    file: 'packages/gateway/src/identity/openid/introspection.ts',
+    find: "if (typeof type !== 'string' || type.toLowerCase() !== 'bearer') throw new TokenRefused('type');",
+    replace: '',
+  },
+  {
+    id: 'openid.opaque.checks',
+    file: 'packages/gateway/src/identity/openid/introspection.ts',
+    find: "if (active !== true) throw new TokenRefused('inactive');",
+    replace: '',
+  },
+  {
+    id: 'openid.opaque.kept',
+    file: 'packages/gateway/src/identity/openid/introspection.ts',
+    find: 'Math.min(begun + INTROSPECTED_MS, exp)',
+    replace: 'exp',
+  },
+  {
+    id: 'openid.opaque.kept',
+    file: 'packages/gateway/src/identity/openid/introspection.ts',
+    find: 'Math.min(begun + INTROSPECTED_MS, exp)',
+    replace: 'begun + INTROSPECTED_MS',
+  },
+  {
+    id: 'openid.opaque.kept',
+    file: 'packages/gateway/src/identity/openid/introspection.ts',
+    find: 'return flights.run([hash], () => look(token, hash), { detached: true });',
+    replace: 'return look(token, hash);',
+  },
+  {
+    id: 'openid.opaque.kept',
+    file: 'packages/gateway/src/identity/openid/bearerCallers.ts',
+    find: 'verified.checkedUntil ?? untilOf(verified)',
+    replace: 'untilOf(verified)',
+  },
+  {
+    id: 'openid.opaque.closed',
+    file: 'packages/gateway/src/identity/openid/introspection.ts',
+    find: "throw new GatewayError('OPENID_UNAVAILABLE');",
+    replace: 'return active.get(secretHash(token))?.claims ?? { active: false };',
+  },
+  {
     id: 'openid.discovery.cached',
     file: 'packages/gateway/src/identity/openid/providerMetadata.ts',
     find: 'known && clock.now() < known.until',
@@ -70,7 +124,7 @@ export const openid: readonly Mutant[] = [
   {
     id: 'openid.bearer.audience',
     file: 'packages/gateway/src/identity/openid/verifySigned.ts',
-    find: "    if (!audiencesOf(payload).some(isMeant)) throw new TokenRefused('audience');\n",
+    find: "  if (!audiencesOf(payload).some(isMeant)) throw new TokenRefused('audience');\n",
     replace: '',
   },
   {
@@ -113,7 +167,7 @@ export const openid: readonly Mutant[] = [
   {
     id: 'openid.bearer.expired',
     file: 'packages/gateway/src/identity/openid/verifySigned.ts',
-    find: "if (exp === undefined) throw new TokenRefused('expired');",
+    find: "if (typeof exp !== 'number') throw new TokenRefused('expired');",
     replace: '',
   },
   {
@@ -131,7 +185,7 @@ export const openid: readonly Mutant[] = [
   {
     id: 'openid.bearer.not-yet',
     file: 'packages/gateway/src/identity/openid/verifySigned.ts',
-    find: 'if (iat !== undefined && iat * 1_000 > clock.now() + CLOCK_TOLERANCE_MS) {',
+    find: "if (typeof iat === 'number' && iat * 1_000 > clock.now() + CLOCK_TOLERANCE_MS) {",
     replace: 'if (iat === 0) {',
   },
   {

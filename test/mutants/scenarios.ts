@@ -79,7 +79,7 @@ export const scenarios: readonly Mutant[] = [
   {
     id: 'scenario.bearer.refused',
     file: `${openid}/verifySigned.ts`,
-    find: "    if (!audiencesOf(payload).some(isMeant)) throw new TokenRefused('audience');\n",
+    find: "  if (!audiencesOf(payload).some(isMeant)) throw new TokenRefused('audience');\n",
     replace: '',
   },
   {

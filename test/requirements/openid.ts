@@ -69,6 +69,23 @@ export const openid = {
   'openid.login.id-token': ['done', 'An ID token for another login, client or time is refused.'],
   'openid.login.signature': ['done', 'An ID token that the issuer did not sign is refused.'],
   'openid.login.flow': ['done', 'A login is finished within ten minutes by the browser that began it.'],
+  'openid.opaque.asked': [
+    'done',
+    'Of bearer tokens that are no JWT the provider is asked, where the operator says so.',
+  ],
+  'openid.opaque.off': [
+    'done',
+    'Nothing is asked where the operator did not say so, and of nothing that has the form of a JWT.',
+  ],
+  'openid.opaque.checks': [
+    'done',
+    'What the provider says of a token passes the checks of every other token.',
+  ],
+  'openid.opaque.kept': [
+    'done',
+    'An answer about a token counts for half a minute at most and never past its end, a refusal for less; one question at a time.',
+  ],
+  'openid.opaque.closed': ['done', 'A token of which the provider cannot tell opens nothing.'],
   'openid.login.return': ['done', 'A login leads back to a path of ours and nowhere else.'],
   'openid.login.userinfo': ['done', 'Userinfo fills in what the ID token leaves out, for the same subject.'],
   'openid.login.rules': ['done', 'Role rules read the token they name, verified, and no other.'],

@@ -26,6 +26,8 @@ export interface OpenIdGatewayOptions {
   registration?: boolean;
   /** Scopes of the gateway's API, where they are not the provider's usual one. */
   scopes?: readonly string[];
+  /** Whether the provider gives access tokens that say nothing themselves. */
+  opaqueTokens?: boolean;
 }
 
 export const CLIENT_SECRET = 'secret-of-the-gateway';
@@ -58,6 +60,7 @@ export async function startOpenIdGateway(options: OpenIdGatewayOptions): Promise
       isResource: (uri) => uri.startsWith(callback.origin),
       registration: options.registration ?? false,
       ...(options.scopes && { scopes: options.scopes }),
+      opaqueTokens: options.opaqueTokens ?? false,
       ...(clock && { clock }),
     });
     return {

@@ -34,6 +34,7 @@ export function openIdSettings(env: Env): OpenIdSettings | null {
           },
     allowedTenants: env.OPENID_ALLOWED_TENANTS === undefined ? null : listed(env.OPENID_ALLOWED_TENANTS),
     allowedClients: env.OPENID_ALLOWED_CLIENTS === undefined ? null : listed(env.OPENID_ALLOWED_CLIENTS),
+    introspection: env.OPENID_INTROSPECTION === true,
   };
 }
 

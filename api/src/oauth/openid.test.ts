@@ -317,7 +317,13 @@ describe('the identity provider in the environment', () => {
     expect(settingsOf({ OPENID_ISSUER: issuer, OPENID_AUDIENCE: 'a' })).toEqual({
       ...{ issuer, clientId: null, clientSecret: null, audience: 'a', scope: 'openid profile email' },
       ...{ callbackUrl: CALLBACK, roleClaim: 'roles', groupsClaim: null, tenantClaim: null },
-      ...{ adminRole: null, requiredRole: null, allowedTenants: null, allowedClients: null },
+      ...{
+        adminRole: null,
+        requiredRole: null,
+        allowedTenants: null,
+        allowedClients: null,
+        introspection: false,
+      },
     });
   });
 

@@ -11,6 +11,8 @@ export interface AccessTokenParts {
   /** Addresses that a client may name as its resource (RFC 8707): the token is then for that one alone. */
   isResource?: (uri: string) => boolean;
   scopes: readonly string[];
+  /** Whether access tokens say nothing themselves. */
+  opaqueTokens: boolean;
   lifetimeSeconds: number;
   /** What a user has proven beyond who they are. */
   proven: (userId: string) => Readonly<Record<string, unknown>>;
@@ -21,11 +23,11 @@ type ResourceIndicators = NonNullable<NonNullable<Configuration['features']>['re
 type JwtCustomizer = NonNullable<NonNullable<NonNullable<Configuration['formats']>['customizers']>['jwt']>;
 
 /**
- * Every access token is a JWT (RFC 9068): for the one audience, whether or not a client names it as its resource, or for
+ * Every access token is a JWT (RFC 9068), unless opaque ones are asked for: for the one audience, whether or not a client names it as its resource, or for
  * the address that a client names. The library wants a resource to be a URI; an audience may be any text.
  */
 export function resourceIndicators(parts: AccessTokenParts): ResourceIndicators {
-  const { audience, scopes, lifetimeSeconds, isResource = () => false } = parts;
+  const { audience, scopes, opaqueTokens, lifetimeSeconds, isResource = () => false } = parts;
   const resource = parseUrl(audience) ? audience : `urn:audience:${encodeURIComponent(audience)}`;
   return {
     enabled: true,
@@ -36,9 +38,9 @@ export function resourceIndicators(parts: AccessTokenParts): ResourceIndicators 
       return {
         audience: asked === resource ? audience : asked,
         scope: scopes.join(' '),
-        accessTokenFormat: 'jwt',
+        accessTokenFormat: opaqueTokens ? 'opaque' : 'jwt',
         accessTokenTTL: lifetimeSeconds,
-        jwt: { sign: { alg: 'RS256' } },
+        ...(!opaqueTokens && { jwt: { sign: { alg: 'RS256' as const } } }),
       };
     },
   };

@@ -46,6 +46,15 @@ export function providerConfiguration(parts: ConfigurationParts): Configuration 
       devInteractions: { enabled: false },
       userinfo: { enabled: false },
       clientCredentials: { enabled: true },
+      // Opaque tokens are asked about (RFC 7662), by clients that have a secret; and they can be ended (RFC 7009).
+      introspection: {
+        enabled: parts.opaqueTokens,
+        allowedPolicy: (_ctx, client) => client.clientAuthMethod !== 'none',
+      },
+      revocation: {
+        enabled: parts.opaqueTokens,
+        allowedPolicy: (_ctx, client, token) => client.clientId === token.clientId,
+      },
       registration: { enabled: registration },
       resourceIndicators: resourceIndicators(parts),
       rpInitiatedLogout: {

@@ -50,6 +50,8 @@ export interface DevIdpOptions {
   tenant?: string;
   /** How RFC 8693 answers a subject token that does not hold; `invalid_request` if absent. */
   subjectError?: 'invalid_request' | 'invalid_grant';
+  /** Access tokens of sign-ins that say nothing themselves: the provider is asked about them (RFC 7662). */
+  opaqueTokens?: boolean;
   accessTokenSeconds?: number;
   /** Of ID tokens; as access tokens if absent. */
   idTokenSeconds?: number;
@@ -101,11 +103,11 @@ export async function createDevIdp(options: DevIdpOptions): Promise<DevIdp> {
   const log = createRequestLog();
   const stepUps = createStepUps(log);
   const { proven } = stepUps;
-  const { isResource = () => false, registration = false } = options;
+  const { isResource = () => false, registration = false, opaqueTokens = false } = options;
   const { idTokenSeconds = lifetimeSeconds } = options;
   const parts = {
     ...{ users, clients, audience, isResource, registration, scopes, keys, proven },
-    ...{ lifetimeSeconds, idTokenSeconds },
+    ...{ lifetimeSeconds, idTokenSeconds, opaqueTokens },
   };
   const kept = { adapter: createMemoryAdapter(), cookieKey: random.id() };
   // The library takes its keys once. A rotation makes other instances of it, around the same records and cookies.

@@ -21,6 +21,9 @@ export interface TestIssuer {
   /** How often each path was asked. */
   readonly hits: Record<string, number>;
   readonly tokenRequests: TokenRequest[];
+  /** What it was asked about tokens, and what it says of each; of others that they are not active. */
+  readonly introspections: TokenRequest[];
+  readonly introspected: Map<string, Record<string, unknown>>;
   /** What the discovery document says besides, or instead. */
   metadata: Record<string, unknown>;
   /** Status with which a path answers instead of its document. */
@@ -60,11 +63,23 @@ export async function startIssuer(now: () => number, alg = 'ES256'): Promise<Tes
     return key;
   }
 
-  async function answerToken(req: IncomingMessage, res: ServerResponse): Promise<void> {
+  async function requestOf(req: IncomingMessage): Promise<TokenRequest> {
     const chunks: Buffer[] = [];
     for await (const chunk of req) chunks.push(chunk as Buffer);
     const form = Object.fromEntries(new URLSearchParams(Buffer.concat(chunks).toString()));
-    issuer.tokenRequests.push({ form, authorization: req.headers.authorization });
+    return { form, authorization: req.headers.authorization };
+  }
+
+  async function answerIntrospection(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const request = await requestOf(req);
+    issuer.introspections.push(request);
+    await json(res, 200, issuer.introspected.get(request.form.token ?? '') ?? { active: false });
+  }
+
+  async function answerToken(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const request = await requestOf(req);
+    const { form } = request;
+    issuer.tokenRequests.push(request);
     const asked = codes.get(form.code ?? '');
     codes.delete(form.code ?? '');
     const challenge = createHash('sha256')
@@ -94,7 +109,10 @@ export async function startIssuer(now: () => number, alg = 'ES256'): Promise<Tes
     const broken = issuer.broken.get(path);
     if (broken !== undefined) return json(res, broken, { error: 'server_error' });
     if (path === '/.well-known/openid-configuration') {
-      const endpoints = ['authorization_endpoint', 'token_endpoint', 'userinfo_endpoint', 'jwks_uri'];
+      const endpoints = [
+        ...['authorization_endpoint', 'token_endpoint', 'userinfo_endpoint', 'jwks_uri'],
+        'introspection_endpoint',
+      ];
       const named = endpoints.map((name) => [name, `${issuer.url}/${name.split('_')[0]!}`]);
       return json(res, 200, {
         ...{ issuer: issuer.url, ...Object.fromEntries(named) },
@@ -106,6 +124,7 @@ export async function startIssuer(now: () => number, alg = 'ES256'): Promise<Tes
       return json(res, 200, { keys: await Promise.all(published.map((kid) => issuer.jwk(kid))) });
     }
     if (path === '/token') return answerToken(req, res);
+    if (path === '/introspection') return answerIntrospection(req, res);
     if (path === '/userinfo' && issuer.userinfo) return json(res, 200, issuer.userinfo);
     await json(res, path === '/userinfo' ? 403 : 404, {});
   }
@@ -120,6 +139,8 @@ export async function startIssuer(now: () => number, alg = 'ES256'): Promise<Tes
     port,
     hits: {},
     tokenRequests: [],
+    introspections: [],
+    introspected: new Map(),
     metadata: {},
     broken: new Map(),
     tokenAnswer: {},

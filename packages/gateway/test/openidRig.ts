@@ -4,6 +4,7 @@ import { createFakeClock, createTestNetwork, type FakeClock } from '@behalf/test
 import type { AuditEvent } from '../src/audit/audit.ts';
 import { createBearerCallers, type BearerCallers } from '../src/identity/openid/bearerCallers.ts';
 import { createBearerVerifier, type BearerVerifier } from '../src/identity/openid/bearerVerifier.ts';
+import { createIntrospection } from '../src/identity/openid/introspection.ts';
 import { createKeySource, type KeySource } from '../src/identity/openid/keySource.ts';
 import { createOpenIdLogin, type OpenIdLogin } from '../src/identity/openid/openIdLogin.ts';
 import type { OpenIdSettings } from '../src/identity/openid/openIdSettings.ts';
@@ -58,6 +59,7 @@ export function openIdSettings(issuer: string, over: Partial<OpenIdSettings> = {
     requiredRole: null,
     allowedTenants: null,
     allowedClients: null,
+    introspection: false,
     ...over,
   };
 }
@@ -85,7 +87,10 @@ export async function createOpenIdRig(
   const metadata = createProviderMetadata({ settings, fetch, clock, log });
   const keys = createKeySource({ metadata, fetch, clock, log });
   const isEndpoint = (audience: string) => audience.startsWith(`${GATEWAY_URL}/mcp`);
-  const verifier = createBearerVerifier({ settings, keys, isEndpoint, clock, log });
+  const introspection = settings.introspection
+    ? createIntrospection({ settings, metadata, fetch, clock, log })
+    : null;
+  const verifier = createBearerVerifier({ settings, keys, introspection, isEndpoint, clock, log });
   const provisioning = createProvisioning({
     ...{ users: store.users, changes: store.changes, clock, random, roleExists },
     audit: { record: async (event) => void events.push(event), note: () => undefined, reserve: () => true },

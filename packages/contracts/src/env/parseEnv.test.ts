@@ -89,6 +89,8 @@ describe('the environment', () => {
     expect(wrong({ OPENID_CLIENT_ID: 'x' })).toEqual([['OPENID_ISSUER', 'missing']]);
     expect(wrong({ OPENID_ISSUER: 'https://idp.example' })).toEqual([['OPENID_CLIENT_ID', 'missing']]);
     expect(wrong({ OPENID_ISSUER: 'https://idp.example', OPENID_AUDIENCE: 'api' })).toEqual([]);
+    const opaque = { OPENID_ISSUER: 'https://idp.example', OPENID_INTROSPECTION: 'true' };
+    expect(wrong({ ...opaque, OPENID_CLIENT_ID: 'x' })).toEqual([['OPENID_CLIENT_SECRET', 'missing']]);
     expect(wrong({ USE_REDIS: 'true' })).toEqual([['REDIS_URI', 'missing']]);
     expect(wrong({ MONGO_URI: 'mongodb://h/db' })).toEqual([['CREDS_KEY', 'missing']]);
     expect(wrong({ REDIS_URI: 'redis://h' })).toEqual([['CREDS_KEY', 'missing']]);

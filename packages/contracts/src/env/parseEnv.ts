@@ -103,6 +103,13 @@ function together(env: Env, record: EnvRecord): Diagnostic[] {
   if (env.OPENID_CLIENT_SECRET !== undefined && env.OPENID_CLIENT_ID === undefined) {
     needs('OPENID_CLIENT_ID', 'is missing, although OPENID_CLIENT_SECRET is set', 'set it');
   }
+  if (env.OPENID_INTROSPECTION === true && env.OPENID_CLIENT_SECRET === undefined) {
+    needs(
+      'OPENID_CLIENT_SECRET',
+      'is missing, although OPENID_INTROSPECTION is true',
+      'set it with OPENID_ISSUER and OPENID_CLIENT_ID, or unset OPENID_INTROSPECTION',
+    );
+  }
   if (env.USE_REDIS === true && env.REDIS_URI === undefined) {
     needs('REDIS_URI', 'is missing, although USE_REDIS is true', 'set it, or USE_REDIS=false');
   }

@@ -137,6 +137,10 @@ export const variableGroups = {
       'Clients (`azp`, else `appid`, `client_id` or `cid`) whose bearer tokens are accepted, separated by commas. Absent: any.',
       {},
     ),
+    OPENID_INTROSPECTION: flag(
+      'true asks the provider about bearer tokens that are no JWT (RFC 7662), with the client’s secret. Absent: such tokens are refused.',
+      {},
+    ),
     OPENID_MCP_SCOPE: text(
       'Scopes of a user’s token that /mcp asks for, separated by spaces, named to MCP clients. Absent: any token for the gateway.',
       {},

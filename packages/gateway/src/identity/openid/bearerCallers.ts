@@ -47,7 +47,7 @@ export function createBearerCallers(parts: BearerCallerParts): BearerCallers {
         throw error;
       }
       const caller = await callerOf(token, verified);
-      return caller && { caller, until: untilOf(verified) };
+      return caller && { caller, until: verified.checkedUntil ?? untilOf(verified) };
     },
   };
 }
@@ -79,6 +79,7 @@ function bearerOf(verified: VerifiedBearer): SignedInByToken {
   return { via: 'bearer', scopes, until: untilOf(verified), ...(endpoints && { endpoints }) };
 }
 
-function untilOf({ expiresAt }: VerifiedBearer): number {
-  return expiresAt + CLOCK_TOLERANCE_MS;
+/** Of a token that its issuer was asked about, the end is the issuer's own. */
+function untilOf({ expiresAt, checkedUntil }: VerifiedBearer): number {
+  return checkedUntil === undefined ? expiresAt + CLOCK_TOLERANCE_MS : expiresAt;
 }

@@ -1,6 +1,7 @@
 // A part of its own: what it is built on is loaded only where an identity provider is configured.
 export { createBearerCallers, type BearerCallers } from './bearerCallers.ts';
 export { createBearerVerifier, type BearerVerifier } from './bearerVerifier.ts';
+export { createIntrospection, type Introspection } from './introspection.ts';
 export { createKeySource, type KeySource } from './keySource.ts';
 export { createLoginContexts } from './loginContext.ts';
 export { createLoginTokens, type FederatedTokens, type LoginTokens } from './loginTokens.ts';

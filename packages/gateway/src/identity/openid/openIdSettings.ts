@@ -29,4 +29,6 @@ export interface OpenIdSettings {
   /** Null: whatever the issuer vouches for. An empty list allows nobody. */
   readonly allowedTenants: readonly string[] | null;
   readonly allowedClients: readonly string[] | null;
+  /** Whether the provider is asked about bearer tokens that are no JWT (RFC 7662). */
+  readonly introspection: boolean;
 }

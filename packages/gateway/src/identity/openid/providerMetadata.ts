@@ -7,7 +7,10 @@ import type { OpenIdSettings } from './openIdSettings.ts';
 
 const LIFETIME_MS = 60 * 60 * 1000;
 /** The addresses in the document that we go to, or send a browser to. */
-const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'userinfo_endpoint', 'jwks_uri'] as const;
+const ENDPOINTS = [
+  ...(['authorization_endpoint', 'token_endpoint', 'userinfo_endpoint', 'jwks_uri'] as const),
+  'introspection_endpoint' as const,
+];
 
 /** What the issuer says of itself (OpenID Connect Discovery 1.0). */
 export interface ProviderMetadata {

@@ -9,6 +9,7 @@ export type RefusalReason =
   | 'issuer'
   | 'audience'
   | 'expired'
+  | 'inactive'
   | 'not_yet_valid'
   | 'issued_in_future'
   | 'id_token'

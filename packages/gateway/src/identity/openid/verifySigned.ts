@@ -46,14 +46,7 @@ export async function verifySigned(token: string, parts: SignedParts): Promise<S
   };
   const check = async (set: KeySet): Promise<Signed> => {
     const { payload, protectedHeader: header } = await jwtVerify(token, set.find, options);
-    const { sub, exp, iat } = payload;
-    if (!audiencesOf(payload).some(isMeant)) throw new TokenRefused('audience');
-    if (typeof sub !== 'string' || sub === '' || sub.length > 255) throw new TokenRefused('subject');
-    if (exp === undefined) throw new TokenRefused('expired');
-    if (iat !== undefined && iat * 1_000 > clock.now() + CLOCK_TOLERANCE_MS) {
-      throw new TokenRefused('issued_in_future');
-    }
-    return { header, claims: { ...payload, sub, exp }, keys: set };
+    return { header, claims: checkClaims(payload, clock, isMeant), keys: set };
   };
   const current = await keys.current();
   try {
@@ -68,6 +61,32 @@ export async function verifySigned(token: string, parts: SignedParts): Promise<S
     return await check(newer);
   } catch (error) {
     throw refusalOf(error);
+  }
+}
+
+/** What every token has to say of itself, whether its signature or its issuer's answer vouches for it. */
+export function checkClaims(
+  payload: Claims,
+  clock: Clock,
+  isMeant: (audience: string) => boolean,
+): Signed['claims'] {
+  const { sub, exp, iat } = payload;
+  if (!audiencesOf(payload).some(isMeant)) throw new TokenRefused('audience');
+  if (typeof sub !== 'string' || sub === '' || sub.length > 255) throw new TokenRefused('subject');
+  if (typeof exp !== 'number') throw new TokenRefused('expired');
+  if (typeof iat === 'number' && iat * 1_000 > clock.now() + CLOCK_TOLERANCE_MS) {
+    throw new TokenRefused('issued_in_future');
+  }
+  return { ...payload, sub, exp };
+}
+
+/** Whether it has the form of a signed token. Proves nothing. */
+export function isSigned(token: string): boolean {
+  try {
+    decodeProtectedHeader(token);
+    return true;
+  } catch {
+    return false;
   }
 }
 
