@@ -31,6 +31,10 @@ export const mcpDoor = {
     'done',
     'A server’s question reaches the client of the call, and the answer may come to another replica.',
   ],
+  'mcp.legacy.content': [
+    'done',
+    'Kinds of content that the session’s revision does not have are told in a text; nothing else is changed.',
+  ],
   'mcp.legacy.batch': ['done', 'Only the one revision that has batches takes them.'],
   'mcp.session.required': ['done', 'Without a session there is no request of the legacy era.'],
   'mcp.session.owner': [

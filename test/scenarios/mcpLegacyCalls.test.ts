@@ -60,6 +60,24 @@ describe('calls of clients with a session', () => {
     }
   });
 
+  verifies('mcp.legacy.content', 'by the revision that the session agreed on', async () => {
+    const content = [
+      { type: 'audio', data: 'UklGRg==', mimeType: 'audio/wav' },
+      { type: 'resource_link', uri: 'file:///a.md', name: 'a' },
+    ];
+    const { ada } = await begin([{ name: 'sings', handler: () => ({ content }) }]);
+    const wire = await wireClient(ada, scene.gateway.url, '/mcp/files');
+    const kinds = async (version: string) => {
+      const { answer } = await (
+        await legacyClient(wire, { version })
+      ).request('tools/call', { name: 'sings' });
+      return (answer.result?.['content'] as { type: string }[]).map(({ type }) => type);
+    };
+    expect(await kinds('2024-11-05')).toEqual(['text', 'text']);
+    expect(await kinds('2025-03-26')).toEqual(['audio', 'text']);
+    expect(await kinds('2025-06-18')).toEqual(['audio', 'resource_link']);
+  });
+
   verifies('mcp.legacy.logging', 'and from the usual one on when it set none', async () => {
     const handler = (_: object, call: ScriptedCall) => {
       for (const level of ['debug', 'info', 'error']) call.log(level, level);

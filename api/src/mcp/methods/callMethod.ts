@@ -3,6 +3,7 @@ import { createObserving } from '../../rest/mcp/observing.ts';
 import type { Asked } from '../asked.ts';
 import { authNeeded, signInOf, type Needed } from '../authNeeded.ts';
 import { endpointKey } from '../doorEndpoint.ts';
+import { knownContent } from '../knownContent.ts';
 import { canBeAsked, mcpInbound } from '../mcpInbound.ts';
 import { isObject } from '../message.ts';
 import { noteElicited } from '../noteElicited.ts';
@@ -60,7 +61,7 @@ export function createCallMethod(parts: MethodParts): CallMethod {
       return results.task({ ...result, taskId });
     }
     if (answer.asksBack) return results.inputRequired(withOurState(result, seal));
-    return results.passed(era, answer);
+    return results.passed(era, era === 'legacy' ? knownContent(answer, asked.version) : answer);
   }
 
   return {
