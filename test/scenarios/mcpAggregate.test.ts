@@ -164,10 +164,53 @@ describe('all servers of a user at one MCP endpoint', () => {
     expect(await read('behalf:one/x:both')).toBe('one x:both');
     expect(await read('behalf:two/x:both')).toBe('two x:both');
     expect(await read('two://17')).toBe('two two://17');
+    // By another way than its bare address an app is read whoever else has one like it.
+    expect([await read('behalf:one/ui://app'), await read('behalf:two/ui://app')]).toEqual([
+      'one ui://app',
+      'two ui://app',
+    ]);
+    const { answer: several } = await modernRequest(client, 'resources/read', { uri: 'ui://app' });
+    expect(several.error?.message).toContain('behalf:<server>/ui://app');
     for (const nobody of ['x:both', 'ui://app', 'x:nothing', 'behalf:three/x:own', 'behalf:one/'])
       expect([nobody, await read(nobody)]).toEqual([nobody, -32602]);
     const legacy = await legacyClient(client);
     expect((await legacy.request('resources/read', { uri: 'x:both' })).answer.error?.code).toBe(-32002);
+  });
+
+  verifies('mcp.resources.apps', 'also one that no list has, and never one that another names', async () => {
+    const app = (uri: string, name: string) => ({
+      ...{ name, inputSchema: { type: 'object' }, _meta: { ui: { resourceUri: uri } } },
+    });
+    const serving = (mark: string, uris: string[], tools: object[]) => ({
+      'tools/list': () => ({ tools }),
+      'resources/list': () => ({ resources: uris.map((uri) => ({ uri, name: uri })) }),
+      'resources/templates/list': () => ({ resourceTemplates: [] }),
+      'resources/read': ({ uri }: { uri?: unknown }) => ({
+        contents: [{ uri, text: `${mark} ${String(uri)}` }],
+      }),
+    });
+    const capabilities = { tools: {}, resources: {} };
+    const one = await scene.serve({
+      ...{ era: 'legacy', capabilities },
+      methods: serving('one', [], [app('ui://clock', 'clock'), app('ui://both', 'both')]),
+    });
+    const two = await scene.serve({
+      ...{ era: 'legacy', capabilities },
+      methods: serving(
+        'two',
+        ['ui://both'],
+        [{ ...app('', 'old'), _meta: { 'ui/resourceUri': 'ui://old' } }],
+      ),
+    });
+    const [ada] = (await scene.begin(yamlWith({ one: http(one.url), two: http(two.url) }))) as [Person];
+    const client = await wireClient(ada, scene.gateway.url);
+    const read = async (uri: string) => {
+      const { answer } = await modernRequest(client, 'resources/read', { uri });
+      return (answer.result?.['contents'] as [{ text: string }] | undefined)?.[0].text ?? answer.error?.code;
+    };
+    expect([await read('ui://clock'), await read('ui://old')]).toEqual(['one ui://clock', 'two ui://old']);
+    expect([await read('ui://both'), await read('ui://nothing')]).toEqual([-32602, -32602]);
+    expect(await read('behalf:one/ui://both')).toBe('one ui://both');
   });
 
   verifies('mcp.list.filtered', 'by role, by rule and by who owns what', async () => {

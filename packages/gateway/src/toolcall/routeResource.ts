@@ -133,6 +133,11 @@ function isSpecific(template: string): boolean {
 function only(servers: readonly Allowed[], address: string): Routed {
   const [server, other] = servers;
   if (!server) throw new GatewayError('MCP_RESOURCE_NOT_FOUND');
+  if (other && isAppAddress(address))
+    // A list gives it bare for each of them: hosts know an app by how its address begins.
+    throw new GatewayError('MCP_RESOURCE_NOT_FOUND', {
+      detail: `Several servers have an app at this address. Read it as behalf:<server>/${address} with the server whose tool named it, or at the endpoint of that server.`,
+    });
   if (other) throw ambiguous('Several servers have a resource at this address.');
   return { server: server.name, name: address };
 }
