@@ -2,9 +2,11 @@ import { GatewayError, type Json } from '@behalf/gateway';
 import type { Cache } from '@behalf/gateway/ports';
 import { abortReason, LightCancellation, type Cancel, type Clock, type Random } from '@behalf/kernel';
 import type { Asked } from '../asked.ts';
+import { mcpInbound } from '../mcpInbound.ts';
 import { RpcFault } from '../rpcFault.ts';
 import type { Mailbox, Place } from '../session/mailbox.ts';
 import type { ParkedCall } from './parkedCall.ts';
+import { createSaying, hearSaying, type Said } from './saying.ts';
 
 export interface ElsewhereParts {
   readonly cache: Cache;
@@ -25,10 +27,13 @@ interface Retry {
   readonly attempt: string;
   readonly responses: Json;
   readonly capabilities: Json;
+  /** Whether the client wants to hear what the server says besides. */
+  readonly hears: boolean;
 }
 
 interface Told {
   readonly text?: string;
+  readonly said?: Said;
   readonly fault?: Pick<RpcFault, 'code' | 'message' | 'status'> & { readonly data?: Json };
 }
 
@@ -36,15 +41,24 @@ interface Told {
 export function attendElsewhere(
   { cache, mailbox, clock, random }: ElsewhereParts,
   place: Place,
-  { signal, capabilities }: Asked,
+  asked: Asked,
   round: number,
   responses: Json,
 ): Promise<string> {
+  const { signal, capabilities } = asked;
+  const attempt = random.id();
+  const { onProgress, onLog } = mcpInbound(asked, attempt);
+  const hears = onProgress !== undefined || onLog !== undefined;
+  const tell = ({ progress, logs }: Said) => {
+    for (const log of logs) onLog?.(log);
+    if (progress) onProgress?.(progress);
+  };
   return new Promise((resolve, reject) => {
-    const attempt = random.id();
+    const unhearSaid = hears ? hearSaying({ mailbox }, place, attempt, tell) : () => undefined;
     let cancel: Cancel = () => undefined;
     const end = () => {
       unhear();
+      unhearSaid();
       cancel();
       signal.removeEventListener('abort', leave);
     };
@@ -73,7 +87,8 @@ export function attendElsewhere(
       `told:${attempt}`,
       (word) => {
         end();
-        const { text, fault } = JSON.parse(word) as Told;
+        const { text, said, fault } = JSON.parse(word) as Told;
+        if (said) tell(said);
         if (text !== undefined) resolve(text);
         else reject(new RpcFault(fault?.code ?? 0, fault?.message ?? '', fault));
       },
@@ -81,7 +96,7 @@ export function attendElsewhere(
     );
     if (signal.aborted) return leave();
     signal.addEventListener('abort', leave);
-    const retry: Retry = { attempt, responses, capabilities };
+    const retry: Retry = { attempt, responses, capabilities, hears };
     mailbox.post(place, `retry:${round}`, JSON.stringify(retry)).then(
       () => watch(ALIVE_MS / 2),
       () => lost(),
@@ -96,7 +111,8 @@ export async function serveElsewhere(
   { call, asked }: { readonly call: ParkedCall; readonly asked: Asked },
   word: string,
 ): Promise<void> {
-  const { attempt, responses, capabilities } = JSON.parse(word) as Retry;
+  const { attempt, responses, capabilities, hears } = JSON.parse(word) as Retry;
+  const saying = hears ? createSaying({ mailbox, clock }, place, attempt) : undefined;
   const signal = new LightCancellation();
   let over = false;
   let cancel: Cancel = () => undefined;
@@ -115,10 +131,12 @@ export async function serveElsewhere(
   call.answer(responses);
   let told: Told;
   try {
-    told = { text: await call.attend({ signal, capabilities }) };
+    told = { text: await call.attend({ signal, capabilities, ...saying }) };
   } catch (error) {
     told = { fault: toldOf(faultOf(error, asked)) };
   }
+  const said = saying?.rest();
+  if (said) told = { ...told, said };
   try {
     if (!signal.aborted)
       await mailbox.post(

@@ -214,6 +214,45 @@ describe('a call that waits for its user', () => {
     });
   });
 
+  verifies(
+    'between.parked.progress',
+    'is heard at another replica: its progress and its log messages',
+    async () => {
+      const all = rig();
+      const heard: unknown[] = [];
+      const reply = { notify: (method: string, params: Json) => void heard.push([method, params]) };
+      const listening = (inputResponses: Json = {}): Asked => ({
+        ...request({ inputResponses, _meta: { progressToken: 'p' } }),
+        ...{ logLevel: 'info', reply: reply as never },
+      });
+      let go: () => void = () => undefined;
+      const { parked } = await begin(
+        all,
+        async ({ onProgress, onLog }, ask) => {
+          await ask();
+          for (const progress of [1, 2, 3]) onProgress?.({ progress, total: 9 });
+          for (const level of ['debug', 'info', 'error']) onLog?.({ level, data: level });
+          await new Promise<void>((resolve) => (go = resolve));
+          onProgress?.({ progress: 8 });
+          return 'done';
+        },
+        listening(),
+      );
+      const resumed = all.there.parking.resume(listening({ q1: accepted }), parked);
+      await all.clock.advance(5_000);
+      const message = 'notifications/message';
+      expect(heard).toEqual([
+        [message, { level: 'info', data: 'info' }],
+        [message, { level: 'error', data: 'error' }],
+        ['notifications/progress', { progressToken: 'p', progress: 3, total: 9 }],
+      ]);
+      go();
+      await all.clock.advance(5_000);
+      expect(await resumed).toBe('done');
+      expect(heard.at(-1)).toEqual(['notifications/progress', { progressToken: 'p', progress: 8 }]);
+    },
+  );
+
   verifies('between.parked', 'gets no answer to what its client left out', async () => {
     const all = rig();
     const { parked } = await begin(all, async (_, ask) =>
