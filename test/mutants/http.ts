@@ -23,7 +23,7 @@ export const http: readonly Mutant[] = [
   },
   {
     id: 'http.request.progress',
-    file: `${folder}/converse.ts`,
+    file: `${folder}/answerStream.ts`,
     find: "if (params['progressToken'] !== out.id) return;",
     replace: '',
   },
@@ -35,7 +35,7 @@ export const http: readonly Mutant[] = [
   },
   {
     id: 'http.request.progress-resets',
-    file: `${folder}/converse.ts`,
+    file: `${folder}/answerStream.ts`,
     find: 'waiting.progressed();',
     replace: '',
   },
@@ -107,9 +107,21 @@ export const http: readonly Mutant[] = [
   },
   {
     id: 'http.answer.after',
-    file: `${folder}/converse.ts`,
+    file: `${folder}/answerStream.ts`,
     find: 'if (done) cancel ??= parts.clock.timer(DRAIN_MS, () => waiting.drop());',
     replace: '',
+  },
+  {
+    id: 'http.resume.once',
+    file: `${folder}/resumeStream.ts`,
+    find: '    } catch {\n      if (signal.aborted) return undefined;\n    }',
+    replace: '    } catch (error) {\n      throw error;\n    }',
+  },
+  {
+    id: 'http.resume.bounded',
+    file: `${folder}/resumeStream.ts`,
+    find: 'failed < MOST_FAILED && place.count()',
+    replace: 'failed < MOST_FAILED',
   },
   {
     id: 'http.challenge.hostile',
@@ -269,7 +281,7 @@ export const http: readonly Mutant[] = [
   },
   {
     id: 'http.modern.no-questions',
-    file: `${folder}/converse.ts`,
+    file: `${folder}/answerStream.ts`,
     find: "if (out.era === 'legacy') parts.answerer.answer(message, out);",
     replace:
       "parts.answerer.answer(message, out);\n    if (out.era === 'modern') throw new UpstreamError('garbage');",

@@ -51,6 +51,16 @@ export const http = {
   'http.answer.hostile': ['done', 'A broken answer is a typed error, and the next request works.'],
   'http.answer.endless': ['done', 'An endless answer ends at the limit.'],
   'http.answer.after': ['done', 'A stream that goes on after its answer holds nobody up and is cut off.'],
+  'http.resume.answer': [
+    'done',
+    'A call whose stream is closed before the answer gets it on the stream that goes on after the last event.',
+  ],
+  'http.resume.once': [
+    'done',
+    'Whatever becomes of a resumed stream, the call is not sent again and nothing is said of what it did.',
+  ],
+  'http.resume.bounded': ['done', 'A stream is resumed so many times, and no longer than its caller waits.'],
+  'http.resume.offered': ['done', 'Only a legacy stream whose events have ids is resumed.'],
   'http.sse.format': ['done', 'Event streams are read as the standard has it.'],
   'http.sse.chunks': ['done', 'However an event stream is cut, its events are the same.'],
   'http.challenge.read': ['done', 'A challenge gives its error, scope, metadata and claims.'],

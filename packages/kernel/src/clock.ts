@@ -1,3 +1,5 @@
+import type { Cancellation } from './cancellation.ts';
+
 /** Stops a timer. Calling it twice, or after the timer fired, does nothing. */
 export type Cancel = () => void;
 
@@ -33,12 +35,12 @@ export const systemClock: Clock = {
  * Resolves after `ms`, or rejects with the signal's reason as soon as it aborts. The process lives on meanwhile: a
  * start that waits for a lock must not end because nothing else is going on.
  */
-export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+export function sleep(clock: Clock, ms: number, signal?: Cancellation): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(abortReason(signal));
     const onAbort = () => {
       cancel();
-      reject(abortReason(signal as AbortSignal));
+      reject(abortReason(signal as Cancellation));
     };
     const wake = () => {
       signal?.removeEventListener('abort', onAbort);
@@ -50,7 +52,7 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
 }
 
 /** An abort reason may be any value; callers want an Error to throw. */
-export function abortReason(signal: Pick<AbortSignal, 'reason'>): Error {
+export function abortReason(signal: Pick<Cancellation, 'reason'>): Error {
   const reason: unknown = signal.reason;
   return reason instanceof Error ? reason : new DOMException('This operation was aborted', 'AbortError');
 }
