@@ -11,6 +11,7 @@ export const http = {
     'done',
     'A sign-in, a limit, a redirect, a fault or a silence shows nothing about the era.',
   ],
+  'http.era.named': ['done', 'A server that refuses the version and names it as its own is asked once more.'],
   'http.era.override': ['done', 'The era of the settings is used as it stands.'],
   'http.era.kept': ['done', 'A verdict about the era is kept, dated and dropped when the server disagrees.'],
   'http.era.verdicts': ['done', 'Verdicts about eras are kept by URL without secrets, and not without end.'],

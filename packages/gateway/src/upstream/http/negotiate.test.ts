@@ -132,6 +132,27 @@ describe('the era of a server', () => {
     });
   }
 
+  for (const [times, what] of [
+    [1, 'is asked once more'],
+    [2, 'and no more than that'],
+  ] as const) {
+    verifies('http.era.named', `a server that refuses the version it names ${what}`, async () => {
+      let left: number = times;
+      const { server, open } = await createHttpRig({
+        era: 'modern',
+        respond({ message }) {
+          if (message?.method !== 'server/discover' || left === 0) return undefined;
+          left -= 1;
+          return { status: 400, body: rpc(-32022, { supported: ['2026-07-28'] }) };
+        },
+      });
+      if (times === 1) expect((await open()).claims.era).toBe('modern');
+      else expect((await failureOf(open())).reason).toBe('header_mismatch');
+      expect(server.received('server/discover')).toHaveLength(2);
+      expect(server.received('initialize')).toEqual([]);
+    });
+  }
+
   verifies('http.era.no-evidence', 'silence shows nothing', async () => {
     const clock = createFakeClock();
     const { server, open, eras } = await createHttpRig({ era: 'both', ...probed('hang') }, { clock });

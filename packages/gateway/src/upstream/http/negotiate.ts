@@ -80,9 +80,23 @@ async function decide(
 
 /**
  * Asks with `server/discover`, never with a call that an old server might run. Gives what the server says of itself,
- * or the answer that shows a legacy one; throws what shows nothing.
+ * or the answer that shows a legacy one; throws what shows nothing. A server that refuses the version and names the very
+ * same among those it takes, as one of several behind one address may while they are updated, is asked once more.
  */
 async function probe(
+  target: RemoteTarget,
+  parts: UpstreamParts,
+  waiting: Waiting,
+): Promise<ServerClaims | UpstreamError> {
+  try {
+    return await discover(target, parts, waiting);
+  } catch (error) {
+    if (!takesOurs(error)) throw error;
+    return discover(target, parts, waiting);
+  }
+}
+
+async function discover(
   target: RemoteTarget,
   parts: UpstreamParts,
   waiting: Waiting,
@@ -148,7 +162,19 @@ function isEvidence(error: unknown): error is UpstreamError {
 
 /** -32022 with a list of versions none of which is modern. Without a list only a modern server knows the code. */
 function onlyLegacy(data: unknown): boolean {
-  const supported = isObject(data) ? data['supported'] : undefined;
-  if (!Array.isArray(supported) || supported.length === 0) return false;
+  const supported = supportedIn(data);
+  if (supported.length === 0) return false;
   return supported.every((version) => typeof version === 'string' && version < MODERN_VERSION);
+}
+
+const UNSUPPORTED_VERSION = -32_022;
+
+function takesOurs(error: unknown): boolean {
+  const rpc = error instanceof UpstreamError ? error.detail.rpc : undefined;
+  return rpc?.code === UNSUPPORTED_VERSION && supportedIn(rpc.data).includes(MODERN_VERSION);
+}
+
+function supportedIn(data: unknown): readonly unknown[] {
+  const supported = isObject(data) ? data['supported'] : undefined;
+  return Array.isArray(supported) ? supported : [];
 }
