@@ -93,6 +93,10 @@ export const catalog = {
   'arguments.named': ['done', 'Every missing or wrong field of a call is named by its path, at most twenty.'],
   'arguments.no-echo': ['done', 'No value that a caller sent is repeated in what is wrong with it.'],
   'arguments.unchanged': ['done', 'Arguments pass unchanged: nothing is converted or filled in.'],
+  'arguments.null': [
+    'done',
+    'Null for an argument that may be left out is not refused here; the server judges it.',
+  ],
   'arguments.size': ['done', 'Arguments above 256 KiB or 32 levels are refused.'],
   'arguments.drafts': ['done', 'Schemas of draft-04 to 2020-12 are read as they were meant.'],
   'arguments.inherited': ['done', 'Names that every object inherits are fields like any other.'],

@@ -101,6 +101,16 @@ describe('the arguments of a call', () => {
     expect(check(schema, { n: '1' })).toHaveLength(1);
   });
 
+  verifies('arguments.null', 'null is as good as left out, where that may be left out', () => {
+    const { check } = argumentRig();
+    expect(check(forecast, { location: { city: 'Bern' }, days: null, units: null })).toBeNull();
+    expect(check(forecast, { location: null })).toMatchObject([{ path: 'arguments.location' }]);
+    expect(check(forecast, { location: { city: null } })).toMatchObject([
+      { path: 'arguments.location.city' },
+    ]);
+    expect(check(forecast, { location: { city: 'Bern' }, days: 99, units: null })).not.toBeNull();
+  });
+
   verifies('arguments.size', 'more than 256 KiB or 32 levels are refused, also without a schema', () => {
     const { check } = argumentRig();
     const nested = (depth: number): unknown => (depth === 1 ? {} : { a: nested(depth - 1) });

@@ -71,7 +71,10 @@ export function createArgumentValidator({
       if (typeof compiled === 'string') return unchecked(entry, tool, compiled);
       if (compiled.partial) unchecked(entry, tool, 'pattern');
       try {
-        return compiled.accepts(args) ? null : explainProblems(compiled.problems(args));
+        if (compiled.accepts(args)) return null;
+        // Models write null for what they leave out: the server is not spared what it may well take.
+        const given = withoutNulls(args);
+        return given && compiled.accepts(given) ? null : explainProblems(compiled.problems(args));
       } catch (error) {
         if (!(error instanceof Uncheckable)) throw error;
         schemas.ranOut(entry);
@@ -79,4 +82,11 @@ export function createArgumentValidator({
       }
     },
   };
+}
+
+/** The arguments without those that are null; nothing where none is. */
+function withoutNulls(args: unknown): Json | undefined {
+  if (typeof args !== 'object' || args === null || Array.isArray(args)) return undefined;
+  const given = Object.entries(args).filter(([, value]) => value !== null);
+  return given.length === Object.keys(args).length ? undefined : Object.fromEntries(given);
 }
