@@ -239,8 +239,8 @@ export const http: readonly Mutant[] = [
   },
   {
     id: 'http.stream.while-heard',
-    file: `${folder}/legacyUpstream.ts`,
-    find: '        if (listeners.size === 0) endStream();',
+    file: `${folder}/sessionStream.ts`,
+    find: 'if (needs === 0) stop();',
     replace: '',
   },
   {

@@ -46,6 +46,12 @@ export const relay: readonly Mutant[] = [
   {
     id: 'relay.legacy.own-stream',
     file: 'packages/gateway/src/upstream/http/legacyUpstream.ts',
+    find: 'owner === undefined ? ask() : stream.during(ask)',
+    replace: 'ask()',
+  },
+  {
+    id: 'relay.legacy.own-stream',
+    file: 'packages/gateway/src/upstream/http/legacyUpstream.ts',
     find: 'owner !== undefined && ending.inFlight.size === 1 ? only : undefined',
     replace: 'owner !== undefined ? only : undefined',
   },

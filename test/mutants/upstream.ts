@@ -322,7 +322,7 @@ export const upstream: readonly Mutant[] = [
   {
     id: 'upstream.session.revision-dropped',
     file: 'packages/gateway/src/upstream/http/legacyUpstream.ts',
-    find: '  ending.onClose(() => endStream());\n',
+    find: '  ending.onClose(() => stream.end());\n',
     replace: '',
   },
   {

@@ -104,6 +104,10 @@ export const http = {
   'http.close.tolerant': ['done', 'A server that does not end a session holds closing up for at most 5 s.'],
   'http.close.in-flight': ['done', 'What is in the air when a conversation closes counts as possibly run.'],
   'http.stream.while-heard': ['done', 'The stream of a session is open only while somebody listens.'],
+  'http.stream.lingers': [
+    'done',
+    'A stream that a call needs is waited for a second at most and closed half a minute after the last one.',
+  ],
   'http.stream.nobody': ['done', 'What comes on the stream of a session reaches no user.'],
   'http.stream.questions': ['done', 'A server’s questions on the stream are answered as on any other.'],
   'http.stream.not-offered': ['done', 'A server that offers no stream is not asked again.'],

@@ -203,6 +203,30 @@ describe('a question of a legacy server in the middle of a call', () => {
     },
   );
 
+  verifies('relay.legacy.own-stream', 'which is open before such a call is sent', async () => {
+    let streams = 0;
+    const { call, server } = await relayRig(
+      {
+        era: 'legacy',
+        getStream: true,
+        tools: [
+          {
+            name: 'asking',
+            async handler() {
+              streams = server.openStreams;
+              const { result } = await server.askOnStream('elicitation/create', form);
+              return { content: [{ type: 'text', text: JSON.stringify([result]) }] };
+            },
+          },
+        ],
+      },
+      { own: true },
+    );
+    const { peer } = askedPeer(accepted);
+    expect(repliesOf(await call('asking', { peer }))).toEqual([accepted]);
+    expect(streams).toBe(1);
+  });
+
   verifies('relay.legacy.bounded', 'a caller is asked sixteen times in a call at most', async () => {
     const tool = asking(...Array.from({ length: 18 }, () => ['elicitation/create', form] as const));
     const { call } = await relayRig({ era: 'legacy', tools: [tool] });

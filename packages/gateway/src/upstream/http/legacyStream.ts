@@ -22,6 +22,8 @@ export interface LegacyStream {
   readonly onOpen: (isOpen: boolean) => void;
   /** For the log. */
   readonly server: string;
+  /** The server has answered, whatever it answered; or it could not be asked. */
+  readonly onTried: () => void;
   /** The server believes that another stream of ours holds the session: makes a new one in its place. */
   readonly onConflict: () => void;
 }
@@ -30,7 +32,7 @@ export interface LegacyStream {
 export function keepLegacyStream(
   target: RemoteTarget,
   parts: UpstreamParts,
-  { session, credential, onNotice, answerer, questions, onOpen, server, onConflict }: LegacyStream,
+  { session, credential, onNotice, answerer, questions, onOpen, server, onTried, onConflict }: LegacyStream,
 ): () => void {
   const send = parts.network.sendTo(target);
   const serverLog = createServerLog({ clock: parts.clock, log: parts.log, server, owner: undefined });
@@ -56,7 +58,7 @@ export function keepLegacyStream(
 
   const stop = keepStream(parts, {
     idleMs: target.sseReadTimeoutMs,
-    open,
+    open: (signal, lastEventId) => open(signal, lastEventId).finally(onTried),
     onOpen,
     onMessage(message) {
       if (message.method === undefined) return true;

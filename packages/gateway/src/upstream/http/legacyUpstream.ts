@@ -17,6 +17,7 @@ import { sendQuietly } from './quietly.ts';
 import { createAnswerer, createListeners, heardBy } from './serverMessages.ts';
 import { isObject } from './readAnswer.ts';
 import { createSessionLevel } from './sessionLevel.ts';
+import { createSessionStream } from './sessionStream.ts';
 import { createSessions, toSession, type Session } from './session.ts';
 import { writeRequest } from './writeRequest.ts';
 
@@ -49,7 +50,6 @@ export function createLegacyUpstream(
   let credential: HeaderValues | undefined;
   /** Likewise, and a source of tokens: no token is kept here. */
   let bearer: Bearer | undefined = target.bearer;
-  let stopStream: (() => void) | undefined;
   let replaced = false;
   let lastId = 0;
   const send = network.sendTo(target);
@@ -63,18 +63,38 @@ export function createLegacyUpstream(
     onNotice: (notice) => listeners.tell(notice),
   };
 
+  const stream = createSessionStream({
+    clock,
+    current: () => sessions.current,
+    open(session, onTried) {
+      let isOver = false;
+      const stop = keepLegacyStream(target, parts, {
+        session,
+        credential: () => ({ headers: credential, bearer }),
+        onNotice: wire.onNotice,
+        answerer: wire.answerer,
+        questions: onlyDialogue,
+        onOpen: (isOpen) => {
+          if (!isOver) follow(isOpen ? announced(session.claims.capabilities) : []);
+        },
+        server,
+        onTried,
+        onConflict: () => void replace(session),
+      });
+      return () => {
+        // What it says of itself from here on is said of another one.
+        isOver = true;
+        stop();
+        follow([]);
+      };
+    },
+  });
   // Whoever ended it: a server may hold a stream open for ever.
-  ending.onClose(() => endStream());
+  ending.onClose(() => stream.end());
 
   function follow(lists: readonly ListKind[]): void {
     followed = lists;
     for (const tell of [...followers]) tell(lists);
-  }
-
-  function endStream(): void {
-    stopStream?.();
-    stopStream = undefined;
-    follow([]);
   }
 
   function onRenewed(): void {
@@ -91,7 +111,7 @@ export function createLegacyUpstream(
         legacyHandshake(target, { headers, bearer: by }, parts, { waiting, timeoutMs, relay }),
       );
       const session = toSession(handshake, target.headers);
-      if (stopStream) restartStream(session);
+      stream.follow(session);
       return session;
     } catch (error) {
       // It answers, and not as it once did: the next conversation asks anew what it speaks.
@@ -144,8 +164,10 @@ export function createLegacyUpstream(
     const questions = createQuestions({ dialogue, forPerson: (asked) => waiting.forPerson(asked) });
     waiting.signal.addEventListener('abort', questions.end);
     dialogues.add(questions);
+    const ask = () => askOnSession(asking, { ...question, questions });
     try {
-      return await askOnSession(asking, { ...question, questions });
+      // It may ask on the stream of nobody's call, which most clients have open.
+      return await (owner === undefined ? ask() : stream.during(ask));
     } finally {
       dialogues.delete(questions);
       questions.end();
@@ -178,28 +200,6 @@ export function createLegacyUpstream(
     headers: { ...target.headers, ...credential, ...own },
     bearer,
   });
-
-  function restartStream(session: Session): void {
-    endStream();
-    let isOver = false;
-    const stop = keepLegacyStream(target, parts, {
-      session,
-      credential: () => ({ headers: credential, bearer }),
-      onNotice: wire.onNotice,
-      answerer: wire.answerer,
-      questions: onlyDialogue,
-      onOpen: (isOpen) => {
-        if (!isOver) follow(isOpen ? announced(session.claims.capabilities) : []);
-      },
-      server,
-      onConflict: () => void replace(session),
-    });
-    stopStream = () => {
-      // What it says of itself from here on is said of another one.
-      isOver = true;
-      stop();
-    };
-  }
 
   function present({ headers, bearer: by }: Presented): void {
     if (headers !== undefined) credential = headers;
@@ -248,12 +248,12 @@ export function createLegacyUpstream(
       followers.add(told);
       told(followed);
       present(presented);
-      if (!stopStream && !ending.over) restartStream(sessions.current);
+      const release = stream.need();
       return () => {
         listeners.delete(heard);
         renewals.delete(renewed);
         followers.delete(told);
-        if (listeners.size === 0) endStream();
+        release();
       };
     },
     onClose: (listener) => ending.onClose(listener),

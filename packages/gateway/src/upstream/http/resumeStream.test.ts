@@ -172,6 +172,9 @@ describe('the stream of a call that is closed before the answer', () => {
         const token = tokens.shift();
         return token === undefined ? Promise.reject(new Error('Sign in again')) : token;
       },
+      renew: () => Promise.resolve(false),
+      isRenewed: () => false,
+      shown: () => [],
     };
     const upstream = await open();
     const failure = failureOf(callTool(upstream, 'slow', {}, { ...FOR_EVER, bearer }));

@@ -1,0 +1,82 @@
+import { describe, expect } from '@jest/globals';
+import { createFakeClock, verifies } from '@behalf/testkit';
+import { toSession } from './session.ts';
+import { createSessionStream } from './sessionStream.ts';
+
+function rig() {
+  const clock = createFakeClock();
+  const claims = {
+    era: 'legacy' as const,
+    ...{ protocolVersion: '2025-11-25', name: 's', version: '1' },
+    ...{ instructions: undefined, capabilities: {} },
+  };
+  const session = toSession({ sessionId: 's1', claims }, {});
+  const tried: (() => void)[] = [];
+  const log: string[] = [];
+  const stream = createSessionStream({
+    clock,
+    current: () => session,
+    open({ id }, onTried) {
+      log.push(`open ${String(id)}`);
+      tried.push(onTried);
+      return () => void log.push(`stop ${String(id)}`);
+    },
+  });
+  const call = () => stream.during(() => Promise.resolve(log.push('call')));
+  return { clock, session, stream, tried, log, call };
+}
+
+describe('the stream of a session that a call needs', () => {
+  verifies(
+    'http.stream.lingers',
+    'it is open first, and closed half a minute after the last call',
+    async () => {
+      const { clock, tried, log, call } = rig();
+      const first = call();
+      await clock.advance(900);
+      expect(log).toEqual(['open s1']);
+      tried[0]!();
+      await first;
+      await clock.advance(20_000);
+      await call();
+      expect(log).toEqual(['open s1', 'call', 'call']);
+      await clock.advance(29_000);
+      expect(log).not.toContain('stop s1');
+      await clock.advance(1_000);
+      expect(log).toEqual(['open s1', 'call', 'call', 'stop s1']);
+    },
+  );
+
+  verifies('http.stream.lingers', 'a server that does not answer holds nobody up for long', async () => {
+    const { clock, log, call } = rig();
+    const first = call();
+    await clock.advance(1_000);
+    await first;
+    expect(log).toEqual(['open s1', 'call']);
+  });
+
+  verifies('http.stream.lingers', 'there is none where none is offered, and after the end', async () => {
+    const { session, stream, log, call } = rig();
+    session.offersStream = false;
+    await call();
+    expect(log).toEqual(['call']);
+    session.offersStream = true;
+    stream.end();
+    await call();
+    stream.need()();
+    expect(log).toEqual(['call', 'call']);
+  });
+
+  verifies('http.stream.while-heard', 'it stays for who listens, and follows the session', async () => {
+    const { clock, session, stream, tried, log, call } = rig();
+    const release = stream.need();
+    tried[0]!();
+    await call();
+    stream.follow({ ...session, id: 's2' });
+    await clock.advance(60_000);
+    expect(log).toEqual(['open s1', 'call', 'stop s1', 'open s2']);
+    release();
+    release();
+    expect(log.at(-1)).toBe('stop s2');
+  });
+});
