@@ -285,7 +285,11 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
   const sets = composeSets({ ...common, ...calling, blocks, limits });
   const chat = composeChat({ ...common, ...calling, ...{ asking, door, limits, callers } });
 
-  const endpoint = composeMcp({ ...common, ...calling, access, limits, servers, base: () => origins.base });
+  const endpoint = composeMcp({
+    ...{ ...common, ...calling, access, limits, servers },
+    takesIdJags: facade?.takesIdJags ?? false,
+    base: () => origins.base,
+  });
 
   const routes: Route[] = [
     healthRoute,

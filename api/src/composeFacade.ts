@@ -53,6 +53,8 @@ export interface ComposeFacadeParts {
 export interface ComposedFacade {
   readonly settings: Readonly<AuthorizationServer>;
   readonly issuer: () => string;
+  /** Whether an identity provider may vouch for its users here. */
+  readonly takesIdJags: boolean;
   readonly facade: Facade;
   readonly asks: AskLimit;
   readonly resources: Resources;
@@ -83,12 +85,13 @@ export function composeFacade(parts: ComposeFacadeParts): ComposedFacade {
     keys: keys.source,
   });
   const trusted = openId?.trust(settings.idJagIssuers, settings.idJagTenants);
+  const takesIdJags = trusted !== undefined && trusted.size > 0;
   const facade = createFacade({
     ...{ settings, issuer, resources, keys, records, grants, users, clock, random, log },
     secure: () => base().startsWith('https:'),
     fetch: createClientFetch({ fetch: parts.documents, asks, clock }),
     idJags:
-      openId && trusted && trusted.size > 0
+      openId && trusted && takesIdJags
         ? {
             accept: createIdJags({
               ...{ issuers: trusted, audience: issuer, isResource, scope: SCOPE, records, clock, log },
@@ -97,7 +100,10 @@ export function composeFacade(parts: ComposeFacadeParts): ComposedFacade {
           }
         : null,
   });
-  const composed = { settings, issuer, facade, asks, resources, records, keys, grants, consents, bearers };
+  const composed = {
+    ...{ settings, issuer, takesIdJags, facade, asks, resources, records },
+    ...{ keys, grants, consents, bearers },
+  };
   return { ...composed, doors: (more) => facadeDoors({ ...composed, ...more, openId, clock }) };
 }
 

@@ -61,6 +61,8 @@ export interface ComposeMcpParts extends ObservingParts, ServeParts {
   headers: Readonly<Record<string, string>>;
   requestIds: () => string;
   base: () => string;
+  /** Whether clients may come with a token that an identity provider arranged, without their user. */
+  takesIdJags: boolean;
   servers: Pick<Servers, 'asking' | 'listings' | 'listFeeds' | 'news' | 'serverKeys' | 'naming'>;
 }
 
@@ -103,7 +105,8 @@ export function composeMcp(parts: ComposeMcpParts): McpEndpoint {
   closers.add(() => signOuts.stop());
   const asking = createAsking({ mailbox, keyring, clock, random });
   const requireSession = createRequireSession({ sessions, states });
-  const opening = { results, info, instructions: createInstructions(servers) };
+  const { takesIdJags } = parts;
+  const opening = { results, info, takesIdJags, instructions: createInstructions(servers) };
   const parking = createParking({
     ...{ cache, mailbox, clock, random, results, replica },
     faultOf: (error, asked) => toFault(error, asked, parts.problemOf),

@@ -100,6 +100,10 @@ export const facade = {
     'done',
     'An identity assertion of a trusted issuer is a token for the endpoint it names.',
   ],
+  'facade.id-jag.told': [
+    'done',
+    'Where identity assertions are taken, the metadata and server/discover say so, and nowhere else.',
+  ],
   'facade.id-jag.once': ['done', 'An identity assertion is good once in all processes.'],
   'facade.id-jag.refused': [
     'done',

@@ -46,6 +46,7 @@ describe('the authorization server', () => {
       const response = await fetch(gateway.url + path, { headers });
       expect([path, response.status, await response.json()]).toEqual([path, 200, facade.metadata]);
     }
+    expect(facade.metadata).not.toHaveProperty('authorization_grant_profiles_supported');
     expect(facade.metadata).toMatchObject({
       issuer: `${facade.base}/as`,
       authorization_endpoint: `${facade.base}/as/auth`,

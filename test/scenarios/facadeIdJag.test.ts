@@ -112,6 +112,34 @@ describe('an identity provider that decides for its users', () => {
     });
   });
 
+  verifies('facade.id-jag.told', 'clients are told beforehand that it is taken here', async () => {
+    const { url } = replicas[0]!;
+    const metadata = await fetch(`${url}/.well-known/oauth-authorization-server/as`);
+    expect(await metadata.json()).toMatchObject({
+      grant_types_supported: expect.arrayContaining([JWT_BEARER]) as object,
+      authorization_grant_profiles_supported: ['urn:ietf:params:oauth:grant-profile:id-jag'],
+    });
+    const { body } = await ask(assertion());
+    const _meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientCapabilities': {},
+    };
+    const discovered = await fetch(`${url}/mcp`, {
+      method: 'POST',
+      headers: {
+        ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+        ...{ 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'server/discover' },
+        authorization: `Bearer ${body.access_token ?? ''}`,
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'server/discover', params: { _meta } }),
+    });
+    expect(await discovered.json()).toMatchObject({
+      result: {
+        capabilities: { extensions: { 'io.modelcontextprotocol/enterprise-managed-authorization': {} } },
+      },
+    });
+  });
+
   verifies('facade.id-jag.once', 'is good once, at whichever replica', async () => {
     const value = assertion();
     expect((await ask(value, { replica: 0 })).status).toBe(200);

@@ -19,6 +19,8 @@ import { MOUNT, SCOPE, type Resources } from './resources.ts';
 /** A token is judged anew with each request; this is how long a client goes without asking for another. */
 export const ACCESS_SECONDS = ACCESS_LIFETIME_MS / 1_000;
 const INTERACTION_SECONDS = INTERACTION_MS / 1_000;
+/** Identity Assertion JWT Authorization Grant, section 7: metadata of an authorization server. */
+const ID_JAG_PROFILE = 'urn:ietf:params:oauth:grant-profile:id-jag';
 const GRANT_SECONDS = GRANT_LIFETIME_MS / 1_000;
 
 export interface ConfigurationParts {
@@ -29,6 +31,8 @@ export interface ConfigurationParts {
   /** To clients' documents and keys: how often, it knows. */
   readonly fetch: Fetch;
   readonly offersRegistration: boolean;
+  /** Whether an identity provider may vouch for its users here (ID-JAG). */
+  readonly takesIdJags: boolean;
   /** Whether cookies may be sent over https alone. */
   readonly secure: boolean;
 }
@@ -45,7 +49,7 @@ export function resourceServer(resource: string) {
 
 /** The library as we let it be: what MCP clients need, and nothing that we do not ask for. */
 export function facadeConfiguration(parts: ConfigurationParts): Configuration {
-  const { adapter, secrets, resources, users, fetch, offersRegistration, secure } = parts;
+  const { adapter, secrets, resources, users, fetch, offersRegistration, takesIdJags, secure } = parts;
   const cookie = { httpOnly: true, signed: true, sameSite: 'lax', secure, overwrite: true } as const;
   return {
     adapter,
@@ -80,6 +84,8 @@ export function facadeConfiguration(parts: ConfigurationParts): Configuration {
     pkce: { required: () => true },
     allowOmittingSingleRegisteredRedirectUri: false,
     clientBasedCORS: () => false,
+    // How a client knows, before it asks its identity provider, that an assertion of it is taken here.
+    ...(takesIdJags && { discovery: { authorization_grant_profiles_supported: [ID_JAG_PROFILE] } }),
     // What was granted ends with its own session, not with one of the library's.
     expiresWithSession: () => false,
     issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),

@@ -21,6 +21,7 @@ export function openProvider(parts: FacadeParts, secrets: FacadeSecrets): Provid
       adapter: createAdapter({ records, grants, clients, replayWindowMs, clock }),
       secrets,
       offersRegistration: settings.registration.enabled,
+      takesIdJags: idJags !== null,
       secure: parts.secure(),
     }),
   );

@@ -274,6 +274,7 @@ export { bridgeable, mayAsk, PeerRefusal } from './upstream/dialogue.ts';
 export { createOpenUpstream, type OpenUpstream } from './upstream/openUpstream.ts';
 export type { Log, Network, UpstreamParts } from './upstream/parts.ts';
 export type { OpenOptions, RemoteTarget, StdioTarget, UpstreamTarget } from './upstream/target.ts';
+export { ENTERPRISE_MANAGED } from './credentials/obo/providers/idJagProvider.ts';
 export { namesTasks, tasksDeclared, type TaskMethod } from './upstream/tasks.ts';
 export type { Answer, BegunTask, Era, Json, ListKind, Upstream } from './upstream/upstream.ts';
 export { UpstreamError, type ReadNetworkError } from './upstream/upstreamError.ts';

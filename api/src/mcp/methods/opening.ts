@@ -1,4 +1,4 @@
-import { tasksDeclared, type Json } from '@behalf/gateway';
+import { ENTERPRISE_MANAGED, tasksDeclared, type Json } from '@behalf/gateway';
 import type { Method } from '../asked.ts';
 import type { Instructions } from '../instructions.ts';
 import type { ResultJson, ServerInfo } from '../resultJson.ts';
@@ -17,15 +17,19 @@ export interface OpeningParts {
   readonly results: ResultJson;
   readonly info: ServerInfo;
   readonly instructions: Instructions;
+  /** Whether an identity provider may vouch for its users at our own authorization server. */
+  readonly takesIdJags: boolean;
 }
 
 /** How a modern client finds out what is here. Another user may be told something else. */
-export function discoverMethod({ results, instructions }: OpeningParts): Method {
+export function discoverMethod({ results, instructions, takesIdJags }: OpeningParts): Method {
+  const { extensions } = tasksDeclared as { extensions: Json };
+  const all = takesIdJags ? { ...extensions, [ENTERPRISE_MANAGED]: {} } : extensions;
   return (asked) => {
     const text = instructions(asked.caller, asked.endpoint);
     return results.own('modern', {
       supportedVersions: [MODERN_VERSION],
-      capabilities: { ...serverCapabilities, ...tasksDeclared },
+      capabilities: { ...serverCapabilities, extensions: all },
       ...(text !== undefined && { instructions: text }),
       ttlMs: 0,
       cacheScope: 'private',
