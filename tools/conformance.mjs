@@ -1,5 +1,5 @@
 // `npm run conformance`: the official suite of MCP against the gateway, and the score: as a client, our own upstream and OAuth
-// code; as a server, the MCP endpoints with a server of the SDK behind them. `--requirements REVISION` runs one set alone,
+// code, with the SDK's own client beside it; as a server, the MCP endpoints with a server of the SDK behind them. `--requirements REVISION` runs one set alone,
 // `--leg client` or `--leg server` one side. What was sent and said stays in .build/conformance.
 import { parseArgs } from 'node:util';
 import { runClientLeg } from '../test/conformance/clientLeg.ts';

@@ -7,6 +7,8 @@ export interface Scenario {
   /** Of the MCP server. */
   readonly url: string;
   readonly context: ScenarioContext;
+  /** Whose rules it plays by. */
+  readonly revision: string;
 }
 
 /** What a scenario tells its client beforehand. */
@@ -59,7 +61,7 @@ export async function definitionOf(scenario: Scenario, dir: string): Promise<Def
 }
 
 /** As an operator reads it there: the suite does not say. */
-async function issuerOf(url: string): Promise<string> {
+export async function issuerOf(url: string): Promise<string> {
   const { origin, pathname } = new URL(url);
   const found = await fetch(`${origin}/.well-known/oauth-protected-resource${pathname}`);
   const { authorization_servers: servers } = (await found.json()) as { authorization_servers: string[] };

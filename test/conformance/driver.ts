@@ -1,4 +1,4 @@
-// Plays the scenarios of the conformance suite through the gateway's own code. One process for all of them: each has a gateway
+// Plays the scenarios of the conformance suite through the gateway's own code, or for comparison through the SDK's own client. One process for all of them: each has a gateway
 // of its own, and nobody waits dozens of times for the sources to be read. Orders come over a socket, see client.mjs.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -10,6 +10,7 @@ import { definitionOf, type Scenario } from './definition.ts';
 import { openDoor } from './door.ts';
 import { openGateway } from './gateway.ts';
 import { createPerson } from './person.ts';
+import { useWithSdk } from './sdkPerson.ts';
 
 /** The suite starts all at once; more at a time than this would only wait for each other. */
 const AT_ONCE = 4;
@@ -27,7 +28,9 @@ interface Played {
   readonly said: readonly string[];
 }
 
-async function play(scenario: Scenario): Promise<Played> {
+type Play = (scenario: Scenario) => Promise<Played>;
+
+async function playGateway(scenario: Scenario): Promise<Played> {
   const said: string[] = [];
   const log = (event: string, fields: object = {}) =>
     void said.push(`${event} ${inspect(fields, { breakLength: 200 })}`);
@@ -48,6 +51,15 @@ async function play(scenario: Scenario): Promise<Played> {
   }
 }
 
+async function playSdk(scenario: Scenario): Promise<Played> {
+  try {
+    await useWithSdk(scenario);
+    return { refused: null, said: [] };
+  } catch (error) {
+    return { refused: String(error), said: [inspect(error)] };
+  }
+}
+
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {
   if (running >= AT_ONCE) await new Promise<void>((turn) => waiting.push(turn));
   else running += 1;
@@ -63,6 +75,7 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
 const server = createServer((req, res) => {
   void (async () => {
     const scenario = JSON.parse(await text(req)) as Scenario;
+    const play: Play = req.url === '/sdk' ? playSdk : playGateway;
     res.end(JSON.stringify(await inTurn(() => play(scenario))));
   })().catch((error: unknown) => res.destroy(error instanceof Error ? error : new Error(String(error))));
 });

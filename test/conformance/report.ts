@@ -3,8 +3,8 @@ import { installedVersion } from './suite.ts';
 
 /** Whether all that is due passed. */
 export function printVerdicts(title: string, verdicts: readonly Verdict[]): boolean {
-  const lines = verdicts.flatMap(({ name, isDue, isScored, passed, wrong, excuse }) => {
-    const note = isDue ? '' : isScored ? ' (due later)' : ' (not scored)';
+  const lines = verdicts.flatMap(({ name, isDue, passed, wrong, excuse }) => {
+    const note = isDue ? '' : ' (not scored)';
     const mark = wrong.length === 0 ? '✓' : '✗';
     return [
       `${mark} ${name}: ${passed} checks passed${note}${excuse === undefined ? '' : `, ${excuse}`}`,

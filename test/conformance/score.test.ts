@@ -12,7 +12,7 @@ import {
   readResults,
   readServerResults,
   score,
-  scoreServer,
+  scoreChecks,
   type Result,
 } from './score.ts';
 
@@ -27,7 +27,7 @@ function wrongWith(name: string, result: Result | undefined): readonly string[] 
 }
 
 describe('the conformance score', () => {
-  verifies('conformance.score.due', 'scored sign-ins and our extensions are due, the rest later', () => {
+  verifies('conformance.score.due', 'all that is scored is due, and our extensions', () => {
     const asked = askedOf({
       client: ['tools_call', 'auth/metadata-default'],
       server: ['ping'],
@@ -39,7 +39,7 @@ describe('the conformance score', () => {
       ],
     });
     expect(asked).toEqual([
-      { name: 'tools_call', isScored: true, isDue: false },
+      { name: 'tools_call', isScored: true, isDue: true },
       { name: 'auth/metadata-default', isScored: true, isDue: true },
       { name: 'auth/client-credentials-jwt', isScored: false, isDue: true },
       { name: 'auth/dpop', isScored: false, isDue: true },
@@ -61,6 +61,8 @@ describe('the conformance score', () => {
     expect(wrongWith('auth/metadata-default', { checks, end: refused })).toHaveLength(1);
     expect(wrongWith('auth/iss-wrong-issuer', { checks, end: refused })).toEqual([]);
     expect(wrongWith('auth/iss-wrong-issuer', { checks, end: well })).toHaveLength(1);
+    // There nothing but lists is answered.
+    expect(wrongWith('request-metadata', { checks, end: refused })).toEqual([]);
   });
 
   verifies('conformance.score.server', 'all that is scored of a server is due', () => {
@@ -83,7 +85,7 @@ describe('the conformance score', () => {
       ['ping', { checks: [check('SUCCESS')], end: null }],
       ['caching', { checks: [check('SUCCESS'), check('WARNING')], end: null }],
     ]);
-    expect(scoreServer(asked, results).map(({ wrong }) => wrong)).toEqual([
+    expect(scoreChecks(asked, results).map(({ wrong }) => wrong)).toEqual([
       [],
       ['WARNING a: said'],
       ['It did not run'],

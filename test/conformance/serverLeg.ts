@@ -9,7 +9,7 @@ import {
   excuse,
   excuseAcross,
   readServerResults,
-  scoreServer,
+  scoreChecks,
   type Result,
   type Verdict,
 } from './score.ts';
@@ -71,7 +71,7 @@ async function tasksOf(revision: string, direct: string, through: string): Promi
       const out = await runSuite('server', options, `server-${revision}-${where}-${name}`);
       for (const [found, result] of readServerResults(out)) results.set(found, result);
     }
-    return scoreServer(asked, results);
+    return scoreChecks(asked, results);
   };
   printVerdicts(`Tasks of ${revision}, the server alone`, await judgeAll(direct, 'tasks-direct'));
   return printVerdicts(
@@ -88,5 +88,5 @@ function definition(url: string) {
 async function judge(revision: string, url: string, name: string): Promise<Verdict[]> {
   const options = ['--url', url, '--requirements', revision];
   const out = await runSuite('server', options, `server-${revision}-${name}`);
-  return scoreServer(askedOfServer(requirementsOf(revision)), readServerResults(out));
+  return scoreChecks(askedOfServer(requirementsOf(revision)), readServerResults(out));
 }

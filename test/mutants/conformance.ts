@@ -8,6 +8,12 @@ export const conformance: readonly Mutant[] = [
     replace: 'isScored: false, isDue: false',
   },
   {
+    id: 'conformance.score.due',
+    file: 'test/conformance/score.ts',
+    find: '...client.map((name) => ({ name, isScored: true, isDue: true })),',
+    replace: "...client.map((name) => ({ name, isScored: true, isDue: name.startsWith('auth/') })),",
+  },
+  {
     id: 'conformance.score.strict',
     file: 'test/conformance/score.ts',
     find: "status === 'FAILURE' || status === 'WARNING'",

@@ -4,7 +4,7 @@ import type { Requirement } from '../requirements.ts';
 export const conformance = {
   'conformance.score.due': [
     'done',
-    'Every scored sign-in of the suite has to pass, and the extensions that we speak.',
+    'Everything of the suite that is scored of a client has to pass, and the extensions that we speak.',
   ],
   'conformance.score.strict': ['done', 'A warning, a wrong end or no result at all is no pass.'],
   'conformance.score.server': ['done', 'Everything of the suite that is scored of a server has to pass.'],
