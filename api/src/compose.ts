@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Env, EnvRecord } from '@behalf/contracts';
 import { systemLocalAddresses, systemResolve } from '@behalf/egress';
-import { keyFitsStore, type Log, type Principal } from '@behalf/gateway';
+import { keyFitsStore, type Principal } from '@behalf/gateway';
 import { createKeyring, type Clock, type Dial, type Random } from '@behalf/kernel';
 import { loadKeys, openCoordination, openPrimary } from '@behalf/stores/open';
 import { auditRoutes } from './admin/audit.ts';
@@ -36,6 +36,7 @@ import { securityHeaders } from './door/securityHeaders.ts';
 import { createAskLimit } from './facade/askLimit.ts';
 import type { Gateway } from './gateway.ts';
 import type { Route } from './http.ts';
+import { createEventLog } from './eventLog.ts';
 import type { Logger } from './logger.ts';
 import { createProblemMap } from './middleware/problem.ts';
 import { createNetwork } from './network.ts';
@@ -82,29 +83,6 @@ import { storeTargets } from './storeTargets.ts';
 import { version } from './version.ts';
 import { webRoutes } from './web/routes.ts';
 import type { WebFiles } from './web/webFiles.ts';
-
-/** What an operator should look at, of what the parts tell. */
-const needsAttention: ReadonlySet<string> = new Set([
-  'audit_row_forged',
-  'audit_unavailable',
-  'audit_unwritten',
-  'block_unreadable',
-  'facade_failed',
-  'obo_author_expired',
-  'obo_author_expiring',
-  'obo_exchange_failed',
-  'override_unreadable',
-  'run_unreadable',
-  'set_unreadable',
-  'store_unanswered',
-  'stored_server_unreadable',
-  'vault.client_refused',
-  'vault.lost_rotation',
-  'vault.misconfigured',
-  'vault.persist_failed',
-  'vault.refresh_token_unusable',
-  'vault.token_endpoint_gone',
-]);
 
 export interface ComposeParts {
   env: Env;
@@ -183,8 +161,7 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
   closers.add(() => presence.end());
 
   const { changes } = coordination;
-  const log: Log = (event, fields) =>
-    needsAttention.has(event) ? logger.warn(event, fields) : logger.info(event, fields);
+  const log = createEventLog(logger);
   let origins = createOrigins(env, env.PORT);
   let listeningOn: { address: string; port: number }[] = [];
   const door = createNetwork({

@@ -28,14 +28,14 @@ export const mcpStreams: readonly Mutant[] = [
   {
     id: 'mcp.list.fetched-once',
     file: 'packages/gateway/src/catalog/listings.ts',
-    find: 'return flights.run([key, fresh, begun], look, { signal });',
+    find: 'return flights.run([place, begun.turn], look, { signal });',
     replace: 'return look(signal ?? new AbortController().signal);',
   },
   {
     id: 'catalog.listings.one-flight',
     file: 'packages/gateway/src/catalog/listings.ts',
-    find: 'flights.run([key, fresh, begun], look',
-    replace: 'flights.run([key, fresh], look',
+    find: 'flights.run([place, begun.turn], look',
+    replace: 'flights.run([place], look',
   },
   {
     id: 'mcp.list.own-changes',

@@ -1,6 +1,7 @@
 import { verifies } from '@behalf/testkit';
 import { describe, expect } from '@jest/globals';
-import { facadeOf, REDIRECT } from './facadeScene.ts';
+import { signedIn } from './browser.ts';
+import { connect, facadeOf, REDIRECT } from './facadeScene.ts';
 import { startInProcess } from './inProcess.ts';
 
 describe('clients that register themselves', () => {

@@ -39,7 +39,13 @@ export function taskMethods(parts: MethodParts): Readonly<Record<TaskMethod, Met
       return results.own('modern', 'taskId' in result ? { ...result, taskId } : result);
     } catch (error) {
       if (error instanceof GatewayError && error.code === 'MCP_AUTHORIZATION_REQUIRED') {
-        return await authNeeded(parts, asked, { server, state: {}, seal: noState, error, signIn: error.signIn });
+        return await authNeeded(parts, asked, {
+          server,
+          state: {},
+          seal: noState,
+          error,
+          signIn: error.signIn,
+        });
       }
       throw error;
     }

@@ -219,7 +219,7 @@ describe('a sign-in that is needed here', () => {
   async function askedOtherwise(rig: ReturnType<typeof oboCallRig>): Promise<unknown[]> {
     const { parts } = rig;
     const ref = { type: 'ref/prompt', name: 'greet' };
-    const task = { id: 't', server: 'mail', serverId: rig.server.id, tool: 'echo' };
+    const task = { id: 't', server: 'mail', serverId: rig.server.id, tool: 'echo', place: '' };
     return [
       await rejection(readServer(parts, 'mail', reading, rig.inbound())),
       await rejection(completeServer(parts, 'mail', { ref, argument: {} }, rig.inbound())),
