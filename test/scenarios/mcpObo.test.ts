@@ -43,8 +43,9 @@ describe('whose token is meant by a 401 of the MCP endpoint', () => {
           'behalf/auth': { code: 'needs_reauth', server: 'mail', reason: 'absent', retryable: false },
         });
         const { connectUrl } = answer.error?.data?.['behalf/auth'] as { connectUrl: string };
-        // Not at the server: the sign-in that is missing is the one here.
-        expect(new URL(connectUrl).pathname).toBe('/oauth/openid');
+        // Not at the server: the sign-in that is missing is the one here, and the page of the server offers it.
+        const { pathname, searchParams } = new URL(connectUrl);
+        expect([pathname, searchParams.get('signIn')]).toEqual(['/servers/mail', 'here']);
       }
     }
     expect(scene.mail.credentials.all()).toEqual([]);
