@@ -111,6 +111,7 @@ describe('personal API keys', () => {
       expect(closed.sort()).toEqual([
         'delete /api/user/keys/:id',
         'delete /api/user/sessions/:session',
+        'get /api/mcp/:serverName/oauth/asked',
         'get /api/user/keys',
         'get /api/user/sessions',
         'post /api/chat/:id/approvals/:callId',
