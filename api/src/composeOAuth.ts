@@ -139,7 +139,7 @@ export function oauthRoutes(parts: OAuthRouteParts): Route[] {
   };
   return [
     ...flowRoutes(common),
-    askedRoute({ links: createConnectLinks(parts) }),
+    askedRoute({ links: createConnectLinks(parts), requirePermission: parts.requirePermission }),
     ...connectRoutes({ ...common, signedIn }),
     callbackRoute({ ...common, signedIn }),
     ...credentialRoutes(common),

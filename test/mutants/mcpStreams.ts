@@ -167,8 +167,8 @@ export const mcpStreams: readonly Mutant[] = [
   {
     id: 'mcp.resume.elsewhere',
     file: 'api/src/mcp/stream/replays.ts',
-    find: 'read(kept, after, createRelay(parts, kept.place, attempt)),',
-    replace: 'read(kept, after + attempt.length, createRelay(parts, kept.place, attempt)),',
+    find: 'read(kept, after, relay)',
+    replace: 'read(kept, after + attempt.length, relay)',
   },
   {
     id: 'mcp.streams.slow-reader',
@@ -185,14 +185,26 @@ export const mcpStreams: readonly Mutant[] = [
   {
     id: 'mcp.resume.bounded',
     file: 'api/src/mcp/stream/replays.ts',
-    find: 'kept.cancelWant = turns(kept.place.principal, () =>',
-    replace: 'kept.cancelWant = ((_: string, work: () => void) => (work(), () => undefined))(attempt, () =>',
+    find: 'turns(kept.place.principal, () => read(kept, after, relay))',
+    replace: 'turns(attempt, () => read(kept, after, relay))',
   },
   {
     id: 'mcp.resume.bounded',
     file: 'api/src/mcp/stream/replays.ts',
     find: ' || sumOf(kept) > most.ownBytes',
     replace: '',
+  },
+  {
+    id: 'mcp.resume.bounded',
+    file: 'api/src/mcp/stream/replays.ts',
+    find: 'if (!isFull && sumOf(of) <= most.ownBytes) return;',
+    replace: 'if (!isFull) return;',
+  },
+  {
+    id: 'relay.watch.bounded',
+    file: feed,
+    find: 'if (!own || own.has(uri)) return;',
+    replace: 'if (!own) return;',
   },
   {
     id: 'mcp.resume.too-large',

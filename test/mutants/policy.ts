@@ -262,9 +262,15 @@ export const policy: readonly Mutant[] = [
       "return Promise.resolve(sessions.resolve(secret, req.socket)).then((caller) => {\n      if (!caller) throw new GatewayError('AUTH_REQUIRED');\n      return caller;\n    });",
   },
   {
+    id: 'limits.refusals.unheard',
+    file: 'api/src/door/callers.ts',
+    find: 'if (!isKnown && error',
+    replace: 'if (isKnown && error',
+  },
+  {
     id: 'limits.refusals.cookies',
     file: 'api/src/door/callers.ts',
-    find: 'if (!cache.isKnown(secret, req.socket)) limits',
+    find: 'if (!isKnown) limits',
     replace: 'limits',
   },
 ];

@@ -46,7 +46,7 @@ export const relay: readonly Mutant[] = [
   {
     id: 'relay.legacy.own-stream',
     file: 'packages/gateway/src/upstream/http/legacyUpstream.ts',
-    find: 'owner === undefined ? ask() : stream.during(ask)',
+    find: 'owner === undefined || isEmpty(dialogue.capabilities) ? ask() : stream.during(ask)',
     replace: 'ask()',
   },
   {

@@ -224,13 +224,13 @@ export const scenarios: readonly Mutant[] = [
   {
     id: 'scenario.api-key.guessing',
     file: 'api/src/door/callers.ts',
-    find: 'limits.refused(addressOf(req));',
-    replace: '',
+    find: 'limits.refused(addressOf(req));\n    throw',
+    replace: 'throw',
   },
   {
     id: 'scenario.api-key.guessing',
     file: 'api/src/door/callers.ts',
-    find: 'if (!cache.isKnown(secret, req.socket)) limits',
+    find: 'if (!isKnown) limits',
     replace: 'limits',
   },
   {

@@ -44,6 +44,10 @@ export const policy = {
   'limits.rate.per-caller': ['done', 'Each caller has a number of requests a minute, whatever others do.'],
   'limits.rate.batch': ['done', 'Messages in one body count as many as they are.'],
   'limits.rate.bounded': ['done', 'Counting callers takes a bounded memory and forgets the idle.'],
+  'limits.refusals.unheard': [
+    'done',
+    'Tokens that nobody can be asked about at the moment count as guesses where their holder is not known.',
+  ],
   'limits.refusals.cookies': ['done', 'Guessed cookies count as guessed tokens; a known one never waits.'],
   'limits.refusals.per-network': ['done', 'A network that sends refused tokens without end is stopped.'],
 } satisfies Record<string, Requirement>;

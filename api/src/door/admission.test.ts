@@ -28,6 +28,7 @@ function createDoor() {
     isKnown: (secret: string) => seen.has(secret),
     resolve: async (secret: string) => {
       asked.push(secret);
+      if (secret.startsWith('unheard')) throw new GatewayError('OPENID_UNAVAILABLE');
       const found = Object.hasOwn(callers, secret) ? (callers[secret] ?? null) : null;
       if (found) seen.add(secret);
       return found;
@@ -96,6 +97,14 @@ describe('admission', () => {
     expect(await enter({})).toBe('AUTH_REQUIRED');
     await clock.advance(60_000);
     expect(await enter(byCookie('guess-303'))).toBe('AUTH_REQUIRED');
+  });
+
+  verifies('limits.refusals.unheard', 'also while nobody can be asked about them', async () => {
+    const { enter, asked } = createDoor();
+    for (let i = 0; i < 300; i += 1) expect(await enter(byToken(`unheard-${i}`))).toBe('OPENID_UNAVAILABLE');
+    const before = asked.length;
+    expect(await enter(byToken('unheard-300'))).toBe('RATE_LIMITED');
+    expect(asked).toHaveLength(before);
   });
 
   verifies('http.csrf', 'what a browser adds by itself is no proof of a program', async () => {

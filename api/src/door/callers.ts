@@ -54,9 +54,19 @@ export function createCallers(parts: CallerParts): Callers {
     secret: string,
     otherwise: Refusal,
   ): Principal | Promise<Principal> {
-    if (!cache.isKnown(secret, req.socket)) limits.checkAddress(addressOf(req));
+    const isKnown = cache.isKnown(secret, req.socket);
+    if (!isKnown) limits.checkAddress(addressOf(req));
     const found = cache.resolve(secret, req.socket);
-    return found instanceof Promise ? found.then((caller) => caller ?? guessed(req, otherwise)) : found;
+    if (!(found instanceof Promise)) return found;
+    return found.then(
+      (caller) => caller ?? guessed(req, otherwise),
+      (error: unknown) => {
+        // Asking about a stranger cost as much as about one who guesses, and may have been just that.
+        if (!isKnown && error instanceof GatewayError && error.code === 'OPENID_UNAVAILABLE')
+          limits.refused(addressOf(req));
+        throw error;
+      },
+    );
   }
 
   function guessed(req: IncomingMessage, code: Refusal): never {

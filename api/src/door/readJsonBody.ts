@@ -12,7 +12,7 @@ export function readJsonBody(req: IncomingMessage): Promise<unknown> {
     if (Number(req.headers['content-length'] ?? 0) > MAX_BODY_BYTES)
       return reject(new GatewayError('REQUEST_TOO_LARGE'));
     // Whoever left before this will send nothing more, and no event tells of it any more.
-    if (req.destroyed && !req.complete) return reject(new GatewayError('REQUEST_INVALID'));
+    if (req.destroyed && !req.readableEnded) return reject(new GatewayError('REQUEST_INVALID'));
     const chunks: Buffer[] = [];
     let size = 0;
     req.on('data', (chunk: Buffer) => {

@@ -1,10 +1,11 @@
 import { AskedQuery } from '@behalf/contracts';
-import { GatewayError } from '@behalf/gateway';
+import { GatewayError, type RequirePermission } from '@behalf/gateway';
 import type { Route } from '../http.ts';
 import { parseBody } from '../middleware/body.ts';
 import type { ConnectLinks } from './connectLinks.ts';
 
 export interface AskedRouteParts {
+  readonly requirePermission: () => RequirePermission;
   readonly links: Pick<ConnectLinks, 'judge'>;
 }
 
@@ -12,7 +13,7 @@ export interface AskedRouteParts {
  * Whether it is the signed-in user whom a client was told to send to the page of a server. Asked by that page before it offers
  * anything. Nothing is looked up: to others, a server that they do not see and one that they do answer alike.
  */
-export function askedRoute({ links }: AskedRouteParts): Route {
+export function askedRoute({ links, requirePermission }: AskedRouteParts): Route {
   return {
     method: 'get',
     path: '/api/mcp/:serverName/oauth/asked',
@@ -20,6 +21,7 @@ export function askedRoute({ links }: AskedRouteParts): Route {
     // Of people in a browser: a program has no page to open.
     scope: 'none',
     handle(req, res, caller) {
+      requirePermission()(caller, 'USE');
       const { serverName } = req.params as { serverName: string };
       const judged = links.judge(caller, serverName, parseBody(req.query, AskedQuery).for);
       if (judged === 'foreign') throw new GatewayError('MCP_CONNECT_LINK_FORBIDDEN');

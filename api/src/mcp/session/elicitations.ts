@@ -19,8 +19,6 @@ export interface Elicitations {
 
 /** Of those that nobody ever opens the oldest are forgotten. */
 export const MOST_ELICITED = 16;
-/** An id holds that of a request, which is the client's own text. */
-const LONGEST_ID = 1_024;
 
 export function createElicitations({
   lists,
@@ -40,7 +38,6 @@ export function createElicitations({
 
   return {
     async add(session, elicitation) {
-      if (elicitation.id.length > LONGEST_ID) return;
       const one = text(elicitation);
       const isNew = await change(session, (known) =>
         known.includes(one) ? known : [...known.slice(1 - MOST_ELICITED), one],

@@ -32,8 +32,13 @@ const KEPT_MS = 15_000;
 /** A reader that does not keep up misses notices. */
 const LONGEST_QUEUE = 256 * 1024;
 
+export interface Relay extends Reader {
+  /** Says nothing any more, not even that it is the end. */
+  leave(): void;
+}
+
 /** The holder's end: what is written here is read by the client at another replica, in order. */
-export function createRelay({ cache, mailbox, clock }: RelayParts, place: Place, attempt: string): Reader {
+export function createRelay({ cache, mailbox, clock }: RelayParts, place: Place, attempt: string): Relay {
   let queue: [string, string][] = [];
   let bytes = 0;
   let number = 0;
@@ -50,11 +55,13 @@ export function createRelay({ cache, mailbox, clock }: RelayParts, place: Place,
     cancelBeat = clock.timer(BEAT_MS, beat);
   }
   beat();
-  const stop = mailbox.wait(place, `left:${attempt}`, () => {
+  const stop = mailbox.wait(place, `left:${attempt}`, leave);
+
+  function leave(): void {
     unread = true;
     queue = [];
     close();
-  });
+  }
 
   function close(): void {
     over = true;
@@ -107,6 +114,7 @@ export function createRelay({ cache, mailbox, clock }: RelayParts, place: Place,
       close();
       void flush();
     },
+    leave,
   };
 }
 

@@ -287,6 +287,19 @@ describe('what taking streams up costs', () => {
     expect(again.messages).toHaveLength(3);
   });
 
+  verifies('mcp.resume.bounded', 'makes what is over give way to what runs', () => {
+    const all = createReplicas({ bytes: 10_000, ownBytes: 1_000 });
+    for (let n = 0; n < 4; n += 1) {
+      const before = all.a.replays.begin(place, `before-${n}`, aReader().stream)!;
+      before.finish(JSON.stringify({ x: 'x'.repeat(230) }));
+    }
+    const { replay, last } = begin(all);
+    replay.finish(JSON.stringify({ ...(JSON.parse(done) as object), more: 'x'.repeat(300) }));
+    const again = aReader();
+    all.a.replays.resume(place, last, again.stream);
+    expect(again.messages).toMatchObject([{ id: REQUEST, result: {} }]);
+  });
+
   verifies('mcp.resume.too-large', 'says that there was an answer which could not be kept', async () => {
     const all = createReplicas({ streamBytes: 1_000 });
     const { replay, last } = begin(all);

@@ -107,11 +107,15 @@ export function createReplays(parts: ReplayParts): Replays {
     count(kept, -kept.bytes);
   }
 
-  /** Those that are over go first; one that still runs is only kept from growing. */
-  function makeRoom(): void {
+  /**
+   * Those that are over go first, of who says more where it is theirs that is too much; one that still runs is only kept
+   * from growing.
+   */
+  function makeRoom(of: Kept): void {
     for (const kept of streams.values()) {
-      if (bytes <= most.bytes && streams.size <= most.streams) return;
-      if (kept.over) forget(kept);
+      const isFull = bytes > most.bytes || streams.size > most.streams;
+      if (!isFull && sumOf(of) <= most.ownBytes) return;
+      if (kept.over && (isFull || kept.place.principal === of.place.principal)) forget(kept);
     }
   }
 
@@ -121,7 +125,7 @@ export function createReplays(parts: ReplayParts): Replays {
     kept.bytes += size;
     count(kept, size);
     while (kept.bytes > most.streamBytes) shift(kept);
-    makeRoom();
+    makeRoom(kept);
     // Nothing that is over is left to drop: who says more pays for it.
     while (kept.events.length > 0 && (bytes > most.bytes || sumOf(kept) > most.ownBytes)) shift(kept);
   }
@@ -156,11 +160,15 @@ export function createReplays(parts: ReplayParts): Replays {
       if (!kept) return;
       // Sealed to the session: nobody else who reaches the store takes a stream away from its reader.
       const [attempt, after] = JSON.parse(keyring.open(word, contextOf(kept.place, stream))) as Wanted;
-      // What is kept is posted whole for each of them, into a store that is everybody's.
+      // What is kept is posted whole for each of them, into a store that is everybody's: each has to wait for its turn, and
+      // meanwhile hears that somebody is here.
       kept.cancelWant();
-      kept.cancelWant = turns(kept.place.principal, () =>
-        read(kept, after, createRelay(parts, kept.place, attempt)),
-      );
+      const relay = createRelay(parts, kept.place, attempt);
+      const cancel = turns(kept.place.principal, () => read(kept, after, relay));
+      kept.cancelWant = () => {
+        cancel();
+        if (kept.reader !== relay) relay.leave();
+      };
     },
   });
   const elsewhere: AttendParts = {
@@ -182,7 +190,7 @@ export function createReplays(parts: ReplayParts): Replays {
         ...{ cancel: () => undefined, cancelWant: () => undefined },
       };
       streams.set(id, kept);
-      makeRoom();
+      makeRoom(kept);
       const next = (text: string) => {
         seq += 1;
         if (!kept.over && streams.has(id)) keep(kept, [seq, text]);

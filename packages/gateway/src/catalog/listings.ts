@@ -27,6 +27,8 @@ export interface Listings {
 /** A listing under way. */
 interface Begun {
   readonly turn: number;
+  /** More than one, when somebody comes while the last one leaves. */
+  looks: number;
   readonly serverId: string;
   readonly holderKey: string;
   isValid: boolean;
@@ -59,13 +61,14 @@ export function createListings({ clock, limits }: ListingsParts): Listings {
   function begin(place: string, serverId: string, holderKey: string): Begun {
     const known = underWay.get(place);
     if (known?.isValid) return known;
-    const begun = { turn: (turns += 1), serverId, holderKey, isValid: true };
+    const begun = { turn: (turns += 1), looks: 0, serverId, holderKey, isValid: true };
     underWay.set(place, begun);
     return begun;
   }
 
   return {
     async load(server, holderKey, method, list, { fresh = false, signal } = {}) {
+      signal?.throwIfAborted();
       const key = keyOf(server, holderKey, method);
       const known = fresh ? undefined : kept.get(server.id, key);
       if (known && clock.now() < known.until) return known.listed;
@@ -74,12 +77,14 @@ export function createListings({ clock, limits }: ListingsParts): Listings {
       const place = JSON.stringify([key, fresh]);
       const begun = begin(place, server.id, holderKey);
       const look = async (stop: AbortSignal) => {
+        begun.looks += 1;
         try {
           const listed = await list(stop);
           if (begun.isValid) kept.set(server.id, key, { holderKey, listed, until: clock.now() + KEPT_MS });
           return listed;
         } finally {
-          if (underWay.get(place) === begun) underWay.delete(place);
+          begun.looks -= 1;
+          if (begun.looks === 0 && underWay.get(place) === begun) underWay.delete(place);
         }
       };
       return flights.run([place, begun.turn], look, { signal });

@@ -140,6 +140,23 @@ describe('those who watch one shared server', () => {
     await watch({ principal: 'm' }).subscribe(named(50));
   });
 
+  verifies(
+    'relay.watch.bounded',
+    'are counted once for an address that they name twice at once',
+    async () => {
+      const { clock, watch } = createRig();
+      const uri = `x:${'x'.repeat(4_000)}`;
+      watch();
+      for (let round = 0; round < 20; round += 1) {
+        const one = watch({ principal: 'm' });
+        const both = Promise.all([one.subscribe(uri), one.subscribe(uri)]);
+        await clock.advance(1_000);
+        await both;
+        one.stop();
+      }
+    },
+  );
+
   verifies('relay.watch.bounded', 'tell a server of many resources at once, and not of each', async () => {
     const { clock, watch, log, push } = createRig();
     const one = watch();

@@ -79,7 +79,10 @@ export function createFeed(parts: {
   }
 
   function want(watcher: Watcher, uri: string): void {
-    watchers.get(watcher)?.add(uri);
+    const own = watchers.get(watcher);
+    // Two at once may have waited for the stream.
+    if (!own || own.has(uri)) return;
+    own.add(uri);
     measure(watcher, uri.length);
     const those = wanted.get(uri);
     if (those) those.add(watcher);

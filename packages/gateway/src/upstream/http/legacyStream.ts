@@ -24,8 +24,11 @@ export interface LegacyStream {
   readonly server: string;
   /** The server has answered, whatever it answered; or it could not be asked. */
   readonly onTried: () => void;
-  /** The server believes that another stream of ours holds the session: makes a new one in its place. */
-  readonly onConflict: () => void;
+  /**
+   * The server believes that another stream of ours holds the session: makes a new one in its place. False: not now, it is
+   * tried again later.
+   */
+  readonly onConflict: () => boolean;
 }
 
 /** The GET stream of a session. What comes here belongs to nobody's request, so that no user ever sees it. */
@@ -47,10 +50,9 @@ export function keepLegacyStream(
     const { status } = reply;
     if (status === 200 && reply.isEventStream) return reply;
     void reply.discard();
-    if (status === 429 || status >= 500) throw new Error('Later');
+    if (status === 429 || status >= 500 || (status === 409 && !onConflict())) throw new Error('Later');
     session.offersStream = false;
-    if (status === 409) onConflict();
-    else if (status !== 404 && status !== 405 && status !== 406) {
+    if (status !== 404 && status !== 405 && status !== 406 && status !== 409) {
       parts.log('upstream.stream_refused', { server, status });
     }
     return null;

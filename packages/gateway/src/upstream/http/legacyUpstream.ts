@@ -5,7 +5,7 @@ import type { UpstreamParts } from '../parts.ts';
 import type { Bearer, OpenOptions, RemoteTarget } from '../target.ts';
 import type { Presented } from '../bearerHeaders.ts';
 import { announced } from '../announced.ts';
-import type { Answer, HeaderValues, ListKind, Upstream } from '../upstream.ts';
+import type { Answer, HeaderValues, Json, ListKind, Upstream } from '../upstream.ts';
 import { UpstreamError, type UpstreamReason } from '../upstreamError.ts';
 import { askOnSession, type AskParts, type Question } from './askOnSession.ts';
 import { converse, type ConverseParts } from './converse.ts';
@@ -79,7 +79,12 @@ export function createLegacyUpstream(
         },
         server,
         onTried,
-        onConflict: () => void replace(session),
+        onConflict() {
+          // It ends the session: never under a call, nor for one, which does without.
+          if (listeners.size === 0 || ending.inFlight.size > 0) return false;
+          void replace(session);
+          return true;
+        },
       });
       return () => {
         // What it says of itself from here on is said of another one.
@@ -167,7 +172,7 @@ export function createLegacyUpstream(
     const ask = () => askOnSession(asking, { ...question, questions });
     try {
       // It may ask on the stream of nobody's call, which most clients have open.
-      return await (owner === undefined ? ask() : stream.during(ask));
+      return await (owner === undefined || isEmpty(dialogue.capabilities) ? ask() : stream.during(ask));
     } finally {
       dialogues.delete(questions);
       questions.end();
@@ -279,3 +284,8 @@ const PROTOCOL: ReadonlySet<UpstreamReason> = new Set([
   'wrong_url',
   'header_mismatch',
 ]);
+
+/** Of nobody who could be asked anything. */
+function isEmpty(capabilities: Json): boolean {
+  return Object.keys(capabilities).length === 0;
+}

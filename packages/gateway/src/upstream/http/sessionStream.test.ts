@@ -53,6 +53,9 @@ describe('the stream of a session that a call needs', () => {
     await clock.advance(1_000);
     await first;
     expect(log).toEqual(['open s1', 'call']);
+    // And only who came first: what it has not answered by then it may never answer.
+    await call();
+    expect(log).toEqual(['open s1', 'call', 'call']);
   });
 
   verifies('http.stream.lingers', 'there is none where none is offered, and after the end', async () => {

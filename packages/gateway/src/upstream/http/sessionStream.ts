@@ -33,10 +33,11 @@ export function createSessionStream({ clock, current, open }: SessionStreamParts
   function start(session: Session): void {
     stream?.stop();
     let stop: () => void = () => undefined;
-    const tried = new Promise<void>((resolve) => {
+    const answered = new Promise<void>((resolve) => {
       stop = open(session, resolve);
     });
-    stream = { tried, stop };
+    // Counted from here: a server that does not begin to answer holds up who came first, and not each call after.
+    stream = { tried: within(clock, OPENING_MS, answered, () => undefined), stop };
   }
 
   function stop(): void {
@@ -63,7 +64,7 @@ export function createSessionStream({ clock, current, open }: SessionStreamParts
       if (!current().offersStream) return work();
       const release = need();
       try {
-        if (stream) await within(clock, OPENING_MS, stream.tried, () => undefined);
+        if (stream) await stream.tried;
         return await work();
       } finally {
         clock.timer(LINGER_MS, release);
