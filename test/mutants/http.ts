@@ -246,6 +246,12 @@ export const http: readonly Mutant[] = [
   {
     id: 'http.stream.conflict',
     file: `${folder}/legacyUpstream.ts`,
+    find: 'if (listeners.size === 0 || ending.inFlight.size > 0) return false;',
+    replace: '',
+  },
+  {
+    id: 'http.stream.conflict',
+    file: `${folder}/legacyUpstream.ts`,
     find: 'if (replaced) return;',
     replace: '',
   },

@@ -114,7 +114,10 @@ export const http = {
   'http.stream.reconnect': ['done', 'A stream comes back where it ended, when the server asks for it.'],
   'http.stream.backoff': ['done', 'A stream that fails is tried less and less often, at least every 30 s.'],
   'http.stream.idle': ['done', 'A stream that is silent for too long is opened anew.'],
-  'http.stream.conflict': ['done', 'A conflict over the stream makes one new session, and not another.'],
+  'http.stream.conflict': [
+    'done',
+    'A conflict over the stream makes one new session, and not another; and none while a call is under way.',
+  ],
   'http.stream.renewed': ['done', 'The stream follows its session when that is renewed.'],
   'http.listen.modern': ['done', 'A modern subscription carries its own listener’s credential.'],
   'http.modern.header-value': ['done', 'A header carries any name, and nothing can break out of it.'],

@@ -229,6 +229,24 @@ describe('the stream of a session', () => {
     expect(server.requests.filter(({ verb }) => verb === 'DELETE')).toHaveLength(1);
   });
 
+  verifies('http.stream.conflict', 'and none under a call that opened the stream', async () => {
+    const { server, open } = await createHttpRig({
+      era: 'legacy',
+      tools: [{ name: 'echo' }],
+      respond: ({ verb }) => (verb === 'GET' ? { status: 409 } : undefined),
+    });
+    const upstream = await open({ owner: 'ann' });
+    const dialogue = {
+      ...{ era: 'legacy' as const, capabilities: { elicitation: { form: {} } } },
+      ask: () => Promise.resolve({ action: 'cancel' }),
+    };
+    await upstream.request('tools/call', { name: 'echo', arguments: {} }, { ...patiently(), dialogue });
+    expect(gets(server)).toBe(1);
+    expect(server.requests.filter(({ verb }) => verb === 'DELETE')).toEqual([]);
+    expect(server.received('initialize')).toHaveLength(1);
+    await upstream.close();
+  });
+
   verifies('http.stream.renewed', 'follows the session when a call makes a new one', async () => {
     const { server, open } = await createHttpRig({ era: 'legacy', getStream: true });
     const upstream = await open();
