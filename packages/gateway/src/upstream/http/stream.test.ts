@@ -222,6 +222,8 @@ describe('the stream of a session', () => {
     upstream.listen(() => undefined, {});
     await eventually('a new session', () => server.received('notifications/initialized').length === 2);
     await eventually('it is asked for again', () => gets(server) === 2);
+    // Its answer has to be heard before a call is under way: under one nothing would be begun anyway.
+    for (let turn = 0; turn < 100; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     await upstream.request('ping', {}, patiently());
     expect(server.sessions.has(first!)).toBe(false);
     expect(server.sessions.size).toBe(1);
