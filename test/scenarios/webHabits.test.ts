@@ -150,7 +150,7 @@ describeWith('chromium', 'what people are used to', () => {
       await page.getByRole('textbox', { name: 'Text' }).fill('hello');
       const button = page.getByRole('button', { name: 'Copy as curl' });
       await button.click();
-      const field = page.getByRole('dialog', { name: 'Copy it by hand' }).getByRole('textbox');
+      const field = page.getByRole('dialog', { name: 'Copy manually' }).getByRole('textbox');
       await field.waitFor();
       expect(await field.inputValue()).toContain('curl ');
       expect(await isFocused(field)).toBe(true);
@@ -291,7 +291,7 @@ describeWith('chromium', 'what people are used to', () => {
     async () => {
       const page = await open('/servers', { viewport: { width: 390, height: 844 } });
       await page.getByRole('heading', { name: 'Servers' }).waitFor();
-      const button = page.getByRole('button', { name: /the menu$/ });
+      const button = page.getByRole('button', { name: /^(Open|Close) menu$/ });
       const navigation = page.getByRole('navigation', { name: 'Main navigation' });
       const [main, first] = [page.locator('main'), navigation.getByRole('link', { name: 'New chat' })];
       const isHeldBack = () => page.evaluate<boolean>('document.querySelector("main").inert');

@@ -218,7 +218,7 @@ describeWith('chromium', 'texts that want to be more than texts', () => {
     async () => {
       const { page, watched } = await visit('ada', '/servers?add=1');
       await page.getByRole('textbox', { name: /^URL/ }).fill(evil.url);
-      await page.getByRole('button', { name: 'Look at it' }).click();
+      await page.getByRole('button', { name: 'Continue' }).click();
       for (const place of ['tool-title', 'tool-text']) await shown(page, harmful(place));
       await shown(page, NAME);
       await watched.expectNoHarm();
@@ -302,7 +302,7 @@ describeWith('chromium', 'texts that want to be more than texts', () => {
       await page.getByRole('textbox', { name: harmful('value-title') }).fill('a value');
       await page.getByRole('button', { name: 'Save values' }).click();
       await page.getByRole('button', { name: `Clear ${harmful('value-title')}` }).click();
-      await shown(page, `${harmful('value-title')} is cleared`);
+      await shown(page, `${harmful('value-title')} cleared`);
       await watched.expectNoHarm();
 
       const name = await createServer(page, { type: 'streamable-http', title: TITLE, url: evil.url });
