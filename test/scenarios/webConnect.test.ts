@@ -223,8 +223,8 @@ describeWith('chromium', 'connecting a server', () => {
       await page.getByText('Work is now the default').waitFor();
       const rows = card(page).getByRole('list', { name: 'Your sign-ins' }).locator(':scope > li');
       await eventually('the default has moved', async () =>
-        (await rows.filter({ has: page.getByText('Default', { exact: true }) }).allTextContents()).every((text) =>
-          text.startsWith('Work'),
+        (await rows.filter({ has: page.getByText('Default', { exact: true }) }).allTextContents()).every(
+          (text) => text.startsWith('Work'),
         ),
       );
       await card(page).getByText('Use an access token instead').click();

@@ -255,7 +255,7 @@ describeWith('chromium', 'what people are used to', () => {
       // Everything has arrived, and nothing is drawn anew by itself.
       await page.getByText('photo', { exact: true }).first().waitFor();
       const slow = await hold(page, /\/reinitialize$/);
-      const button = page.getByRole('button', { name: /^Reinitializ/ });
+      const button = page.getByRole('button', { name: /^Reconnect/ });
       await button.press('Enter');
       await eventually('it is asked', () => slow.held.length === 1, PATIENCE_MS);
       await page.locator('button[aria-busy=true]').waitFor();

@@ -116,7 +116,9 @@ describeWith('chromium', 'a call that needs a sign-in', () => {
       await page.goto(`${scene.home}/tools/notes/note`);
       await field(page).fill('further');
       await run(page);
-      await result(page).getByText('Your sign-in lacks the required permissions.', { exact: false }).waitFor();
+      await result(page)
+        .getByText('Your sign-in lacks the required permissions.', { exact: false })
+        .waitFor();
       await result(page).getByText('mcp:admin', { exact: true }).waitFor();
       const opened = await connect(page);
       expect(new URL(opened.url()).searchParams.get('scope')?.split(' ')).toContain('mcp:admin');

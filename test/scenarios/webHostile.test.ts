@@ -355,7 +355,7 @@ describeWith('chromium', 'texts that want to be more than texts', () => {
       const { page, watched } = await visit('ada', '/admin');
       await askRest(page, 'POST', '/api/admin/roles', { name: 'Odd', description: harmful('role') });
       const panels: Record<string, string> = {
-        overview: 'evil',
+        overview: harmful('server'),
         roles: harmful('role'),
         users: harmful('person'),
         audit: NAME,

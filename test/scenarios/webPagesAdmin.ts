@@ -37,7 +37,7 @@ export const adminPages: readonly ShownPage[] = [
       await openDialog(page, 'Create role');
       const dialog = page.getByRole('dialog');
       await dialog.getByRole('button', { name: 'Create role' }).click();
-      await dialog.getByText('Give it a name.').waitFor();
+      await dialog.getByText('Enter a name.').waitFor();
     },
   },
   { name: 'admin-users', user: 'ada', path: '/admin/users' },

@@ -163,7 +163,7 @@ export const admin = {
       'All sessions end immediately, and API keys and tokens are rejected. You can enable the account again later.',
     disableSelfText:
       'This is your own account. You are signed out immediately, and another administrator must enable it again.',
-    wasDisabled: (name: string) => `${name} disabled`,
+    wasDisabled: (name: string) => `${name} can no longer sign in`,
     ownRoleTitle: 'Change your own role?',
     ownRoleText: (role: string) =>
       `Your role becomes ${role}, without administrator access. Another administrator must restore it.`,
@@ -194,9 +194,9 @@ export const admin = {
     emptyTitle: 'No servers',
     emptyText: 'Add servers to the configuration, or allow users to create them.',
     conditions: {
-      breaker: 'paused after errors',
+      breaker: 'paused',
       failing: 'failing',
-      partly: 'failing for some users',
+      partly: 'partly failing',
       connecting: 'connecting',
       connected: 'connected',
       idle: 'idle',

@@ -29,6 +29,7 @@ export const servers = {
   showAll: 'Show all servers',
   tools: (amount: number) => count(amount, 'tool', 'tools'),
   toolsUnknown: 'Tools appear once connected',
+  toolsLoading: 'Loading tools…',
   showMore: (amount: number) => `Show ${amount} more`,
   back: 'All servers',
 
