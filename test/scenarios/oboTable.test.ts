@@ -8,8 +8,8 @@ import {
   type ServerSnapshot,
 } from '@behalf/gateway';
 import { systemClock } from '@behalf/kernel';
-import { eventually, verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, beforeEach, describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { startInProcess } from './inProcess.ts';
 import { createMovableClock, type MovableClock } from './movableClock.ts';
 import { SCOPES, startAttackScene, tokensIn, whoamiServer, type AttackScene } from './oboAttackersScene.ts';
@@ -88,7 +88,7 @@ describe('what Behalf does where others do not', () => {
   });
   afterAll(() => scene.close());
 
-  verifies('obo.table.required', 'without who decides about trust nothing can be built', () => {
+  test('without who decides about trust nothing can be built', () => {
     const without = <T, K extends keyof T>(parts: T, _key: K): Omit<T, K> => parts;
     const tokens = {} as OboTokenParts;
     const trust = {} as OboTrustParts;
@@ -113,7 +113,7 @@ describe('what Behalf does where others do not', () => {
     expect(builds).toHaveLength(8);
   });
 
-  verifies('obo.table.required', 'where nobody can say who is trusted, nobody is', async () => {
+  test('where nobody can say who is trusted, nobody is', async () => {
     const silent = {
       ...{
         clock: systemClock,
@@ -133,7 +133,7 @@ describe('what Behalf does where others do not', () => {
     trust.close();
   });
 
-  verifies('obo.table.override', 'an override of nothing but obo counts, and is shown', async () => {
+  test('an override of nothing but obo counts, and is shown', async () => {
     const path = '/api/admin/mcp/servers/mail';
     expect(seenBy(await scene.call('uma', 'mail'))).toBe('uma');
     const config = { obo: { scopes: 'api://mail/Mail.Read' } };
@@ -152,7 +152,7 @@ describe('what Behalf does where others do not', () => {
     expect(scene.idp.requests.all.map(({ scope }) => scope?.split(' ')[0])).toEqual([SCOPES]);
   });
 
-  verifies('obo.table.grant', 'trust follows who decided last, and nobody else', async () => {
+  test('trust follows who decided last, and nobody else', async () => {
     const { good, obo } = scene;
     const config = obo(good.url, { title: 'Handed on' });
     const { name, id } = await scene.publish('otto', config);
@@ -187,7 +187,7 @@ describe('what Behalf does where others do not', () => {
     expect(await codeOf()).toBe('uma');
   });
 
-  verifies('obo.table.same', 'the same definition in other words is no change of it', async () => {
+  test('the same definition in other words is no change of it', async () => {
     const { good, obo } = scene;
     const config = obo(good.url, { title: 'Same', headers: { 'X-One': '1', 'X-Two': '2' } });
     const { name, id } = await scene.publish('otto', config);
@@ -209,7 +209,7 @@ describe('what Behalf does where others do not', () => {
     expect((await scene.ask('edd', 'GET', `/api/mcp/servers/${name}`)).body).toEqual(before);
   });
 
-  verifies('obo.table.no-flow', 'a server that refuses begins no sign-in of its own', async () => {
+  test('a server that refuses begins no sign-in of its own', async () => {
     const { good, evil, obo } = scene;
     const { name } = await scene.publish('otto', obo(good.url, { title: 'Refuses' }));
     const challenge = `Bearer resource_metadata="${evil.url}", scope="all"`;
@@ -226,7 +226,7 @@ describe('what Behalf does where others do not', () => {
     expect(tokensIn(scene.sentTo(good)).length).toBeGreaterThanOrEqual(scene.sentTo(good).length);
   });
 
-  verifies('obo.table.absolute', 'a kept token ends when it ends, however often it is used', async () => {
+  test('a kept token ends when it ends, however often it is used', async () => {
     const token = scene.token('vic', { lifetimeSeconds: 4 * 3_600 });
     const minutes = async (count: number) => {
       clock.move(count * 60_000);
@@ -242,54 +242,50 @@ describe('what Behalf does where others do not', () => {
     expect(await minutes(1.5)).toBe(3);
   });
 
-  verifies(
-    'obo.table.audited',
-    'each exchange is written down, and each use of what it brought',
-    async () => {
-      const { good, obo, idp } = scene;
-      const { name, id } = await scene.publish('otto', obo(good.url, { title: 'Written down' }));
-      const uma = await scene.signIn('uma');
-      await scene.call('uma', name);
-      await scene.call('uma', name);
-      idp.switches.set(
-        { kind: 'claims', claims: '{"access_token":{"acrs":{"essential":true,"value":"c1"}}}' },
-        { user: 'uma' },
-      );
-      await scene.signIn('uma');
-      expect((await scene.call('uma', name)).status).toBe(401);
-      idp.switches.clear();
-      const events = await eventually('the events to be written', async () => {
-        const text = await (
-          await fetch(new URL('/api/admin/audit/export', scene.url), {
-            headers: { authorization: `Bearer ${scene.tokenOf('ada')}` },
-          })
-        ).text();
-        const all = text
-          .trim()
-          .split('\n')
-          .map((line) => JSON.parse(line) as Record<string, unknown>);
-        const ours = all.filter(({ serverId }) => serverId === id).reverse();
-        return ours.filter(({ action }) => action === 'tool.call').length === 3 ? ours : null;
-      });
-      const actor = { kind: 'user', id: uma, by: 'bearer' };
-      const told = { actor, server: name, authority: 'exchanged', scopes: [SCOPES] };
-      const exchanges = events.filter(({ action }) => action === 'obo.exchange');
-      expect(exchanges).toMatchObject([
-        { ...told, kind: 'credential', outcome: 'ok' },
-        { ...told, kind: 'credential', outcome: 'refused', code: 'OBO_CONSENT_REQUIRED' },
-      ]);
-      // The second call is there without an exchange: it used what was kept.
-      expect(events.filter(({ action }) => action === 'tool.call')).toMatchObject([
-        { ...told, outcome: 'ok' },
-        { ...told, outcome: 'ok' },
-        { actor, outcome: 'refused' },
-      ]);
-    },
-  );
+  test('each exchange is written down, and each use of what it brought', async () => {
+    const { good, obo, idp } = scene;
+    const { name, id } = await scene.publish('otto', obo(good.url, { title: 'Written down' }));
+    const uma = await scene.signIn('uma');
+    await scene.call('uma', name);
+    await scene.call('uma', name);
+    idp.switches.set(
+      { kind: 'claims', claims: '{"access_token":{"acrs":{"essential":true,"value":"c1"}}}' },
+      { user: 'uma' },
+    );
+    await scene.signIn('uma');
+    expect((await scene.call('uma', name)).status).toBe(401);
+    idp.switches.clear();
+    const events = await eventually('the events to be written', async () => {
+      const text = await (
+        await fetch(new URL('/api/admin/audit/export', scene.url), {
+          headers: { authorization: `Bearer ${scene.tokenOf('ada')}` },
+        })
+      ).text();
+      const all = text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Record<string, unknown>);
+      const ours = all.filter(({ serverId }) => serverId === id).reverse();
+      return ours.filter(({ action }) => action === 'tool.call').length === 3 ? ours : null;
+    });
+    const actor = { kind: 'user', id: uma, by: 'bearer' };
+    const told = { actor, server: name, authority: 'exchanged', scopes: [SCOPES] };
+    const exchanges = events.filter(({ action }) => action === 'obo.exchange');
+    expect(exchanges).toMatchObject([
+      { ...told, kind: 'credential', outcome: 'ok' },
+      { ...told, kind: 'credential', outcome: 'refused', code: 'OBO_CONSENT_REQUIRED' },
+    ]);
+    // The second call is there without an exchange: it used what was kept.
+    expect(events.filter(({ action }) => action === 'tool.call')).toMatchObject([
+      { ...told, outcome: 'ok' },
+      { ...told, outcome: 'ok' },
+      { actor, outcome: 'refused' },
+    ]);
+  });
 });
 
 describe('a gateway that is no client of its identity provider', () => {
-  verifies('obo.table.no-provider', 'a call that needs an exchange says what is missing', async () => {
+  test('a call that needs an exchange says what is missing', async () => {
     const server = await whoamiServer();
     const idp = await createDevIdp({
       ...{ production: false, port: 0, audience: 'api://behalf' },

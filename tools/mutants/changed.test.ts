@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Mutant } from '../../test/mutants.ts';
 import { changedFiles, dueMutants, findBase, mutantsAt, type Git } from './changed.ts';
 
@@ -10,13 +10,13 @@ function fakeGit(answers: Record<string, string>): Git {
 const mutant: Mutant = { id: 'a.b.c', file: 'api/src/a.ts', find: 'x', replace: 'y' };
 
 describe('changed mutants', () => {
-  it('are measured from where a branch left main', () => {
+  test('are measured from where a branch left main', () => {
     const git = fakeGit({ 'rev-parse HEAD': 'h\n', 'merge-base HEAD origin/main': 'b\n' });
     expect(findBase(git)).toBe('b');
     expect(findBase(fakeGit({ 'rev-parse HEAD': 'h\n', 'merge-base HEAD main': 'c\n' }))).toBe('c');
   });
 
-  it('are measured from the newest earlier tag on main itself, else from the day before, else all run', () => {
+  test('are measured from the newest earlier tag on main itself, else from the day before, else all run', () => {
     const onMain = {
       'rev-parse HEAD': 'h\n',
       'merge-base HEAD origin/main': 'h\n',
@@ -31,7 +31,7 @@ describe('changed mutants', () => {
     expect(findBase(fakeGit({ ...dated, 'rev-list -1 --before=71200 HEAD': '' }))).toBeUndefined();
   });
 
-  it('include uncommitted and new files, and refuse a base git does not have', () => {
+  test('include uncommitted and new files, and refuse a base git does not have', () => {
     const git = fakeGit({
       'diff --name-only -z b': 'one.ts\0two.ts\0',
       'ls-files --others --exclude-standard -z': 'new.ts\0',
@@ -40,7 +40,7 @@ describe('changed mutants', () => {
     expect(() => changedFiles(git, 'nowhere')).toThrow(/--base/);
   });
 
-  it('are due when the code, one of the tests or the mutant changed', () => {
+  test('are due when the code, one of the tests or the mutant changed', () => {
     const tests = new Map([['a.b.c', ['api/src/a.test.ts']]]);
     const due = (changed: string[], before: Mutant[]) =>
       dueMutants([mutant], new Set(changed), tests, before);
@@ -50,7 +50,7 @@ describe('changed mutants', () => {
     expect(due([], [{ ...mutant, replace: 'z' }])).toEqual([mutant]);
   });
 
-  it('reads the list of an earlier commit, and takes an unreadable one for empty', async () => {
+  test('reads the list of an earlier commit, and takes an unreadable one for empty', async () => {
     const git = fakeGit({
       'ls-tree --name-only b test/mutants/': 'test/mutants/a.ts\ntest/mutants/b.ts\n',
       'show b:test/mutants/a.ts': `import type { Mutant } from '../mutants.ts';\nexport const a: readonly Mutant[] = [${JSON.stringify(mutant)}];`,

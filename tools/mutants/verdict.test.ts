@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { baselineProblem, judge, readOutcome, titlePattern, type JestReport } from './verdict.ts';
 
 const id = 'lease.one.holder';
@@ -13,14 +13,14 @@ const unloadable = {
 };
 
 describe('mutant verdicts', () => {
-  it('matches the title of one id and of no longer or similar one', () => {
+  test('matches the title of one id and of no longer or similar one', () => {
     const pattern = new RegExp(titlePattern(id), 'i');
     expect(pattern.test(`leases [${id}] two processes`)).toBe(true);
     expect(pattern.test('leases [lease.one.holder-again] x')).toBe(false);
     expect(pattern.test('leases [leaseXoneXholder] x')).toBe(false);
   });
 
-  it('counts only the tests of the id', () => {
+  test('counts only the tests of the id', () => {
     const report = {
       testResults: [
         suite([`a [${id}] x`, 'passed'], ['a [other.id.x] y', 'failed'], [`b [${id}]`, 'pending']),
@@ -29,7 +29,7 @@ describe('mutant verdicts', () => {
     expect(readOutcome(report, id)).toEqual({ passed: 1, failed: 0, broken: undefined });
   });
 
-  it('needs a green baseline with at least one test', () => {
+  test('needs a green baseline with at least one test', () => {
     expect(baselineProblem({ passed: 1, failed: 0, broken: undefined })).toBeUndefined();
     expect(baselineProblem({ passed: 0, failed: 0, broken: undefined })).toMatch(/none of its tests ran/);
     expect(baselineProblem({ passed: 3, failed: 1, broken: undefined })).toMatch(/1 of its tests fail/);
@@ -39,7 +39,7 @@ describe('mutant verdicts', () => {
     expect(baselineProblem('timeout')).toMatch(/in time/);
   });
 
-  it('is killed by a failed test or a hang, never by code that does not load', () => {
+  test('is killed by a failed test or a hang, never by code that does not load', () => {
     expect(judge({ passed: 2, failed: 1, broken: undefined }).result).toBe('killed');
     expect(judge('timeout').result).toBe('killed');
     expect(judge({ passed: 2, failed: 0, broken: undefined }).result).toBe('survived');

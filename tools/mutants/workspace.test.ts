@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { repositoryRoot } from '../sources.ts';
 import { runTests } from './runTests.ts';
 import { judge } from './verdict.ts';
@@ -60,7 +60,7 @@ describe('a copy of the repository', () => {
       env: { ...process.env, NODE_OPTIONS: '' },
     });
 
-  it('runs the mutated package, only the tests of the id, and is whole again afterwards', async () => {
+  test('runs the mutated package, only the tests of the id, and is whole again afterwards', async () => {
     expect(await run()).toEqual({ passed: 1, failed: 0, broken: undefined });
 
     const undo = await applyMutant(copy, { id, file: guard, find: 'n < 3', replace: 'n > 3' });
@@ -73,7 +73,7 @@ describe('a copy of the repository', () => {
     await undoSame();
   }, 60_000);
 
-  it('refuses a mutant that is not a program any more, or that fits in two places', async () => {
+  test('refuses a mutant that is not a program any more, or that fits in two places', async () => {
     const apply = (find: string, replace: string) => applyMutant(copy, { id, file: guard, find, replace });
     await expect(apply('n < 3;', 'n < ;')).rejects.toThrow();
     await expect(apply('n', 'm')).rejects.toThrow(/occurs \d+ times/);
