@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { findViolations, type Borders, type Manifest } from '../tools/borders.ts';
 import { readModule } from '../tools/imports.ts';
 import { isTestFile, readSources, repositoryRoot } from '../tools/sources.ts';
@@ -20,11 +20,11 @@ const bound = readSources()
   .map(readModule);
 
 describe('architecture', () => {
-  it('holds the import table on every module', () => {
+  test('holds the import table on every module', () => {
     expect(findViolations(bound, borders)).toEqual([]);
   });
 
-  it('looked at the whole tree', () => {
+  test('looked at the whole tree', () => {
     expect(bound.length).toBeGreaterThanOrEqual(fewestModules);
     const silent = packageRules
       .map(({ folder }) => folder)
@@ -33,7 +33,7 @@ describe('architecture', () => {
     expect(silent).toEqual([]);
   });
 
-  it.each([
+  test.each([
     ['packages/contracts/src/a.ts', "import { createHash } from 'node:crypto';", /also runs in a browser/],
     ['packages/contracts/src/a.ts', "import { keyId } from '@behalf/kernel';", /does not allow it/],
     ['packages/kernel/src/a.ts', "import { z } from 'zod';", /does not allow zod/],
@@ -66,7 +66,7 @@ describe('architecture', () => {
     expect(found).toEqual([expect.stringMatching(problem)]);
   });
 
-  it('lets through what the table allows, and text that only looks like an import', () => {
+  test('lets through what the table allows, and text that only looks like an import', () => {
     const text =
       "import { z } from 'zod';\n// import 'undici'; process.env\nconst s = \"import 'undici'\";\n";
     expect(findViolations([readModule({ path: 'packages/contracts/src/a.ts', text })], borders)).toEqual([]);
@@ -74,7 +74,7 @@ describe('architecture', () => {
     expect(findViolations([readModule({ path: 'api/src/env.ts', text: env })], borders)).toEqual([]);
   });
 
-  it('keeps credentials and connections strangers', () => {
+  test('keeps credentials and connections strangers', () => {
     const module = (path: string, ...from: string[]) =>
       readModule({
         path: `packages/gateway/src/${path}`,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { parse } from 'yaml';
 import { variables } from '@behalf/contracts';
@@ -37,7 +37,7 @@ const services = Object.entries(compose.services);
 const composeOnly = ['MONGO_PASSWORD', 'MONGO_ROOT_PASSWORD'];
 
 describe('docker-compose.yml', () => {
-  it('is a Compose file by the schema of the Compose Specification', () => {
+  test('is a Compose file by the schema of the Compose Specification', () => {
     const validate = composeValidator();
     expect(validate(compose)).toEqual([]);
     const { gateway } = compose.services;
@@ -47,7 +47,7 @@ describe('docker-compose.yml', () => {
     ).not.toEqual([]);
   });
 
-  it.each(services)('gives %s no more rights than it needs', (name, service) => {
+  test.each(services)('gives %s no more rights than it needs', (name, service) => {
     expect(service).toMatchObject({
       read_only: true,
       cap_drop: ['ALL'],
@@ -60,18 +60,18 @@ describe('docker-compose.yml', () => {
     expect(JSON.stringify(service.volumes ?? [])).not.toContain('docker.sock');
   });
 
-  it('opens the proxy to the world and nothing else', () => {
+  test('opens the proxy to the world and nothing else', () => {
     expect(services.filter(([, service]) => service.ports).map(([name]) => name)).toEqual(['proxy']);
     expect(compose.services['mongo']?.networks).toEqual(['stores']);
     expect(compose.services['redis']?.networks).toEqual(['stores']);
     expect(compose.networks['stores']?.internal).toBe(true);
   });
 
-  it('runs two gateways and gives them time to drain', () => {
+  test('runs two gateways and gives them time to drain', () => {
     expect(compose.services['gateway']).toMatchObject({ deploy: { replicas: 2 }, stop_grace_period: '30s' });
   });
 
-  it('refuses to start without its secrets, and holds none itself', () => {
+  test('refuses to start without its secrets, and holds none itself', () => {
     for (const name of ['CREDS_KEY', 'MONGO_PASSWORD', 'MONGO_ROOT_PASSWORD', 'REDIS_PASSWORD']) {
       const uses = [...text.matchAll(new RegExp(`(?<!\\$)\\$\\{${name}(.*?)\\}`, 'g'))].map(
         ([, rest]) => rest,
@@ -81,7 +81,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('uses only variables that exist, in the environment table of the gateway', () => {
+  test('uses only variables that exist, in the environment table of the gateway', () => {
     const known = Object.keys(variables);
     const interpolated = [...text.matchAll(/(?<!\$)\$\{([A-Z_]+)/g)].map(([, name]) => name as string);
     expect(interpolated.filter((name) => !known.includes(name) && !composeOnly.includes(name))).toEqual([]);
@@ -89,7 +89,7 @@ describe('docker-compose.yml', () => {
     expect(handed.filter((name) => !known.includes(name))).toEqual([]);
   });
 
-  it('runs the same MongoDB and Redis that the workflow tests against', () => {
+  test('runs the same MongoDB and Redis that the workflow tests against', () => {
     const workflow = read('.github/workflows/ci.yml');
     for (const name of ['mongo', 'redis'])
       expect(workflow).toContain(`image: ${compose.services[name]?.image}\n`);
@@ -100,7 +100,7 @@ describe('Dockerfile', () => {
   const dockerfile = read('Dockerfile');
   const runtime = dockerfile.slice(dockerfile.indexOf('AS runtime'));
 
-  it('runs as a plain user, without a package manager, with a health check', () => {
+  test('runs as a plain user, without a package manager, with a health check', () => {
     expect(runtime).toMatch(/^USER node$/m);
     expect(runtime).toMatch(/^HEALTHCHECK /m);
     expect(runtime).toMatch(/\/usr\/local\/bin\/npm /);
@@ -108,20 +108,20 @@ describe('Dockerfile', () => {
     expect(runtime.indexOf('USER node')).toBeGreaterThan(runtime.lastIndexOf('RUN '));
   });
 
-  it('installs without running install scripts', () => {
+  test('installs without running install scripts', () => {
     const installs = dockerfile.split('\n').filter((line) => line.includes('npm ci'));
     expect(installs.length).toBeGreaterThan(0);
     for (const line of installs) expect(line).toContain('--ignore-scripts');
   });
 
-  it('names only variables of the environment table', () => {
+  test('names only variables of the environment table', () => {
     const block = /^ENV ((?:.*\\\n)*.*)$/m.exec(runtime)?.[1] ?? '';
     const names = [...block.matchAll(/([A-Z_]+)=/g)].map(([, name]) => name as string);
     expect(names).toContain('BEHALF_DATA_DIR');
     expect(names.filter((name) => !Object.keys(variables).includes(name))).toEqual([]);
   });
 
-  it('is never given secrets or state', () => {
+  test('is never given secrets or state', () => {
     const ignored = read('.dockerignore').split('\n');
     for (const entry of ['.env', '.env.*', 'librechat.yaml', 'data', '.git', '**/node_modules'])
       expect(ignored).toContain(entry);

@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { verifies } from '@behalf/testkit';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Route } from '../api/src/http.ts';
 import { isTestFile, readSources, repositoryRoot, type SourceFile } from '../tools/sources.ts';
 import { startInProcess } from './scenarios/inProcess.ts';
@@ -9,19 +8,19 @@ import { startInProcess } from './scenarios/inProcess.ts';
 const pages = readPages();
 
 describe('documentation', () => {
-  verifies('docs.links', 'every relative link leads to a file, and to a heading where it names one', () => {
+  test('every relative link leads to a file, and to a heading where it names one', () => {
     expect(pages.length).toBeGreaterThanOrEqual(20);
     expect(pages.flatMap(brokenLinks)).toEqual([]);
   });
 
-  verifies('docs.links', 'every path the architecture page names exists', () => {
+  test('every path the architecture page names exists', () => {
     const page = pageAt('ARCHITECTURE.md');
     const named = [...page.text.matchAll(/`((?:api|bench|config|docs|packages|test|tools)\/[\w./-]+)`/g)];
     expect(named.length).toBeGreaterThan(20);
     expect(named.map(([, path = '']) => path).filter((path) => !isThere(path))).toEqual([]);
   });
 
-  verifies('docs.links', 'the tree of the architecture page has a line for every folder of code', () => {
+  test('the tree of the architecture page has a line for every folder of code', () => {
     const tree = new Set(
       [...pageAt('ARCHITECTURE.md').text.matchAll(/^ *(\S+)\/ /gm)].map(([, path]) => path),
     );
@@ -33,7 +32,7 @@ describe('documentation', () => {
     expect([...folders, ...sources].filter((name) => !tree.has(name))).toEqual([]);
   });
 
-  it('reports a link to a file or a heading that does not exist, and leaves code and the web alone', () => {
+  test('reports a link to a file or a heading that does not exist, and leaves code and the web alone', () => {
     const text =
       '# One `two` (three)\n[a](b.md) [c](#nowhere) [d](#one-two-three) [e](https://x.y/z)\n' +
       '`[f](g.md)`\n```\n[h](i.md)\n```\n[j]: k.md\n[up](../../etc)\n';
@@ -45,23 +44,19 @@ describe('documentation', () => {
     ]);
   });
 
-  verifies(
-    'docs.routes',
-    'the REST reference lists every route of the router with who may enter',
-    async () => {
-      const documented = documentedRoutes(pageAt('docs/reference/rest.md').text);
-      // Nobody answers at this issuer: its routes are there all the same.
-      const openId = { OPENID_ISSUER: 'http://127.0.0.1:9', OPENID_CLIENT_ID: 'behalf' };
-      const gateway = await startInProcess(openId, '{ "authorizationServer": { "enabled": true } }');
-      try {
-        expect(documented.sort()).toEqual(gateway.routes.map(routeLine).sort());
-      } finally {
-        await gateway.close();
-      }
-    },
-  );
+  test('the REST reference lists every route of the router with who may enter', async () => {
+    const documented = documentedRoutes(pageAt('docs/reference/rest.md').text);
+    // Nobody answers at this issuer: its routes are there all the same.
+    const openId = { OPENID_ISSUER: 'http://127.0.0.1:9', OPENID_CLIENT_ID: 'behalf' };
+    const gateway = await startInProcess(openId, '{ "authorizationServer": { "enabled": true } }');
+    try {
+      expect(documented.sort()).toEqual(gateway.routes.map(routeLine).sort());
+    } finally {
+      await gateway.close();
+    }
+  });
 
-  verifies('docs.events', 'every event that the gateway logs by name is explained in a guide', () => {
+  test('every event that the gateway logs by name is explained in a guide', () => {
     const named = readSources()
       .filter(({ path }) => /^(api|packages\/gateway)\/src\//.test(path) && !isTestFile(path))
       .flatMap(({ text }) => [...text.matchAll(/\blog\(\s*'([a-z_.]+)'/g)].map(([, event = '']) => event));
@@ -71,7 +66,7 @@ describe('documentation', () => {
     expect([...new Set(named)].filter((event) => !isTold(event))).toEqual([]);
   });
 
-  verifies('docs.commands', 'every npm command a page names is a script of package.json', () => {
+  test('every npm command a page names is a script of package.json', () => {
     const { scripts } = JSON.parse(readFileSync(join(repositoryRoot, 'package.json'), 'utf8')) as {
       scripts: Record<string, string>;
     };

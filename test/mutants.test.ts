@@ -1,40 +1,41 @@
-import { readdirSync } from 'node:fs';
-import { describe, expect, it } from '@jest/globals';
-import { checkMutants } from '../tools/mutants/check.ts';
+import { describe, expect, test } from '@jest/globals';
+import { checkMutants, loadMutants, MAX_MUTANTS, type Mutant } from '../tools/mutants/mutant.ts';
 import { repositoryRoot } from '../tools/sources.ts';
-import { mutants, type Mutant } from './mutants.ts';
-import { requirements } from './requirements.ts';
 
-const done = new Set(Object.keys(requirements).filter((id) => requirements[id]?.[0] === 'done'));
+const valid: Mutant = {
+  id: 'no-limit',
+  file: 'tools/mutants/mutant.ts',
+  find: 'export interface Mutant {',
+  replace: 'x',
+  test: 'test/mutants.test.ts',
+};
 
-describe('mutants', () => {
-  it('change exactly one place each, for a promise that is kept', () => {
-    expect(checkMutants(mutants, done, repositoryRoot)).toEqual([]);
+const problemsOf = (...mutants: Partial<Mutant>[]): string[] =>
+  checkMutants(
+    mutants.map((mutant) => ({ ...valid, ...mutant })),
+    repositoryRoot,
+  );
+
+describe('handwritten mutants', () => {
+  test(`each of at most ${MAX_MUTANTS} mutants changes one place and names an existing test`, async () => {
+    const lists = await loadMutants(repositoryRoot);
+    expect(lists.size).toBeGreaterThan(5);
+    expect(checkMutants([...lists.values()].flat(), repositoryRoot)).toEqual([]);
   });
 
-  it('are collected from every area', async () => {
-    const areas: Mutant[] = [];
-    for (const name of readdirSync(new URL('./mutants/', import.meta.url))) {
-      const area = (await import(`./mutants/${name}`)) as Record<string, readonly Mutant[]>;
-      for (const list of Object.values(area)) areas.push(...list);
-    }
-    expect(mutants).toHaveLength(areas.length);
-    expect(new Set(mutants)).toEqual(new Set(areas));
-  });
-
-  it('reports each kind of mistake', () => {
-    const file = 'test/mutants.ts';
-    const known = new Set(['a.b.c']);
-    const problems = (mutant: Partial<Mutant>): string[] =>
-      checkMutants(
-        [{ id: 'a.b.c', file, find: 'export interface Mutant {', replace: 'x', ...mutant }],
-        known,
-        repositoryRoot,
-      );
-    expect(problems({})).toEqual([]);
-    expect(problems({ id: 'a.b.d' })).toEqual(['a.b.d: not a requirement that is marked done']);
-    expect(problems({ file: 'test/none.ts' })).toEqual(['a.b.c: test/none.ts does not exist']);
-    expect(problems({ find: 'string;' })).toEqual([`a.b.c: "string;" occurs 4 times in ${file}, not once`]);
-    expect(problems({ replace: 'export interface Mutant {' })).toEqual(['a.b.c: replace equals find']);
+  test('the check reports each kind of mistake', () => {
+    expect(problemsOf({})).toEqual([]);
+    expect(problemsOf({ title: 'the check reports each kind of mistake' })).toEqual([]);
+    expect(problemsOf({}, {})).toEqual(['no-limit: the id is used twice']);
+    expect(problemsOf({ file: 'test/none.ts' })).toEqual(['no-limit: test/none.ts does not exist']);
+    expect(problemsOf({ test: 'test/none.ts' })).toEqual(['no-limit: test/none.ts does not exist']);
+    expect(problemsOf({ find: 'export interface' + ' Missing' })).toEqual([
+      `no-limit: "export interface Missing" occurs 0 times in ${valid.file}`,
+    ]);
+    expect(problemsOf({ replace: valid.find })).toEqual(['no-limit: replace equals find']);
+    const missing = ['a title', 'of no test'].join(' ');
+    expect(problemsOf({ title: missing })).toEqual([`no-limit: no test has the title "${missing}"`]);
+    const many = Array.from({ length: MAX_MUTANTS + 1 }, (_, index) => ({ id: String(index) }));
+    expect(problemsOf(...many)).toEqual([`${MAX_MUTANTS + 1} mutants, more than ${MAX_MUTANTS}`]);
   });
 });

@@ -1,6 +1,5 @@
 import { flowErrors } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { signInReasons } from '../packages/gateway/src/credentials/signInReason.ts';
 import type { RefreshOutcome } from '../packages/gateway/src/credentials/vault/vaultParts.ts';
 import { strings } from '../packages/web/src/strings/strings.ts';
@@ -13,7 +12,7 @@ const renewals: Readonly<Record<Exclude<RefreshOutcome, 'ok'>, true>> = {
 };
 
 describe('the words of a sign-in at a server', () => {
-  verifies('web.connect.words', 'there are some for each end of it, and for each reason to begin it', () => {
+  test('there are some for each end of it, and for each reason to begin it', () => {
     const { errors, reasons } = strings.connect;
     expect(Object.keys(errors).sort()).toEqual([...flowErrors].sort());
     expect(Object.keys(reasons).sort()).toEqual([...signInReasons].sort());
@@ -24,7 +23,7 @@ describe('the words of a sign-in at a server', () => {
     for (const text of told) expect(text).toMatch(/^[A-Z].{10,}/);
   });
 
-  verifies('web.connect.words', 'operators read in words how renewals ended', () => {
+  test('operators read in words how renewals ended', () => {
     expect(Object.keys(strings.admin.counters.refreshOutcomes).sort()).toEqual(Object.keys(renewals).sort());
   });
 });

@@ -1,7 +1,6 @@
 import { secretMask } from '@behalf/contracts';
 import { changeServer, createServer, viewServer } from '@behalf/gateway';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { configureRig } from '../packages/gateway/test/configureRig.ts';
 import {
   authKinds,
@@ -66,7 +65,7 @@ async function scene() {
 }
 
 describe('the form of a server, against the gateway', () => {
-  verifies('ui.servers.form-keeps', 'what is opened and saved is no change', async () => {
+  test('what is opened and saved is no change', async () => {
     const { ada, edit, stored } = await scene();
     for (const [name, config] of Object.entries(definitions)) {
       expect([name, (await edit(ada, name, {})).version]).toEqual([name, 1]);
@@ -74,7 +73,7 @@ describe('the form of a server, against the gateway', () => {
     }
   });
 
-  verifies('ui.servers.form-keeps', 'an edit of the title changes the title alone, by anybody', async () => {
+  test('an edit of the title changes the title alone, by anybody', async () => {
     const { eve, edit, stored, asked } = await scene();
     asked.length = 0;
     for (const [name, config] of Object.entries(definitions)) {
@@ -84,7 +83,7 @@ describe('the form of a server, against the gateway', () => {
     expect(asked).toEqual([]);
   });
 
-  verifies('ui.servers.form-keeps', 'secrets are kept unseen, typed anew or taken away', async () => {
+  test('secrets are kept unseen, typed anew or taken away', async () => {
     const { ada, edit, stored, parts } = await scene();
     const view = (name: string) => viewServer(parts, ada, name);
     expect(JSON.stringify(Object.keys(definitions).map((name) => formOf(view(name))))).not.toContain(
@@ -112,53 +111,45 @@ describe('the form of a server, against the gateway', () => {
     obo: 'obo_transport',
   };
 
-  verifies(
-    'ui.servers.form-offers',
-    'every choice that is offered for a new server is accepted',
-    async () => {
-      const { parts, person } = await configureRig();
-      const trusted = person('tom', 'TRUSTED');
-      for (const type of transports) {
-        for (const auth of authKinds) {
-          const form: ServerForm = {
-            ...emptyForm,
-            ...{ title: 'New', type, auth, oboScopes: 'api://a/read' },
-            url: type === 'websocket' ? 'wss://new.example/mcp' : 'https://new.example/mcp',
-            apiKey: { ...emptyForm.apiKey, key: 'typed' },
-          };
-          const created = createServer(parts, trusted, { config: configOf(form, undefined) });
-          const refusal = type === 'websocket' ? noSocket[auth] : undefined;
-          if (refusal !== undefined) {
-            await expect(created).rejects.toMatchObject({ errors: [{ code: refusal }] });
-          } else await expect(created).resolves.toMatchObject({ type });
-        }
+  test('every choice that is offered for a new server is accepted', async () => {
+    const { parts, person } = await configureRig();
+    const trusted = person('tom', 'TRUSTED');
+    for (const type of transports) {
+      for (const auth of authKinds) {
+        const form: ServerForm = {
+          ...emptyForm,
+          ...{ title: 'New', type, auth, oboScopes: 'api://a/read' },
+          url: type === 'websocket' ? 'wss://new.example/mcp' : 'https://new.example/mcp',
+          apiKey: { ...emptyForm.apiKey, key: 'typed' },
+        };
+        const created = createServer(parts, trusted, { config: configOf(form, undefined) });
+        const refusal = type === 'websocket' ? noSocket[auth] : undefined;
+        if (refusal !== undefined) {
+          await expect(created).rejects.toMatchObject({ errors: [{ code: refusal }] });
+        } else await expect(created).resolves.toMatchObject({ type });
       }
-    },
-  );
+    }
+  });
 
-  verifies(
-    'ui.servers.form-locks',
-    'what the form locks of an OBO server is what the gateway locks',
-    async () => {
-      const { eve, edit, stored } = await scene();
-      const locked: Partial<ServerForm>[] = [
-        { type: 'sse' },
-        { url: 'https://evil.example/mcp' },
-        { auth: 'none' },
-        { auth: 'oauth' },
-        { oboScopes: 'api://a/read api://b/write' },
-        { replacesHeaders: true, headers: [{ id: 1, name: 'X-New', value: 'typed' }] },
-      ];
-      for (const patch of locked) {
-        await expect(edit(eve, 'obo', patch)).rejects.toMatchObject({ code: 'MCP_OBO_FORBIDDEN' });
-      }
-      await expect(edit(eve, 'obo', { title: 'Free', description: 'Free' })).resolves.toMatchObject({
-        version: 2,
-      });
-      expect(await stored('obo')).toMatchObject(definitions['obo']!);
-      await expect(edit(eve, 'plain', { auth: 'obo', oboScopes: 'api://a/read' })).rejects.toMatchObject({
-        code: 'MCP_OBO_FORBIDDEN',
-      });
-    },
-  );
+  test('what the form locks of an OBO server is what the gateway locks', async () => {
+    const { eve, edit, stored } = await scene();
+    const locked: Partial<ServerForm>[] = [
+      { type: 'sse' },
+      { url: 'https://evil.example/mcp' },
+      { auth: 'none' },
+      { auth: 'oauth' },
+      { oboScopes: 'api://a/read api://b/write' },
+      { replacesHeaders: true, headers: [{ id: 1, name: 'X-New', value: 'typed' }] },
+    ];
+    for (const patch of locked) {
+      await expect(edit(eve, 'obo', patch)).rejects.toMatchObject({ code: 'MCP_OBO_FORBIDDEN' });
+    }
+    await expect(edit(eve, 'obo', { title: 'Free', description: 'Free' })).resolves.toMatchObject({
+      version: 2,
+    });
+    expect(await stored('obo')).toMatchObject(definitions['obo']!);
+    await expect(edit(eve, 'plain', { auth: 'obo', oboScopes: 'api://a/read' })).rejects.toMatchObject({
+      code: 'MCP_OBO_FORBIDDEN',
+    });
+  });
 });

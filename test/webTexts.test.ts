@@ -1,12 +1,11 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { isTestFile, readSources } from '../tools/sources.ts';
 import { findSentences, findTexts } from '../tools/webTexts.ts';
 
 const scan = (text: string) => findTexts({ path: 'a.tsx', text }).map((line) => line.split('  ')[1]);
 
 describe('the words of the interface', () => {
-  verifies('ui.strings.one-place', 'stand among the strings, and no component has any of its own', () => {
+  test('stand among the strings, and no component has any of its own', () => {
     const components = readSources().filter(
       ({ path }) => path.startsWith('packages/web/src/') && path.endsWith('.tsx'),
     );
@@ -14,23 +13,19 @@ describe('the words of the interface', () => {
     expect(components.flatMap(findTexts)).toEqual([]);
   });
 
-  verifies(
-    'ui.strings.one-place',
-    'stand among the strings, and no module says a sentence of its own',
-    () => {
-      const modules = readSources().filter(
-        ({ path }) =>
-          path.startsWith('packages/web/src/') &&
-          path.endsWith('.ts') &&
-          !path.startsWith('packages/web/src/strings/') &&
-          !isTestFile(path),
-      );
-      expect(modules.length).toBeGreaterThan(40);
-      expect(modules.flatMap(findSentences)).toEqual([]);
-    },
-  );
+  test('stand among the strings, and no module says a sentence of its own', () => {
+    const modules = readSources().filter(
+      ({ path }) =>
+        path.startsWith('packages/web/src/') &&
+        path.endsWith('.ts') &&
+        !path.startsWith('packages/web/src/strings/') &&
+        !isTestFile(path),
+    );
+    expect(modules.length).toBeGreaterThan(40);
+    expect(modules.flatMap(findSentences)).toEqual([]);
+  });
 
-  verifies('ui.strings.one-place', 'are found wherever a module could say them', () => {
+  test('are found wherever a module could say them', () => {
     const said = (text: string) => findSentences({ path: 'a.ts', text }).map((line) => line.split('  ')[1]);
     expect(said("const a = 'Not so fast';")).toEqual(['Not so fast']);
     expect(said('const a = `There are ${count} left over`;')).toEqual(['There are', 'left over']);
@@ -39,7 +34,7 @@ describe('the words of the interface', () => {
     expect(said("const a = 'application/json'; import 'b'; const c = ['x y', 'one', '·'];")).toEqual([]);
   });
 
-  verifies('ui.strings.one-place', 'are found wherever a component could say them', () => {
+  test('are found wherever a component could say them', () => {
     expect(scan('const a = <p>Hello</p>;')).toEqual(['Hello']);
     expect(scan('const a = <p>{"Hello"}</p>;')).toEqual(['Hello']);
     expect(scan('const a = <p>{b ? "Yes" : t.no}</p>;')).toEqual(['Yes']);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { repositoryRoot } from './sources.ts';
 
 const run = promisify(execFile);
@@ -81,7 +81,7 @@ async function built(): Promise<string[]> {
 }
 
 describe('build', () => {
-  it('compiles once, even for two starts at the same moment', async () => {
+  test('compiles once, even for two starts at the same moment', async () => {
     const both = await Promise.all([tool('build.mjs'), tool('build.mjs')]);
     expect(both.map(({ code }) => code)).toEqual([0, 0]);
     const said = both.map(({ stderr }) => stderr.replace(/[\d.]+ s/g, 'x s')).join('');
@@ -93,13 +93,13 @@ describe('build', () => {
     expect(existsSync(join(root, '.build/lock'))).toBe(false);
   }, 60_000);
 
-  it('does nothing when all is fresh, nor when only file times moved', async () => {
+  test('does nothing when all is fresh, nor when only file times moved', async () => {
     expect(await tool('build.mjs')).toMatchObject({ code: 0, stderr: '' });
     await utimes(join(root, 'api/src/main.ts'), new Date(), new Date());
     expect(await tool('build.mjs')).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('compiles after a change in a referenced package, and after an output was lost', async () => {
+  test('compiles after a change in a referenced package, and after an output was lost', async () => {
     await writeFile(join(root, 'packages/kernel/src/index.ts'), 'export const one: number = 11;\n');
     expect((await tool('build.mjs')).stderr).toMatch(/^Built/);
     expect(await readFile(join(root, 'packages/kernel/dist/index.js'), 'utf8')).toContain('11');
@@ -108,14 +108,14 @@ describe('build', () => {
     expect(existsSync(join(root, 'packages/kernel/dist/index.js'))).toBe(true);
   }, 60_000);
 
-  it('takes over the lock of a process that died', async () => {
+  test('takes over the lock of a process that died', async () => {
     await mkdir(join(root, '.build/lock'));
     await writeFile(join(root, '.build/lock/pid'), '4194305' /* above any process id */);
     await writeFile(join(root, 'packages/kernel/src/index.ts'), 'export const one: number = 12;\n');
     expect(await tool('build.mjs')).toMatchObject({ code: 0 });
   }, 60_000);
 
-  it('fails with the compiler messages and does not call the result fresh', async () => {
+  test('fails with the compiler messages and does not call the result fresh', async () => {
     await writeFile(join(root, 'packages/kernel/src/index.ts'), 'export const one: number = ;\n');
     const first = await tool('build.mjs');
     expect(first).toMatchObject({ code: 1 });
@@ -125,12 +125,12 @@ describe('build', () => {
     expect(await tool('build.mjs')).toMatchObject({ code: 0 });
   }, 60_000);
 
-  it('does not wait for what the types say: that is asked by `npm run typecheck`', async () => {
+  test('does not wait for what the types say: that is asked by `npm run typecheck`', async () => {
     await writeFile(join(root, 'packages/kernel/src/index.ts'), "export const one: number = 'x';\n");
     expect(await tool('build.mjs')).toMatchObject({ code: 0 });
   });
 
-  it('puts the interface together with compressed files beside its own, and without source maps', async () => {
+  test('puts the interface together with compressed files beside its own, and without source maps', async () => {
     const [script = '', ...others] = (await built()).filter((name) => /^assets\/.*\.js$/.test(name));
     expect(others).toEqual([]);
     expect(await built()).toEqual([script, `${script}.br`, `${script}.gz`, 'index.html']);
@@ -142,7 +142,7 @@ describe('build', () => {
     expect(await readFile(join(dist(), 'index.html'), 'utf8')).toContain(`/${script}`);
   });
 
-  it('builds the interface again for its own sources and for contracts, and leaves the code alone', async () => {
+  test('builds the interface again for its own sources and for contracts, and leaves the code alone', async () => {
     const onlyWeb = /^Built packages\/web in [\d.]+ s\n$/;
     const before = await built();
     await writeFile(join(root, 'packages/web/src/main.ts'), "document.title = 'two';\n");
@@ -159,7 +159,7 @@ describe('build', () => {
     expect((await built()).filter((name) => name.endsWith('.br'))).toHaveLength(1);
   }, 60_000);
 
-  it('leaves the old interface where it is when a build fails', async () => {
+  test('leaves the old interface where it is when a build fails', async () => {
     const before = await built();
     await writeFile(join(root, 'packages/web/src/main.ts'), 'document.title = ;\n');
     const failed = await tool('build.mjs');
@@ -171,7 +171,7 @@ describe('build', () => {
     expect((await tool('build.mjs')).code).toBe(0);
   }, 60_000);
 
-  it('starts the gateway and scripts in the same process: exit code and arguments are direct', async () => {
+  test('starts the gateway and scripts in the same process: exit code and arguments are direct', async () => {
     expect(await tool('start.mjs')).toMatchObject({ code: 7 });
     expect(await tool('script.mjs', 'greet', 'a', 'b')).toMatchObject({ code: 0, stdout: 'a,b\n' });
     const wrong = await tool('script.mjs', 'nope');

@@ -31,8 +31,3 @@ export function readSources(root = repositoryRoot): SourceFile[] {
 export function isTestFile(path: string): boolean {
   return path.endsWith('.test.ts') || path.endsWith('.test.tsx');
 }
-
-/** Contract suites carry promises too; the test files of the implementations run them. */
-export function isSuiteFile(path: string): boolean {
-  return path.startsWith('packages/testkit/src/suites/') && !isTestFile(path);
-}

@@ -2,8 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEnv } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit';
-import { afterEach, beforeEach, describe, expect } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createAuthority } from '../../packages/egress/test/authority.ts';
 import { readAuthorities } from './authorities.ts';
 import { ConfigurationInvalid, createConfiguration } from './configuration.ts';
@@ -34,7 +33,7 @@ describe('a file with an authority', () => {
     ...{ clientId: 'c', clientSecret: 's', caFile },
   });
 
-  verifies('obo.ca.file', 'that is missing or holds none stops the start, with its place', async () => {
+  test('that is missing or holds none stops the start, with its place', async () => {
     const { ca } = await createAuthority();
     const { key } = await (await createAuthority()).issue('a.example');
     await writeFile(file('good.pem'), ca);
@@ -61,7 +60,7 @@ describe('a file with an authority', () => {
     await configure({ mcpServers: { a: server(file('good.pem')) } });
   });
 
-  verifies('obo.ca.file', 'that is spoilt at a reload changes nothing of what runs', async () => {
+  test('that is spoilt at a reload changes nothing of what runs', async () => {
     const { ca } = await createAuthority();
     await writeFile(file('ca.pem'), ca);
     const configuration = await configure({ mcpServers: { a: server('${CA_DIR}/ca.pem') } });
@@ -78,7 +77,7 @@ describe('a file with an authority', () => {
     expect([configuration.reload(), changes]).toEqual([{ ok: true }, 1]);
   });
 
-  verifies('obo.ca.file', 'gives its certificates and nothing else that lies in it', async () => {
+  test('gives its certificates and nothing else that lies in it', async () => {
     const [first, second] = [await createAuthority(), await createAuthority()];
     const { key } = await first.issue('a.example');
     await writeFile(file('both.pem'), `# ours\n${first.ca}\n${key}\n${second.ca}\n`);
@@ -90,16 +89,12 @@ describe('a file with an authority', () => {
     expect([[...authorities], problems]).toEqual([[[file('both.pem'), `${first.ca}\n${second.ca}`]], []]);
   });
 
-  verifies(
-    'obo.ca.origins',
-    'a provider whose address nobody could ask is refused with its place',
-    async () => {
-      for (const key of ['issuer', 'authority', 'tokenEndpoint']) {
-        const identityProviders = {
-          p: { type: 'entra', clientId: 'c', clientSecret: 's', [key]: 'https://a..b/' },
-        };
-        await expect(configure({ identityProviders })).rejects.toThrow(`identityProviders.p.${key}`);
-      }
-    },
-  );
+  test('a provider whose address nobody could ask is refused with its place', async () => {
+    for (const key of ['issuer', 'authority', 'tokenEndpoint']) {
+      const identityProviders = {
+        p: { type: 'entra', clientId: 'c', clientSecret: 's', [key]: 'https://a..b/' },
+      };
+      await expect(configure({ identityProviders })).rejects.toThrow(`identityProviders.p.${key}`);
+    }
+  });
 });

@@ -2,8 +2,8 @@ import type { AuditEvent } from '@behalf/gateway';
 import type { CredentialKey } from '@behalf/gateway/ports';
 import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
-import { createTestNetwork, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { createTestNetwork } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { isTestFile, readSources } from '../../tools/sources.ts';
 import { createClosers } from './closers.ts';
 import { composeVault, recordEvent } from './composeVault.ts';
@@ -15,35 +15,31 @@ const credential: CredentialKey = {
 };
 
 describe('what the vault tells', () => {
-  verifies(
-    'rest.metrics.credentials',
-    'each of its events is counted or written down, none is dropped',
-    () => {
-      const refreshes = createRefreshStats();
-      const noted: AuditEvent[] = [];
-      const contexts = { audit: { note: (event: AuditEvent) => void noted.push(event) } };
-      recordEvent(refreshes, contexts, { kind: 'refresh', credential, outcome: 'ok' });
-      recordEvent(refreshes, contexts, { kind: 'refresh', credential, outcome: 'lost_rotation' });
-      expect([Object.fromEntries(refreshes.outcomes), refreshes.notStored]).toEqual([
-        { ok: 1, lost_rotation: 1 },
-        0,
-      ]);
-      recordEvent(refreshes, contexts, { kind: 'persist_failed', credential });
-      expect([refreshes.notStored, noted]).toEqual([1, []]);
-      recordEvent(refreshes, contexts, { kind: 'sign_in_needed', credential, reason: 'rejected' });
-      expect(noted).toEqual([
-        expect.objectContaining({ action: 'credential.sign_in_needed', code: 'rejected', serverId: 's1' }),
-      ]);
-      expect([Object.fromEntries(refreshes.outcomes), refreshes.notStored]).toEqual([
-        { ok: 1, lost_rotation: 1 },
-        1,
-      ]);
-    },
-  );
+  test('each of its events is counted or written down, none is dropped', () => {
+    const refreshes = createRefreshStats();
+    const noted: AuditEvent[] = [];
+    const contexts = { audit: { note: (event: AuditEvent) => void noted.push(event) } };
+    recordEvent(refreshes, contexts, { kind: 'refresh', credential, outcome: 'ok' });
+    recordEvent(refreshes, contexts, { kind: 'refresh', credential, outcome: 'lost_rotation' });
+    expect([Object.fromEntries(refreshes.outcomes), refreshes.notStored]).toEqual([
+      { ok: 1, lost_rotation: 1 },
+      0,
+    ]);
+    recordEvent(refreshes, contexts, { kind: 'persist_failed', credential });
+    expect([refreshes.notStored, noted]).toEqual([1, []]);
+    recordEvent(refreshes, contexts, { kind: 'sign_in_needed', credential, reason: 'rejected' });
+    expect(noted).toEqual([
+      expect.objectContaining({ action: 'credential.sign_in_needed', code: 'rejected', serverId: 's1' }),
+    ]);
+    expect([Object.fromEntries(refreshes.outcomes), refreshes.notStored]).toEqual([
+      { ok: 1, lost_rotation: 1 },
+      1,
+    ]);
+  });
 });
 
 describe('the vault of a composition', () => {
-  verifies('vault.composed.one', 'is made in one place, and kept by no module', () => {
+  test('is made in one place, and kept by no module', () => {
     const makers = readSources()
       .filter(
         ({ path, text }) =>
@@ -57,7 +53,7 @@ describe('the vault of a composition', () => {
     ]);
   });
 
-  verifies('vault.composed.one', 'knows nothing of what another one keeps', async () => {
+  test('knows nothing of what another one keeps', async () => {
     const closers = createClosers(() => undefined);
     const network = createTestNetwork([]);
     const composed = () => {

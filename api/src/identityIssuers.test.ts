@@ -1,8 +1,7 @@
 import type { Env } from '@behalf/contracts';
 import { systemClock, type Fetch } from '@behalf/kernel';
 import { loadSettings } from '@behalf/settings';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Configuration } from './configuration.ts';
 import { createIdentityIssuers } from './identityIssuers.ts';
 
@@ -37,7 +36,7 @@ function issuersOf(login: string | undefined, identityProviders: object = {}) {
 }
 
 describe('who signs people in', () => {
-  verifies('flow.rules.places', 'the login’s endpoints are those of its metadata', async () => {
+  test('the login’s endpoints are those of its metadata', async () => {
     const { issuers, asked } = issuersOf(pool);
     expect(issuers.list()).toEqual([pool]);
     expect(await issuers.endpointsOf(pool)).toEqual([
@@ -47,7 +46,7 @@ describe('who signs people in', () => {
     expect(asked).toEqual([`login ${pool}/.well-known/openid-configuration`]);
   });
 
-  verifies('flow.rules.places', 'nobody is asked whose places are known without it', () => {
+  test('nobody is asked whose places are known without it', () => {
     expect(issuersOf(undefined).issuers.list()).toEqual([]);
     expect(issuersOf(entra).issuers.list()).toEqual([]);
   });

@@ -8,8 +8,8 @@ import {
 } from '@behalf/gateway';
 import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
 import { compileDefinition, type Settings } from '@behalf/settings';
-import { eventually, scriptedHttpServer, verifies, type ScriptedOptions } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { eventually, scriptedHttpServer, type ScriptedOptions } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { createNetwork } from './network.ts';
 
 const rules = (...operatorAddresses: string[]) =>
@@ -74,7 +74,7 @@ describe('the door out under rules that change', () => {
   const refusal = (door: Awaited<ReturnType<typeof begin>>['door'], error: unknown) =>
     door.network.readError(error);
 
-  verifies('network.reload.live', 'a live session meets the new rules with its next request', async () => {
+  test('a live session meets the new rules with its next request', async () => {
     for (const era of ['legacy', 'modern'] as const) {
       const { server, door, target, signal, openUpstream, open } = await begin({
         era,
@@ -101,7 +101,7 @@ describe('the door out under rules that change', () => {
     }
   });
 
-  verifies('network.reload.live', 'every way out that somebody already holds meets them', async () => {
+  test('every way out that somebody already holds meets them', async () => {
     const { door, target, signal, ask, server } = await begin();
     const fetch = door.network.fetchTo(target);
     await (await fetch(server.url)).body?.cancel();
@@ -118,7 +118,7 @@ describe('the door out under rules that change', () => {
     expect(server.requests).toHaveLength(before);
   });
 
-  verifies('network.reload.old', 'the old door is closed: none of its sockets is left', async () => {
+  test('the old door is closed: none of its sockets is left', async () => {
     const { door, ask, sockets, open } = await begin();
     await ask();
     expect(sockets.map(({ destroyed }) => destroyed)).toEqual([false]);
@@ -132,7 +132,7 @@ describe('the door out under rules that change', () => {
     await expect(ask()).rejects.toThrow();
   });
 
-  verifies('network.reload.old', 'what is in the air is answered', async () => {
+  test('what is in the air is answered', async () => {
     let answer: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (answer = resolve));
     const { door, ask, server } = await begin({
@@ -149,7 +149,7 @@ describe('the door out under rules that change', () => {
     expect(await asking).toEqual([200, '{"fine":true}']);
   });
 
-  verifies('network.reload.same', 'rules that stay the same interrupt nothing', async () => {
+  test('rules that stay the same interrupt nothing', async () => {
     const { door, ask, sockets, open } = await begin();
     await ask();
     door.update(rules(open));
@@ -157,22 +157,18 @@ describe('the door out under rules that change', () => {
     expect(sockets[0]?.destroyed).toBe(false);
   });
 
-  verifies(
-    'network.reload.sockets',
-    'a socket that stays open ends when its server is no longer allowed',
-    async () => {
-      const { door, target, signal, open } = await begin();
-      const socket = await door.network.connectTo(target, signal);
-      socket.on('error', () => undefined);
-      door.update(rules(open, '10.0.0.1:80'));
-      await door.network.connectTo(target, signal).then((other) => other.destroy());
-      expect(socket.destroyed).toBe(false);
-      door.update(rules());
-      await eventually('the socket to end', () => socket.destroyed);
-    },
-  );
+  test('a socket that stays open ends when its server is no longer allowed', async () => {
+    const { door, target, signal, open } = await begin();
+    const socket = await door.network.connectTo(target, signal);
+    socket.on('error', () => undefined);
+    door.update(rules(open, '10.0.0.1:80'));
+    await door.network.connectTo(target, signal).then((other) => other.destroy());
+    expect(socket.destroyed).toBe(false);
+    door.update(rules());
+    await eventually('the socket to end', () => socket.destroyed);
+  });
 
-  verifies('network.reload.sockets', 'also one that was on its way meanwhile', async () => {
+  test('also one that was on its way meanwhile', async () => {
     const { door, target, signal } = await begin();
     const connecting = door.network.connectTo(target, signal);
     door.update(rules());
@@ -183,30 +179,26 @@ describe('the door out under rules that change', () => {
     expect(refusal(door, error)).toMatchObject({ code: 'MCP_DOMAIN_NOT_ALLOWED' });
   });
 
-  verifies(
-    'flow.rules.vouched',
-    'what is open to servers of the file is open where the operator wrote it down',
-    async () => {
-      const { server, door, sockets } = await begin();
-      const compiled = compileDefinition('theirs', { type: 'streamable-http', url: server.url }, { env: {} });
-      if (!compiled.ok) throw new Error('no definition');
-      const theirs = { audience: 'yaml-server', settings: compiled.server } as unknown as ServerSnapshot;
-      const { origin } = new URL(server.url);
-      for (const vouched of [[], ['http://127.0.0.1:1'], [`${origin}/`]]) {
-        const asked = door.oauth
-          .fetchFor(
-            theirs,
-            vouched,
-          )(server.url)
-          .catch((thrown: unknown) => thrown);
-        expect(refusal(door, await asked)).toEqual({ code: 'MCP_DOMAIN_NOT_ALLOWED', requestSent: false });
-        const judged = door.oauth.judge(theirs, server.url, vouched).catch((thrown: unknown) => thrown);
-        expect(refusal(door, await judged)).toMatchObject({ code: 'MCP_DOMAIN_NOT_ALLOWED' });
-      }
-      expect(sockets).toEqual([]);
-      await (await door.oauth.fetchFor(theirs, [origin])(server.url)).body?.cancel();
-      await door.oauth.judge(theirs, server.url, [origin]);
-      expect(sockets).toHaveLength(1);
-    },
-  );
+  test('what is open to servers of the file is open where the operator wrote it down', async () => {
+    const { server, door, sockets } = await begin();
+    const compiled = compileDefinition('theirs', { type: 'streamable-http', url: server.url }, { env: {} });
+    if (!compiled.ok) throw new Error('no definition');
+    const theirs = { audience: 'yaml-server', settings: compiled.server } as unknown as ServerSnapshot;
+    const { origin } = new URL(server.url);
+    for (const vouched of [[], ['http://127.0.0.1:1'], [`${origin}/`]]) {
+      const asked = door.oauth
+        .fetchFor(
+          theirs,
+          vouched,
+        )(server.url)
+        .catch((thrown: unknown) => thrown);
+      expect(refusal(door, await asked)).toEqual({ code: 'MCP_DOMAIN_NOT_ALLOWED', requestSent: false });
+      const judged = door.oauth.judge(theirs, server.url, vouched).catch((thrown: unknown) => thrown);
+      expect(refusal(door, await judged)).toMatchObject({ code: 'MCP_DOMAIN_NOT_ALLOWED' });
+    }
+    expect(sockets).toEqual([]);
+    await (await door.oauth.fetchFor(theirs, [origin])(server.url)).body?.cancel();
+    await door.oauth.judge(theirs, server.url, [origin]);
+    expect(sockets).toHaveLength(1);
+  });
 });

@@ -5,8 +5,8 @@ import { createSystemDial, systemDial } from '@behalf/egress';
 import type { RemoteTarget } from '@behalf/gateway';
 import { createKeyring, systemClock, systemRandom, type Fetch } from '@behalf/kernel';
 import { loadSettings, type Settings } from '@behalf/settings';
-import { eventually, verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { createAuthority, serveSecurely } from '../../packages/egress/test/authority.ts';
 import { createNetwork, type SwappableNetwork } from './network.ts';
 
@@ -80,7 +80,7 @@ describe('authorities of the configuration', () => {
     return { dir, file, authority, stranger, site, strange, settings, url, start, server, target };
   }
 
-  verifies('obo.ca.server', 'every way out to a server goes by its own authority', async () => {
+  test('every way out to a server goes by its own authority', async () => {
     const { file, settings, start, server, target, url, site, authority } = await begin();
     const servers = { a: server(file('own.pem')), b: server(file('other.pem')), c: server() };
     const first = start(settings({ servers }));
@@ -108,55 +108,47 @@ describe('authorities of the configuration', () => {
     expect(await Promise.all(ways(file('third.pem'), trusting))).toEqual(refused);
   });
 
-  verifies(
-    'obo.ca.reload',
-    'a file that has changed counts with the next reload, for whoever holds a way',
-    async () => {
-      const { file, settings, start, server, target, url, authority, stranger, site } = await begin();
-      const running = settings({ servers: { a: server(file('own.pem')) } });
-      const door = start(running);
-      const send = door.network.sendTo(target(file('own.pem')));
-      const ask = () => outcome(door, send({ method: 'GET', url, headers: {}, signal }));
-      expect(await ask()).toBe('secure');
-      const socket = await door.network.connectTo(target(file('own.pem')), signal);
-      socket.on('error', () => undefined);
-      await writeFile(file('own.pem'), stranger.ca);
-      // Read once for each configuration, and not for each call.
-      expect(await ask()).toBe('secure');
-      expect(socket.destroyed).toBe(false);
-      door.update(running);
-      expect(await ask()).toBe('MCP_UNREACHABLE');
-      await eventually('the socket that the old authority vouched for to end', () => socket.destroyed);
-      await writeFile(file('own.pem'), authority.ca);
-      door.update(running);
-      expect(await ask()).toBe('secure');
-      // Gone between the check and the reading: nobody is trusted in its place.
-      await rm(file('own.pem'));
-      door.update(running);
-      expect(await ask()).toBe('MCP_UNREACHABLE');
-      expect(site.requests).toHaveLength(3);
-    },
-  );
+  test('a file that has changed counts with the next reload, for whoever holds a way', async () => {
+    const { file, settings, start, server, target, url, authority, stranger, site } = await begin();
+    const running = settings({ servers: { a: server(file('own.pem')) } });
+    const door = start(running);
+    const send = door.network.sendTo(target(file('own.pem')));
+    const ask = () => outcome(door, send({ method: 'GET', url, headers: {}, signal }));
+    expect(await ask()).toBe('secure');
+    const socket = await door.network.connectTo(target(file('own.pem')), signal);
+    socket.on('error', () => undefined);
+    await writeFile(file('own.pem'), stranger.ca);
+    // Read once for each configuration, and not for each call.
+    expect(await ask()).toBe('secure');
+    expect(socket.destroyed).toBe(false);
+    door.update(running);
+    expect(await ask()).toBe('MCP_UNREACHABLE');
+    await eventually('the socket that the old authority vouched for to end', () => socket.destroyed);
+    await writeFile(file('own.pem'), authority.ca);
+    door.update(running);
+    expect(await ask()).toBe('secure');
+    // Gone between the check and the reading: nobody is trusted in its place.
+    await rm(file('own.pem'));
+    door.update(running);
+    expect(await ask()).toBe('MCP_UNREACHABLE');
+    expect(site.requests).toHaveLength(3);
+  });
 
-  verifies(
-    'obo.ca.reload',
-    'a socket that was on its way meanwhile does not outlive its authority',
-    async () => {
-      const { file, settings, start, server, target, stranger } = await begin();
-      const running = settings({ servers: { a: server(file('own.pem')) } });
-      const door = start(running);
-      await writeFile(file('own.pem'), stranger.ca);
-      const connecting = door.network.connectTo(target(file('own.pem')), signal);
-      door.update(running);
-      const error = await connecting.then(
-        (socket) => void socket.destroy(),
-        (thrown: unknown) => thrown,
-      );
-      expect(door.network.readError(error)).toMatchObject({ code: 'MCP_UNREACHABLE' });
-    },
-  );
+  test('a socket that was on its way meanwhile does not outlive its authority', async () => {
+    const { file, settings, start, server, target, stranger } = await begin();
+    const running = settings({ servers: { a: server(file('own.pem')) } });
+    const door = start(running);
+    await writeFile(file('own.pem'), stranger.ca);
+    const connecting = door.network.connectTo(target(file('own.pem')), signal);
+    door.update(running);
+    const error = await connecting.then(
+      (socket) => void socket.destroy(),
+      (thrown: unknown) => thrown,
+    );
+    expect(door.network.readError(error)).toMatchObject({ code: 'MCP_UNREACHABLE' });
+  });
 
-  verifies('obo.ca.reload', 'files that say the same interrupt nothing', async () => {
+  test('files that say the same interrupt nothing', async () => {
     const { file, settings, start, server, target, url, site } = await begin();
     const servers = { a: server(file('own.pem')), b: server(file('other.pem')) };
     const door = start(settings({ servers }));
@@ -168,7 +160,7 @@ describe('authorities of the configuration', () => {
     expect(site.connections()).toBe(1);
   });
 
-  verifies('obo.ca.provider', 'each identity provider is held to its own authority', async () => {
+  test('each identity provider is held to its own authority', async () => {
     const { file, settings, start, url, strange } = await begin();
     const other = `https://127.0.0.1:${strange.port}/`;
     const provider = (issuer: string, caFile?: string) => ({
@@ -201,7 +193,7 @@ describe('authorities of the configuration', () => {
     expect(await at(door.identity, other)).toBe('MCP_UNREACHABLE');
   });
 
-  verifies('obo.ca.provider', 'no redirect is followed to anybody', async () => {
+  test('no redirect is followed to anybody', async () => {
     const { authority, file, settings, start } = await begin();
     const seen: string[] = [];
     const site = await serveSecurely(await authority.issue('127.0.0.1'), (request, response) => {
@@ -218,34 +210,30 @@ describe('authorities of the configuration', () => {
     expect(seen).toEqual(['/token']);
   });
 
-  verifies(
-    'obo.ca.origins',
-    'what the operator names as a provider is open to the identity client alone',
-    async () => {
-      const { settings, start, site, strange } = await begin();
-      const at = ({ port }: { port: number }) => `https://127.0.0.1:${port}/`;
-      const closed = { ...settings(), mcpSettings: {} } as Settings;
-      const naming = (key: string, url: string): Settings => {
-        const provider = { name: 'p', type: 'entra', [key]: url };
-        return { ...closed, identityProviders: [provider] } as unknown as Settings;
+  test('what the operator names as a provider is open to the identity client alone', async () => {
+    const { settings, start, site, strange } = await begin();
+    const at = ({ port }: { port: number }) => `https://127.0.0.1:${port}/`;
+    const closed = { ...settings(), mcpSettings: {} } as Settings;
+    const naming = (key: string, url: string): Settings => {
+      const provider = { name: 'p', type: 'entra', [key]: url };
+      return { ...closed, identityProviders: [provider] } as unknown as Settings;
+    };
+    const door = start(closed, [at(strange)]);
+    const ask = (fetch: Fetch, where: { port: number }) => outcome(door, fetch(at(where)));
+    const bare = door.identityTo({ caFile: undefined });
+    expect(await ask(bare, site)).toBe('MCP_DOMAIN_NOT_ALLOWED');
+    for (const key of ['issuer', 'authority', 'tokenEndpoint']) {
+      door.update(naming(key, `${at(site)}tenant/v2.0`));
+      // Past the address check: it is the certificate that is refused now.
+      expect([key, await ask(bare, site)]).toEqual([key, 'MCP_UNREACHABLE']);
+      expect([key, await ask(door.identity, strange)]).toEqual([key, 'MCP_UNREACHABLE']);
+      const target: RemoteTarget = {
+        ...{ type: 'streamable-http', url: at(site), headers: {}, proxy: undefined },
+        ...{ audience: 'yaml-server', sseReadTimeoutMs: 1_000 },
       };
-      const door = start(closed, [at(strange)]);
-      const ask = (fetch: Fetch, where: { port: number }) => outcome(door, fetch(at(where)));
-      const bare = door.identityTo({ caFile: undefined });
+      expect(await ask(door.network.fetchTo(target), site)).toBe('MCP_DOMAIN_NOT_ALLOWED');
+      door.update(closed);
       expect(await ask(bare, site)).toBe('MCP_DOMAIN_NOT_ALLOWED');
-      for (const key of ['issuer', 'authority', 'tokenEndpoint']) {
-        door.update(naming(key, `${at(site)}tenant/v2.0`));
-        // Past the address check: it is the certificate that is refused now.
-        expect([key, await ask(bare, site)]).toEqual([key, 'MCP_UNREACHABLE']);
-        expect([key, await ask(door.identity, strange)]).toEqual([key, 'MCP_UNREACHABLE']);
-        const target: RemoteTarget = {
-          ...{ type: 'streamable-http', url: at(site), headers: {}, proxy: undefined },
-          ...{ audience: 'yaml-server', sseReadTimeoutMs: 1_000 },
-        };
-        expect(await ask(door.network.fetchTo(target), site)).toBe('MCP_DOMAIN_NOT_ALLOWED');
-        door.update(closed);
-        expect(await ask(bare, site)).toBe('MCP_DOMAIN_NOT_ALLOWED');
-      }
-    },
-  );
+    }
+  });
 });

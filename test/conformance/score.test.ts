@@ -1,8 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import {
   askedOf,
   askedOfServer,
@@ -27,7 +26,7 @@ function wrongWith(name: string, result: Result | undefined): readonly string[] 
 }
 
 describe('the conformance score', () => {
-  verifies('conformance.score.due', 'all that is scored is due, and our extensions', () => {
+  test('all that is scored is due, and our extensions', () => {
     const asked = askedOf({
       client: ['tools_call', 'auth/metadata-default'],
       server: ['ping'],
@@ -47,7 +46,7 @@ describe('the conformance score', () => {
     ]);
   });
 
-  verifies('conformance.score.strict', 'a warning, or no result at all, is no pass', () => {
+  test('a warning, or no result at all, is no pass', () => {
     const name = 'auth/metadata-default';
     expect(wrongWith(name, { checks: [check('SUCCESS'), check('INFO')], end: well })).toEqual([]);
     expect(wrongWith(name, { checks: [check('FAILURE')], end: well })).toEqual(['FAILURE a: said']);
@@ -56,7 +55,7 @@ describe('the conformance score', () => {
     expect(wrongWith(name, undefined)).toEqual(['It did not end']);
   });
 
-  verifies('conformance.score.strict', 'it must end as it is meant to end', () => {
+  test('it must end as it is meant to end', () => {
     const checks = [check('SUCCESS')];
     expect(wrongWith('auth/metadata-default', { checks, end: refused })).toHaveLength(1);
     expect(wrongWith('auth/iss-wrong-issuer', { checks, end: refused })).toEqual([]);
@@ -65,7 +64,7 @@ describe('the conformance score', () => {
     expect(wrongWith('request-metadata', { checks, end: refused })).toEqual([]);
   });
 
-  verifies('conformance.score.server', 'all that is scored of a server is due', () => {
+  test('all that is scored of a server is due', () => {
     const not_scored = [
       { scenario: 'tasks-lifecycle', leg: 'server' },
       { scenario: 'tasks-status-notifications', leg: 'server' },
@@ -92,42 +91,34 @@ describe('the conformance score', () => {
     ]);
   });
 
-  verifies(
-    'conformance.score.excuse',
-    'forgiven is only what fails without the gateway too, and not often',
-    () => {
-      const verdict = (name: string, wrong: string[], isDue = true) => ({
-        ...{ name, wrong, isDue, isScored: isDue, passed: 0 },
-      });
-      const excused = (through: string[], direct: string[]) =>
-        excuse(
-          through.map((name) => verdict(name, ['x'])),
-          direct.map((name) => verdict(name, ['x'])),
-        ).flatMap(({ name, excuse: why }) => (why === undefined ? [] : [name]));
-      expect(excused(['a', 'b'], ['b', 'c'])).toEqual(['b']);
-      expect(excuse([verdict('a', ['x'])], [verdict('a', [])])[0]?.excuse).toBeUndefined();
-      const many = ['a', 'b', 'c', 'd', 'e'];
-      expect(excused(many, many)).toEqual(many);
-      expect(excused([...many, 'f'], [...many, 'f'])).toEqual([]);
-    },
-  );
+  test('forgiven is only what fails without the gateway too, and not often', () => {
+    const verdict = (name: string, wrong: string[], isDue = true) => ({
+      ...{ name, wrong, isDue, isScored: isDue, passed: 0 },
+    });
+    const excused = (through: string[], direct: string[]) =>
+      excuse(
+        through.map((name) => verdict(name, ['x'])),
+        direct.map((name) => verdict(name, ['x'])),
+      ).flatMap(({ name, excuse: why }) => (why === undefined ? [] : [name]));
+    expect(excused(['a', 'b'], ['b', 'c'])).toEqual(['b']);
+    expect(excuse([verdict('a', ['x'])], [verdict('a', [])])[0]?.excuse).toBeUndefined();
+    const many = ['a', 'b', 'c', 'd', 'e'];
+    expect(excused(many, many)).toEqual(many);
+    expect(excused([...many, 'f'], [...many, 'f'])).toEqual([]);
+  });
 
-  verifies(
-    'conformance.score.excuse',
-    'across the eras: what a legacy server has no words for, by the check',
-    () => {
-      const name = 'server-stateless';
-      const beyond = 'FAILURE sep-2575-missing-capability-http-400: said';
-      const excused = (wrong: string[], server: 'legacy' | 'modern') =>
-        excuseAcross([{ name, wrong, isDue: true, isScored: true, passed: 0 }], server)[0]?.excuse !==
-        undefined;
-      expect([excused([beyond], 'legacy'), excused([beyond], 'modern')]).toEqual([true, false]);
-      expect(excused([beyond, 'FAILURE a: said'], 'legacy')).toBe(false);
-      expect(excused([], 'legacy')).toBe(false);
-    },
-  );
+  test('across the eras: what a legacy server has no words for, by the check', () => {
+    const name = 'server-stateless';
+    const beyond = 'FAILURE sep-2575-missing-capability-http-400: said';
+    const excused = (wrong: string[], server: 'legacy' | 'modern') =>
+      excuseAcross([{ name, wrong, isDue: true, isScored: true, passed: 0 }], server)[0]?.excuse !==
+      undefined;
+    expect([excused([beyond], 'legacy'), excused([beyond], 'modern')]).toEqual([true, false]);
+    expect(excused([beyond, 'FAILURE a: said'], 'legacy')).toBe(false);
+    expect(excused([], 'legacy')).toBe(false);
+  });
 
-  verifies('conformance.score.strict', 'results are found by the name of their scenario', async () => {
+  test('results are found by the name of their scenario', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'behalf-score-'));
     try {
       const folder = join(dir, 'auth/basic-cimd-2026-11-16T20-17-11-695Z');

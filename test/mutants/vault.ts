@@ -1,301 +1,137 @@
-import type { Mutant } from '../mutants.ts';
+import type { Mutant } from '../../tools/mutants/mutant.ts';
 
-const credentials = 'packages/gateway/src/credentials';
-const vaultFolder = `${credentials}/vault`;
-const attempt = `${vaultFolder}/attempt.ts`;
-const createVault = `${vaultFolder}/createVault.ts`;
-const discards = `${vaultFolder}/discards.ts`;
-const disconnect = `${vaultFolder}/disconnect.ts`;
-const exclusive = `${vaultFolder}/exclusive.ts`;
-const heldToken = `${vaultFolder}/heldToken.ts`;
-const judge = `${vaultFolder}/judge.ts`;
-const keepPair = `${vaultFolder}/keepPair.ts`;
-const openTokens = `${vaultFolder}/openTokens.ts`;
-const pair = `${vaultFolder}/pair.ts`;
-const refused = `${vaultFolder}/refusedRefresh.ts`;
-const renewal = `${vaultFolder}/renewal.ts`;
-const savePair = `${vaultFolder}/savePair.ts`;
-const snapshots = `${vaultFolder}/snapshots.ts`;
-const view = `${vaultFolder}/view.ts`;
-
+/** The token vault: refresh, claims, leases and sealed tokens. */
 export const vault: readonly Mutant[] = [
   {
-    id: 'vault.r03.refused-once',
-    file: judge,
-    find: 'const isRefused = refused === tokens.accessToken;',
-    replace: 'const isRefused = refused !== undefined;',
-  },
-  {
-    id: 'vault.r04.compare',
-    file: judge,
-    find: 'const isUsable = !isRefused && now < held.usableUntil;',
-    replace: 'const isUsable = refused === undefined && now < held.usableUntil;',
-  },
-  {
-    id: 'vault.r07.dead',
-    file: attempt,
-    find: 'if (!last || isInGrace(view.context, doubtedSince, clock.now())) return null;',
-    replace: 'if (view) return null;',
-  },
-  {
-    id: 'vault.r07.dead',
-    file: refused,
-    find: "if (isInDoubt) return condemn(sent, 'lost_rotation');",
-    replace: "if (isInDoubt) return condemn(sent, 'rejected');",
-  },
-  {
-    id: 'vault.r08.lost-answer',
-    file: refused,
-    find: 'if (!course.hasRetried && (!last || isForgiven)) {',
-    replace: 'if (isForgiven && !isForgiven) {',
-  },
-  {
-    id: 'vault.r08.lost-answer',
-    file: refused,
-    find: 'await giveBack(sent, stillDoubted(sent));',
-    replace: 'await giveBack(sent);',
-  },
-  {
-    id: 'vault.r09.frozen',
-    file: savePair,
+    id: 'saving-tokens-requires-the-own-claim',
+    file: 'packages/gateway/src/credentials/vault/savePair.ts',
     find: 'const when = { generation, rtHash, tokenSeq: current.tokenSeq };',
     replace: 'const when = { generation, rtHash, tokenSeq: current.tokenSeq, claimSeq: consumed.claimSeq };',
+    test: 'packages/gateway/src/credentials/vault/vaultDoubt.test.ts',
   },
   {
-    id: 'vault.r09.frozen',
-    file: savePair,
-    find: 'const when = { generation, rtHash, tokenSeq: current.tokenSeq };',
-    replace: 'const when = { generation };',
-  },
-  {
-    id: 'vault.r10.late-loser',
-    file: refused,
+    id: 'late-loser-marks-the-new-tokens',
+    file: 'packages/gateway/src/credentials/vault/refusedRefresh.ts',
     find: 'return store.replace(id, { generation, rtHash, claimSeq }, { ...settled, ...patch });',
     replace: 'return store.replace(id, { generation }, { ...settled, ...patch });',
+    test: 'packages/gateway/src/credentials/vault/vaultDoubt.test.ts',
   },
   {
-    id: 'vault.r11.waiter',
-    file: renewal,
+    id: 'refresh-without-the-lease',
+    file: 'packages/gateway/src/credentials/vault/renewal.ts',
     find: '    if (!turn) return lookOn(course);\n    try {\n      return await attempt(course);',
     replace: '    try {\n      return await attempt(course);',
+    test: 'packages/gateway/src/credentials/vault/vaultRefresh.test.ts',
   },
   {
-    id: 'vault.r11.waiter',
-    file: attempt,
+    id: 'refresh-without-the-claim',
+    file: 'packages/gateway/src/credentials/vault/attempt.ts',
     find: "if (!claimed) return { kind: 'busy' };",
     replace:
       'if (!claimed) return refresh({ course, view, claimed: { record, tookOver: false }, last: verdict.last, isInDoubt: false, doubtedSince: 0 }, claimedAt);',
+    test: 'packages/gateway/src/credentials/vault/vaultRefresh.test.ts',
   },
   {
-    id: 'vault.r13.store',
-    file: snapshots,
-    find: 'return localClock.now() - knownAt < timings.outageMs ? entry.view : undefined;',
-    replace: 'return knownAt > 0 ? entry.view : undefined;',
-  },
-  {
-    id: 'vault.r13.store',
-    file: renewal,
-    find: "if (verdict?.kind === 'renew' && verdict.last) return { kind: 'token', token: verdict.last };",
-    replace: '',
-  },
-  {
-    id: 'vault.r14.persist',
-    file: keepPair,
-    find: 'if (localClock.now() + pause >= givesUpAt(begun)) break;',
-    replace: 'if (givesUpAt(begun) > 0) break;',
-  },
-  {
-    id: 'vault.r15.orphan',
-    file: keepPair,
-    find: 'unsaved.orphan = await orphanPairs.put(unsaved.consumed, unsaved.received);',
-    replace: 'await Promise.resolve();',
-  },
-  {
-    id: 'vault.r15.orphan',
-    file: attempt,
-    find: 'if (!orphan || !view.tokens) return null;',
-    replace: 'if (orphan || !view.tokens) return null;',
-  },
-  {
-    id: 'vault.r16.unrelated',
-    file: savePair,
+    id: 'unrelated-write-discards-new-tokens',
+    file: 'packages/gateway/src/credentials/vault/savePair.ts',
     find: 'const record = await store.replace(id, when, patch);',
     replace:
       'const record = (await store.findById(id))?.version === consumed.version ? await store.replace(id, when, patch) : null;',
+    test: 'packages/gateway/src/credentials/vault/vaultRefresh.test.ts',
   },
   {
-    id: 'vault.r17.peer',
-    file: refused,
-    find: 'if (!condemned) return lookAgain;',
-    replace: '',
-  },
-  {
-    id: 'vault.r18.genuine',
-    file: refused,
-    find: "const patch = { status: 'rejected', reason, statusAt: clock.now() } as const;",
-    replace: "const patch = { status: 'rejected', reason, statusAt: clock.now(), sealed: null } as const;",
-  },
-  {
-    id: 'vault.r18.genuine',
-    file: judge,
-    find: "if (!hasRefresh || record.status === 'rejected' || fit === 'old_client') {",
-    replace: "if (!hasRefresh || fit === 'old_client') {",
-  },
-  {
-    id: 'vault.r19.omitted',
-    file: pair,
-    find: 'refreshToken: refreshToken === undefined ? before.refreshToken : new HiddenText(refreshToken),',
-    replace: 'refreshToken: refreshToken === undefined ? undefined : new HiddenText(refreshToken),',
-  },
-  {
-    id: 'vault.r19.omitted',
-    file: pair,
-    find: 'tokens.scope === undefined ? record.scopesGranted : scopeText(tokens.scope)',
-    replace: "scopeText(tokens.scope ?? '')",
-  },
-  {
-    id: 'vault.r20.lifetimes',
-    file: pair,
-    find: 'const lifetimeMs = expiresInS === null ? null : Math.max(0, Math.round(expiresInS * 1_000));',
-    replace: 'const lifetimeMs = expiresInS ? Math.max(0, Math.round(expiresInS * 1_000)) : null;',
-  },
-  {
-    id: 'vault.r20.lifetimes',
-    file: heldToken,
-    find: 'if (isNever || lifetimeMs === null || lifetimeMs < shortestEarlyMs) return Infinity;',
-    replace: 'if (isNever || lifetimeMs === null || shortestEarlyMs < 0) return Infinity;',
-  },
-  {
-    id: 'vault.r22.spread',
-    file: heldToken,
-    find: 'return issuedAt + lifetimeMs * (EARLIEST + SPREAD * placeOf(id));',
-    replace: 'return issuedAt + lifetimeMs * (EARLIEST + SPREAD * placeOf(String(lifetimeMs)));',
-  },
-  {
-    id: 'vault.r23.early',
-    file: refused,
-    find: "if (!course.isEarly || !last) return condemn(sent, 'rejected');",
-    replace: "if (course.id) return condemn(sent, 'rejected');",
-  },
-  {
-    id: 'vault.r23.early',
-    file: refused,
-    find: 'await giveBack(sent, { reason: EARLY_REFUSED });',
-    replace: 'await giveBack(sent);',
-  },
-  {
-    id: 'vault.r24.transient',
-    file: refused,
-    find: '          return unavailable(sent, answer.retryAfterMs);',
-    replace: "          return condemn(sent, 'rejected');",
-  },
-  {
-    id: 'vault.r24.transient',
-    file: refused,
-    find: "          told(sent, 'unintelligible');\n          return lastOr(last, setbacks.away(claimed.record));",
-    replace: "          told(sent, 'unintelligible');\n          return condemn(sent, 'rejected');",
-  },
-  {
-    id: 'vault.r25.logout',
-    file: discards,
-    find: 'if (isEnded) behind(revoke(record, context, tokens));',
-    replace: 'if (isEnded) replaced(record, context, tokens);',
-  },
-  {
-    id: 'vault.r25.logout',
-    file: disconnect,
+    id: 'disconnect-keeps-the-generation',
+    file: 'packages/gateway/src/credentials/vault/disconnect.ts',
     find: '        generation: generation + 1,\n        tokenSeq: 0,',
     replace: '        generation,\n        tokenSeq: 0,',
+    test: 'packages/gateway/src/credentials/vault/vaultEnds.test.ts',
   },
   {
-    id: 'vault.r26.relogin',
-    file: discards,
-    find: "if (context?.profile.revokeOnReplace === 'per-token') behind",
-    replace: 'if (context) behind',
-  },
-  {
-    id: 'vault.r26.relogin',
-    file: savePair,
-    find: "if (found?.generation !== generation) return { kind: 'superseded', by: found };",
-    replace: "if (!found) return { kind: 'superseded', by: found };",
-  },
-  {
-    id: 'vault.r28.cancelled',
-    file: createVault,
-    find: 'return signal ? unlessAborted(work, signal) : work;',
-    replace: 'return work;',
-  },
-  {
-    id: 'vault.r29.resource',
-    file: attempt,
-    find: '...(resource !== null && { resource }),',
-    replace: '...context.form,',
-  },
-  {
-    id: 'vault.r30.moved',
-    file: refused,
-    find: 'const found = course.hasRediscovered ? null : await view.context?.rediscover().catch(() => null);',
-    replace: 'const found = course.hasRediscovered ? null : undefined;',
-  },
-  {
-    id: 'vault.v01.moved',
+    id: 'sealed-tokens-without-their-sequence-number',
     file: 'packages/gateway/src/ports/credentials.ts',
     find: 'binding: [label, canonicalUrl, issuer, clientId, String(of.generation), String(of.tokenSeq)],',
     replace: 'binding: [label, canonicalUrl, issuer, clientId, String(of.generation)],',
+    test: 'packages/gateway/src/credentials/vault/vaultBelongs.test.ts',
   },
   {
-    id: 'vault.v01.moved',
-    file: 'packages/gateway/src/ports/credentials.ts',
-    find: 'binding: [label, canonicalUrl, issuer, clientId, String(of.generation), String(of.tokenSeq)],',
-    replace: 'binding: [label, issuer, clientId, String(of.generation), String(of.tokenSeq)],',
+    id: 'refresh-at-an-endpoint-that-is-not-sealed',
+    file: 'packages/gateway/src/credentials/vault/attempt.ts',
+    find: 'endpoint: tokens.endpoints.token,',
+    replace: "endpoint: claimed.record.endpoints?.token ?? '',",
+    test: 'packages/gateway/src/credentials/vault/vaultBelongs.test.ts',
   },
   {
-    id: 'vault.v02.definition',
-    file: view,
-    find: '    binding.canonicalUrl === record.canonicalUrl &&\n',
-    replace: '',
+    id: 'refresh-token-hash-without-the-key',
+    file: 'packages/gateway/src/credentials/vault/openTokens.ts',
+    find: "return createHmac('sha256', Buffer.from(hashKey.reveal(), 'base64url')).update(token).digest('base64url');",
+    replace: "return createHmac('sha256', hashKey.toString()).update(token).digest('base64url');",
+    test: 'packages/gateway/src/credentials/vault/vaultBelongs.test.ts',
   },
   {
-    id: 'vault.v02.definition',
-    file: view,
-    find: "return client.source === 'dynamic' ? 'old_client' : 'unbound';",
-    replace: "return client.source === 'dynamic' ? 'old_client' : 'fits';",
-  },
-  {
-    id: 'vault.v02.definition',
-    file: snapshots,
-    find: "const isAboutAll = DEFINITIONS.has(topic) || (topic === 'credentials' && id === '*');",
-    replace: "const isAboutAll = topic === 'credentials' && id === '*';",
-  },
-  {
-    id: 'vault.v04.unreadable',
-    file: openTokens,
-    find: 'if (error instanceof SealError) return undefined;',
-    replace: '',
-  },
-  {
-    id: 'vault.v09.at-once',
-    file: disconnect,
-    find: '      const ended = await bury(key);\n      if (!ended) return { existed: false',
+    id: 'pending-tokens-of-an-earlier-grant',
+    file: 'packages/gateway/src/credentials/vault/orphanPairs.ts',
+    find: 'const pair = JSON.parse(keyring.open(sealed, contextOf(record))) as OrphanPair;\n        return pair.consumed === record.rtHash ? { ...pair, sealed } : undefined;',
     replace:
-      '      await new Promise((resolve) => setTimeout(resolve, 60));\n      const ended = await bury(key);\n      if (!ended) return { existed: false',
+      'const before = { ...record, generation: record.generation - 1 };\n        const pair = JSON.parse(keyring.open(sealed, contextOf(before))) as OrphanPair;\n        return { ...pair, sealed };',
+    test: 'packages/gateway/src/credentials/vault/vaultDoubt.test.ts',
   },
   {
-    id: 'vault.v10.exclusive',
-    file: exclusive,
-    find: '      if (lease) return lease;\n      if (localClock.now() >= endsAt) throw busy();',
-    replace: '      if (lease || endsAt > 0) return lease;',
+    id: 'commit-reads-the-generation-again',
+    file: 'packages/gateway/src/credentials/vault/commit.ts',
+    find: '(await store.replace(id, { generation: baseGeneration }, patch)) !== null;',
+    replace:
+      '(await store.replace(id, { generation: (await store.findById(id))?.generation ?? 0 }, patch)) !== null;',
+    test: 'packages/gateway/src/credentials/vault/vaultEnds.test.ts',
   },
   {
-    id: 'vault.v10.exclusive',
-    file: exclusive,
-    find: '      lease?.extend(timings.leaseMs).catch(() => undefined);\n',
-    replace: '',
+    id: 'unsaved-tokens-only-in-memory',
+    file: 'packages/gateway/src/credentials/vault/keepPair.ts',
+    find: '      await putAside(unsaved);\n      throw error;',
+    replace: '      aside.set(unsaved.consumed.id, unsaved);\n      throw error;',
+    test: 'packages/gateway/src/credentials/vault/vaultKeeping.test.ts',
   },
   {
-    id: 'vault.v10.exclusive',
-    file: exclusive,
-    find: '      if (localClock.now() >= endsAt) throw busy();\n',
-    replace: '',
+    id: 'doubt-is-read-before-the-claim',
+    file: 'packages/gateway/src/credentials/vault/attempt.ts',
+    find: 'const { rtSuspect, statusAt } = claimed.record;',
+    replace: 'const { rtSuspect, statusAt } = record;',
+    test: 'packages/gateway/src/credentials/vault/vaultKeeping.test.ts',
+  },
+  {
+    id: 'exclusive-use-ends-with-the-first-in-line',
+    file: 'packages/gateway/src/credentials/vault/exclusive.ts',
+    find: 'void line.then(() => {',
+    replace: 'void mine.then(() => {',
+    test: 'packages/gateway/src/credentials/vault/vaultBelongs.test.ts',
+  },
+  {
+    id: 'one-refresh-flight-for-all-credentials',
+    file: 'packages/gateway/src/credentials/vault/renewal.ts',
+    find: 'flights.run([id], () => fly(key, refused, false)',
+    replace: "flights.run(['all'], () => fly(key, refused, false)",
+    test: 'test/vault/keeping.test.ts',
+    title: 'of a thousand calls of two users at one server, none goes out with the other one’s token',
+  },
+  {
+    id: 'refresh-token-lent-without-the-claim',
+    file: 'packages/gateway/src/credentials/vault/lend.ts',
+    find: 'const claimed = await store.claim(id, wish);',
+    replace: 'const claimed = { record, tookOver: wish.ttlMs < 0 };',
+    test: 'packages/gateway/src/credentials/vault/vaultLend.test.ts',
+  },
+  {
+    id: 'refresh-token-of-another-user-lent',
+    file: 'packages/gateway/src/identity/openid/loginTokens.ts',
+    find: 'await vault.lend(loginKey(of), signal, work)',
+    replace: "await vault.lend(loginKey({ ...of, userId: 'u-bob' }), signal, work)",
+    test: 'packages/gateway/src/credentials/obo/refreshSubject.test.ts',
+  },
+  {
+    id: 'recovery-returns-the-refused-token',
+    file: 'packages/gateway/src/credentials/oauthTokens.ts',
+    find: 'const outcome = await vault.recover(key, refused);',
+    replace: 'const outcome = await vault.token(key);',
+    test: 'test/scenarios/recovery.test.ts',
+    title: 'is renewed once, and the call runs once, with the new one',
   },
 ];

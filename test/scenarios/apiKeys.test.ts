@@ -1,5 +1,5 @@
-import { scriptedHttpServer, verifies, type ScriptedHttpServer } from '@behalf/testkit';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { scriptedHttpServer, type ScriptedHttpServer } from '@behalf/testkit';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startInProcess, type InProcessGateway } from './inProcess.ts';
 import { createMovableClock } from './movableClock.ts';
 import { createPeople, type Person } from './people.ts';
@@ -57,7 +57,7 @@ describe('personal API keys', () => {
   const change = async (person: Person, to: object) =>
     expect((await admin.send('PATCH', `/api/admin/users/${person.id}`, to)).status).toBe(200);
 
-  verifies('scenario.api-key.use', 'one is shown once, and calls in the name of its owner', async () => {
+  test('one is shown once, and calls in the name of its owner', async () => {
     const made = await make(ada, 'mcp');
     expect(made.key).toMatch(/^bhf_[\w-]{43}$/);
     const listed = await (await ada.get('/api/user/keys')).text();
@@ -90,7 +90,7 @@ describe('personal API keys', () => {
       return paths;
     }
 
-    verifies('scenario.api-key.scope', 'a key opens no door outside its scopes', async () => {
+    test('a key opens no door outside its scopes', async () => {
       // An administrator's, so that nothing but the scope is in the way.
       const calling = await make(admin, 'mcp', 'obo');
       expect((await by(calling).call('shared', 'echo')).status).toBe(200);
@@ -103,7 +103,7 @@ describe('personal API keys', () => {
       expect((await by(writing).send('POST', '/api/mcp/servers', { config })).status).toBe(201);
     });
 
-    verifies('scenario.api-key.scope', 'no key makes keys, sees sign-ins or approves', async () => {
+    test('no key makes keys, sees sign-ins or approves', async () => {
       const closed = await knock(
         await make(admin, 'mcp', 'servers', 'admin', 'obo'),
         (scope) => scope === 'none',
@@ -123,7 +123,7 @@ describe('personal API keys', () => {
       ]);
     });
 
-    verifies('scenario.api-key.scope', 'a scope gives nothing that the owner does not have', async () => {
+    test('a scope gives nothing that the owner does not have', async () => {
       const claimed = await make(bob, 'admin', 'servers');
       expect(await codeOf(await by(claimed).get('/api/admin/users'))).toEqual({
         status: 403,
@@ -139,25 +139,21 @@ describe('personal API keys', () => {
     });
   });
 
-  verifies(
-    'scenario.api-key.ended',
-    'a deleted one ends at once, and only its owner deletes it',
-    async () => {
-      const [gone, kept] = [await make(ada, 'mcp'), await make(ada, 'mcp')];
-      expect((await by(gone).call('shared', 'echo')).status).toBe(200);
-      for (const other of [bob, admin]) {
-        const refused = await other.send('DELETE', `/api/user/keys/${gone.id}`);
-        expect(await codeOf(refused)).toEqual({ status: 404, code: 'API_KEY_NOT_FOUND' });
-      }
-      expect((await by(gone).call('shared', 'echo')).status).toBe(200);
-      expect((await ada.send('DELETE', `/api/user/keys/${gone.id}`)).status).toBe(204);
-      const refused = await by(gone).call('shared', 'echo');
-      expect([refused.status, refused.body.code]).toEqual([401, 'AUTH_TOKEN_INVALID']);
-      expect((await by(kept).call('shared', 'echo')).status).toBe(200);
-    },
-  );
+  test('a deleted one ends at once, and only its owner deletes it', async () => {
+    const [gone, kept] = [await make(ada, 'mcp'), await make(ada, 'mcp')];
+    expect((await by(gone).call('shared', 'echo')).status).toBe(200);
+    for (const other of [bob, admin]) {
+      const refused = await other.send('DELETE', `/api/user/keys/${gone.id}`);
+      expect(await codeOf(refused)).toEqual({ status: 404, code: 'API_KEY_NOT_FOUND' });
+    }
+    expect((await by(gone).call('shared', 'echo')).status).toBe(200);
+    expect((await ada.send('DELETE', `/api/user/keys/${gone.id}`)).status).toBe(204);
+    const refused = await by(gone).call('shared', 'echo');
+    expect([refused.status, refused.body.code]).toEqual([401, 'AUTH_TOKEN_INVALID']);
+    expect((await by(kept).call('shared', 'echo')).status).toBe(200);
+  });
 
-  verifies('scenario.api-key.ended', 'those of a disabled owner end at once', async () => {
+  test('those of a disabled owner end at once', async () => {
     const made = await make(bob, 'mcp');
     expect((await by(made).call('shared', 'echo')).status).toBe(200);
     await change(bob, { disabled: true });
@@ -165,7 +161,7 @@ describe('personal API keys', () => {
     await change(bob, { disabled: false });
   });
 
-  verifies('scenario.api-key.secret', 'one is in no request upstream, log, answer or store', async () => {
+  test('one is in no request upstream, log, answer or store', async () => {
     const made = await make(ada, 'mcp');
     const before = upstream.requests.length;
     expect((await by(made).call('shared', 'echo')).status).toBe(200);
@@ -192,7 +188,7 @@ describe('personal API keys', () => {
     expect(found.map(([place]) => place)).toEqual([]);
   });
 
-  verifies('scenario.api-key.csrf', 'who shows a token needs no header against forgery', async () => {
+  test('who shows a token needs no header against forgery', async () => {
     const made = await make(ada, 'mcp');
     const echo = (headers: Record<string, string>) =>
       fetch(new URL(callPath('shared', 'echo'), gateway.url), {
@@ -216,32 +212,28 @@ describe('personal API keys', () => {
     }
   });
 
-  verifies(
-    'scenario.api-key.guessing',
-    'guesses from one address are stopped, its good key is not',
-    async () => {
-      const made = await make(ada, 'mcp');
-      const from = (address: string) => ({ 'x-forwarded-for': address });
-      const [guesser, other] = [from('203.0.113.9'), from('198.51.100.7')];
-      expect((await by(made).get('/api/user', guesser)).status).toBe(200);
-      const guess = async (i: number, headers: Record<string, string>) =>
-        tokenCaller(gateway.url, `${i % 2 === 0 ? 'bhf_' : ''}guess-${i}`).get('/api/user', headers);
+  test('guesses from one address are stopped, its good key is not', async () => {
+    const made = await make(ada, 'mcp');
+    const from = (address: string) => ({ 'x-forwarded-for': address });
+    const [guesser, other] = [from('203.0.113.9'), from('198.51.100.7')];
+    expect((await by(made).get('/api/user', guesser)).status).toBe(200);
+    const guess = async (i: number, headers: Record<string, string>) =>
+      tokenCaller(gateway.url, `${i % 2 === 0 ? 'bhf_' : ''}guess-${i}`).get('/api/user', headers);
 
-      const statuses: number[] = [];
-      for (let batch = 0; batch < 10; batch += 1) {
-        const answers = Array.from({ length: 30 }, (_, i) => guess(batch * 30 + i, guesser));
-        for (const { status } of await Promise.all(answers)) statuses.push(status);
-      }
-      expect(statuses).toEqual(Array.from({ length: 300 }, () => 401));
-      const stopped = await guess(300, guesser);
-      const retryAfter = Number(stopped.headers.get('retry-after'));
-      expect([stopped.status, retryAfter > 0 && retryAfter <= 60]).toEqual([429, true]);
-      expect(await codeOf(stopped)).toEqual({ status: 429, code: 'RATE_LIMITED' });
+    const statuses: number[] = [];
+    for (let batch = 0; batch < 10; batch += 1) {
+      const answers = Array.from({ length: 30 }, (_, i) => guess(batch * 30 + i, guesser));
+      for (const { status } of await Promise.all(answers)) statuses.push(status);
+    }
+    expect(statuses).toEqual(Array.from({ length: 300 }, () => 401));
+    const stopped = await guess(300, guesser);
+    const retryAfter = Number(stopped.headers.get('retry-after'));
+    expect([stopped.status, retryAfter > 0 && retryAfter <= 60]).toEqual([429, true]);
+    expect(await codeOf(stopped)).toEqual({ status: 429, code: 'RATE_LIMITED' });
 
-      expect((await by(made).get('/api/user', guesser)).status).toBe(200);
-      expect((await guess(301, other)).status).toBe(401);
-      clock.move(60_000);
-      expect((await guess(302, guesser)).status).toBe(401);
-    },
-  );
+    expect((await by(made).get('/api/user', guesser)).status).toBe(200);
+    expect((await guess(301, other)).status).toBe(401);
+    clock.move(60_000);
+    expect((await guess(302, guesser)).status).toBe(401);
+  });
 });

@@ -1,5 +1,5 @@
-import { eventually, scriptedHttpServer, verifies, type ScriptedHttpServer } from '@behalf/testkit';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { eventually, scriptedHttpServer, type ScriptedHttpServer } from '@behalf/testkit';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createMovableClock } from './movableClock.ts';
 import { AUDIENCE, createVisitor, startOpenIdGateway, type OpenIdGateway } from './openIdGateway.ts';
 import { http, yamlWith } from './serverYaml.ts';
@@ -76,7 +76,7 @@ describe('tokens of the identity provider', () => {
     return { status: response.status, headers: Object.fromEntries(told), text: await response.text() };
   }
 
-  verifies('scenario.bearer.accepted', 'a good one is its user, whom it makes at first sight', async () => {
+  test('a good one is its user, whom it makes at first sight', async () => {
     expect(await account(bob.id)).toBeUndefined();
     const response = await as(bob).get('/api/user');
     const { id } = (await account(bob.id)) ?? {};
@@ -96,7 +96,7 @@ describe('tokens of the identity provider', () => {
     expect(await (await as(ada).get('/api/user')).json()).toMatchObject({ role: 'ADMIN' });
   });
 
-  verifies('scenario.bearer.refused', 'every wrong one is refused alike', async () => {
+  test('every wrong one is refused alike', async () => {
     const { tokens } = gateway.idp;
     const unknown = await tokens.unknownKey();
     const { keys } = (await (await fetch(`${gateway.idp.issuer}/jwks`)).json()) as {
@@ -151,7 +151,7 @@ describe('tokens of the identity provider', () => {
     for (const { id } of [mallory, stray]) expect(await account(id)).toBeUndefined();
   });
 
-  verifies('scenario.bearer.alone', 'one beside a cookie is judged alone', async () => {
+  test('one beside a cookie is judged alone', async () => {
     const visitor = createVisitor(gateway);
     expect((await visitor.signIn(ada.id)).headers.get('location')).toBe('/');
     const cookie = `behalf_session=${visitor.cookies.get('behalf_session')}`;
@@ -166,7 +166,7 @@ describe('tokens of the identity provider', () => {
     expect(await (await as(bob).get('/api/user', { cookie })).json()).toMatchObject({ role: 'USER' });
   });
 
-  verifies('rest.door.session-only', 'one does not do what takes a browser session', async () => {
+  test('one does not do what takes a browser session', async () => {
     const doors = gateway.routes.filter((route) => 'scope' in route && route.scope === 'none');
     expect(doors.length).toBeGreaterThan(5);
     for (const { method, path } of doors) {
@@ -180,7 +180,7 @@ describe('tokens of the identity provider', () => {
     }
   });
 
-  verifies('rest.operator', 'what concerns the whole gateway is no tenant’s', async () => {
+  test('what concerns the whole gateway is no tenant’s', async () => {
     const visitor = createVisitor(gateway);
     await visitor.signIn(ada.id);
     expect((await visitor.get('/api/admin/users')).status).toBe(200);
@@ -190,7 +190,7 @@ describe('tokens of the identity provider', () => {
     expect((await as(ada).send('POST', '/api/admin/reload')).status).toBe(403);
   });
 
-  verifies('scenario.bearer.tenants', 'each tenant has its own people, whoever administers it', async () => {
+  test('each tenant has its own people, whoever administers it', async () => {
     const listed = async (who: { id: string }) =>
       JSON.stringify(await (await as(who).get('/api/admin/users?limit=200')).json());
     await as(bob).get('/api/user');
@@ -213,7 +213,7 @@ describe('tokens of the identity provider', () => {
   });
 
   describe('of a program', () => {
-    verifies('scenario.bearer.service', 'lists and calls what is shared, as its role allows', async () => {
+    test('lists and calls what is shared, as its role allows', async () => {
       const listed = await service('robot').get('/api/mcp/tools');
       const text = await listed.text();
       expect([listed.status, text.includes('shared'), text.includes('staffroom')]).toEqual([
@@ -233,7 +233,7 @@ describe('tokens of the identity provider', () => {
       expect(await account('robot')).toBeUndefined();
     });
 
-    verifies('scenario.bearer.service', 'is refused wherever a person acts', async () => {
+    test('is refused wherever a person acts', async () => {
       const doors = gateway.routes.filter(({ access }) => access === 'signed-in' || access === 'admin');
       expect(doors.length).toBeGreaterThan(20);
       for (const id of ['robot', 'chief']) {
@@ -247,7 +247,7 @@ describe('tokens of the identity provider', () => {
       }
     });
 
-    verifies('scenario.bearer.service', 'is never ADMIN by a claim', async () => {
+    test('is never ADMIN by a claim', async () => {
       // Neither by the plain word nor by OPENID_ADMIN_ROLE; a role of people’s beside it is all that counts.
       expect((await service('chief').call('shared', 'echo')).body.code).toBe('MCP_FORBIDDEN');
       const both = service('chief', { claims: { roles: ['ADMIN', 'USER'] } });
@@ -255,7 +255,7 @@ describe('tokens of the identity provider', () => {
       expect((await both.get('/api/admin/users')).status).toBe(403);
     });
 
-    verifies('scenario.bearer.service', 'fills in nothing of a user, and nothing is sent', async () => {
+    test('fills in nothing of a user, and nothing is sent', async () => {
       const before = upstream.requests.length;
       expect(await service('robot').call('personal', 'echo')).toMatchObject({
         status: 400,
@@ -270,7 +270,7 @@ describe('tokens of the identity provider', () => {
       expect([typeof id, upstream.requests.at(-1)?.headers['x-user']]).toEqual(['string', id]);
     });
 
-    verifies('scenario.bearer.service', 'is written down as what it is', async () => {
+    test('is written down as what it is', async () => {
       await service('robot').call('shared', 'echo');
       const actors = async () => {
         const { events } = (await (await as(ada).get('/api/admin/audit?kind=call&limit=100')).json()) as {
@@ -284,7 +284,7 @@ describe('tokens of the identity provider', () => {
     });
   });
 
-  verifies('scenario.bearer.not-forwarded', 'no server is shown a token of its caller', async () => {
+  test('no server is shown a token of its caller', async () => {
     const shown = [
       gateway.idp.tokens.mint({ user: ada.id }),
       gateway.idp.tokens.mintAppOnly({ client: 'robot' }),
@@ -304,22 +304,18 @@ describe('tokens of the identity provider', () => {
     }
   });
 
-  verifies(
-    'scenario.oidc.issuer-address',
-    'the address of the issuer is open to sign-ins alone',
-    async () => {
-      const url = `${gateway.idp.issuer}/mcp`;
-      const config = { type: 'streamable-http', url, title: 'The provider itself' };
-      const refused = await as(ada).send('POST', '/api/mcp/servers', { config });
-      expect([refused.status, await refused.json()]).toEqual([
-        403,
-        expect.objectContaining({ code: 'MCP_DOMAIN_NOT_ALLOWED' }),
-      ]);
-    },
-  );
+  test('the address of the issuer is open to sign-ins alone', async () => {
+    const url = `${gateway.idp.issuer}/mcp`;
+    const config = { type: 'streamable-http', url, title: 'The provider itself' };
+    const refused = await as(ada).send('POST', '/api/mcp/servers', { config });
+    expect([refused.status, await refused.json()]).toEqual([
+      403,
+      expect.objectContaining({ code: 'MCP_DOMAIN_NOT_ALLOWED' }),
+    ]);
+  });
 
   // The last one: it takes the keys of all tokens before.
-  verifies('scenario.bearer.rotation', 'new keys work without a restart, and dropped ones end', async () => {
+  test('new keys work without a restart, and dropped ones end', async () => {
     const works = async (token: string) => (await caller(token).get('/api/user')).status === 200;
     const { tokens } = gateway.idp;
     const mint = () => tokens.mint({ user: ada.id });

@@ -1,5 +1,5 @@
-import { eventually, verifies, type ScriptedCall, type ScriptedTool } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { eventually, type ScriptedCall, type ScriptedTool } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import {
   clientWith,
   elsewhere,
@@ -78,7 +78,7 @@ describe('between the eras', () => {
   const call = (by: WireClient, more: Json = {}, meta: Json = {}) =>
     modernRequest(by, 'tools/call', { name: 'asking', arguments: { a: 1 }, ...more }, { capabilities, meta });
 
-  verifies('between.parked', 'here, and at another replica, in several rounds', async () => {
+  test('here, and at another replica, in several rounds', async () => {
     const sampling = ['sampling/createMessage', { messages: [], maxTokens: 1 }] as const;
     const questions = [
       ['elicitation/create', form],
@@ -119,7 +119,7 @@ describe('between the eras', () => {
     expect(upstream.received('notifications/cancelled')).toEqual([]);
   });
 
-  verifies('between.parked.progress', 'to the request that waits, under its own token', async () => {
+  test('to the request that waits, under its own token', async () => {
     const { client } = await begin('legacy', [waits(['elicitation/create', form])]);
     const { answer } = await call(client, {}, { progressToken: 'first' });
     const { requestState } = answer.result as Json;
@@ -131,7 +131,7 @@ describe('between the eras', () => {
     expect(told.before).toMatchObject([{ params: { progressToken: 'second', progress: 1 } }]);
   });
 
-  verifies('between.parked.state', 'of nobody else, changed, or a second time', async () => {
+  test('of nobody else, changed, or a second time', async () => {
     const { clients, upstream, people } = await begin('legacy', [waits(['elicitation/create', form])], {
       names: ['Ada', 'Bob'],
     });
@@ -163,7 +163,7 @@ describe('between the eras', () => {
     expect([answersUpstream().length, upstream.received('tools/call').length]).toEqual([1, 1]);
   });
 
-  verifies('between.parked.left', 'the client that came back leaves, and the server is told', async () => {
+  test('the client that came back leaves, and the server is told', async () => {
     const stuck: ScriptedTool = {
       name: 'asking',
       handler: async (_, asked) => {
@@ -200,7 +200,7 @@ describe('between the eras', () => {
   const post = (client: LegacyClient, id: number, headers: Record<string, string> = {}) =>
     client.post({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'asking' } }, headers);
 
-  verifies('between.asked', 'and the answer may come to another replica', async () => {
+  test('and the answer may come to another replica', async () => {
     const questions = { one: { method: 'elicitation/create', params: form }, two: { method: 'roots/list' } };
     const { client, upstream, people } = await begin('modern', [asksBack(questions)]);
     const session = await legacy(client);
@@ -223,7 +223,7 @@ describe('between the eras', () => {
     expect(upstream.received('tools/call')).toHaveLength(4);
   });
 
-  verifies('between.asked.revision', 'a page has a name for 2025-11-25, and is a link before', async () => {
+  test('a page has a name for 2025-11-25, and is a link before', async () => {
     const { elicitationId: _theirs, ...asks } = page;
     const { client } = await begin('modern', [
       asksBack({ one: { method: 'elicitation/create', params: asks } }),
@@ -243,34 +243,30 @@ describe('between the eras', () => {
     expect(JSON.stringify(answer.result)).toContain(page.url);
   });
 
-  verifies(
-    'between.cancelled',
-    'the request to a modern server is ended, and not by who only leaves',
-    async () => {
-      const stuck = { name: 'asking', handler: () => new Promise<never>(() => undefined) };
-      const { client, upstream } = await begin('modern', [stuck]);
-      const session = await legacy(client);
-      const leaving = new AbortController();
-      const params = { name: 'asking' };
-      const left = session.post(
-        { jsonrpc: '2.0', id: 1, method: 'tools/call', params },
-        {},
-        { signal: leaving.signal },
-      );
-      const running = post(session, 2);
-      await eventually('both run', () => upstream.received('tools/call').length === 2);
-      leaving.abort();
-      await expect(left).rejects.toThrow();
-      expect((await session.notify('notifications/cancelled', { requestId: 2 })).status).toBe(202);
-      expect(await (await running).text()).toBe('');
-      const aborted = () => upstream.received('tools/call').filter((request) => request.aborted).length;
-      await eventually('the server notices', () => aborted() === 1);
-      expect((await session.notify('notifications/cancelled', { requestId: 1 })).status).toBe(202);
-      await eventually('the other one too, once it is told', () => aborted() === 2);
-    },
-  );
+  test('the request to a modern server is ended, and not by who only leaves', async () => {
+    const stuck = { name: 'asking', handler: () => new Promise<never>(() => undefined) };
+    const { client, upstream } = await begin('modern', [stuck]);
+    const session = await legacy(client);
+    const leaving = new AbortController();
+    const params = { name: 'asking' };
+    const left = session.post(
+      { jsonrpc: '2.0', id: 1, method: 'tools/call', params },
+      {},
+      { signal: leaving.signal },
+    );
+    const running = post(session, 2);
+    await eventually('both run', () => upstream.received('tools/call').length === 2);
+    leaving.abort();
+    await expect(left).rejects.toThrow();
+    expect((await session.notify('notifications/cancelled', { requestId: 2 })).status).toBe(202);
+    expect(await (await running).text()).toBe('');
+    const aborted = () => upstream.received('tools/call').filter((request) => request.aborted).length;
+    await eventually('the server notices', () => aborted() === 1);
+    expect((await session.notify('notifications/cancelled', { requestId: 1 })).status).toBe(202);
+    await eventually('the other one too, once it is told', () => aborted() === 2);
+  });
 
-  verifies('between.logging', 'from the level on that either kind of client names', async () => {
+  test('from the level on that either kind of client names', async () => {
     const chatty: ScriptedTool = {
       name: 'asking',
       handler: (_, told) => {
@@ -291,7 +287,7 @@ describe('between the eras', () => {
     expect(asked[`${META}logLevel`]).toBe('error');
   });
 
-  verifies('between.asked.unable', 'a failed result, and no question', async () => {
+  test('a failed result, and no question', async () => {
     const { client } = await begin('modern', [
       asksBack({ one: { method: 'elicitation/create', params: form } }),
     ]);

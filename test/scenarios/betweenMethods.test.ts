@@ -1,11 +1,5 @@
-import {
-  eventually,
-  scriptedError,
-  verifies,
-  type ScriptedCall,
-  type ScriptedOptions,
-} from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { eventually, scriptedError, type ScriptedCall, type ScriptedOptions } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { legacyClient, modernRequest, wireClient, type Message, type WireClient } from './mcpClient.ts';
 import { readStream } from './mcpStream.ts';
 import type { Person } from './people.ts';
@@ -74,7 +68,7 @@ describe('tools, prompts and resources between the eras', () => {
     };
   }
 
-  verifies('between.parked', 'a prompt and a resource as much as a tool', async () => {
+  test('a prompt and a resource as much as a tool', async () => {
     const { client, upstream } = await begin(
       threeKinds('legacy', async (_, call) =>
         JSON.stringify((await call.ask('elicitation/create', form)).result),
@@ -90,7 +84,7 @@ describe('tools, prompts and resources between the eras', () => {
     }
   });
 
-  verifies('between.pages-first', 'at the endpoint: told once, opened, and asked again', async () => {
+  test('at the endpoint: told once, opened, and asked again', async () => {
     let opened = false;
     const { client, upstream } = await begin(
       threeKinds('legacy', () => {
@@ -116,7 +110,7 @@ describe('tools, prompts and resources between the eras', () => {
     }
   });
 
-  verifies('between.asked', 'in a prompt and a resource as much as in a tool', async () => {
+  test('in a prompt and a resource as much as in a tool', async () => {
     const inputRequests = { one: { method: 'elicitation/create', params: form } };
     const { client, upstream } = await begin(
       threeKinds('modern', ({ inputResponses, requestState }) =>

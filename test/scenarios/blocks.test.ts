@@ -1,6 +1,6 @@
 import { BlocksView, BlockView, Problem } from '@behalf/contracts';
-import { eventually, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { answered, check, run, saveBlock, shareWith, sharing } from './blockScene.ts';
 import type { Person } from './people.ts';
 import { createScene } from './scene.ts';
@@ -35,34 +35,30 @@ describe('blocks', () => {
   };
   const fixed = (value: unknown) => ({ mode: 'fixed', value });
 
-  verifies(
-    'blocks.saved.kept',
-    'title, inputs and the tool’s schema are there after saving and after a restart',
-    async () => {
-      const { people } = await begin();
-      const [ada] = people;
-      const inputs = { to: fixed('bob'), count: { mode: 'default', value: 2 }, note: { mode: 'ask' } };
-      const request = { server: 'post', tool: 'send', title: ' To <b>Bob</b> ', description: 'x', inputs };
-      const saved = BlockView.parse(await saveBlock(ada, request));
-      expect(saved).toMatchObject({
-        ...{ title: 'To <b>Bob</b>', description: 'x', inputs, tool: 'send', owner: ada.id },
-        ...{ server: { name: 'post', state: 'available' }, inputSchema: schema, version: 1 },
-        permissions: 15,
-      });
-      expect((await answered(ada.get(at(saved.id)))).body).toEqual(saved);
-      const [again] = await scene.beside([ada]);
-      expect((await answered(again!.get(at(saved.id)))).body).toEqual(saved);
-      const { inputSchema: _schema, ...summary } = saved;
-      expect(await list(ada)).toEqual([summary]);
-      // Without a name of one's own it is called as the server calls the tool.
-      expect(await saveBlock(ada, { server: 'post', tool: 'send' })).toMatchObject({
-        title: 'Send it',
-        inputs: {},
-      });
-    },
-  );
+  test('title, inputs and the tool’s schema are there after saving and after a restart', async () => {
+    const { people } = await begin();
+    const [ada] = people;
+    const inputs = { to: fixed('bob'), count: { mode: 'default', value: 2 }, note: { mode: 'ask' } };
+    const request = { server: 'post', tool: 'send', title: ' To <b>Bob</b> ', description: 'x', inputs };
+    const saved = BlockView.parse(await saveBlock(ada, request));
+    expect(saved).toMatchObject({
+      ...{ title: 'To <b>Bob</b>', description: 'x', inputs, tool: 'send', owner: ada.id },
+      ...{ server: { name: 'post', state: 'available' }, inputSchema: schema, version: 1 },
+      permissions: 15,
+    });
+    expect((await answered(ada.get(at(saved.id)))).body).toEqual(saved);
+    const [again] = await scene.beside([ada]);
+    expect((await answered(again!.get(at(saved.id)))).body).toEqual(saved);
+    const { inputSchema: _schema, ...summary } = saved;
+    expect(await list(ada)).toEqual([summary]);
+    // Without a name of one's own it is called as the server calls the tool.
+    expect(await saveBlock(ada, { server: 'post', tool: 'send' })).toMatchObject({
+      title: 'Send it',
+      inputs: {},
+    });
+  });
 
-  verifies('blocks.saved.fits', 'a value that does not fit its part of the schema is refused', async () => {
+  test('a value that does not fit its part of the schema is refused', async () => {
     const { people, server } = await begin();
     const [ada] = people;
     const refused = async (inputs: object) => {
@@ -89,59 +85,51 @@ describe('blocks', () => {
     expect(server.received('tools/call')).toEqual([]);
   });
 
-  verifies(
-    'blocks.saved.own-tools',
-    'only of a server and a tool that the author has; others do not exist',
-    async () => {
-      const { people, server } = await begin();
-      const [ada, bob] = people;
-      const config = { type: 'streamable-http', url: server.url, title: 'Mine' };
-      const made = await answered<{ serverName: string }>(ada.post('/api/mcp/servers', { config }));
-      const { serverName } = made.body;
-      const save = async (who: Person, name: string, tool: string) => {
-        const { status, body } = await answered(who.post('/api/mcp/blocks', { server: name, tool }));
-        return [status, (body as Problem).code];
-      };
-      expect(await save(ada, serverName, 'send')).toEqual([201, undefined]);
-      expect(await save(bob, serverName, 'send')).toEqual([404, 'MCP_SERVER_NOT_FOUND']);
-      expect(await save(bob, 'nowhere', 'send')).toEqual([404, 'MCP_SERVER_NOT_FOUND']);
-      expect(await save(ada, 'post', 'nothing')).toEqual([404, 'MCP_TOOL_NOT_FOUND']);
-    },
-  );
+  test('only of a server and a tool that the author has; others do not exist', async () => {
+    const { people, server } = await begin();
+    const [ada, bob] = people;
+    const config = { type: 'streamable-http', url: server.url, title: 'Mine' };
+    const made = await answered<{ serverName: string }>(ada.post('/api/mcp/servers', { config }));
+    const { serverName } = made.body;
+    const save = async (who: Person, name: string, tool: string) => {
+      const { status, body } = await answered(who.post('/api/mcp/blocks', { server: name, tool }));
+      return [status, (body as Problem).code];
+    };
+    expect(await save(ada, serverName, 'send')).toEqual([201, undefined]);
+    expect(await save(bob, serverName, 'send')).toEqual([404, 'MCP_SERVER_NOT_FOUND']);
+    expect(await save(bob, 'nowhere', 'send')).toEqual([404, 'MCP_SERVER_NOT_FOUND']);
+    expect(await save(ada, 'post', 'nothing')).toEqual([404, 'MCP_TOOL_NOT_FOUND']);
+  });
 
-  verifies(
-    'blocks.access.alike',
-    'somebody else’s block answers as one that does not exist, to an administrator too',
-    async () => {
-      const { people } = await begin(['Ada', 'Bob', { name: 'Root', role: 'ADMIN' }]);
-      const [ada, bob, root] = people;
-      const { id } = await saveBlock(ada, { server: 'post', tool: 'send', title: 'Mine' });
-      for (const stranger of [bob, root]) {
-        expect(await list(stranger)).toEqual([]);
-        const asks = (of: string) => [
-          stranger.get(at(of)),
-          stranger.send('PATCH', at(of), { title: 'Theirs' }),
-          stranger.send('DELETE', at(of)),
-          stranger.post(`${at(of)}/run`, { inputs: { to: 'x', count: 1 } }),
-          stranger.get(`/api/permissions/block/${of}`),
-          stranger.send('PUT', `/api/permissions/block/${of}`, { public: true }),
-        ];
-        const [theirs, none] = await Promise.all(
-          [id, 'unknown'].map((of) => Promise.all(asks(of).map((ask) => answered<Problem>(ask)))),
-        );
-        expect(theirs).toEqual(none);
-        expect(theirs!.map(({ status, body }) => [status, body.code])).toEqual(
-          theirs!.map(() => [404, 'BLOCK_NOT_FOUND']),
-        );
-        expect((await check(stranger, { ids: [id, 'unknown'] })).body.blocks).toEqual(
-          [id, 'unknown'].map((of) => ({ id: of, state: 'not_found', runs: false })),
-        );
-      }
-      expect(await list(ada)).toMatchObject([{ title: 'Mine', version: 1 }]);
-    },
-  );
+  test('somebody else’s block answers as one that does not exist, to an administrator too', async () => {
+    const { people } = await begin(['Ada', 'Bob', { name: 'Root', role: 'ADMIN' }]);
+    const [ada, bob, root] = people;
+    const { id } = await saveBlock(ada, { server: 'post', tool: 'send', title: 'Mine' });
+    for (const stranger of [bob, root]) {
+      expect(await list(stranger)).toEqual([]);
+      const asks = (of: string) => [
+        stranger.get(at(of)),
+        stranger.send('PATCH', at(of), { title: 'Theirs' }),
+        stranger.send('DELETE', at(of)),
+        stranger.post(`${at(of)}/run`, { inputs: { to: 'x', count: 1 } }),
+        stranger.get(`/api/permissions/block/${of}`),
+        stranger.send('PUT', `/api/permissions/block/${of}`, { public: true }),
+      ];
+      const [theirs, none] = await Promise.all(
+        [id, 'unknown'].map((of) => Promise.all(asks(of).map((ask) => answered<Problem>(ask)))),
+      );
+      expect(theirs).toEqual(none);
+      expect(theirs!.map(({ status, body }) => [status, body.code])).toEqual(
+        theirs!.map(() => [404, 'BLOCK_NOT_FOUND']),
+      );
+      expect((await check(stranger, { ids: [id, 'unknown'] })).body.blocks).toEqual(
+        [id, 'unknown'].map((of) => ({ id: of, state: 'not_found', runs: false })),
+      );
+    }
+    expect(await list(ada)).toMatchObject([{ title: 'Mine', version: 1 }]);
+  });
 
-  verifies('blocks.access.bits', 'each bit opens its own door and no other', async () => {
+  test('each bit opens its own door and no other', async () => {
     const { people } = await begin(['Ada', 'Bob', { name: 'Root', role: 'ADMIN' }]);
     const [ada, bob, root] = people;
     const { id } = await saveBlock(ada, { server: 'post', tool: 'send' });
@@ -176,7 +164,7 @@ describe('blocks', () => {
     expect(await list(ada)).toEqual([]);
   });
 
-  verifies('blocks.access.no-server', 'the id of a block opens no server, and the other way', async () => {
+  test('the id of a block opens no server, and the other way', async () => {
     const { people, server } = await begin();
     const [ada, bob] = people;
     const config = { type: 'streamable-http', url: server.url, title: 'Mine' };
@@ -212,46 +200,42 @@ describe('blocks', () => {
     expect(await run(bob, id, { inputs: { to: 'x', count: 1 } })).toMatchObject({ status: 200 });
   });
 
-  verifies(
-    'blocks.server.id',
-    'a server made anew under the same name is not the old one: the block says that it is gone',
-    async () => {
-      const { people, server } = await begin();
-      const [ada] = people;
-      const define = async () => {
-        const config = { type: 'streamable-http', url: server.url, title: 'Mine' };
-        return (await answered<{ serverName: string }>(ada.post('/api/mcp/servers', { config }))).body
-          .serverName;
-      };
-      const name = await define();
-      const { id } = await saveBlock(ada, { server: name, tool: 'send', title: 'Kept' });
-      const inputs = { to: 'x', count: 1 };
-      expect((await run(ada, id, { inputs })).status).toBe(200);
-      expect((await ada.send('DELETE', `/api/mcp/servers/${name}`)).status).toBe(200);
-      const gone = async () => {
-        const { status, body } = await run(ada, id, { inputs });
-        expect([status, body.code]).toEqual([410, 'BLOCK_SERVER_GONE']);
-        expect(body.detail).toContain(`"${name}"`);
-        expect((await answered(ada.get(at(id)))).body).toMatchObject({
-          title: 'Kept',
-          server: { name, state: 'gone' },
-        });
-        const checked = (await check(ada, { ids: [id], inputs: { [id]: inputs } })).body;
-        expect(checked).toMatchObject({ runs: false, blocks: [{ state: 'server_gone', runs: false }] });
-      };
-      await gone();
-      expect(await define()).toBe(name);
-      expect(await ada.call(name, 'send', inputs)).toMatchObject({ status: 200 });
-      await gone();
-      expect(server.received('tools/call')).toHaveLength(2);
-      // It can still be renamed and thrown away.
-      expect((await ada.send('PATCH', at(id), { title: 'Old' })).status).toBe(200);
-      expect((await ada.send('PATCH', at(id), { inputs: {} })).status).toBe(410);
-      expect((await ada.send('DELETE', at(id))).status).toBe(204);
-    },
-  );
+  test('a server made anew under the same name is not the old one: the block says that it is gone', async () => {
+    const { people, server } = await begin();
+    const [ada] = people;
+    const define = async () => {
+      const config = { type: 'streamable-http', url: server.url, title: 'Mine' };
+      return (await answered<{ serverName: string }>(ada.post('/api/mcp/servers', { config }))).body
+        .serverName;
+    };
+    const name = await define();
+    const { id } = await saveBlock(ada, { server: name, tool: 'send', title: 'Kept' });
+    const inputs = { to: 'x', count: 1 };
+    expect((await run(ada, id, { inputs })).status).toBe(200);
+    expect((await ada.send('DELETE', `/api/mcp/servers/${name}`)).status).toBe(200);
+    const gone = async () => {
+      const { status, body } = await run(ada, id, { inputs });
+      expect([status, body.code]).toEqual([410, 'BLOCK_SERVER_GONE']);
+      expect(body.detail).toContain(`"${name}"`);
+      expect((await answered(ada.get(at(id)))).body).toMatchObject({
+        title: 'Kept',
+        server: { name, state: 'gone' },
+      });
+      const checked = (await check(ada, { ids: [id], inputs: { [id]: inputs } })).body;
+      expect(checked).toMatchObject({ runs: false, blocks: [{ state: 'server_gone', runs: false }] });
+    };
+    await gone();
+    expect(await define()).toBe(name);
+    expect(await ada.call(name, 'send', inputs)).toMatchObject({ status: 200 });
+    await gone();
+    expect(server.received('tools/call')).toHaveLength(2);
+    // It can still be renamed and thrown away.
+    expect((await ada.send('PATCH', at(id), { title: 'Old' })).status).toBe(200);
+    expect((await ada.send('PATCH', at(id), { inputs: {} })).status).toBe(410);
+    expect((await ada.send('DELETE', at(id))).status).toBe(204);
+  });
 
-  verifies('blocks.change.version', 'of two who change one version, the second is told', async () => {
+  test('of two who change one version, the second is told', async () => {
     const { people } = await begin();
     const [ada] = people;
     const { id } = await saveBlock(ada, { server: 'post', tool: 'send', inputs: { to: fixed('bob') } });
@@ -273,37 +257,33 @@ describe('blocks', () => {
     expect((await change({ server: 'other' }))[0]).toBe(400);
   });
 
-  verifies(
-    'blocks.audit.told',
-    'making, changing, sharing, running and removing are written down',
-    async () => {
-      const { people } = await begin(['Ada', 'Bob', { name: 'Root', role: 'ADMIN' }]);
-      const [ada, bob, root] = people;
-      const { id } = await saveBlock(ada, { server: 'post', tool: 'send', inputs: { to: fixed('pl4nted') } });
-      await ada.send('PATCH', at(id), { title: 'pl4nted' });
-      await shareWith(ada, id, [bob]);
-      await run(bob, id, { inputs: { count: 1 } });
-      await run(bob, id, {});
-      await bob.send('DELETE', at(id));
-      await ada.send('DELETE', at(id));
-      const events = await eventually('all of it is written', async () => {
-        const { body } = await answered<{ events: Record<string, unknown>[] }>(
-          root.get('/api/admin/audit?limit=100'),
-        );
-        const of = body.events.filter(({ subject }) => subject === id).reverse();
-        return of.length >= 7 && of;
-      });
-      expect(events.map(({ action, outcome, code, server }) => [action, outcome, code, server])).toEqual([
-        ['block.create', 'ok', undefined, 'post'],
-        ['block.change', 'ok', undefined, 'post'],
-        ['block.share', 'ok', undefined, undefined],
-        ['tool.call', 'ok', undefined, 'post'],
-        ['tool.call', 'refused', 'BLOCK_INCOMPLETE', 'post'],
-        ['block.delete', 'refused', 'BLOCK_FORBIDDEN', undefined],
-        ['block.delete', 'ok', undefined, 'post'],
-      ]);
-      expect(events[3]).toMatchObject({ tool: 'send', arguments: ['to', 'count'], actor: { id: bob.id } });
-      expect(JSON.stringify(events)).not.toContain('pl4nted');
-    },
-  );
+  test('making, changing, sharing, running and removing are written down', async () => {
+    const { people } = await begin(['Ada', 'Bob', { name: 'Root', role: 'ADMIN' }]);
+    const [ada, bob, root] = people;
+    const { id } = await saveBlock(ada, { server: 'post', tool: 'send', inputs: { to: fixed('pl4nted') } });
+    await ada.send('PATCH', at(id), { title: 'pl4nted' });
+    await shareWith(ada, id, [bob]);
+    await run(bob, id, { inputs: { count: 1 } });
+    await run(bob, id, {});
+    await bob.send('DELETE', at(id));
+    await ada.send('DELETE', at(id));
+    const events = await eventually('all of it is written', async () => {
+      const { body } = await answered<{ events: Record<string, unknown>[] }>(
+        root.get('/api/admin/audit?limit=100'),
+      );
+      const of = body.events.filter(({ subject }) => subject === id).reverse();
+      return of.length >= 7 && of;
+    });
+    expect(events.map(({ action, outcome, code, server }) => [action, outcome, code, server])).toEqual([
+      ['block.create', 'ok', undefined, 'post'],
+      ['block.change', 'ok', undefined, 'post'],
+      ['block.share', 'ok', undefined, undefined],
+      ['tool.call', 'ok', undefined, 'post'],
+      ['tool.call', 'refused', 'BLOCK_INCOMPLETE', 'post'],
+      ['block.delete', 'refused', 'BLOCK_FORBIDDEN', undefined],
+      ['block.delete', 'ok', undefined, 'post'],
+    ]);
+    expect(events[3]).toMatchObject({ tool: 'send', arguments: ['to', 'count'], actor: { id: bob.id } });
+    expect(JSON.stringify(events)).not.toContain('pl4nted');
+  });
 });

@@ -1,6 +1,5 @@
 import { BlockCheckView, type BlockView } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { answered, check, run, saveBlock, shareWith, sharing } from './blockScene.ts';
 import type { Person } from './people.ts';
 import { createScene } from './scene.ts';
@@ -19,189 +18,173 @@ describe('checking blocks', () => {
   const setValue = (who: Person, server: string, name: string) =>
     who.post('/api/user/plugins', { pluginKey: `mcp_${server}`, action: 'install', auth: { [name]: 'v' } });
 
-  verifies(
-    'blocks.check.grouped',
-    'all that is missing of all blocks, once each: servers of one address together, by name, whatever was asked first',
-    async () => {
-      const tools = [{ name: 'echo', inputSchema }];
-      const [one, two] = [
-        await scene.serve({ era: 'legacy', tools }),
-        await scene.serve({ era: 'modern', tools }),
-      ];
-      const servers = {
-        zeta: keyed(one.url, 'ZETA'),
-        mid: keyed(two.url, 'MID'),
-        alpha: keyed(`${one.url}?team=1`, 'ALPHA'),
+  test('all that is missing of all blocks, once each: servers of one address together, by name, whatever was asked first', async () => {
+    const tools = [{ name: 'echo', inputSchema }];
+    const [one, two] = [
+      await scene.serve({ era: 'legacy', tools }),
+      await scene.serve({ era: 'modern', tools }),
+    ];
+    const servers = {
+      zeta: keyed(one.url, 'ZETA'),
+      mid: keyed(two.url, 'MID'),
+      alpha: keyed(`${one.url}?team=1`, 'ALPHA'),
+    };
+    const people = await scene.begin(yamlWith(servers, sharing), [
+      'Ada',
+      'Bob',
+      { name: 'Root', role: 'ADMIN' },
+    ]);
+    const [ada, bob, root] = people as [Person, Person, Person];
+    const ids: Record<string, string> = {};
+    for (const server of ['mid', 'zeta', 'alpha']) {
+      await setValue(ada, server, server.toUpperCase());
+      ids[server] = (await saveBlock(ada, { server, tool: 'echo', title: server })).id;
+    }
+    const again = (await saveBlock(ada, { server: 'mid', tool: 'echo' })).id;
+    const { mid = '', zeta = '', alpha = '' } = ids;
+    for (const id of [mid, zeta, alpha, again]) await shareWith(ada, id, [bob, root]);
+    const asked = [one, two].map(({ requests }) => requests.length);
+    const need = (server: string, ...blocks: string[]) => {
+      const name = server.toUpperCase();
+      const value = { name, title: name, description: `Your ${name}`, sensitive: true };
+      return {
+        ...{ kind: 'values', server, title: server, connectUrl: `/servers/${server}` },
+        ...{ values: [value], blocks },
       };
-      const people = await scene.begin(yamlWith(servers, sharing), [
-        'Ada',
-        'Bob',
-        { name: 'Root', role: 'ADMIN' },
-      ]);
-      const [ada, bob, root] = people as [Person, Person, Person];
-      const ids: Record<string, string> = {};
-      for (const server of ['mid', 'zeta', 'alpha']) {
-        await setValue(ada, server, server.toUpperCase());
-        ids[server] = (await saveBlock(ada, { server, tool: 'echo', title: server })).id;
-      }
-      const again = (await saveBlock(ada, { server: 'mid', tool: 'echo' })).id;
-      const { mid = '', zeta = '', alpha = '' } = ids;
-      for (const id of [mid, zeta, alpha, again]) await shareWith(ada, id, [bob, root]);
-      const asked = [one, two].map(({ requests }) => requests.length);
-      const need = (server: string, ...blocks: string[]) => {
-        const name = server.toUpperCase();
-        const value = { name, title: name, description: `Your ${name}`, sensitive: true };
-        return {
-          ...{ kind: 'values', server, title: server, connectUrl: `/servers/${server}` },
-          ...{ values: [value], blocks },
-        };
-      };
-      const order = [mid, zeta, again, alpha];
-      const view = BlockCheckView.parse((await check(bob, { ids: order })).body);
-      expect(view.runs).toBe(false);
-      expect(view.blocks.map(({ id, state }) => [id, state])).toEqual(order.map((id) => [id, 'incomplete']));
-      expect(view.missing).toEqual({
-        inputs: order.map((block) => ({ block, name: 'text' })),
-        credentials: [
-          { needs: [need('alpha', alpha), need('zeta', zeta)] },
-          { needs: [need('mid', mid, again)] },
-        ],
-      });
-      const turned = (await check(bob, { ids: [alpha, mid, zeta] })).body.missing.credentials;
-      expect(turned.map(({ needs }) => needs.map(({ server }) => server))).toEqual([
-        ['alpha', 'zeta'],
-        ['mid'],
-      ]);
-      // Where a server is, is for those who may know it.
-      expect(JSON.stringify(view)).not.toContain('127.0.0.1');
-      const shown = (await check(root, { ids: [zeta, mid] })).body.missing.credentials;
-      expect(shown.map(({ address }) => address)).toEqual([two.url, one.url]);
-      expect([one, two].map(({ requests }) => requests.length)).toEqual(asked);
-    },
-  );
+    };
+    const order = [mid, zeta, again, alpha];
+    const view = BlockCheckView.parse((await check(bob, { ids: order })).body);
+    expect(view.runs).toBe(false);
+    expect(view.blocks.map(({ id, state }) => [id, state])).toEqual(order.map((id) => [id, 'incomplete']));
+    expect(view.missing).toEqual({
+      inputs: order.map((block) => ({ block, name: 'text' })),
+      credentials: [
+        { needs: [need('alpha', alpha), need('zeta', zeta)] },
+        { needs: [need('mid', mid, again)] },
+      ],
+    });
+    const turned = (await check(bob, { ids: [alpha, mid, zeta] })).body.missing.credentials;
+    expect(turned.map(({ needs }) => needs.map(({ server }) => server))).toEqual([
+      ['alpha', 'zeta'],
+      ['mid'],
+    ]);
+    // Where a server is, is for those who may know it.
+    expect(JSON.stringify(view)).not.toContain('127.0.0.1');
+    const shown = (await check(root, { ids: [zeta, mid] })).body.missing.credentials;
+    expect(shown.map(({ address }) => address)).toEqual([two.url, one.url]);
+    expect([one, two].map(({ requests }) => requests.length)).toEqual(asked);
+  });
 
-  verifies(
-    'blocks.check.quiet',
-    'a block that is complete costs the list of tools at most, and nothing runs',
-    async () => {
-      const server = await scene.serve({ era: 'legacy', tools: [{ name: 'echo', inputSchema }] });
-      const yaml = yamlWith({ mine: keyed(server.url, 'KEY') }, sharing);
-      const [ada, bob] = (await scene.begin(yaml, ['Ada', 'Bob'])) as [Person, Person];
-      for (const who of [ada, bob]) await setValue(who, 'mine', 'KEY');
-      const { id } = await saveBlock(ada, { server: 'mine', tool: 'echo' });
-      await shareWith(ada, id, [bob]);
-      const lists = server.received('tools/list').length;
-      const asked = server.requests.length;
-      expect((await check(bob, { ids: [id] })).body).toMatchObject({
-        blocks: [{ id, state: 'incomplete' }],
-        missing: { inputs: [{ name: 'text' }], credentials: [] },
+  test('a block that is complete costs the list of tools at most, and nothing runs', async () => {
+    const server = await scene.serve({ era: 'legacy', tools: [{ name: 'echo', inputSchema }] });
+    const yaml = yamlWith({ mine: keyed(server.url, 'KEY') }, sharing);
+    const [ada, bob] = (await scene.begin(yaml, ['Ada', 'Bob'])) as [Person, Person];
+    for (const who of [ada, bob]) await setValue(who, 'mine', 'KEY');
+    const { id } = await saveBlock(ada, { server: 'mine', tool: 'echo' });
+    await shareWith(ada, id, [bob]);
+    const lists = server.received('tools/list').length;
+    const asked = server.requests.length;
+    expect((await check(bob, { ids: [id] })).body).toMatchObject({
+      blocks: [{ id, state: 'incomplete' }],
+      missing: { inputs: [{ name: 'text' }], credentials: [] },
+    });
+    expect(server.requests).toHaveLength(asked);
+    const inputs = { [id]: { text: 'x' } };
+    for (let i = 0; i < 3; i += 1) {
+      expect((await check(bob, { ids: [id, id], inputs })).body).toMatchObject({
+        runs: true,
+        blocks: [{ id, state: 'ready', runs: true, title: 'echo', tool: 'echo' }],
+        missing: { inputs: [], credentials: [] },
       });
-      expect(server.requests).toHaveLength(asked);
-      const inputs = { [id]: { text: 'x' } };
-      for (let i = 0; i < 3; i += 1) {
-        expect((await check(bob, { ids: [id, id], inputs })).body).toMatchObject({
-          runs: true,
-          blocks: [{ id, state: 'ready', runs: true, title: 'echo', tool: 'echo' }],
-          missing: { inputs: [], credentials: [] },
-        });
-      }
-      expect(server.received('tools/list')).toHaveLength(lists + 1);
-      expect((await check(bob, { ids: [id], inputs: { [id]: { text: 7 } } })).body.blocks).toMatchObject([
-        { state: 'broken', runs: false, errors: [{ path: 'arguments.text' }] },
-      ]);
-      expect(server.received('tools/call')).toEqual([]);
-      expect((await check(bob, { ids: [] })).status).toBe(400);
-    },
-  );
+    }
+    expect(server.received('tools/list')).toHaveLength(lists + 1);
+    expect((await check(bob, { ids: [id], inputs: { [id]: { text: 7 } } })).body.blocks).toMatchObject([
+      { state: 'broken', runs: false, errors: [{ path: 'arguments.text' }] },
+    ]);
+    expect(server.received('tools/call')).toEqual([]);
+    expect((await check(bob, { ids: [] })).status).toBe(400);
+  });
 
-  verifies(
-    'blocks.check.drift',
-    'what changed in the tool since saving is named, and whether the block still runs',
-    async () => {
-      const before = { type: 'object', properties: { text, old: text, size: text }, required: ['text'] };
-      const server = await scene.serve({ era: 'legacy', tools: [{ name: 'echo', inputSchema: before }] });
-      const [ada] = (await scene.begin(yamlWith({ mine: http(server.url) }, sharing))) as [Person];
-      const inputs = { size: { mode: 'fixed', value: 'big' } };
-      const { id } = await saveBlock(ada, { server: 'mine', tool: 'echo', inputs });
-      const given = { [id]: { text: 'x' } };
-      const looked = async (more: object = {}) => {
-        const { body } = await check(ada, { ids: [id], inputs: given, ...more });
-        return { ...body.blocks[0], missing: body.missing };
-      };
-      expect(await looked()).not.toHaveProperty('drift');
-      const change = async (schema: object, outputSchema?: object) => {
-        const tool = { name: 'echo', inputSchema: schema, ...(outputSchema && { outputSchema }) };
-        server.change({ tools: [tool as { name: string }] });
-        expect((await ada.post('/api/mcp/mine/reinitialize', {})).status).toBe(200);
-      };
-      // A new field that must be there is asked for; the rest still fits.
-      const properties = { text, size: { ...text, title: 'Size' }, lang: text };
-      await change({ type: 'object', properties, required: ['text', 'lang'] }, { type: 'object' });
-      const drift = {
-        input: {
-          ...{ added: ['lang'], removed: ['old'], changed: ['size'], required: ['lang'], optional: [] },
-          other: false,
-        },
-        output: { added: [], removed: [], changed: [], required: [], optional: [], other: true },
-      };
-      expect(await looked()).toMatchObject({
-        ...{ state: 'incomplete', runs: false, drift },
-        missing: { inputs: [{ block: id, name: 'lang' }] },
-      });
-      expect(await looked({ inputs: { [id]: { text: 'x', lang: 'en' } } })).toMatchObject({
-        ...{ state: 'ready', runs: true, drift },
-      });
-      expect((await run(ada, id, { inputs: { text: 'x' } })).body.missing?.inputs).toEqual([
-        { block: id, name: 'lang' },
-      ]);
-      // A fixed value that does not fit any more.
-      await change({ type: 'object', properties: { text, size: { type: 'integer' } }, required: ['text'] });
-      expect(await looked()).toMatchObject({
-        ...{ state: 'broken', runs: false },
-        errors: [{ path: 'inputs.size', code: 'wrong_type' }],
-        drift: { input: { changed: ['size'], removed: ['old'] } },
-      });
-      expect(await run(ada, id, { inputs: { text: 'x' } })).toMatchObject({
-        ...{ status: 400, body: { code: 'MCP_ARGUMENTS_INVALID' } },
-      });
-      // Saved anew, it is of the tool as it is.
-      const saved = await answered<BlockView>(
-        ada.send('PATCH', `/api/mcp/blocks/${id}`, { inputs: { size: { mode: 'fixed', value: 3 } } }),
-      );
-      expect(saved.body.inputSchema).toMatchObject({ properties: { size: { type: 'integer' } } });
-      expect(await looked()).toMatchObject({ state: 'ready', runs: true });
-      expect(await looked()).not.toHaveProperty('drift');
-      // And without the tool there is nothing to run.
-      server.change({ tools: [{ name: 'other' }] });
-      await ada.post('/api/mcp/mine/reinitialize', {});
-      expect(await looked()).toMatchObject({ state: 'tool_gone', runs: false });
-      expect(server.received('tools/call')).toEqual([]);
-    },
-  );
+  test('what changed in the tool since saving is named, and whether the block still runs', async () => {
+    const before = { type: 'object', properties: { text, old: text, size: text }, required: ['text'] };
+    const server = await scene.serve({ era: 'legacy', tools: [{ name: 'echo', inputSchema: before }] });
+    const [ada] = (await scene.begin(yamlWith({ mine: http(server.url) }, sharing))) as [Person];
+    const inputs = { size: { mode: 'fixed', value: 'big' } };
+    const { id } = await saveBlock(ada, { server: 'mine', tool: 'echo', inputs });
+    const given = { [id]: { text: 'x' } };
+    const looked = async (more: object = {}) => {
+      const { body } = await check(ada, { ids: [id], inputs: given, ...more });
+      return { ...body.blocks[0], missing: body.missing };
+    };
+    expect(await looked()).not.toHaveProperty('drift');
+    const change = async (schema: object, outputSchema?: object) => {
+      const tool = { name: 'echo', inputSchema: schema, ...(outputSchema && { outputSchema }) };
+      server.change({ tools: [tool as { name: string }] });
+      expect((await ada.post('/api/mcp/mine/reinitialize', {})).status).toBe(200);
+    };
+    // A new field that must be there is asked for; the rest still fits.
+    const properties = { text, size: { ...text, title: 'Size' }, lang: text };
+    await change({ type: 'object', properties, required: ['text', 'lang'] }, { type: 'object' });
+    const drift = {
+      input: {
+        ...{ added: ['lang'], removed: ['old'], changed: ['size'], required: ['lang'], optional: [] },
+        other: false,
+      },
+      output: { added: [], removed: [], changed: [], required: [], optional: [], other: true },
+    };
+    expect(await looked()).toMatchObject({
+      ...{ state: 'incomplete', runs: false, drift },
+      missing: { inputs: [{ block: id, name: 'lang' }] },
+    });
+    expect(await looked({ inputs: { [id]: { text: 'x', lang: 'en' } } })).toMatchObject({
+      ...{ state: 'ready', runs: true, drift },
+    });
+    expect((await run(ada, id, { inputs: { text: 'x' } })).body.missing?.inputs).toEqual([
+      { block: id, name: 'lang' },
+    ]);
+    // A fixed value that does not fit any more.
+    await change({ type: 'object', properties: { text, size: { type: 'integer' } }, required: ['text'] });
+    expect(await looked()).toMatchObject({
+      ...{ state: 'broken', runs: false },
+      errors: [{ path: 'inputs.size', code: 'wrong_type' }],
+      drift: { input: { changed: ['size'], removed: ['old'] } },
+    });
+    expect(await run(ada, id, { inputs: { text: 'x' } })).toMatchObject({
+      ...{ status: 400, body: { code: 'MCP_ARGUMENTS_INVALID' } },
+    });
+    // Saved anew, it is of the tool as it is.
+    const saved = await answered<BlockView>(
+      ada.send('PATCH', `/api/mcp/blocks/${id}`, { inputs: { size: { mode: 'fixed', value: 3 } } }),
+    );
+    expect(saved.body.inputSchema).toMatchObject({ properties: { size: { type: 'integer' } } });
+    expect(await looked()).toMatchObject({ state: 'ready', runs: true });
+    expect(await looked()).not.toHaveProperty('drift');
+    // And without the tool there is nothing to run.
+    server.change({ tools: [{ name: 'other' }] });
+    await ada.post('/api/mcp/mine/reinitialize', {});
+    expect(await looked()).toMatchObject({ state: 'tool_gone', runs: false });
+    expect(server.received('tools/call')).toEqual([]);
+  });
 
-  verifies(
-    'blocks.run.newly-required',
-    'an input that the tool requires only now is named as missing, also when that is found out on the way',
-    async () => {
-      const tools = (required: string[]) => [{ name: 'echo', inputSchema: { ...inputSchema, required } }];
-      const server = await scene.serve({ era: 'legacy', tools: tools([]) });
-      const [ada] = (await scene.begin(yamlWith({ mine: keyed(server.url, 'KEY') }, sharing))) as [Person];
-      await setValue(ada, 'mine', 'KEY');
-      const { id } = await saveBlock(ada, { server: 'mine', tool: 'echo' });
-      server.change({ tools: tools(['text']) });
-      // Of a server that is each user's own nothing is known there yet.
-      const [again] = await scene.beside([ada]);
-      const { status, body } = await run(again!, id);
-      expect([status, body.code, body.missing?.inputs]).toEqual([
-        422,
-        'BLOCK_INCOMPLETE',
-        [{ block: id, name: 'text' }],
-      ]);
-      expect(server.received('tools/call')).toEqual([]);
-    },
-  );
+  test('an input that the tool requires only now is named as missing, also when that is found out on the way', async () => {
+    const tools = (required: string[]) => [{ name: 'echo', inputSchema: { ...inputSchema, required } }];
+    const server = await scene.serve({ era: 'legacy', tools: tools([]) });
+    const [ada] = (await scene.begin(yamlWith({ mine: keyed(server.url, 'KEY') }, sharing))) as [Person];
+    await setValue(ada, 'mine', 'KEY');
+    const { id } = await saveBlock(ada, { server: 'mine', tool: 'echo' });
+    server.change({ tools: tools(['text']) });
+    // Of a server that is each user's own nothing is known there yet.
+    const [again] = await scene.beside([ada]);
+    const { status, body } = await run(again!, id);
+    expect([status, body.code, body.missing?.inputs]).toEqual([
+      422,
+      'BLOCK_INCOMPLETE',
+      [{ block: id, name: 'text' }],
+    ]);
+    expect(server.received('tools/call')).toEqual([]);
+  });
 
-  verifies('blocks.run.fixed', 'what is fixed is not the runner’s to change; a default is', async () => {
+  test('what is fixed is not the runner’s to change; a default is', async () => {
     const schema = { type: 'object', properties: { to: text, text }, required: ['to', 'text'] };
     const server = await scene.serve({ era: 'legacy', tools: [{ name: 'echo', inputSchema: schema }] });
     const [ada] = (await scene.begin(yamlWith({ mine: http(server.url) }, sharing))) as [Person];
@@ -222,7 +205,7 @@ describe('checking blocks', () => {
     ]);
   });
 
-  verifies('blocks.run.output', 'a result that is not what the tool promises is told as such', async () => {
+  test('a result that is not what the tool promises is told as such', async () => {
     let result: object = {};
     const outputSchema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
     const tools = [{ name: 'count', outputSchema, handler: () => result as Record<string, unknown> }];
@@ -252,7 +235,7 @@ describe('checking blocks', () => {
     ]);
   });
 
-  verifies('blocks.run.stream', 'progress and the result come as events to who asks for them', async () => {
+  test('progress and the result come as events to who asks for them', async () => {
     const handler = (_args: object, { progress }: { progress: (done: number, all: number) => void }) => {
       progress(1, 2);
       return { content: [{ type: 'text', text: 'done' }] };

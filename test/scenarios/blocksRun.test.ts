@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { check, run, saveBlock, shareWith, sharing } from './blockScene.ts';
 import { createGrantScenes, type GrantScene, type GrantSceneOptions } from './grantScene.ts';
 import type { CallBody, Person } from './people.ts';
@@ -64,212 +63,175 @@ const signIn = (id: string, more: object = {}) => [
 ];
 
 describe('a shared block', () => {
-  verifies(
-    'blocks.run.own-credential',
-    'asks a new user for their own sign-in, and then runs with it',
-    async () => {
-      const { ada, bob, id, connect, mcp, as } = await begin();
-      const from = mcp.visits.length;
-      const before = as.counters.tokenHits;
-      const refused = await run(bob, id, { inputs });
-      expect([refused.status, refused.body.code]).toEqual([422, 'BLOCK_INCOMPLETE']);
-      expect(refused.body.missing).toEqual({ inputs: [], credentials: signIn(id) });
-      // Nothing was asked of anybody for it.
-      expect([mcp.visits.length - from, as.counters.tokenHits - before]).toEqual([0, 0]);
-      expect((await connect(bob)).pathname).toBe('/oauth/success');
-      const [ofBob, ofAda] = [await run(bob, id, { inputs }), await run(ada, id, { inputs })];
-      expect([ofBob.status, ofAda.status]).toEqual([200, 200]);
-      expect(shown(ofBob.body)).toMatch(/^Bearer /);
-      expect(shown(ofBob.body)).not.toBe(shown(ofAda.body));
-    },
-  );
+  test('asks a new user for their own sign-in, and then runs with it', async () => {
+    const { ada, bob, id, connect, mcp, as } = await begin();
+    const from = mcp.visits.length;
+    const before = as.counters.tokenHits;
+    const refused = await run(bob, id, { inputs });
+    expect([refused.status, refused.body.code]).toEqual([422, 'BLOCK_INCOMPLETE']);
+    expect(refused.body.missing).toEqual({ inputs: [], credentials: signIn(id) });
+    // Nothing was asked of anybody for it.
+    expect([mcp.visits.length - from, as.counters.tokenHits - before]).toEqual([0, 0]);
+    expect((await connect(bob)).pathname).toBe('/oauth/success');
+    const [ofBob, ofAda] = [await run(bob, id, { inputs }), await run(ada, id, { inputs })];
+    expect([ofBob.status, ofAda.status]).toEqual([200, 200]);
+    expect(shown(ofBob.body)).toMatch(/^Bearer /);
+    expect(shown(ofBob.body)).not.toBe(shown(ofAda.body));
+  });
 
-  verifies(
-    'blocks.run.never-another',
-    '200 runs of two users at once, each with their own token alone',
-    async () => {
-      const { ada, bob, id, connect } = await begin();
-      await connect(bob);
-      const people = [ada, bob];
-      const own: (string | undefined)[] = [];
-      for (const who of people) own.push(shown((await run(who, id, { inputs })).body));
-      expect(new Set(own).size).toBe(2);
-      await Promise.all(
-        Array.from({ length: 10 }, async (_, lane) => {
-          for (let turn = 0; turn < 20; turn += 1) {
-            const who = (lane + turn) % 2;
-            expect(shown((await run(people[who]!, id, { inputs })).body)).toBe(own[who]);
-          }
-        }),
-      );
-    },
-    120_000,
-  );
+  test('200 runs of two users at once, each with their own token alone', async () => {
+    const { ada, bob, id, connect } = await begin();
+    await connect(bob);
+    const people = [ada, bob];
+    const own: (string | undefined)[] = [];
+    for (const who of people) own.push(shown((await run(who, id, { inputs })).body));
+    expect(new Set(own).size).toBe(2);
+    await Promise.all(
+      Array.from({ length: 10 }, async (_, lane) => {
+        for (let turn = 0; turn < 20; turn += 1) {
+          const who = (lane + turn) % 2;
+          expect(shown((await run(people[who]!, id, { inputs })).body)).toBe(own[who]);
+        }
+      }),
+    );
+  }, 120_000);
 
-  verifies(
-    'blocks.run.author-ends',
-    'the author’s deletion of their credential changes nothing for others',
-    async () => {
-      const scene = await begin();
-      const { ada, bob, id, connect } = scene;
-      await connect(bob);
-      const before = shown((await run(bob, id, { inputs })).body);
-      expect((await ada.post('/api/mcp/notes/oauth/disconnect', {})).status).toBe(200);
-      const { body } = await run(bob, id, { inputs });
-      expect([body.isError, shown(body)]).toEqual([false, before]);
-      const made = calls(scene).length;
-      const refused = await run(ada, id, { inputs });
-      expect([refused.status, refused.body.missing]).toEqual([
-        422,
-        { inputs: [], credentials: signIn(id, { reason: 'revoked' }) },
-      ]);
-      expect(calls(scene)).toHaveLength(made);
-    },
-  );
+  test('the author’s deletion of their credential changes nothing for others', async () => {
+    const scene = await begin();
+    const { ada, bob, id, connect } = scene;
+    await connect(bob);
+    const before = shown((await run(bob, id, { inputs })).body);
+    expect((await ada.post('/api/mcp/notes/oauth/disconnect', {})).status).toBe(200);
+    const { body } = await run(bob, id, { inputs });
+    expect([body.isError, shown(body)]).toEqual([false, before]);
+    const made = calls(scene).length;
+    const refused = await run(ada, id, { inputs });
+    expect([refused.status, refused.body.missing]).toEqual([
+      422,
+      { inputs: [], credentials: signIn(id, { reason: 'revoked' }) },
+    ]);
+    expect(calls(scene)).toHaveLength(made);
+  });
 });
 
 describe('a version that was read', () => {
-  verifies(
-    'blocks.run.seen',
-    'is the one that runs: another is refused before anything is sent',
-    async () => {
-      const scene = await begin();
-      const { ada, bob, id, connect } = scene;
-      await connect(bob);
-      const runSeen = async (version: string) => {
-        const headers = { 'if-match': version };
-        return (await bob.send('POST', `/api/mcp/blocks/${id}/run`, { inputs }, headers)).status;
-      };
-      expect(await runSeen('"1"')).toBe(200);
-      const fixed = { inputs: { text: { mode: 'fixed', value: 'what Bob never read' } } };
-      expect((await ada.send('PATCH', `/api/mcp/blocks/${id}`, fixed)).status).toBe(200);
-      const made = calls(scene).length;
-      expect(await runSeen('"1"')).toBe(412);
-      expect(calls(scene)).toHaveLength(made);
-    },
-  );
+  test('is the one that runs: another is refused before anything is sent', async () => {
+    const scene = await begin();
+    const { ada, bob, id, connect } = scene;
+    await connect(bob);
+    const runSeen = async (version: string) => {
+      const headers = { 'if-match': version };
+      return (await bob.send('POST', `/api/mcp/blocks/${id}/run`, { inputs }, headers)).status;
+    };
+    expect(await runSeen('"1"')).toBe(200);
+    const fixed = { inputs: { text: { mode: 'fixed', value: 'what Bob never read' } } };
+    expect((await ada.send('PATCH', `/api/mcp/blocks/${id}`, fixed)).status).toBe(200);
+    const made = calls(scene).length;
+    expect(await runSeen('"1"')).toBe(412);
+    expect(calls(scene)).toHaveLength(made);
+  });
 });
 
 describe('a credential that was deleted', () => {
-  verifies(
-    'blocks.run.v08',
-    'is absent for a run that names it, and never becomes an anonymous run or another credential',
-    async () => {
-      const scene = await begin({
-        mcp: { guard: { access: 'anonymous' } },
-        server: { requiresOAuth: undefined, auth: 'optional' },
-      });
-      const { ada, bob, id, connect, start } = scene;
-      await connect(ada, await start(ada, { label: 'work' }));
-      const named = await run(ada, id, { inputs, credential: 'work' });
-      const usual = await run(ada, id, { inputs });
-      expect([shown(named.body), shown(usual.body)]).toEqual([
-        expect.stringMatching(/^Bearer /),
-        expect.stringMatching(/^Bearer /),
-      ]);
-      expect(shown(named.body)).not.toBe(shown(usual.body));
-      expect((await ada.send('DELETE', '/api/mcp/notes/credentials/work')).status).toBe(200);
-      const made = calls(scene).length;
-      const refused = await run(ada, id, { inputs, credential: 'work' });
-      expect([refused.status, refused.body.missing?.credentials]).toEqual([
-        422,
-        signIn(id, { label: 'work' }),
-      ]);
-      expect((await run(ada, id, { inputs, credential: 'never' })).body.missing?.credentials).toEqual(
-        signIn(id, { label: 'never' }),
-      );
-      // All of them: who had one does not go without.
-      await ada.post('/api/mcp/notes/oauth/disconnect', {});
-      for (const credential of ['work', 'default', undefined]) {
-        const { status } = await run(ada, id, { inputs, ...(credential && { credential }) });
-        expect([credential, status]).toEqual([credential, 422]);
-      }
-      expect(calls(scene)).toHaveLength(made);
-      // Who never had one does, where that is allowed.
-      expect(shown((await run(bob, id, { inputs })).body)).toBe('nothing');
-    },
-  );
+  test('is absent for a run that names it, and never becomes an anonymous run or another credential', async () => {
+    const scene = await begin({
+      mcp: { guard: { access: 'anonymous' } },
+      server: { requiresOAuth: undefined, auth: 'optional' },
+    });
+    const { ada, bob, id, connect, start } = scene;
+    await connect(ada, await start(ada, { label: 'work' }));
+    const named = await run(ada, id, { inputs, credential: 'work' });
+    const usual = await run(ada, id, { inputs });
+    expect([shown(named.body), shown(usual.body)]).toEqual([
+      expect.stringMatching(/^Bearer /),
+      expect.stringMatching(/^Bearer /),
+    ]);
+    expect(shown(named.body)).not.toBe(shown(usual.body));
+    expect((await ada.send('DELETE', '/api/mcp/notes/credentials/work')).status).toBe(200);
+    const made = calls(scene).length;
+    const refused = await run(ada, id, { inputs, credential: 'work' });
+    expect([refused.status, refused.body.missing?.credentials]).toEqual([422, signIn(id, { label: 'work' })]);
+    expect((await run(ada, id, { inputs, credential: 'never' })).body.missing?.credentials).toEqual(
+      signIn(id, { label: 'never' }),
+    );
+    // All of them: who had one does not go without.
+    await ada.post('/api/mcp/notes/oauth/disconnect', {});
+    for (const credential of ['work', 'default', undefined]) {
+      const { status } = await run(ada, id, { inputs, ...(credential && { credential }) });
+      expect([credential, status]).toEqual([credential, 422]);
+    }
+    expect(calls(scene)).toHaveLength(made);
+    // Who never had one does, where that is allowed.
+    expect(shown((await run(bob, id, { inputs })).body)).toBe('nothing');
+  });
 
-  verifies(
-    'blocks.run.choose',
-    'several without a default are offered in a stable order, and the run names one',
-    async () => {
-      const { ada, id, connect, start } = await begin();
-      for (const label of ['work', 'club']) await connect(ada, await start(ada, { label }));
-      const tokens = [];
-      for (const credential of ['club', 'work']) {
-        tokens.push(shown((await run(ada, id, { inputs, credential })).body));
-      }
-      expect(new Set(tokens).size).toBe(2);
-      await ada.send('DELETE', '/api/mcp/notes/credentials/default');
-      const { status, body } = await run(ada, id, { inputs });
-      expect([status, body.missing?.credentials]).toMatchObject([
-        422,
-        [
-          {
-            needs: [
-              {
-                kind: 'choose',
-                choices: [
-                  { label: 'club', kind: 'oauth_code', isDefault: false },
-                  { label: 'work', kind: 'oauth_code', isDefault: false },
-                ],
-              },
-            ],
-          },
-        ],
-      ]);
-      expect(shown((await run(ada, id, { inputs, credential: 'work' })).body)).toBe(tokens[1]);
-      await ada.send('DELETE', '/api/mcp/notes/credentials/club');
-      expect(shown((await run(ada, id, { inputs })).body)).toBe(tokens[1]);
-    },
-  );
+  test('several without a default are offered in a stable order, and the run names one', async () => {
+    const { ada, id, connect, start } = await begin();
+    for (const label of ['work', 'club']) await connect(ada, await start(ada, { label }));
+    const tokens = [];
+    for (const credential of ['club', 'work']) {
+      tokens.push(shown((await run(ada, id, { inputs, credential })).body));
+    }
+    expect(new Set(tokens).size).toBe(2);
+    await ada.send('DELETE', '/api/mcp/notes/credentials/default');
+    const { status, body } = await run(ada, id, { inputs });
+    expect([status, body.missing?.credentials]).toMatchObject([
+      422,
+      [
+        {
+          needs: [
+            {
+              kind: 'choose',
+              choices: [
+                { label: 'club', kind: 'oauth_code', isDefault: false },
+                { label: 'work', kind: 'oauth_code', isDefault: false },
+              ],
+            },
+          ],
+        },
+      ],
+    ]);
+    expect(shown((await run(ada, id, { inputs, credential: 'work' })).body)).toBe(tokens[1]);
+    await ada.send('DELETE', '/api/mcp/notes/credentials/club');
+    expect(shown((await run(ada, id, { inputs })).body)).toBe(tokens[1]);
+  });
 
-  verifies(
-    'blocks.run.order',
-    'choices keep their order whichever is named or becomes the default; only who never had one goes without',
-    async () => {
-      const server = { requiresOAuth: undefined, auth: 'optional' };
-      const { ada, bob, id, connect, start } = await begin({ server });
-      for (const label of ['work', 'club']) await connect(ada, await start(ada, { label }));
-      const look = async (who: Person, credential?: string) => {
-        const credentials = credential === undefined ? {} : { [id]: credential };
-        const { body } = await check(who, { ids: [id], inputs: { [id]: inputs }, credentials });
-        const { choices, selected, mayGoWithout } = body.blocks[0]!.credentials!;
-        return [choices.map(({ label }) => label), selected, mayGoWithout];
-      };
-      const order = ['club', 'default', 'work'];
-      expect(await look(ada)).toEqual([order, 'default', false]);
-      for (const named of ['work', 'club']) expect(await look(ada, named)).toEqual([order, named, false]);
-      await ada.send('PATCH', '/api/mcp/notes/credentials/work', { isDefault: true });
-      await run(ada, id, { inputs });
-      expect(await look(ada)).toEqual([order, 'work', false]);
-      expect(await look(bob)).toEqual([[], null, true]);
-    },
-  );
+  test('choices keep their order whichever is named or becomes the default; only who never had one goes without', async () => {
+    const server = { requiresOAuth: undefined, auth: 'optional' };
+    const { ada, bob, id, connect, start } = await begin({ server });
+    for (const label of ['work', 'club']) await connect(ada, await start(ada, { label }));
+    const look = async (who: Person, credential?: string) => {
+      const credentials = credential === undefined ? {} : { [id]: credential };
+      const { body } = await check(who, { ids: [id], inputs: { [id]: inputs }, credentials });
+      const { choices, selected, mayGoWithout } = body.blocks[0]!.credentials!;
+      return [choices.map(({ label }) => label), selected, mayGoWithout];
+    };
+    const order = ['club', 'default', 'work'];
+    expect(await look(ada)).toEqual([order, 'default', false]);
+    for (const named of ['work', 'club']) expect(await look(ada, named)).toEqual([order, named, false]);
+    await ada.send('PATCH', '/api/mcp/notes/credentials/work', { isDefault: true });
+    await run(ada, id, { inputs });
+    expect(await look(ada)).toEqual([order, 'work', false]);
+    expect(await look(bob)).toEqual([[], null, true]);
+  });
 
-  verifies(
-    'blocks.run.side-by-side',
-    'two credentials of one user serve runs at once, each its own',
-    async () => {
-      const { ada, id, connect, start } = await begin();
-      await connect(ada, await start(ada, { label: 'work' }));
-      const labels = ['default', 'work'];
-      const own: (string | undefined)[] = [];
-      for (const credential of labels) own.push(shown((await run(ada, id, { inputs, credential })).body));
-      expect(new Set(own).size).toBe(2);
-      await Promise.all(
-        Array.from({ length: 6 }, async (_, lane) => {
-          for (let turn = 0; turn < 10; turn += 1) {
-            const which = (lane + turn) % 2;
-            const { status, body } = await run(ada, id, { inputs, credential: labels[which] });
-            expect([status, shown(body)]).toEqual([200, own[which]]);
-          }
-        }),
-      );
-    },
-    120_000,
-  );
+  test('two credentials of one user serve runs at once, each its own', async () => {
+    const { ada, id, connect, start } = await begin();
+    await connect(ada, await start(ada, { label: 'work' }));
+    const labels = ['default', 'work'];
+    const own: (string | undefined)[] = [];
+    for (const credential of labels) own.push(shown((await run(ada, id, { inputs, credential })).body));
+    expect(new Set(own).size).toBe(2);
+    await Promise.all(
+      Array.from({ length: 6 }, async (_, lane) => {
+        for (let turn = 0; turn < 10; turn += 1) {
+          const which = (lane + turn) % 2;
+          const { status, body } = await run(ada, id, { inputs, credential: labels[which] });
+          expect([status, shown(body)]).toEqual([200, own[which]]);
+        }
+      }),
+    );
+  }, 120_000);
 });
 
 describe('what is missing', () => {
@@ -280,27 +242,23 @@ describe('what is missing', () => {
       customUserVars: { KEY: { title: 'Key', description: 'Your key' } },
     });
 
-  verifies(
-    'blocks.run.missing',
-    'inputs and credentials are named in one answer, and nothing was asked of anybody',
-    async () => {
-      const { ada, bob, id, mcp, as } = await begin();
-      const from = mcp.visits.length;
-      const before = as.counters.tokenHits;
-      const text = { block: id, name: 'text', title: 'Text' };
-      const both = await run(bob, id);
-      expect([both.status, both.body.code, both.body.missing]).toEqual([
-        422,
-        'BLOCK_INCOMPLETE',
-        { inputs: [text], credentials: signIn(id) },
-      ]);
-      const one = await run(ada, id);
-      expect(one.body.missing).toEqual({ inputs: [text], credentials: [] });
-      expect([mcp.visits.length - from, as.counters.tokenHits - before]).toEqual([0, 0]);
-    },
-  );
+  test('inputs and credentials are named in one answer, and nothing was asked of anybody', async () => {
+    const { ada, bob, id, mcp, as } = await begin();
+    const from = mcp.visits.length;
+    const before = as.counters.tokenHits;
+    const text = { block: id, name: 'text', title: 'Text' };
+    const both = await run(bob, id);
+    expect([both.status, both.body.code, both.body.missing]).toEqual([
+      422,
+      'BLOCK_INCOMPLETE',
+      { inputs: [text], credentials: signIn(id) },
+    ]);
+    const one = await run(ada, id);
+    expect(one.body.missing).toEqual({ inputs: [text], credentials: [] });
+    expect([mcp.visits.length - from, as.counters.tokenHits - before]).toEqual([0, 0]);
+  });
 
-  verifies('blocks.run.missing', 'values that users enter are named with their texts', async () => {
+  test('values that users enter are named with their texts', async () => {
     const server = await scene.serve({ era: 'legacy', tools: [{ name: 'echo', inputSchema }] });
     const [ada, bob] = (await scene.begin(yamlWith({ mine: keyed(server.url) }, sharing), [
       'Ada',

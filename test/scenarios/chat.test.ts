@@ -1,6 +1,5 @@
 import type { ConversationsView, ConversationView } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { ask, callsIn, callThenReport, createChatScene, textIn, textResult } from './chatScene.ts';
 
 const scene = createChatScene();
@@ -8,7 +7,7 @@ const kept = async (id: string) =>
   (await (await scene.people.ada.get(`/api/chat/${id}`)).json()) as ConversationView;
 
 describe('a chat', () => {
-  verifies('chat.text', 'what a model says is told as it comes, and kept', async () => {
+  test('what a model says is told as it comes, and kept', async () => {
     const { ada } = scene.people;
     scene.play(() => ['Hel', 'lo']);
     const heard = await ask(ada, { text: '  Say hello, please  ' });
@@ -23,7 +22,7 @@ describe('a chat', () => {
     });
   });
 
-  verifies('chat.text', 'the headers come before the model has said anything', async () => {
+  test('the headers come before the model has said anything', async () => {
     let say: () => void = () => undefined;
     const until = new Promise<void>((resolve) => (say = resolve));
     scene.play(() => [{ until }, 'at last']);
@@ -38,7 +37,7 @@ describe('a chat', () => {
     expect(await kept(heard.conversationId)).toMatchObject({ isRunning: false });
   });
 
-  verifies('chat.tool', 'a model calls a tool in the name of the user, and reads what it gave', async () => {
+  test('a model calls a tool in the name of the user, and reads what it gave', async () => {
     scene.play(callThenReport({ name: 'greet_mcp_docs', args: { a: 1 } }));
     const heard = await ask(scene.people.ada, { text: 'greet' });
     const { message } = await heard.done();
@@ -59,25 +58,21 @@ describe('a chat', () => {
     expect((await kept(heard.conversationId)).messages[1]).toEqual(message);
   });
 
-  verifies(
-    'chat.tool',
-    'the model is shown the tools of the chosen servers, by the names models use',
-    async () => {
-      const { ada } = scene.people;
-      scene.play(() => ['ok']);
-      await (await ask(ada, { text: 'all' })).done();
-      const shown = scene.model.requests.at(-1)!.tools.map((tool) => tool.function);
-      expect(shown.map(({ name }) => name)).toContain('number_mcp_docs');
-      expect(shown.find(({ name }) => name === 'number_mcp_docs')).toMatchObject({
-        description: 'Does number.',
-        parameters: { required: ['a'], properties: { a: { type: 'number' } } },
-      });
-      await (await ask(ada, { text: 'none', servers: ['others'] })).done();
-      expect(scene.model.requests.at(-1)!.tools).toEqual([]);
-    },
-  );
+  test('the model is shown the tools of the chosen servers, by the names models use', async () => {
+    const { ada } = scene.people;
+    scene.play(() => ['ok']);
+    await (await ask(ada, { text: 'all' })).done();
+    const shown = scene.model.requests.at(-1)!.tools.map((tool) => tool.function);
+    expect(shown.map(({ name }) => name)).toContain('number_mcp_docs');
+    expect(shown.find(({ name }) => name === 'number_mcp_docs')).toMatchObject({
+      description: 'Does number.',
+      parameters: { required: ['a'], properties: { a: { type: 'number' } } },
+    });
+    await (await ask(ada, { text: 'none', servers: ['others'] })).done();
+    expect(scene.model.requests.at(-1)!.tools).toEqual([]);
+  });
 
-  verifies('chat.history', 'what was said and called before is told to the model again', async () => {
+  test('what was said and called before is told to the model again', async () => {
     const { ada } = scene.people;
     scene.play(callThenReport({ name: 'greet_mcp_docs', args: { a: 7 } }));
     const first = await ask(ada, { text: 'greet me' });
@@ -101,7 +96,7 @@ describe('a chat', () => {
     expect((await kept(first.conversationId)).messages.at(-1)).toEqual(message);
   });
 
-  verifies('chat.conversations', 'are listed, renamed and deleted by their owner', async () => {
+  test('are listed, renamed and deleted by their owner', async () => {
     const { ada } = scene.people;
     scene.play(() => ['ok']);
     const heard = await ask(ada, { text: 'a conversation to keep' });
@@ -120,7 +115,7 @@ describe('a chat', () => {
     expect((await list()).conversations.map(({ id }) => id)).not.toContain(heard.conversationId);
   });
 
-  verifies('chat.conversations', 'one that is deleted while it is answered is stopped first', async () => {
+  test('one that is deleted while it is answered is stopped first', async () => {
     const { ada } = scene.people;
     scene.play(() => ['Once', { until: new Promise(() => undefined) }]);
     const heard = await ask(ada, { text: 'a long story' });
@@ -130,7 +125,7 @@ describe('a chat', () => {
     expect((await ada.get(`/api/chat/${heard.conversationId}`)).status).toBe(404);
   });
 
-  verifies('chat.others', 'somebody else’s conversation does not exist, on any route', async () => {
+  test('somebody else’s conversation does not exist, on any route', async () => {
     const { ada, bob } = scene.people;
     scene.play(() => ['Hello', { until: new Promise(() => undefined) }]);
     const heard = await ask(ada, { text: 'mine' });
@@ -154,7 +149,7 @@ describe('a chat', () => {
     await heard.done();
   });
 
-  verifies('chat.models', 'are those of the configuration, and nothing else can be asked', async () => {
+  test('are those of the configuration, and nothing else can be asked', async () => {
     const { ada } = scene.people;
     scene.play(({ model }) => [`I am ${model}`]);
     expect(await (await ada.get('/api/chat/models')).json()).toEqual({
@@ -172,7 +167,7 @@ describe('a chat', () => {
     expect(scene.model.requests).toHaveLength(asked);
   });
 
-  verifies('chat.refused', 'what cannot begin is a status, and leaves nothing behind', async () => {
+  test('what cannot begin is a status, and leaves nothing behind', async () => {
     const { ada } = scene.people;
     const before = (await (await ada.get('/api/chat?limit=200')).json()) as ConversationsView;
     for (const body of [{}, { text: '   ' }, { text: 'x'.repeat(100_001) }, { text: 'a', servers: 'docs' }]) {

@@ -1,6 +1,6 @@
 import type { ApprovalsView, AuditView } from '@behalf/contracts';
-import { eventually, verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { ask, callsIn, callThenReport, chatYaml, createChatScene, textIn, type Heard } from './chatScene.ts';
 import { startInProcess } from './inProcess.ts';
 import { createMovableClock } from './movableClock.ts';
@@ -32,7 +32,7 @@ async function beside(who: Person): Promise<Person> {
 }
 
 describe('a call that asks first', () => {
-  verifies('chat.approval.approve', 'waits for its user, and runs once when they say yes', async () => {
+  test('waits for its user, and runs once when they say yes', async () => {
     const before = ran();
     const { heard, callId, path } = await risk();
     expect((await heard.next('approval')).expiresAt).toBe(clock.now() + 10 * 60_000);
@@ -57,7 +57,7 @@ describe('a call that asks first', () => {
     next.heard.leave();
   });
 
-  verifies('chat.approval.deny', 'does not run when they say no, and the model is told', async () => {
+  test('does not run when they say no, and the model is told', async () => {
     const before = ran();
     const { heard, path } = await risk({ a: 2 });
     expect((await scene.people.ada.post(path, { approve: false })).status).toBe(200);
@@ -68,7 +68,7 @@ describe('a call that asks first', () => {
     expect(ran()).toBe(before);
   });
 
-  verifies('chat.approval.expire', 'does not run when nobody says anything in time', async () => {
+  test('does not run when nobody says anything in time', async () => {
     const before = ran();
     const { heard, path } = await risk({ a: 3 });
     clock.move(10 * 60_000);
@@ -82,7 +82,7 @@ describe('a call that asks first', () => {
     expect(ran()).toBe(before);
   });
 
-  verifies('chat.approval.elsewhere', 'also hears a word that was given without the chat', async () => {
+  test('also hears a word that was given without the chat', async () => {
     const { ada } = scene.people;
     for (const approve of [true, false]) {
       const { heard } = await risk({ a: approve ? 4 : 5 });
@@ -93,7 +93,7 @@ describe('a call that asks first', () => {
     }
   });
 
-  verifies('chat.approval.replica', 'hears a word that was given at another replica', async () => {
+  test('hears a word that was given at another replica', async () => {
     const ada = await beside(scene.people.ada);
     const before = ran();
     const { heard, path } = await risk({ a: 6 });
@@ -102,24 +102,20 @@ describe('a call that asks first', () => {
     expect(ran()).toBe(before + 1);
   });
 
-  verifies(
-    'chat.stop.replica',
-    'an answer is stopped, seen and not doubled from another replica',
-    async () => {
-      const ada = await beside(scene.people.ada);
-      const { heard } = await risk({ a: 7 });
-      const path = `/api/chat/${heard.conversationId}`;
-      expect(await (await ada.get(path)).json()).toMatchObject({ isRunning: true });
-      const busy = await ask(ada, { text: 'me too', conversationId: heard.conversationId });
-      expect([busy.status, busy.problem?.code]).toEqual([409, 'CHAT_BUSY']);
-      expect((await ada.post(`${path}/stop`)).status).toBe(202);
-      const { finish, message } = await heard.done();
-      expect([finish, callsIn(message)[0]?.state]).toEqual(['stopped', 'cancelled']);
-      expect(await (await ada.get(path)).json()).toMatchObject({ isRunning: false });
-    },
-  );
+  test('an answer is stopped, seen and not doubled from another replica', async () => {
+    const ada = await beside(scene.people.ada);
+    const { heard } = await risk({ a: 7 });
+    const path = `/api/chat/${heard.conversationId}`;
+    expect(await (await ada.get(path)).json()).toMatchObject({ isRunning: true });
+    const busy = await ask(ada, { text: 'me too', conversationId: heard.conversationId });
+    expect([busy.status, busy.problem?.code]).toEqual([409, 'CHAT_BUSY']);
+    expect((await ada.post(`${path}/stop`)).status).toBe(202);
+    const { finish, message } = await heard.done();
+    expect([finish, callsIn(message)[0]?.state]).toEqual(['stopped', 'cancelled']);
+    expect(await (await ada.get(path)).json()).toMatchObject({ isRunning: false });
+  });
 
-  verifies('chat.approval.own', 'is approved by its user alone, who is a person', async () => {
+  test('is approved by its user alone, who is a person', async () => {
     const { ada, bob } = scene.people;
     const before = ran();
     const { heard, path } = await risk({ a: 8 });
@@ -143,22 +139,18 @@ describe('a call that asks first', () => {
     await heard.done();
   });
 
-  verifies(
-    'chat.approval.withdrawn',
-    'is not to be approved any more when the answer was stopped',
-    async () => {
-      const { ada } = scene.people;
-      const before = ran();
-      const { heard, path } = await risk({ a: 9 });
-      await ada.post(`/api/chat/${heard.conversationId}/stop`);
-      await heard.done();
-      expect(await (await ada.get('/api/mcp/approvals')).json()).toEqual({ approvals: [] });
-      expect((await ada.post(path, { approve: true })).status).toBe(404);
-      expect(ran()).toBe(before);
-    },
-  );
+  test('is not to be approved any more when the answer was stopped', async () => {
+    const { ada } = scene.people;
+    const before = ran();
+    const { heard, path } = await risk({ a: 9 });
+    await ada.post(`/api/chat/${heard.conversationId}/stop`);
+    await heard.done();
+    expect(await (await ada.get('/api/mcp/approvals')).json()).toEqual({ approvals: [] });
+    expect((await ada.post(path, { approve: true })).status).toBe(404);
+    expect(ran()).toBe(before);
+  });
 
-  verifies('chat.approval.twins', 'asks for itself, also beside one that is just like it', async () => {
+  test('asks for itself, also beside one that is just like it', async () => {
     const { ada } = scene.people;
     const before = ran();
     const twin = { name: 'risky_mcp_docs', args: { a: 10 } };
@@ -180,29 +172,25 @@ describe('a call that asks first', () => {
     expect(ran()).toBe(before + 1);
   });
 
-  verifies(
-    'chat.approval.audit',
-    'is written down as every approval is, with the door it came by',
-    async () => {
-      scene.play(callThenReport({ name: 'risky_mail_mcp_docs', args: { a: 11 } }));
-      const heard = await ask(scene.people.ada, { text: 'send it' });
-      const { callId } = await heard.next('approval');
-      await scene.people.ada.post(`/api/chat/${heard.conversationId}/approvals/${callId}`, { approve: true });
-      await heard.done();
-      const [admin] = await createPeople(scene.gateway, [{ name: 'Root', role: 'ADMIN' }]);
-      const entries = await eventually('the audit', async () => {
-        const view = (await (await admin!.get('/api/admin/audit?limit=200')).json()) as AuditView;
-        const mine = (view.events as Record<string, unknown>[]).filter(({ tool }) => tool === 'risky_mail');
-        return mine.length === 4 && mine;
-      });
-      // The clock of this file stands still, so they have no order.
-      expect(entries.map(({ action, door, outcome }) => [action, door, outcome].join(' ')).sort()).toEqual([
-        'approval.approve rest ok',
-        'approval.request chat ok',
-        'tool.call chat ok',
-        'tool.call chat refused',
-      ]);
-      expect(JSON.stringify(entries)).not.toContain('"a":11');
-    },
-  );
+  test('is written down as every approval is, with the door it came by', async () => {
+    scene.play(callThenReport({ name: 'risky_mail_mcp_docs', args: { a: 11 } }));
+    const heard = await ask(scene.people.ada, { text: 'send it' });
+    const { callId } = await heard.next('approval');
+    await scene.people.ada.post(`/api/chat/${heard.conversationId}/approvals/${callId}`, { approve: true });
+    await heard.done();
+    const [admin] = await createPeople(scene.gateway, [{ name: 'Root', role: 'ADMIN' }]);
+    const entries = await eventually('the audit', async () => {
+      const view = (await (await admin!.get('/api/admin/audit?limit=200')).json()) as AuditView;
+      const mine = (view.events as Record<string, unknown>[]).filter(({ tool }) => tool === 'risky_mail');
+      return mine.length === 4 && mine;
+    });
+    // The clock of this file stands still, so they have no order.
+    expect(entries.map(({ action, door, outcome }) => [action, door, outcome].join(' ')).sort()).toEqual([
+      'approval.approve rest ok',
+      'approval.request chat ok',
+      'tool.call chat ok',
+      'tool.call chat refused',
+    ]);
+    expect(JSON.stringify(entries)).not.toContain('"a":11');
+  });
 });

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import type { ConversationView } from '@behalf/contracts';
 import type { ScriptStep } from '@behalf/devidp/sample';
 import { systemClock, type Clock } from '@behalf/kernel';
-import { eventually, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { ask, callsIn, callThenReport, chatYaml, createChatScene, textIn } from './chatScene.ts';
 import { createPeople } from './people.ts';
 
@@ -49,7 +49,7 @@ describe('a model', () => {
     ['falls silent', ['a', { until: never }], 'MODEL_UNAVAILABLE', 'in the middle of its answer', 'error'],
   ];
   for (const [what, steps, code, says, finish] of failures) {
-    verifies('chat.model.fails', `that ${what} is told as an event, and what it said is kept`, async () => {
+    test(`that ${what} is told as an event, and what it said is kept`, async () => {
       scene.play(() => steps);
       const heard = await ask(scene.people.ada, { text: what });
       expect(heard.status).toBe(200);
@@ -65,7 +65,7 @@ describe('a model', () => {
     });
   }
 
-  verifies('chat.model.fails', 'that ends in the middle is told as an event, with what it said', async () => {
+  test('that ends in the middle is told as an event, with what it said', async () => {
     let end: () => void = () => undefined;
     const until = new Promise<void>((resolve) => (end = resolve));
     scene.play(() => ['Once', { until }, { cut: true }]);
@@ -77,7 +77,7 @@ describe('a model', () => {
     expect((await heard.next('error')).problem.code).toBe('MODEL_UNAVAILABLE');
   });
 
-  verifies('chat.model.fails', 'that does not begin to answer is left after a time', async () => {
+  test('that does not begin to answer is left after a time', async () => {
     const server = createServer(() => undefined).listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as AddressInfo;
@@ -94,14 +94,14 @@ describe('a model', () => {
     server.close();
   });
 
-  verifies('chat.model.length', 'that has more to say than it may ends there', async () => {
+  test('that has more to say than it may ends there', async () => {
     scene.play(() => ['a', { calls: [{ name: 'greet_mcp_docs', args: '{"a' }] }, { finish: 'length' }]);
     const heard = await ask(scene.people.ada, { text: 'much' });
     expect((await heard.done()).finish).toBe('length');
     expect(heard.all('tool_call')).toEqual([]);
   });
 
-  verifies('chat.model.redirect', 'that points elsewhere is not followed there', async () => {
+  test('that points elsewhere is not followed there', async () => {
     let followed = 0;
     const elsewhere = createServer((_req, res) => {
       followed += 1;
@@ -122,7 +122,7 @@ describe('a model', () => {
     elsewhere.close();
   });
 
-  verifies('chat.egress', 'is open to the chat alone: no server may have its address', async () => {
+  test('is open to the chat alone: no server may have its address', async () => {
     const [admin] = await createPeople(scene.gateway, [{ name: 'Root', role: 'ADMIN' }]);
     const config = { type: 'streamable-http', url: `${new URL(scene.model.url).origin}/mcp`, title: 'Mine' };
     const refused = await admin!.post('/api/mcp/servers', { config });
@@ -138,7 +138,7 @@ describe('a model', () => {
     await scene.gateway.configure(chatYaml(urls()));
   });
 
-  verifies('chat.egress', 'is asked whatever domains servers are limited to', async () => {
+  test('is asked whatever domains servers are limited to', async () => {
     const limited = chatYaml(urls()).replace(
       'mcpSettings: {',
       "mcpSettings: { allowedDomains: ['example.com'],",
@@ -150,7 +150,7 @@ describe('a model', () => {
     await scene.gateway.configure(chatYaml(urls()));
   });
 
-  verifies('chat.reload', 'comes and goes with the configuration', async () => {
+  test('comes and goes with the configuration', async () => {
     const { ada } = scene.people;
     const renamed = chatYaml(urls()).replace('name: Test', 'name: Renamed').replace('one, ', 'uno, ');
     await scene.gateway.configure(renamed);
@@ -166,7 +166,7 @@ describe('a model', () => {
     await scene.gateway.configure(chatYaml(urls()));
   });
 
-  verifies('chat.connect', 'hears that a sign-in is needed, and so does the user', async () => {
+  test('hears that a sign-in is needed, and so does the user', async () => {
     const { ada } = scene.people;
     scene.play(callThenReport({ name: 'greet_mcp_docs' }));
     await (await ask(ada, { text: 'greet' })).done();
@@ -193,7 +193,7 @@ describe('a model', () => {
     expect((await ada.post(path, { connected: true })).status).toBe(404);
   });
 
-  verifies('chat.connect.held', 'goes on with the same call once its user has signed in', async () => {
+  test('goes on with the same call once its user has signed in', async () => {
     const { ada, bob } = scene.people;
     scene.play(callThenReport({ name: 'greet_mcp_docs' }));
     refuse(true);
@@ -223,7 +223,7 @@ describe('a model', () => {
 });
 
 describe('somebody who may not go on', () => {
-  verifies('chat.caller', 'is not answered further: signed out', async () => {
+  test('is not answered further: signed out', async () => {
     const [eve] = await createPeople(scene.gateway, ['Eve']);
     let end: () => void = () => undefined;
     const ended = new Promise<void>((resolve) => (end = resolve));
@@ -243,7 +243,7 @@ describe('somebody who may not go on', () => {
     expect(scene.model.requests).toHaveLength(asked);
   });
 
-  verifies('chat.caller', 'is not answered at all: their role may not use servers', async () => {
+  test('is not answered at all: their role may not use servers', async () => {
     const [admin, guest] = await createPeople(scene.gateway, [
       { name: 'Chief', role: 'ADMIN' },
       { name: 'Gil', role: 'USER' },

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ConversationsView, ConversationView } from '@behalf/contracts';
 import { startScriptedModel, type ScriptedModel } from '@behalf/devidp/sample';
-import { scriptedHttpServer, verifies, type ScriptedHttpServer } from '@behalf/testkit';
-import { afterAll, afterEach, beforeAll, describe, expect } from '@jest/globals';
+import { scriptedHttpServer, type ScriptedHttpServer } from '@behalf/testkit';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { ask, callThenReport, chatYaml, textIn } from './chatScene.ts';
 import { startInProcess, type InProcessGateway } from './inProcess.ts';
 import { createPeople, person, type Person } from './people.ts';
@@ -56,7 +56,7 @@ async function somebody(gateway: InProcessGateway): Promise<Person> {
 }
 
 describe('what a chat holds', () => {
-  verifies('chat.secret.key', 'the key of a model is in its requests, and nowhere else', async () => {
+  test('the key of a model is in its requests, and nowhere else', async () => {
     const gateway = await start();
     const ada = await somebody(gateway);
     const answers: string[] = [];
@@ -74,7 +74,7 @@ describe('what a chat holds', () => {
     expect(everywhere).toContain('MODEL_REFUSED');
   });
 
-  verifies('chat.secret.sealed', 'what was said, called and titled is sealed in the store', async () => {
+  test('what was said, called and titled is sealed in the store', async () => {
     const gateway = await start();
     const ada = await somebody(gateway);
     model.change(callThenReport({ name: 'read_mcp_docs', args: { note: said } }));
@@ -88,7 +88,7 @@ describe('what a chat holds', () => {
     expect(planted.foundIn(JSON.stringify(gateway.logged))).toEqual([]);
   });
 
-  verifies('chat.model.headers', 'headers of a model are filled in for who is calling', async () => {
+  test('headers of a model are filled in for who is calling', async () => {
     const gateway = await start(
       yaml({ 'X-User': '{{LIBRECHAT_USER_ID}}', 'X-Chat': '{{LIBRECHAT_BODY_CONVERSATIONID}}' }),
     );
@@ -105,47 +105,39 @@ describe('what a chat holds', () => {
     expect(body['messages']).not.toEqual([]);
   });
 
-  verifies(
-    'chat.model.headers',
-    'a header that cannot be filled in is never sent as it is written',
-    async () => {
-      const gateway = await start(yaml({ 'X-Token': 'Bearer {{LIBRECHAT_OPENID_ACCESS_TOKEN}}' }));
-      const ada = await somebody(gateway);
-      const asked = model.requests.length;
-      const heard = await ask(ada, { text: 'hello' });
-      await heard.done();
-      const { problem } = await heard.next('error');
-      expect(problem.code).toBe('MODEL_REFUSED');
-      expect(problem.detail).toContain('X-Token');
-      expect(problem.detail).toContain('{{LIBRECHAT_OPENID_ACCESS_TOKEN}}');
-      expect(model.requests).toHaveLength(asked);
-    },
-  );
+  test('a header that cannot be filled in is never sent as it is written', async () => {
+    const gateway = await start(yaml({ 'X-Token': 'Bearer {{LIBRECHAT_OPENID_ACCESS_TOKEN}}' }));
+    const ada = await somebody(gateway);
+    const asked = model.requests.length;
+    const heard = await ask(ada, { text: 'hello' });
+    await heard.done();
+    const { problem } = await heard.next('error');
+    expect(problem.code).toBe('MODEL_REFUSED');
+    expect(problem.detail).toContain('X-Token');
+    expect(problem.detail).toContain('{{LIBRECHAT_OPENID_ACCESS_TOKEN}}');
+    expect(model.requests).toHaveLength(asked);
+  });
 
-  verifies(
-    'chat.models.fetched',
-    'models are asked for once, and without them those of the file are left',
-    async () => {
-      const before = model.listed;
-      const gateway = await start();
-      const ada = await somebody(gateway);
-      const list = async () => await (await ada.get('/api/chat/models')).json();
-      const endpoints = [{ name: 'Secret', models: ['one', 'fetched'] }];
-      expect(await Promise.all([list(), list()])).toEqual([{ endpoints }, { endpoints }]);
-      expect(await list()).toEqual({ endpoints });
-      expect(model.listed).toBe(before + 1);
-      model.change(({ model: name }) => [name]);
-      const heard = await ask(ada, { text: 'who?', model: 'fetched' });
-      expect(textIn((await heard.done()).message)).toBe('fetched');
-      const down = await start(yaml().replaceAll(model.url, 'http://127.0.0.1:1/v1'));
-      const there = person(down.url, ada.id, ada.cookie.slice(ada.cookie.indexOf('=') + 1));
-      expect(await (await there.get('/api/chat/models')).json()).toEqual({
-        endpoints: [{ name: 'Secret', models: ['one'] }],
-      });
-    },
-  );
+  test('models are asked for once, and without them those of the file are left', async () => {
+    const before = model.listed;
+    const gateway = await start();
+    const ada = await somebody(gateway);
+    const list = async () => await (await ada.get('/api/chat/models')).json();
+    const endpoints = [{ name: 'Secret', models: ['one', 'fetched'] }];
+    expect(await Promise.all([list(), list()])).toEqual([{ endpoints }, { endpoints }]);
+    expect(await list()).toEqual({ endpoints });
+    expect(model.listed).toBe(before + 1);
+    model.change(({ model: name }) => [name]);
+    const heard = await ask(ada, { text: 'who?', model: 'fetched' });
+    expect(textIn((await heard.done()).message)).toBe('fetched');
+    const down = await start(yaml().replaceAll(model.url, 'http://127.0.0.1:1/v1'));
+    const there = person(down.url, ada.id, ada.cookie.slice(ada.cookie.indexOf('=') + 1));
+    expect(await (await there.get('/api/chat/models')).json()).toEqual({
+      endpoints: [{ name: 'Secret', models: ['one'] }],
+    });
+  });
 
-  verifies('chat.shutdown', 'what was said is kept when the gateway ends', async () => {
+  test('what was said is kept when the gateway ends', async () => {
     const gateway = await start();
     const ada = await somebody(gateway);
     model.change(() => ['Once upon a time', { until: new Promise(() => undefined) }]);

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { saveBlock, shareWith, sharing } from './blockScene.ts';
 import { behalf, keyOf } from './cliScene.ts';
 import type { Person } from './people.ts';
@@ -19,60 +18,55 @@ const inputSchema = {
 describe('behalf block', () => {
   const scene = createScene();
 
-  verifies(
-    'cli.blocks',
-    'lists, checks and runs blocks, and names all that is missing before anything is sent',
-    async () => {
-      const handler = (args: object) => ({
-        content: [{ type: 'text', text: `\u001b[2Jread ${JSON.stringify(args)}` }],
-      });
-      const server = await scene.serve({ era: 'legacy', tools: [{ name: 'read', inputSchema, handler }] });
-      const keyed = http(server.url, {
-        headers: { 'x-key': '{{KEY}}' },
-        customUserVars: { KEY: { title: 'Key', description: 'Your key' } },
-      });
-      const yaml = yamlWith({ files: keyed }, sharing);
-      const [ada, bob] = (await scene.begin(yaml, ['Ada', 'Bob'])) as [Person, Person];
-      const set = { pluginKey: 'mcp_files', action: 'install', auth: { KEY: 'k' } };
-      await ada.post('/api/user/plugins', set);
-      const inputs = { mark: { mode: 'fixed', value: '!' } };
-      const { id } = await saveBlock(ada, { server: 'files', tool: 'read', title: 'Read', inputs });
-      await shareWith(ada, id, [bob]);
-      const command = behalf(scene.gateway.url, await keyOf(ada, 'mcp'));
-      const ofBob = behalf(scene.gateway.url, await keyOf(bob, 'mcp'));
-      const listed = await command(['block', 'list']);
-      expect([listed.code, listed.out]).toEqual([
-        0,
-        expect.stringMatching(new RegExp(`${id} +Read +files +read`)),
-      ]);
-      const asked = server.received('tools/call').length;
-      const missing = await ofBob(['block', 'run', id, '--json']);
-      expect([missing.code, missing.json()]).toMatchObject([
-        2,
-        {
-          error: {
-            code: 'BLOCK_INCOMPLETE',
-            problems: [
-              'path is missing: Which file',
-              'lines is missing',
-              expect.stringMatching(/^values at files are missing: KEY; enter them at \/servers\/files/),
-            ],
-          },
+  test('lists, checks and runs blocks, and names all that is missing before anything is sent', async () => {
+    const handler = (args: object) => ({
+      content: [{ type: 'text', text: `\u001b[2Jread ${JSON.stringify(args)}` }],
+    });
+    const server = await scene.serve({ era: 'legacy', tools: [{ name: 'read', inputSchema, handler }] });
+    const keyed = http(server.url, {
+      headers: { 'x-key': '{{KEY}}' },
+      customUserVars: { KEY: { title: 'Key', description: 'Your key' } },
+    });
+    const yaml = yamlWith({ files: keyed }, sharing);
+    const [ada, bob] = (await scene.begin(yaml, ['Ada', 'Bob'])) as [Person, Person];
+    const set = { pluginKey: 'mcp_files', action: 'install', auth: { KEY: 'k' } };
+    await ada.post('/api/user/plugins', set);
+    const inputs = { mark: { mode: 'fixed', value: '!' } };
+    const { id } = await saveBlock(ada, { server: 'files', tool: 'read', title: 'Read', inputs });
+    await shareWith(ada, id, [bob]);
+    const command = behalf(scene.gateway.url, await keyOf(ada, 'mcp'));
+    const ofBob = behalf(scene.gateway.url, await keyOf(bob, 'mcp'));
+    const listed = await command(['block', 'list']);
+    expect([listed.code, listed.out]).toEqual([
+      0,
+      expect.stringMatching(new RegExp(`${id} +Read +files +read`)),
+    ]);
+    const asked = server.received('tools/call').length;
+    const missing = await ofBob(['block', 'run', id, '--json']);
+    expect([missing.code, missing.json()]).toMatchObject([
+      2,
+      {
+        error: {
+          code: 'BLOCK_INCOMPLETE',
+          problems: [
+            'path is missing: Which file',
+            'lines is missing',
+            expect.stringMatching(/^values at files are missing: KEY; enter them at \/servers\/files/),
+          ],
         },
-      ]);
-      const all = ['--arg', 'path=a.txt', '--arg', 'lines=3'];
-      expect((await ofBob(['block', 'run', id, ...all])).code).toBe(5);
-      expect((await ofBob(['block', 'check', id, ...all])).code).toBe(5);
-      const wrong = await command(['block', 'run', id, '--arg', 'lines=x']);
-      expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('lines')]);
-      const fixed = await command(['block', 'check', id, ...all, '--arg', 'mark=?']);
-      expect([fixed.code, fixed.out]).toEqual([2, expect.stringContaining('is fixed by the block')]);
-      expect((await command(['block', 'run', 'unknown'])).code).toBe(6);
-      expect(server.received('tools/call')).toHaveLength(asked);
-      expect(await command(['block', 'check', id, ...all])).toMatchObject({ code: 0, out: 'ready\n' });
-      const ran = await command(['block', 'run', id, ...all]);
-      expect([ran.code, ran.out]).toEqual([0, '[2Jread {"mark":"!","path":"a.txt","lines":3}\n']);
-    },
-    60_000,
-  );
+      },
+    ]);
+    const all = ['--arg', 'path=a.txt', '--arg', 'lines=3'];
+    expect((await ofBob(['block', 'run', id, ...all])).code).toBe(5);
+    expect((await ofBob(['block', 'check', id, ...all])).code).toBe(5);
+    const wrong = await command(['block', 'run', id, '--arg', 'lines=x']);
+    expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('lines')]);
+    const fixed = await command(['block', 'check', id, ...all, '--arg', 'mark=?']);
+    expect([fixed.code, fixed.out]).toEqual([2, expect.stringContaining('is fixed by the block')]);
+    expect((await command(['block', 'run', 'unknown'])).code).toBe(6);
+    expect(server.received('tools/call')).toHaveLength(asked);
+    expect(await command(['block', 'check', id, ...all])).toMatchObject({ code: 0, out: 'ready\n' });
+    const ran = await command(['block', 'run', id, ...all]);
+    expect([ran.code, ran.out]).toEqual([0, '[2Jread {"mark":"!","path":"a.txt","lines":3}\n']);
+  }, 60_000);
 });

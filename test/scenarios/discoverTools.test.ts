@@ -1,5 +1,5 @@
-import { eventually, freePort, scriptedHttpServer, verifies, type ScriptedReply } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { eventually, freePort, scriptedHttpServer, type ScriptedReply } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { createDraftScenes } from './draftScene.ts';
 import type { Person } from './people.ts';
 import { recordsOf } from './storeDump.ts';
@@ -13,7 +13,7 @@ describe('the tools of a server that nobody saved', () => {
     return { status: response.status, code, text };
   };
 
-  verifies('drafts.discover.tools', 'are shown, the look is told of, and nothing is stored', async () => {
+  test('are shown, the look is told of, and nothing is stored', async () => {
     const inputSchema = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] };
     const tools = [{ name: 'say', title: 'Say it', description: 'Says <b>it</b>', inputSchema }];
     const { plain, mia, root, gateway, discovered } = await begin({ plain: { era: 'both', tools } });
@@ -30,40 +30,36 @@ describe('the tools of a server that nobody saved', () => {
     expect(event).toMatchObject({ outcome: 'ok', subject: new URL(plain.url).host });
   });
 
-  verifies(
-    'drafts.discover.key',
-    'are shown for a key, where the server names no place to sign in',
-    async () => {
-      const key = 'k3y-that-is-right';
-      const isRight = (headers: Record<string, unknown>) =>
-        headers['authorization'] === `Bearer ${key}` || headers['x-own'] === key;
-      const { plain, mia, gateway, discovered } = await begin({
-        plain: {
-          era: 'legacy',
-          tools: [{ name: 'open' }],
-          respond: ({ path, headers }) => {
-            if (path.startsWith('/.well-known/')) return { status: 404 };
-            return isRight(headers) ? undefined : { status: 401 };
-          },
+  test('are shown for a key, where the server names no place to sign in', async () => {
+    const key = 'k3y-that-is-right';
+    const isRight = (headers: Record<string, unknown>) =>
+      headers['authorization'] === `Bearer ${key}` || headers['x-own'] === key;
+    const { plain, mia, gateway, discovered } = await begin({
+      plain: {
+        era: 'legacy',
+        tools: [{ name: 'open' }],
+        respond: ({ path, headers }) => {
+          if (path.startsWith('/.well-known/')) return { status: 404 };
+          return isRight(headers) ? undefined : { status: 401 };
         },
-      });
-      const { url } = plain;
-      expect(await discovered(mia, { url })).toEqual({ outcome: 'no_oauth_metadata', reason: 'no_metadata' });
-      expect(await recordsOf(gateway, 'drafts')).toEqual([]);
-      const withKey = (auth: object) => discovered(mia, { url, auth: { type: 'key', ...auth } });
-      expect(await withKey({ key })).toMatchObject({ outcome: 'tools', tools: [{ name: 'open' }] });
-      const own = { authorization_type: 'custom', custom_header: 'X-Own', key };
-      expect(await withKey(own)).toMatchObject({ outcome: 'tools' });
-      expect(await withKey({ key: 'wrong' })).toEqual({ outcome: 'credential_rejected', hint: 'key' });
-      plain.change({ respond: () => ({ status: 403 }) });
-      expect(await withKey({ key })).toEqual({ outcome: 'credential_rejected', hint: 'forbidden' });
-      // A socket cannot carry the next token: nobody signs in there.
-      const socket = await discovered(mia, { url: url.replace('http', 'ws'), type: 'websocket' });
-      expect(socket).toEqual({ outcome: 'no_oauth_metadata', reason: 'not_offered' });
-    },
-  );
+      },
+    });
+    const { url } = plain;
+    expect(await discovered(mia, { url })).toEqual({ outcome: 'no_oauth_metadata', reason: 'no_metadata' });
+    expect(await recordsOf(gateway, 'drafts')).toEqual([]);
+    const withKey = (auth: object) => discovered(mia, { url, auth: { type: 'key', ...auth } });
+    expect(await withKey({ key })).toMatchObject({ outcome: 'tools', tools: [{ name: 'open' }] });
+    const own = { authorization_type: 'custom', custom_header: 'X-Own', key };
+    expect(await withKey(own)).toMatchObject({ outcome: 'tools' });
+    expect(await withKey({ key: 'wrong' })).toEqual({ outcome: 'credential_rejected', hint: 'key' });
+    plain.change({ respond: () => ({ status: 403 }) });
+    expect(await withKey({ key })).toEqual({ outcome: 'credential_rejected', hint: 'forbidden' });
+    // A socket cannot carry the next token: nobody signs in there.
+    const socket = await discovered(mia, { url: url.replace('http', 'ws'), type: 'websocket' });
+    expect(socket).toEqual({ outcome: 'no_oauth_metadata', reason: 'not_offered' });
+  });
 
-  verifies('drafts.discover.hints', 'are refused after a sign-in with what may be wrong', async () => {
+  test('are refused after a sign-in with what may be wrong', async () => {
     const { mcp, mia, gateway, discovered, signIn } = await begin();
     const { draftId } = await signIn(mia);
     const auth = { type: 'draft', draftId };
@@ -88,7 +84,7 @@ describe('the tools of a server that nobody saved', () => {
     expect(await discovered(mia, { auth })).toMatchObject({ outcome: 'tools' });
   });
 
-  verifies('drafts.discover.hints', 'without a sign-in, the draft offers one', async () => {
+  test('without a sign-in, the draft offers one', async () => {
     const { mia, discovered } = await begin();
     const first = await discovered(mia);
     if (first.outcome !== 'authorization_required') throw new Error(first.outcome);
@@ -113,7 +109,7 @@ describe('the tools of a server that nobody saved', () => {
     'no answer': 'reset',
   };
 
-  verifies('drafts.discover.no-words', 'fail in our words alone, whatever is at the address', async () => {
+  test('fail in our words alone, whatever is at the address', async () => {
     const { plain, mia, root, gateway, discover } = await begin();
     for (const [name, reply] of Object.entries(failures)) {
       plain.change({ respond: () => reply });
@@ -131,7 +127,7 @@ describe('the tools of a server that nobody saved', () => {
     expect(await recordsOf(gateway, 'drafts')).toEqual([]);
   });
 
-  verifies('drafts.discover.policy', 'are asked for at no address that users may not choose', async () => {
+  test('are asked for at no address that users may not choose', async () => {
     const { mia, gateway, discover } = await begin();
     const hidden = await scriptedHttpServer({ era: 'both', tools: [{ name: 'secret' }] });
     try {
@@ -150,7 +146,7 @@ describe('the tools of a server that nobody saved', () => {
     }
   });
 
-  verifies('drafts.discover.rules', 'are judged by what saving such a server would say', async () => {
+  test('are judged by what saving such a server would say', async () => {
     const { mia, discover } = await begin();
     const said = async (request: object) => {
       const { status, code } = await problemOf(await discover(mia, request));
@@ -170,7 +166,7 @@ describe('the tools of a server that nobody saved', () => {
     }
   });
 
-  verifies('drafts.discover.rate', 'are asked for so many times and then not, by one user', async () => {
+  test('are asked for so many times and then not, by one user', async () => {
     const { plain, mia, eve, discover } = await begin();
     const ask = (who: Person) => discover(who, { url: plain.url });
     for (let n = 0; n < 30; n += 1) expect((await ask(mia)).status).toBe(200);

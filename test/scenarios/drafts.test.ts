@@ -1,5 +1,5 @@
-import { eventually, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { createDraftScenes, type DraftScene } from './draftScene.ts';
 import { Browser, locationOf } from './oauthScene.ts';
 import type { Person } from './people.ts';
@@ -28,7 +28,7 @@ describe('a sign-in before a server is saved', () => {
     expect(await recordsOf(gateway, 'oauthClients')).toEqual([]);
   }
 
-  verifies('drafts.sign-in.tools', 'shows the tools, and nothing of it is a server', async () => {
+  test('shows the tools, and nothing of it is a server', async () => {
     const { as, mcp, mia, gateway, discover, discovered, signIn } = await begin();
     const begun = await discover(mia);
     // Asked again, it is the same one: nobody is registered twice.
@@ -55,59 +55,51 @@ describe('a sign-in before a server is saved', () => {
     expect((await mia.call(`draft~${draftId}`, 'echo')).status).toBe(404);
   });
 
-  verifies(
-    'drafts.save.kept',
-    'is that of the saved server, which is renewed as the client it was given to',
-    async () => {
-      for (const registeredAuthMethod of ['none', 'client_secret_basic']) {
-        const { as, mia, signIn, save, clock } = await begin({
-          as: {
-            registeredAuthMethod,
-            metadata: { token_endpoint_auth_methods_supported: [registeredAuthMethod] },
-          },
-        });
-        const { draftId } = await signIn(mia);
-        const saved = await save(mia, draftId);
-        expect(saved).toMatchObject({ draft: 'kept', serverName: 'mine', dbId: draftId });
-        expect(await works(mia)).toBe(true);
-        expect(await credentialsOf(mia)).toMatchObject([{ status: 'active' }]);
-        expect(as.counters).toMatchObject({ authorizations: 1, registrations: 1, refreshHits: 0 });
-        clock.move(2 * HOURS);
-        expect(await works(mia)).toBe(true);
-        expect(as.counters).toMatchObject({ authorizations: 1, registrations: 1, rotations: 1, reuses: 0 });
-        expect(as.received('token').at(-1)?.clientAuth?.method).toBe(registeredAuthMethod);
-      }
-    },
-  );
-
-  verifies(
-    'drafts.save.kept',
-    'goes on when others sign in at the server, each as the client of their own sign-in',
-    async () => {
-      const { as, gateway, mia, eve, root, signIn, save, clock } = await begin();
-      const { draftId } = await signIn(mia);
-      await save(mia, draftId);
-      const shared = await root.send('PUT', `/api/permissions/mcpServer/${draftId}`, {
-        updated: [{ type: 'user', id: eve.id, accessRoleId: 'mcpServer_viewer' }],
-        ...{ removed: [], public: false },
+  test('is that of the saved server, which is renewed as the client it was given to', async () => {
+    for (const registeredAuthMethod of ['none', 'client_secret_basic']) {
+      const { as, mia, signIn, save, clock } = await begin({
+        as: {
+          registeredAuthMethod,
+          metadata: { token_endpoint_auth_methods_supported: [registeredAuthMethod] },
+        },
       });
-      expect(shared.status).toBe(200);
-      expect(await works(eve)).toBe(false);
-      const started = await eve.post('/api/mcp/mine/oauth/start');
-      expect((await throughSignIn(gateway.url, eve, started)).pathname).toBe('/oauth/success');
-      // The redirect of the draft is not that of the server.
-      expect(as.counters.registrations).toBe(2);
+      const { draftId } = await signIn(mia);
+      const saved = await save(mia, draftId);
+      expect(saved).toMatchObject({ draft: 'kept', serverName: 'mine', dbId: draftId });
+      expect(await works(mia)).toBe(true);
+      expect(await credentialsOf(mia)).toMatchObject([{ status: 'active' }]);
+      expect(as.counters).toMatchObject({ authorizations: 1, registrations: 1, refreshHits: 0 });
       clock.move(2 * HOURS);
-      expect([await works(mia), await works(eve)]).toEqual([true, true]);
-      expect(as.counters).toMatchObject({ authorizations: 2, rotations: 2, reuses: 0 });
-      // Nothing of it is left when the server goes.
-      expect((await mia.send('DELETE', '/api/mcp/servers/mine')).status).toBe(200);
-      expect(await recordsOf(gateway, 'oauthClients')).toEqual([]);
-      expect(await recordsOf(gateway, 'credentials')).toEqual([]);
-    },
-  );
+      expect(await works(mia)).toBe(true);
+      expect(as.counters).toMatchObject({ authorizations: 1, registrations: 1, rotations: 1, reuses: 0 });
+      expect(as.received('token').at(-1)?.clientAuth?.method).toBe(registeredAuthMethod);
+    }
+  });
 
-  verifies('drafts.save.kept', 'by one of all who save it at once', async () => {
+  test('goes on when others sign in at the server, each as the client of their own sign-in', async () => {
+    const { as, gateway, mia, eve, root, signIn, save, clock } = await begin();
+    const { draftId } = await signIn(mia);
+    await save(mia, draftId);
+    const shared = await root.send('PUT', `/api/permissions/mcpServer/${draftId}`, {
+      updated: [{ type: 'user', id: eve.id, accessRoleId: 'mcpServer_viewer' }],
+      ...{ removed: [], public: false },
+    });
+    expect(shared.status).toBe(200);
+    expect(await works(eve)).toBe(false);
+    const started = await eve.post('/api/mcp/mine/oauth/start');
+    expect((await throughSignIn(gateway.url, eve, started)).pathname).toBe('/oauth/success');
+    // The redirect of the draft is not that of the server.
+    expect(as.counters.registrations).toBe(2);
+    clock.move(2 * HOURS);
+    expect([await works(mia), await works(eve)]).toEqual([true, true]);
+    expect(as.counters).toMatchObject({ authorizations: 2, rotations: 2, reuses: 0 });
+    // Nothing of it is left when the server goes.
+    expect((await mia.send('DELETE', '/api/mcp/servers/mine')).status).toBe(200);
+    expect(await recordsOf(gateway, 'oauthClients')).toEqual([]);
+    expect(await recordsOf(gateway, 'credentials')).toEqual([]);
+  });
+
+  test('by one of all who save it at once', async () => {
     const { mia, gateway, signIn, save } = await begin();
     const { draftId } = await signIn(mia);
     const saved = await Promise.all([1, 2, 3].map((n) => save(mia, draftId, { title: `Mine ${n}` })));
@@ -118,7 +110,7 @@ describe('a sign-in before a server is saved', () => {
     expect(await recordsOf(gateway, 'credentials')).toHaveLength(1);
   });
 
-  verifies('drafts.save.kept', 'on whichever replica it is gone on with', async () => {
+  test('on whichever replica it is gone on with', async () => {
     const { mia, mcp, beside, discovered, save, gateway } = await begin();
     const other = await beside();
     const here = new Browser(gateway.url, mia);
@@ -135,7 +127,7 @@ describe('a sign-in before a server is saved', () => {
     expect(await recordsOf(gateway, 'credentials')).toMatchObject([{ status: 'active', serverId: draftId }]);
   });
 
-  verifies('drafts.save.url', 'is dropped and revoked where another address is saved', async () => {
+  test('is dropped and revoked where another address is saved', async () => {
     const scene = await begin();
     const { mia, mcp, other, signIn, save } = scene;
     const { draftId } = await signIn(mia);
@@ -151,21 +143,17 @@ describe('a sign-in before a server is saved', () => {
     expect(spelt).toMatchObject({ draft: 'kept', dbId: again.draftId });
   });
 
-  verifies(
-    'drafts.save.issuer',
-    'is dropped and revoked where the server names another issuer by then',
-    async () => {
-      const scene = await begin();
-      const { mia, mcp, elsewhere, signIn, save } = scene;
-      const { draftId } = await signIn(mia);
-      mcp.guard({ metadata: { authorization_servers: [elsewhere.issuer] } });
-      const saved = await save(mia, draftId);
-      expect(saved).toMatchObject({ draft: 'dropped' });
-      expect(saved.dbId).not.toBe(draftId);
-      await isGone(scene);
-      mcp.guard({ metadata: {} });
-      expect(await works(mia)).toBe(false);
-      expect(await credentialsOf(mia)).toEqual([]);
-    },
-  );
+  test('is dropped and revoked where the server names another issuer by then', async () => {
+    const scene = await begin();
+    const { mia, mcp, elsewhere, signIn, save } = scene;
+    const { draftId } = await signIn(mia);
+    mcp.guard({ metadata: { authorization_servers: [elsewhere.issuer] } });
+    const saved = await save(mia, draftId);
+    expect(saved).toMatchObject({ draft: 'dropped' });
+    expect(saved.dbId).not.toBe(draftId);
+    await isGone(scene);
+    mcp.guard({ metadata: {} });
+    expect(await works(mia)).toBe(false);
+    expect(await credentialsOf(mia)).toEqual([]);
+  });
 });

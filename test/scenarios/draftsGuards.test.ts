@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createDraftScenes } from './draftScene.ts';
 import { Browser, locationOf } from './oauthScene.ts';
 import { createPlanted } from './planted.ts';
@@ -16,7 +15,7 @@ describe('a draft of a server', () => {
     return [response.status, code];
   };
 
-  verifies('drafts.guard.own', 'is of no use to anybody else, and they change nothing of it', async () => {
+  test('is of no use to anybody else, and they change nothing of it', async () => {
     const { mcp, mia, eve, gateway, discover, signIn, save } = await begin();
     const begun = await discover(mia);
     const { flowId, connectUrl } = (await begun.clone().json()) as { flowId: string; connectUrl: string };
@@ -44,25 +43,21 @@ describe('a draft of a server', () => {
     expect(await save(mia, draftId)).toMatchObject({ draft: 'kept', dbId: draftId });
   });
 
-  verifies(
-    'drafts.guard.browser',
-    'is signed in at by the browser that began it, or after a question',
-    async () => {
-      const { as, mcp, mia, gateway } = await begin();
-      const own = new Browser(gateway.url, mia);
-      const begun = await own.post('/api/mcp/discover-tools', { url: mcp.url });
-      const { connectUrl } = (await begun.json()) as { connectUrl: string };
-      const asked = await new Browser(gateway.url, mia).go(connectUrl);
-      expect(asked.status).toBe(200);
-      expect(await asked.text()).toContain('Connect New server?');
-      const nobody = await new Browser(gateway.url).go(connectUrl);
-      expect([nobody.status, locationOf(nobody).pathname]).toEqual([302, '/']);
-      const left = await own.go(connectUrl);
-      expect([left.status, locationOf(left).origin]).toEqual([302, new URL(as.issuer).origin]);
-    },
-  );
+  test('is signed in at by the browser that began it, or after a question', async () => {
+    const { as, mcp, mia, gateway } = await begin();
+    const own = new Browser(gateway.url, mia);
+    const begun = await own.post('/api/mcp/discover-tools', { url: mcp.url });
+    const { connectUrl } = (await begun.json()) as { connectUrl: string };
+    const asked = await new Browser(gateway.url, mia).go(connectUrl);
+    expect(asked.status).toBe(200);
+    expect(await asked.text()).toContain('Connect New server?');
+    const nobody = await new Browser(gateway.url).go(connectUrl);
+    expect([nobody.status, locationOf(nobody).pathname]).toEqual([302, '/']);
+    const left = await own.go(connectUrl);
+    expect([left.status, locationOf(left).origin]).toEqual([302, new URL(as.issuer).origin]);
+  });
 
-  verifies('drafts.guard.expired', 'is over after a quarter of an hour, with everything in it', async () => {
+  test('is over after a quarter of an hour, with everything in it', async () => {
     const { as, mcp, mia, clock, gateway, discover, signIn, save } = await begin();
     const { draftId } = await signIn(mia);
     clock.move(QUARTER - 1);
@@ -84,61 +79,49 @@ describe('a draft of a server', () => {
     expect((await recordsOf(gateway, 'servers')).map(({ id }) => id)).toEqual([saved.dbId]);
   });
 
-  verifies(
-    'drafts.guard.bound',
-    'shows its token to the address it was given for and to no other',
-    async () => {
-      const { mcp, other, mia, discover, signIn } = await begin();
-      const { draftId } = await signIn(mia);
-      const auth = { type: 'draft', draftId };
-      const before = mcp.visits.length;
-      for (const request of [{ url: other.url }, { url: `${mcp.url}?x=1` }, { type: 'sse' }]) {
-        expect(await codeOf(await discover(mia, { auth, ...request }))).toEqual([
-          409,
-          'MCP_CREDENTIAL_UNBOUND',
-        ]);
-      }
-      expect([mcp.visits.slice(before), other.visits]).toEqual([[], []]);
-    },
-  );
-
-  verifies(
-    'drafts.guard.issuer',
-    'leads nobody to an authorization server of the operator’s own',
-    async () => {
-      const { as, other, mia, gateway, discover } = await begin({
-        settings: ({ mcp }) => ({ mcpServers: { files: http(mcp.url, { requiresOAuth: true }) } }),
-      });
-      // A hostile server that names it: what it gives would be good at `files`, and would be sent to the attacker.
-      const answer = await discover(mia, { url: other.url });
-      expect(await codeOf(answer)).toEqual([403, 'MCP_AUTHORIZATION_SERVER_REFUSED']);
-      expect(as.counters).toMatchObject({ registrations: 0, authorizations: 0 });
-      expect(await recordsOf(gateway, 'drafts')).toEqual([]);
-    },
-  );
-
-  verifies(
-    'drafts.guard.permission',
-    'is gone on with by who may create servers, and by nobody else',
-    async () => {
-      const { mia, root, gateway, discover, signIn } = await begin();
-      const begun = await discover(mia);
-      const { draftId } = await signIn(mia, begun.clone());
-      const change = await root.send('PATCH', '/api/admin/roles/MAKER', {
-        permissions: { MCP_SERVERS: { USE: true, CREATE: false } },
-      });
-      expect(change.status).toBe(200);
-      expect(await codeOf(await discover(mia, { auth: { type: 'draft', draftId } }))).toEqual([
-        403,
-        'MCP_FORBIDDEN',
+  test('shows its token to the address it was given for and to no other', async () => {
+    const { mcp, other, mia, discover, signIn } = await begin();
+    const { draftId } = await signIn(mia);
+    const auth = { type: 'draft', draftId };
+    const before = mcp.visits.length;
+    for (const request of [{ url: other.url }, { url: `${mcp.url}?x=1` }, { type: 'sse' }]) {
+      expect(await codeOf(await discover(mia, { auth, ...request }))).toEqual([
+        409,
+        'MCP_CREDENTIAL_UNBOUND',
       ]);
-      const { connectUrl } = (await begun.json()) as { connectUrl: string };
-      const browser = new Browser(gateway.url, mia);
-      expect(await codeOf(await browser.go(connectUrl, { headers: json }))).toEqual([403, 'MCP_FORBIDDEN']);
-    },
-  );
+    }
+    expect([mcp.visits.slice(before), other.visits]).toEqual([[], []]);
+  });
 
-  verifies('drafts.secrets.nowhere', 'leaves no key, token or address of its user in the clear', async () => {
+  test('leads nobody to an authorization server of the operator’s own', async () => {
+    const { as, other, mia, gateway, discover } = await begin({
+      settings: ({ mcp }) => ({ mcpServers: { files: http(mcp.url, { requiresOAuth: true }) } }),
+    });
+    // A hostile server that names it: what it gives would be good at `files`, and would be sent to the attacker.
+    const answer = await discover(mia, { url: other.url });
+    expect(await codeOf(answer)).toEqual([403, 'MCP_AUTHORIZATION_SERVER_REFUSED']);
+    expect(as.counters).toMatchObject({ registrations: 0, authorizations: 0 });
+    expect(await recordsOf(gateway, 'drafts')).toEqual([]);
+  });
+
+  test('is gone on with by who may create servers, and by nobody else', async () => {
+    const { mia, root, gateway, discover, signIn } = await begin();
+    const begun = await discover(mia);
+    const { draftId } = await signIn(mia, begun.clone());
+    const change = await root.send('PATCH', '/api/admin/roles/MAKER', {
+      permissions: { MCP_SERVERS: { USE: true, CREATE: false } },
+    });
+    expect(change.status).toBe(200);
+    expect(await codeOf(await discover(mia, { auth: { type: 'draft', draftId } }))).toEqual([
+      403,
+      'MCP_FORBIDDEN',
+    ]);
+    const { connectUrl } = (await begun.json()) as { connectUrl: string };
+    const browser = new Browser(gateway.url, mia);
+    expect(await codeOf(await browser.go(connectUrl, { headers: json }))).toEqual([403, 'MCP_FORBIDDEN']);
+  });
+
+  test('leaves no key, token or address of its user in the clear', async () => {
     const { mcp, plain, mia, root, gateway, discover, signIn, save } = await begin();
     const planted = createPlanted();
     const key = planted.make('key');

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { createBrowser, signedIn } from './browser.ts';
 import { answerOf, connect, facadeOf, leave, REDIRECT, visit, type FacadeClientRig } from './facadeScene.ts';
@@ -19,7 +18,7 @@ describe('the authorization server', () => {
   });
   afterAll(() => gateway.close());
 
-  verifies('facade.off', 'is not there unless it is enabled', async () => {
+  test('is not there unless it is enabled', async () => {
     const plain = await startInProcess();
     try {
       for (const path of [
@@ -36,7 +35,7 @@ describe('the authorization server', () => {
     }
   });
 
-  verifies('facade.metadata', 'says who it is in all three places, whatever the headers say', async () => {
+  test('says who it is in all three places, whatever the headers say', async () => {
     for (const path of [
       '/.well-known/openid-configuration/as',
       '/as/.well-known/openid-configuration',
@@ -64,7 +63,7 @@ describe('the authorization server', () => {
     expect(keys).toEqual([expect.not.objectContaining({ d: expect.anything() as unknown })]);
   });
 
-  verifies('facade.metadata', 'is whom the documents about the endpoints name', async () => {
+  test('is whom the documents about the endpoints name', async () => {
     for (const path of ['', '/mcp', '/mcp/everything']) {
       const response = await fetch(`${gateway.url}/.well-known/oauth-protected-resource${path}`);
       expect(await response.json()).toMatchObject({
@@ -75,7 +74,7 @@ describe('the authorization server', () => {
     }
   });
 
-  verifies('facade.connect', 'gives a client tokens for one endpoint when its user agrees', async () => {
+  test('gives a client tokens for one endpoint when its user agrees', async () => {
     const clientId = await facade.register();
     const { path, verifier } = facade.request(clientId);
     const page = await visit(ada, path, gateway.url);
@@ -104,7 +103,7 @@ describe('the authorization server', () => {
     expect((await facade.refresh(clientId, tokens.refresh_token)).status).toBe(200);
   });
 
-  verifies('facade.connect', 'sends who is not signed in to the sign-in first', async () => {
+  test('sends who is not signed in to the sign-in first', async () => {
     const stranger = createBrowser(gateway.url);
     const { path } = facade.request(await facade.register());
     const sent = await stranger.get(path);
@@ -116,34 +115,30 @@ describe('the authorization server', () => {
     ]);
   });
 
-  verifies(
-    'facade.consent.remembered',
-    'asks once for a client and its host, and every time on this machine',
-    async () => {
-      const clientId = await facade.register({ redirect_uris: [REDIRECT, 'https://other.example/cb'] });
-      await connect(facade, ada, gateway.url, clientId);
-      const again = await ada.get(facade.request(clientId).path);
-      const straight = await leave(ada, again, gateway.url);
-      expect(straight.searchParams.get('code')).not.toBeNull();
-      const elsewhere = facade.request(clientId, { redirect_uri: 'https://other.example/cb' });
-      const asked = await visit(ada, elsewhere.path, gateway.url);
-      expect([asked.status, (await asked.text()).includes('other.example')]).toEqual([200, true]);
+  test('asks once for a client and its host, and every time on this machine', async () => {
+    const clientId = await facade.register({ redirect_uris: [REDIRECT, 'https://other.example/cb'] });
+    await connect(facade, ada, gateway.url, clientId);
+    const again = await ada.get(facade.request(clientId).path);
+    const straight = await leave(ada, again, gateway.url);
+    expect(straight.searchParams.get('code')).not.toBeNull();
+    const elsewhere = facade.request(clientId, { redirect_uri: 'https://other.example/cb' });
+    const asked = await visit(ada, elsewhere.path, gateway.url);
+    expect([asked.status, (await asked.text()).includes('other.example')]).toEqual([200, true]);
 
-      const local = 'http://127.0.0.1:4567/callback';
-      const native = await facade.register({ redirect_uris: [local] });
-      for (let time = 0; time < 2; time += 1) {
-        const { path } = facade.request(native, { redirect_uri: local });
-        const page = await visit(ada, path, gateway.url);
-        const text = await page.text();
-        expect(text).toContain('program on your own machine');
-        const { action, token } = answerOf(text);
-        const sent = await ada.form(action, { token, decision: 'allow' });
-        expect(sent.status).toBe(303);
-      }
-    },
-  );
+    const local = 'http://127.0.0.1:4567/callback';
+    const native = await facade.register({ redirect_uris: [local] });
+    for (let time = 0; time < 2; time += 1) {
+      const { path } = facade.request(native, { redirect_uri: local });
+      const page = await visit(ada, path, gateway.url);
+      const text = await page.text();
+      expect(text).toContain('program on your own machine');
+      const { action, token } = answerOf(text);
+      const sent = await ada.form(action, { token, decision: 'allow' });
+      expect(sent.status).toBe(303);
+    }
+  });
 
-  verifies('facade.clients', 'a user sees to whom they said yes, and takes it back', async () => {
+  test('a user sees to whom they said yes, and takes it back', async () => {
     const clientId = await facade.register({ client_name: 'Taken back' });
     const { refresh_token: refreshToken } = await connect(facade, ada, gateway.url, clientId);
     const list = async () => {
@@ -165,7 +160,7 @@ describe('the authorization server', () => {
     expect(await page.text()).toContain('Taken back');
   });
 
-  verifies('facade.refused', 'a client is told that its user refused', async () => {
+  test('a client is told that its user refused', async () => {
     const clientId = await facade.register();
     const page = await visit(ada, facade.request(clientId).path, gateway.url);
     const { action, token } = answerOf(await page.text());
@@ -175,7 +170,7 @@ describe('the authorization server', () => {
     expect(back.searchParams.get('code')).toBeNull();
   });
 
-  verifies('facade.revocation', 'a client ends what it was granted', async () => {
+  test('a client ends what it was granted', async () => {
     const clientId = await facade.register();
     const { refresh_token: refreshToken } = await connect(facade, ada, gateway.url, clientId);
     const revoke = (client: string) =>

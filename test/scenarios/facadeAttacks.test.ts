@@ -1,5 +1,5 @@
-import { eventually, verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import { createBrowser, signedIn } from './browser.ts';
 import {
@@ -49,37 +49,29 @@ describe('attacks on the authorization server', () => {
     return { code: back.searchParams.get('code') ?? '', verifier };
   }
 
-  verifies(
-    'facade.redirect',
-    'nobody is sent to an address that is not registered letter by letter',
-    async () => {
-      const clientId = await facade.register();
-      for (const redirectUri of [
-        `${REDIRECT}/`,
-        `${REDIRECT}?x=1`,
-        `${REDIRECT}/../callback`,
-        'https://client.example:8443/callback',
-        'https://client.example.evil.example/callback',
-        'https://client.example/Callback',
-        'https://user@client.example/callback',
-        'http://client.example/callback',
-        undefined,
-      ]) {
-        const answer = await ada.get(facade.request(clientId, { redirect_uri: redirectUri }).path);
-        // Registered are one address and no other: leaving it out is no way round saying it.
-        expect([redirectUri, answer.status, answer.headers.get('location')]).toEqual([
-          redirectUri,
-          400,
-          null,
-        ]);
-      }
-      const { code, verifier } = await codeFor(clientId);
-      const other = await facade.redeem(clientId, code, verifier, { redirect_uri: `${REDIRECT}/` });
-      expect(await bodyOf(other)).toMatchObject({ status: 400, error: 'invalid_grant' });
-    },
-  );
+  test('nobody is sent to an address that is not registered letter by letter', async () => {
+    const clientId = await facade.register();
+    for (const redirectUri of [
+      `${REDIRECT}/`,
+      `${REDIRECT}?x=1`,
+      `${REDIRECT}/../callback`,
+      'https://client.example:8443/callback',
+      'https://client.example.evil.example/callback',
+      'https://client.example/Callback',
+      'https://user@client.example/callback',
+      'http://client.example/callback',
+      undefined,
+    ]) {
+      const answer = await ada.get(facade.request(clientId, { redirect_uri: redirectUri }).path);
+      // Registered are one address and no other: leaving it out is no way round saying it.
+      expect([redirectUri, answer.status, answer.headers.get('location')]).toEqual([redirectUri, 400, null]);
+    }
+    const { code, verifier } = await codeFor(clientId);
+    const other = await facade.redeem(clientId, code, verifier, { redirect_uri: `${REDIRECT}/` });
+    expect(await bodyOf(other)).toMatchObject({ status: 400, error: 'invalid_grant' });
+  });
 
-  verifies('facade.redirect', 'no client registers plain http elsewhere, or a script', async () => {
+  test('no client registers plain http elsewhere, or a script', async () => {
     for (const uri of [
       'http://client.example/cb',
       'javascript:alert(1)',
@@ -91,7 +83,7 @@ describe('attacks on the authorization server', () => {
     await expect(facade.register({ redirect_uris: Array(11).fill(REDIRECT) })).rejects.toThrow('invalid_');
   });
 
-  verifies('facade.pkce', 'there is no code without a challenge, and none by a plain one', async () => {
+  test('there is no code without a challenge, and none by a plain one', async () => {
     const secret = { token_endpoint_auth_method: 'client_secret_post' };
     for (const clientId of [await facade.register(), await facade.register(secret)]) {
       for (const over of [
@@ -112,7 +104,7 @@ describe('attacks on the authorization server', () => {
     expect(await bodyOf(wrong)).toMatchObject({ status: 400, error: 'invalid_grant' });
   });
 
-  verifies('facade.code.once', 'a code that comes again ends what the first one gave', async () => {
+  test('a code that comes again ends what the first one gave', async () => {
     const clientId = await facade.register();
     const { code, verifier } = await codeFor(clientId);
     const first = (await (await facade.redeem(clientId, code, verifier)).json()) as Tokens;
@@ -127,7 +119,7 @@ describe('attacks on the authorization server', () => {
     });
   });
 
-  verifies('facade.code.once', 'of many at once at most one gets anything, and nobody keeps it', async () => {
+  test('of many at once at most one gets anything, and nobody keeps it', async () => {
     const clientId = await facade.register();
     const { code, verifier } = await codeFor(clientId);
     const answers = await Promise.all(
@@ -140,14 +132,14 @@ describe('attacks on the authorization server', () => {
     }
   });
 
-  verifies('facade.code.client', 'a code is worth nothing to another client', async () => {
+  test('a code is worth nothing to another client', async () => {
     const clientId = await facade.register();
     const { code, verifier } = await codeFor(clientId);
     const stolen = await facade.redeem(await facade.register(), code, verifier);
     expect(await bodyOf(stolen)).toMatchObject({ status: 400, error: 'invalid_grant' });
   });
 
-  verifies('facade.refresh.replay', 'a refresh token that comes again ends the whole family', async () => {
+  test('a refresh token that comes again ends the whole family', async () => {
     const clientId = await facade.register();
     const { refresh_token: first } = await connect(facade, ada, gateway.url, clientId);
     const second = (await (await facade.refresh(clientId, first)).json()) as Tokens;
@@ -162,7 +154,7 @@ describe('attacks on the authorization server', () => {
     await eventually('it is refused', async () => (await statusAt('/mcp', second)) === 401);
   });
 
-  verifies('facade.consent.client', 'what was said to one client counts for no other', async () => {
+  test('what was said to one client counts for no other', async () => {
     const one = await facade.register({ client_name: 'One' });
     await connect(facade, ada, gateway.url, one);
     const other = await facade.register({ client_name: 'Other' });
@@ -170,7 +162,7 @@ describe('attacks on the authorization server', () => {
     expect([page.status, (await page.text()).includes('<strong>Other</strong>')]).toEqual([200, true]);
   });
 
-  verifies('facade.consent.client', 'what one user said counts for no other', async () => {
+  test('what one user said counts for no other', async () => {
     const clientId = await facade.register({ client_name: 'Shared' });
     await connect(facade, ada, gateway.url, clientId);
     const [bob] = await createPeople(gateway, ['bob']);
@@ -182,36 +174,32 @@ describe('attacks on the authorization server', () => {
     expect([page.status, (await page.text()).includes('<strong>Shared</strong>')]).toEqual([200, true]);
   });
 
-  verifies(
-    'facade.consent.resource',
-    'what was said of one server counts for no other and not for all',
-    async () => {
-      const clientId = await facade.register({ client_name: 'Narrow' });
-      const at = (...paths: string[]) => {
-        const [first = '', ...more] = paths.map((path) => facade.base + path);
-        const { path } = facade.request(clientId, { resource: first });
-        return path + more.map((resource) => `&${new URLSearchParams({ resource }).toString()}`).join('');
-      };
-      /** Whether the page was shown; whoever sees it agrees. */
-      const isAsked = async (path: string) => {
-        const page = await visit(ada, path, gateway.url);
-        const gone = page.headers.get('location');
-        if (gone !== null && new URL(gone).searchParams.has('code')) return false;
-        const { action, token } = answerOf(await page.text());
-        await leave(ada, await ada.form(action, { token, decision: 'allow' }), gateway.url);
-        return true;
-      };
-      expect(await isAsked(at('/mcp/one'))).toBe(true);
-      expect(await isAsked(at('/mcp/one'))).toBe(false);
-      expect(await isAsked(at('/mcp/one', '/mcp'))).toBe(true);
-      expect(await isAsked(at('/mcp/two'))).toBe(true);
-      // What was shown before is still known, and so is a part of it.
-      for (const paths of [['/mcp/one'], ['/mcp'], ['/mcp', '/mcp/two']])
-        expect(await isAsked(at(...paths))).toBe(false);
-    },
-  );
+  test('what was said of one server counts for no other and not for all', async () => {
+    const clientId = await facade.register({ client_name: 'Narrow' });
+    const at = (...paths: string[]) => {
+      const [first = '', ...more] = paths.map((path) => facade.base + path);
+      const { path } = facade.request(clientId, { resource: first });
+      return path + more.map((resource) => `&${new URLSearchParams({ resource }).toString()}`).join('');
+    };
+    /** Whether the page was shown; whoever sees it agrees. */
+    const isAsked = async (path: string) => {
+      const page = await visit(ada, path, gateway.url);
+      const gone = page.headers.get('location');
+      if (gone !== null && new URL(gone).searchParams.has('code')) return false;
+      const { action, token } = answerOf(await page.text());
+      await leave(ada, await ada.form(action, { token, decision: 'allow' }), gateway.url);
+      return true;
+    };
+    expect(await isAsked(at('/mcp/one'))).toBe(true);
+    expect(await isAsked(at('/mcp/one'))).toBe(false);
+    expect(await isAsked(at('/mcp/one', '/mcp'))).toBe(true);
+    expect(await isAsked(at('/mcp/two'))).toBe(true);
+    // What was shown before is still known, and so is a part of it.
+    for (const paths of [['/mcp/one'], ['/mcp'], ['/mcp', '/mcp/two']])
+      expect(await isAsked(at(...paths))).toBe(false);
+  });
 
-  verifies('facade.consent.forged', 'a yes that did not come from our page is none', async () => {
+  test('a yes that did not come from our page is none', async () => {
     const clientId = await facade.register();
     const ask = async () =>
       answerOf(await (await visit(ada, facade.request(clientId).path, gateway.url)).text());
@@ -240,7 +228,7 @@ describe('attacks on the authorization server', () => {
     return browser;
   }
 
-  verifies('facade.consent.text', 'what a client calls itself is text', async () => {
+  test('what a client calls itself is text', async () => {
     const client_name = '<img src=x onerror=alert(1)>\u202eevil';
     const clientId = await facade.register({ client_name });
     const text = await (await visit(ada, facade.request(clientId).path, gateway.url)).text();
@@ -249,7 +237,7 @@ describe('attacks on the authorization server', () => {
     expect(text).not.toContain('\u202e');
   });
 
-  verifies('facade.resource', 'tokens are for our endpoints and no others', async () => {
+  test('tokens are for our endpoints and no others', async () => {
     const clientId = await facade.register();
     for (const resource of [
       'https://elsewhere.example/mcp',
@@ -278,7 +266,7 @@ describe('attacks on the authorization server', () => {
       expect([path, await statusAt(path, tokens)]).toEqual([path, 401]);
   });
 
-  verifies('facade.grant.no-cookie', 'what names a grant is no session', async () => {
+  test('what names a grant is no session', async () => {
     const clientId = await facade.register();
     const { path } = facade.request(clientId);
     const page = await visit(ada, path, gateway.url);
@@ -293,7 +281,7 @@ describe('attacks on the authorization server', () => {
     }
   });
 
-  verifies('facade.store', 'who has a copy of the store has no code and no token', async () => {
+  test('who has a copy of the store has no code and no token', async () => {
     const clientId = await facade
       .register({ token_endpoint_auth_method: 'client_secret_post' })
       .catch(() => '');
@@ -312,7 +300,7 @@ describe('attacks on the authorization server', () => {
 });
 
 describe('clients that race', () => {
-  verifies('facade.refresh.replay', 'are not racing any more when the window is over', async () => {
+  test('are not racing any more when the window is over', async () => {
     const clock = createRunningClock();
     const gateway = await startInProcess({ RATE_LIMIT_WRITES: '100000' }, yaml(60), clock);
     try {
@@ -332,7 +320,7 @@ describe('clients that race', () => {
     }
   });
 
-  verifies('facade.refresh.race', 'get the same successor, and it goes on', async () => {
+  test('get the same successor, and it goes on', async () => {
     const gateway = await startInProcess({ RATE_LIMIT_WRITES: '100000' }, yaml(60));
     try {
       const ada = await signedIn(gateway);

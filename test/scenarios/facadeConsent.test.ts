@@ -1,7 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { verifies } from '@behalf/testkit';
-import { afterAll, afterEach, beforeAll, describe, expect } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { ada, signedIn } from './browser.ts';
 import { launchChromium } from './chromium.ts';
@@ -54,7 +53,7 @@ describe('the consent page in a browser', () => {
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   }
 
-  verifies('facade.consent.page', 'leads from the client through the sign-in back to it', async () => {
+  test('leads from the client through the sign-in back to it', async () => {
     const { page, address, clientId, verifier } = await begin();
     await page.goto(address);
     await signIn(page);
@@ -70,7 +69,7 @@ describe('the consent page in a browser', () => {
     expect(answer.status).toBe(200);
   });
 
-  verifies('facade.consent.frame', 'is shown in nobody’s frame', async () => {
+  test('is shown in nobody’s frame', async () => {
     const { page, address } = await begin();
     await page.goto(`${facade.base}/`);
     await signIn(page);

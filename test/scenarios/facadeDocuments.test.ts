@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createDevAuthority } from '@behalf/devidp';
 import { systemDial } from '@behalf/egress';
-import { verifies } from '@behalf/testkit';
-import { afterAll, afterEach, beforeAll, describe, expect, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { signedIn } from './browser.ts';
 import { agree, connect, facadeOf, REDIRECT, visit, type FacadeClientRig } from './facadeScene.ts';
@@ -86,20 +85,16 @@ describe('clients that describe themselves', () => {
   }
   const ask = (clientId: string) => visit(ada, facade.request(clientId).path, gateway.url);
 
-  verifies(
-    'facade.cimd.document',
-    'a client is the address of its document, and its host is shown',
-    async () => {
-      const clientId = publish('/client.json');
-      const text = await (await ask(clientId)).text();
-      expect(text).toContain('<strong>Described</strong>');
-      expect(text).toContain(`<strong>${new URL(origin).host}</strong>`);
-      const tokens = await connect(facade, ada, gateway.url, clientId);
-      expect((await facade.refresh(clientId, tokens.refresh_token)).status).toBe(200);
-    },
-  );
+  test('a client is the address of its document, and its host is shown', async () => {
+    const clientId = publish('/client.json');
+    const text = await (await ask(clientId)).text();
+    expect(text).toContain('<strong>Described</strong>');
+    expect(text).toContain(`<strong>${new URL(origin).host}</strong>`);
+    const tokens = await connect(facade, ada, gateway.url, clientId);
+    expect((await facade.refresh(clientId, tokens.refresh_token)).status).toBe(200);
+  });
 
-  verifies('facade.cimd.foreign', 'a document that is not its own is nobody’s', async () => {
+  test('a document that is not its own is nobody’s', async () => {
     publish('/client.json');
     const foreign = publish('/foreign.json', { client_id: `${origin}/client.json` });
     const shared = publish('/secret.json', { token_endpoint_auth_method: 'client_secret_post' });
@@ -109,7 +104,7 @@ describe('clients that describe themselves', () => {
     }
   });
 
-  verifies('facade.cimd.cached', 'as long as its answer says, for a minute to a day', async () => {
+  test('as long as its answer says, for a minute to a day', async () => {
     const times = (path: string) => asked.filter((each) => each === path).length;
     // The library keeps documents by the time of the machine.
     let later = 0;
@@ -142,7 +137,7 @@ describe('clients that describe themselves', () => {
     return [`127.0.0.1:${port}`, `[::1]:${port}`, '10.0.0.1', '169.254.169.254', 'localhost:1'];
   };
 
-  verifies('facade.cimd.private', 'nobody makes us ask in private space', async () => {
+  test('nobody makes us ask in private space', async () => {
     const before = [dialled.length, connections];
     for (const host of inPrivateSpace()) {
       const answer = await ada.get(facade.request(`https://${host}/client.json`).path);
@@ -151,7 +146,7 @@ describe('clients that describe themselves', () => {
     expect([dialled.length, connections]).toEqual(before);
   });
 
-  verifies('facade.cimd.private', 'nor for the keys that a client says it has', async () => {
+  test('nor for the keys that a client says it has', async () => {
     const { privateKey, publicKey } = await generateKeyPair('ES256');
     const keys = [{ ...(await exportJWK(publicKey)), kid: 'one', alg: 'ES256', use: 'sig' }];
     documents.set('/keys.json', { body: { keys }, headers: {} });

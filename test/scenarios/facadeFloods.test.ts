@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { signedIn } from './browser.ts';
 import { connect, facadeOf, visit, type FacadeClientRig } from './facadeScene.ts';
 import { startInProcess, type InProcessGateway } from './inProcess.ts';
@@ -37,26 +36,22 @@ describe('questions of clients, which anybody can send', () => {
     return { left, given, answers, statuses: new Set(answers.map(({ status }) => status)) };
   }
 
-  verifies(
-    'facade.floods.rate',
-    'one network leaves sixty in a minute, and no other waits for it',
-    async () => {
-      const clientId = await facade.register();
-      const ask = (address: string) => askFrom(address, facade.request(clientId).path);
-      const one = await flood(150, () => ask('203.0.113.1'));
-      expect(one.statuses).toEqual(new Set([303, 429]));
-      expect(one.left).toBeLessThanOrEqual(one.given);
-      const refused = one.answers.find(({ status }) => status === 429);
-      expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0);
-      expect((await ask('203.0.113.2')).status).toBe(303);
-      // Those of one site in the other family are one: whoever has one has the 65,536 networks of it.
-      const site = await flood(150, (i) => ask(`2001:db8:7:${i.toString(16)}::1`));
-      expect(site.left).toBeLessThanOrEqual(site.given);
-      expect((await ask('2001:db8:8::1')).status).toBe(303);
-    },
-  );
+  test('one network leaves sixty in a minute, and no other waits for it', async () => {
+    const clientId = await facade.register();
+    const ask = (address: string) => askFrom(address, facade.request(clientId).path);
+    const one = await flood(150, () => ask('203.0.113.1'));
+    expect(one.statuses).toEqual(new Set([303, 429]));
+    expect(one.left).toBeLessThanOrEqual(one.given);
+    const refused = one.answers.find(({ status }) => status === 429);
+    expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await ask('203.0.113.2')).status).toBe(303);
+    // Those of one site in the other family are one: whoever has one has the 65,536 networks of it.
+    const site = await flood(150, (i) => ask(`2001:db8:7:${i.toString(16)}::1`));
+    expect(site.left).toBeLessThanOrEqual(site.given);
+    expect((await ask('2001:db8:8::1')).status).toBe(303);
+  });
 
-  verifies('facade.floods.rate', 'nor does going on with one make many of it', async () => {
+  test('nor does going on with one make many of it', async () => {
     const asked = await askFrom('203.0.113.3', facade.request(await facade.register()).path);
     const uid = (asked.headers.get('location') ?? '').split('/').at(-1) ?? '';
     const pairs = asked.headers.getSetCookie().map((line) => line.split(';')[0]);
@@ -65,7 +60,7 @@ describe('questions of clients, which anybody can send', () => {
     expect(again.left).toBeLessThanOrEqual(again.given);
   });
 
-  verifies('facade.floods.size', 'none is longer than it needs to be', async () => {
+  test('none is longer than it needs to be', async () => {
     const clientId = await facade.register();
     const before = await held();
     const long = await askFrom('203.0.113.4', facade.request(clientId, { state: 'x'.repeat(4_096) }).path);

@@ -1,6 +1,6 @@
 import { createDevIdp, type DevIdp, type TokenOptions } from '@behalf/devidp';
-import { freePort, verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { freePort } from '@behalf/testkit';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import { PUBLIC_URL } from './facadeScene.ts';
 import { startInProcess, type InProcessGateway } from './inProcess.ts';
@@ -91,7 +91,7 @@ describe('an identity provider that decides for its users', () => {
     more: Record<string, string>;
   }
 
-  verifies('facade.id-jag.accept', 'its word is a token for the endpoint that it names', async () => {
+  test('its word is a token for the endpoint that it names', async () => {
     const { status, body } = await ask(assertion());
     expect([status, body]).toEqual([200, expect.objectContaining({ token_type: 'Bearer', scope: 'mcp' })]);
     expect(body.refresh_token).toBeUndefined();
@@ -102,7 +102,7 @@ describe('an identity provider that decides for its users', () => {
     expect(account).toMatchObject({ id: claims.sub, issuer: idp.issuer, subject: 'u-ada' });
   });
 
-  verifies('facade.id-jag.tenant', 'the word of another issuer counts in its own tenant', async () => {
+  test('the word of another issuer counts in its own tenant', async () => {
     const { status, body } = await ask(assertion({ claims: { roles: ['ADMIN'] } }, partner));
     expect(status).toBe(200);
     const { sub } = decodeJwt(body.access_token ?? '');
@@ -112,7 +112,7 @@ describe('an identity provider that decides for its users', () => {
     });
   });
 
-  verifies('facade.id-jag.told', 'clients are told beforehand that it is taken here', async () => {
+  test('clients are told beforehand that it is taken here', async () => {
     const { url } = replicas[0]!;
     const metadata = await fetch(`${url}/.well-known/oauth-authorization-server/as`);
     expect(await metadata.json()).toMatchObject({
@@ -140,7 +140,7 @@ describe('an identity provider that decides for its users', () => {
     });
   });
 
-  verifies('facade.id-jag.once', 'is good once, at whichever replica', async () => {
+  test('is good once, at whichever replica', async () => {
     const value = assertion();
     expect((await ask(value, { replica: 0 })).status).toBe(200);
     for (const replica of [0, 1]) {
@@ -153,7 +153,7 @@ describe('an identity provider that decides for its users', () => {
     expect((await ask(without)).status).toBe(400);
   });
 
-  verifies('facade.id-jag.refused', 'is refused for anything that does not fit', async () => {
+  test('is refused for anything that does not fit', async () => {
     const unknown = { key: await idp.tokens.unknownKey() };
     const wrong: [string, string][] = [
       ['of another kind', assertion({ header: { typ: 'at+jwt' } })],
@@ -177,7 +177,7 @@ describe('an identity provider that decides for its users', () => {
     expect(asked).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
   });
 
-  verifies('facade.id-jag.client', 'is worth nothing to a client that proves nothing', async () => {
+  test('is worth nothing to a client that proves nothing', async () => {
     expect((await ask(assertion(), { secret: 'guessed' })).status).toBe(401);
     const registered = await fetch(`${replicas[0]!.url}/as/reg`, {
       method: 'POST',

@@ -1,6 +1,6 @@
 import { createBrowser as createProviderBrowser, createTrustingFetch } from '@behalf/devidp';
-import { eventually, verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { answerOf, facadeOf, leave, visit, type FacadeClientRig, type Tokens } from './facadeScene.ts';
 import { clientWith, modernRequest } from './mcpClient.ts';
 import { oboUsers, startOboScene, type OboScene } from './oboScene.ts';
@@ -68,59 +68,47 @@ describe('a client of somebody who signs in at an identity provider', () => {
     return content?.subject ?? status;
   };
 
-  verifies(
-    'facade.subject',
-    'is exchanged for by its own grant at the provider, and only by that',
-    async () => {
-      const browser = await signedInAt('user-0');
-      const before = scene.idp.requests.signIns.length;
-      const { access_token: token } = await connected(browser, 'user-0');
-      // It went there for it, and the browser has the session it had.
-      expect(scene.idp.requests.signIns).toHaveLength(before + 1);
-      expect((await browser.me())?.name).toBe('User 0');
-      expect(await seenBy(token)).toBe('user-0');
-      // A key of the same user uses sign-ins alone: without one, what belongs to a client is out of its reach.
-      const made = await browser.post('/api/user/keys', { name: 'laptop', scopes: ['mcp', 'obo'] });
-      const { key } = (await made.json()) as { key: string };
-      expect(await seenBy(key)).toBe('user-0');
-      await browser.post('/api/auth/logout', {});
-      await eventually('the key has nothing', async () => (await seenBy(key)) !== 'user-0');
-    },
-  );
+  test('is exchanged for by its own grant at the provider, and only by that', async () => {
+    const browser = await signedInAt('user-0');
+    const before = scene.idp.requests.signIns.length;
+    const { access_token: token } = await connected(browser, 'user-0');
+    // It went there for it, and the browser has the session it had.
+    expect(scene.idp.requests.signIns).toHaveLength(before + 1);
+    expect((await browser.me())?.name).toBe('User 0');
+    expect(await seenBy(token)).toBe('user-0');
+    // A key of the same user uses sign-ins alone: without one, what belongs to a client is out of its reach.
+    const made = await browser.post('/api/user/keys', { name: 'laptop', scopes: ['mcp', 'obo'] });
+    const { key } = (await made.json()) as { key: string };
+    expect(await seenBy(key)).toBe('user-0');
+    await browser.post('/api/auth/logout', {});
+    await eventually('the key has nothing', async () => (await seenBy(key)) !== 'user-0');
+  });
 
-  verifies(
-    'facade.logout',
-    'who signs out ends what is exchanged for them, by session, key and client alike',
-    async () => {
-      const browser = await signedInAt('user-1');
-      const made = await browser.post('/api/user/keys', { name: 'laptop', scopes: ['mcp', 'obo'] });
-      const { key } = (await made.json()) as { key: string };
-      const {
-        access_token: token,
-        refresh_token: refreshToken,
-        clientId,
-      } = await connected(browser, 'user-1');
-      const bySession = async () => {
-        const response = await browser.post(callPath('mail', 'whoami'), { arguments: {} });
-        return response.status;
-      };
-      expect(await bySession()).toBe(200);
-      expect(await seenBy(key)).toBe('user-1');
-      expect(await seenBy(token)).toBe('user-1');
-      const uses = scene.mail.credentials.all().length;
-      await browser.post('/api/auth/logout', {});
-      await eventually('it is refused', async () => (await seenBy(token)) === 401);
-      expect(await seenBy(key)).not.toBe('user-1');
-      expect(await bySession()).toBe(401);
-      expect(scene.mail.credentials.all()).toHaveLength(uses);
-      // What was granted goes on, with nothing to exchange: the client asks its user anew.
-      const next = await facade.refresh(clientId, refreshToken);
-      expect(next.status).toBe(200);
-      expect(await seenBy(((await next.json()) as Tokens).access_token)).toBe(401);
-    },
-  );
+  test('who signs out ends what is exchanged for them, by session, key and client alike', async () => {
+    const browser = await signedInAt('user-1');
+    const made = await browser.post('/api/user/keys', { name: 'laptop', scopes: ['mcp', 'obo'] });
+    const { key } = (await made.json()) as { key: string };
+    const { access_token: token, refresh_token: refreshToken, clientId } = await connected(browser, 'user-1');
+    const bySession = async () => {
+      const response = await browser.post(callPath('mail', 'whoami'), { arguments: {} });
+      return response.status;
+    };
+    expect(await bySession()).toBe(200);
+    expect(await seenBy(key)).toBe('user-1');
+    expect(await seenBy(token)).toBe('user-1');
+    const uses = scene.mail.credentials.all().length;
+    await browser.post('/api/auth/logout', {});
+    await eventually('it is refused', async () => (await seenBy(token)) === 401);
+    expect(await seenBy(key)).not.toBe('user-1');
+    expect(await bySession()).toBe(401);
+    expect(scene.mail.credentials.all()).toHaveLength(uses);
+    // What was granted goes on, with nothing to exchange: the client asks its user anew.
+    const next = await facade.refresh(clientId, refreshToken);
+    expect(next.status).toBe(200);
+    expect(await seenBy(((await next.json()) as Tokens).access_token)).toBe(401);
+  });
 
-  verifies('facade.grant.ends', 'ends with its user’s account, and with all their sign-ins', async () => {
+  test('ends with its user’s account, and with all their sign-ins', async () => {
     const [admin] = await createPeople(scene, [{ name: 'Root', role: 'ADMIN' }]);
     const disabled = await signedInAt('user-2');
     const gone = await connected(disabled, 'user-2');
@@ -139,25 +127,21 @@ describe('a client of somebody who signs in at an identity provider', () => {
     expect((await facade.refresh(out.clientId, out.refresh_token)).status).toBe(400);
   });
 
-  verifies(
-    'facade.step-up',
-    'is asked for what the provider wants proven, when it comes again, and then no more',
-    async () => {
-      const browser = await signedInAt('user-6');
-      const { access_token: token, clientId } = await connected(browser, 'user-6');
-      const claims = JSON.stringify({ access_token: { acrs: { essential: true, value: 'c1' } } });
-      scene.idp.switches.set({ kind: 'claims', claims }, { user: 'user-6' });
-      expect(await seenBy(token)).toBe(401);
-      const asked = () => scene.idp.requests.signIns.at(-1)?.claims;
-      const again = await reconnected(browser, 'user-6', clientId);
-      expect(JSON.parse(asked() ?? '{}')).toMatchObject(JSON.parse(claims) as object);
-      expect(await seenBy(again.access_token)).toBe('user-6');
-      await reconnected(browser, 'user-6', clientId);
-      expect(asked()).toBeUndefined();
-    },
-  );
+  test('is asked for what the provider wants proven, when it comes again, and then no more', async () => {
+    const browser = await signedInAt('user-6');
+    const { access_token: token, clientId } = await connected(browser, 'user-6');
+    const claims = JSON.stringify({ access_token: { acrs: { essential: true, value: 'c1' } } });
+    scene.idp.switches.set({ kind: 'claims', claims }, { user: 'user-6' });
+    expect(await seenBy(token)).toBe(401);
+    const asked = () => scene.idp.requests.signIns.at(-1)?.claims;
+    const again = await reconnected(browser, 'user-6', clientId);
+    expect(JSON.parse(asked() ?? '{}')).toMatchObject(JSON.parse(claims) as object);
+    expect(await seenBy(again.access_token)).toBe('user-6');
+    await reconnected(browser, 'user-6', clientId);
+    expect(asked()).toBeUndefined();
+  });
 
-  verifies('facade.subject', 'is nobody’s who signs in there under another name', async () => {
+  test('is nobody’s who signs in there under another name', async () => {
     const browser = await signedInAt('user-4');
     const { url } = await askedFor(browser, await facade.register());
     const stranger = createProviderBrowser({ fetch: createTrustingFetch(scene.ca.caPem) });

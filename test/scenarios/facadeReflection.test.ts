@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createBrowser, signedIn } from './browser.ts';
 import { startDocumentHost, type DocumentHost } from './documentHost.ts';
 import { facadeOf, visit, type FacadeClientRig } from './facadeScene.ts';
@@ -60,7 +59,7 @@ describe('what clients make the gateway ask for', () => {
       )
     ).status;
 
-  verifies('facade.cimd.reflection', 'is no address that it has no use for', async () => {
+  test('is no address that it has no use for', async () => {
     const sector_identifier_uri = `${host.origin}/sector`;
     host.documents.set('/sector', ['https://client.example/callback']);
     const clientId = host.publish('/sectors.json', { sector_identifier_uri });
@@ -68,7 +67,7 @@ describe('what clients make the gateway ask for', () => {
     expect([hitsOf('/sectors.json'), hitsOf('/sector')]).toEqual([1, 0]);
   });
 
-  verifies('facade.cimd.reflection', 'is no address again and again, whether it answers or not', async () => {
+  test('is no address again and again, whether it answers or not', async () => {
     host.documents.set('/keys', { keys: [] });
     for (const [name, keys] of [
       ['/keyed.json', '/keys'],
@@ -84,7 +83,7 @@ describe('what clients make the gateway ask for', () => {
     }
   });
 
-  verifies('facade.cimd.rate', 'is so much in a minute, keys as well as documents', async () => {
+  test('is so much in a minute, keys as well as documents', async () => {
     const clients = Array.from({ length: 25 }, (_, i) =>
       host.publish(`/many-${i}.json`, {
         ...{ token_endpoint_auth_method: 'private_key_jwt', jwks_uri: `${host.origin}/many-keys-${i}` },
@@ -99,7 +98,7 @@ describe('what clients make the gateway ask for', () => {
     expect(await ask(host.publish('/other.json'), '203.0.113.13')).toBe(303);
   });
 
-  verifies('facade.cimd.rate', 'for a consent page is on the account of who reads it', async () => {
+  test('for a consent page is on the account of who reads it', async () => {
     const mallory = createBrowser(gateway.url);
     const gone = host.publish('/gone.json');
     const ada = await signedIn(gateway);

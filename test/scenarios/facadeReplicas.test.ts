@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { eventually, verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify, type JSONWebKeySet } from 'jose';
 import { repositoryRoot } from '../../tools/sources.ts';
 import { createBrowser } from './browser.ts';
@@ -57,7 +57,7 @@ describe('the authorization server on two replicas', () => {
     };
   }
 
-  verifies('facade.replicas', 'is one, whichever replica answers', async () => {
+  test('is one, whichever replica answers', async () => {
     expect(rigs[0].metadata).toEqual(rigs[1].metadata);
     expect(rigs[0].metadata.issuer).toBe(`${PUBLIC_URL}/as`);
     const browser = await wandering('Wanda');
@@ -115,7 +115,7 @@ describe('the authorization server on two replicas', () => {
     return (await (await rigs[at]!.refresh(clientId, token)).json()) as Tokens;
   }
 
-  verifies('facade.keys.command', 'signs with another key at both, and nobody has to ask anew', async () => {
+  test('signs with another key at both, and nobody has to ask anew', async () => {
     const { clientId, tokens } = await connected('Rosa');
     const [, kid = ''] = /signs with (\S+)\./.exec(await rotate()) ?? [];
     expect(kid).not.toBe('');
@@ -137,7 +137,7 @@ describe('the authorization server on two replicas', () => {
     }
   });
 
-  verifies('facade.keys.emergency', 'ends what the old keys signed at both', async () => {
+  test('ends what the old keys signed at both', async () => {
     const { clientId, tokens } = await connected('Emil');
     expect([await statusAt(0, tokens), await statusAt(1, tokens)]).toEqual([200, 200]);
     expect(await rotate('--now')).toContain('count no more');

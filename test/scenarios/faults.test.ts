@@ -1,5 +1,5 @@
-import { eventually, verifies, type ScriptedReply } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { eventually, type ScriptedReply } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import type { Person } from './people.ts';
 import { createScene } from './scene.ts';
 import { server as scripted } from './scriptedYaml.ts';
@@ -63,39 +63,34 @@ describe('servers that misbehave', () => {
   const scene = createScene();
 
   for (const era of ['legacy', 'modern'] as const) {
-    verifies(
-      'rest.faults',
-      `each fault is a typed error, and the next call works: ${era}`,
-      async () => {
-        let fault: ScriptedReply | undefined;
-        const server = await scene.serve({
-          era,
-          tools: [{ name: 'echo' }],
-          respond: ({ message }) => (message?.method === 'tools/call' ? fault : undefined),
-        });
-        const [ada] = (await scene.begin(yamlWith({ odd: http(server.url, { timeout: 400 }) }))) as [Person];
-        for (const [name, [reply, status, code]] of Object.entries(faults)) {
-          fault = reply;
-          const failed = await ada.call('odd', 'echo', {});
-          expect([name, failed.status, failed.body.code]).toEqual([name, status, code]);
-          expect(JSON.stringify(failed.body)).not.toContain('stack trace');
-          fault = undefined;
-          const next = await ada.call('odd', 'echo', { again: name });
-          expect([name, next.status]).toEqual([name, 200]);
-        }
-      },
-      60_000,
-    );
+    test(`each fault is a typed error, and the next call works: ${era}`, async () => {
+      let fault: ScriptedReply | undefined;
+      const server = await scene.serve({
+        era,
+        tools: [{ name: 'echo' }],
+        respond: ({ message }) => (message?.method === 'tools/call' ? fault : undefined),
+      });
+      const [ada] = (await scene.begin(yamlWith({ odd: http(server.url, { timeout: 400 }) }))) as [Person];
+      for (const [name, [reply, status, code]] of Object.entries(faults)) {
+        fault = reply;
+        const failed = await ada.call('odd', 'echo', {});
+        expect([name, failed.status, failed.body.code]).toEqual([name, status, code]);
+        expect(JSON.stringify(failed.body)).not.toContain('stack trace');
+        fault = undefined;
+        const next = await ada.call('odd', 'echo', { again: name });
+        expect([name, next.status]).toEqual([name, 200]);
+      }
+    }, 60_000);
   }
 
-  verifies('rest.faults', 'a child process killed in the middle of a call', async () => {
+  test('a child process killed in the middle of a call', async () => {
     const [ada] = (await scene.begin(`mcpServers:\n${scripted('child')}`)) as [Person];
     const failed = await ada.call('child', 'exit');
     expect([failed.status, failed.body.code]).toEqual([502, 'MCP_OUTCOME_UNCERTAIN']);
     expect((await ada.call('child', 'echo', { message: 'on' })).status).toBe(200);
   });
 
-  verifies('rest.cancel.upstream', 'a caller who leaves is told to the server', async () => {
+  test('a caller who leaves is told to the server', async () => {
     const running: AbortSignal[] = [];
     const slow = {
       name: 'slow',
@@ -116,7 +111,7 @@ describe('servers that misbehave', () => {
     }
   });
 
-  verifies('rest.log.own-stream', 'log messages of a call reach its own caller alone', async () => {
+  test('log messages of a call reach its own caller alone', async () => {
     const chatty = {
       name: 'chatty',
       handler: (args: object, call: { log(level: string, data: unknown): void }) => {
@@ -141,7 +136,7 @@ describe('servers that misbehave', () => {
     expect(heardByBob).not.toContain('"who":"ada"');
   });
 
-  verifies('rest.hostile-pattern', 'a pattern that would never end moves nobody', async () => {
+  test('a pattern that would never end moves nobody', async () => {
     const hostile = {
       name: 'hostile',
       inputSchema: { type: 'object', properties: { a: { type: 'string', pattern: '^(a|a)*$' } } },
@@ -160,7 +155,7 @@ describe('servers that misbehave', () => {
     expect(server.received('tools/call')).toHaveLength(1);
   });
 
-  verifies('rest.partial', 'one dead server neither blocks nor empties the list of the others', async () => {
+  test('one dead server neither blocks nor empties the list of the others', async () => {
     const well = await scene.serve({ era: 'legacy', tools: [{ name: 'echo' }] });
     const dead = await scene.serve({ era: 'legacy' });
     await dead.close();

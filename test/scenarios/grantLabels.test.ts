@@ -1,40 +1,36 @@
-import { eventually, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { createGrantScenes } from './grantScene.ts';
 import type { Person } from './people.ts';
 
 const scenes = createGrantScenes();
 
 describe('the chosen one of several credentials', () => {
-  verifies(
-    'grants.labels.removed',
-    'is told as gone when it is ended, and the one that is left is used',
-    async () => {
-      const { people, connect, start, credentials, mcp } = await scenes();
-      const [ada] = people as [Person];
-      await connect(ada);
+  test('is told as gone when it is ended, and the one that is left is used', async () => {
+    const { people, connect, start, credentials, mcp } = await scenes();
+    const [ada] = people as [Person];
+    await connect(ada);
+    await ada.call('notes', 'echo');
+    const first = mcp.visits.at(-1)?.bearer;
+    await connect(ada, await start(ada, { label: 'work' }));
+    await ada.send('PATCH', '/api/mcp/notes/credentials/work', { isDefault: true });
+    await eventually('the chosen one is used', async () => {
       await ada.call('notes', 'echo');
-      const first = mcp.visits.at(-1)?.bearer;
-      await connect(ada, await start(ada, { label: 'work' }));
-      await ada.send('PATCH', '/api/mcp/notes/credentials/work', { isDefault: true });
-      await eventually('the chosen one is used', async () => {
-        await ada.call('notes', 'echo');
-        return mcp.visits.at(-1)?.bearer !== first;
-      });
-      const second = mcp.visits.at(-1)?.bearer;
-      const ended = await ada.send('DELETE', '/api/mcp/notes/credentials/work');
-      expect([ended.status, await ended.json()]).toEqual([200, { disconnected: true, revoked: 'yes' }]);
-      expect((await credentials(ada)).map(({ label, status }) => [label, status])).toEqual([
-        ['default', 'active'],
-        ['work', 'revoked'],
-      ]);
-      // At once, and never with what was ended.
-      const { length } = mcp.visits;
-      expect((await ada.call('notes', 'echo')).body).toMatchObject({ isError: false });
-      const bearers = mcp.visits.slice(length).map(({ bearer }) => bearer);
-      expect(bearers.length).toBeGreaterThan(0);
-      expect(bearers.every((bearer) => bearer === first)).toBe(true);
-      expect(bearers).not.toContain(second);
-    },
-  );
+      return mcp.visits.at(-1)?.bearer !== first;
+    });
+    const second = mcp.visits.at(-1)?.bearer;
+    const ended = await ada.send('DELETE', '/api/mcp/notes/credentials/work');
+    expect([ended.status, await ended.json()]).toEqual([200, { disconnected: true, revoked: 'yes' }]);
+    expect((await credentials(ada)).map(({ label, status }) => [label, status])).toEqual([
+      ['default', 'active'],
+      ['work', 'revoked'],
+    ]);
+    // At once, and never with what was ended.
+    const { length } = mcp.visits;
+    expect((await ada.call('notes', 'echo')).body).toMatchObject({ isError: false });
+    const bearers = mcp.visits.slice(length).map(({ bearer }) => bearer);
+    expect(bearers.length).toBeGreaterThan(0);
+    expect(bearers.every((bearer) => bearer === first)).toBe(true);
+    expect(bearers).not.toContain(second);
+  });
 });

@@ -1,6 +1,6 @@
 import { systemClock } from '@behalf/kernel';
-import { createFakeClock, eventually, verifies, type ScriptedTool } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { createFakeClock, eventually, type ScriptedTool } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { authOf, signedIn } from './grantCalls.ts';
 import { createGrantScenes } from './grantScene.ts';
 import type { Person } from './people.ts';
@@ -31,7 +31,7 @@ function parking() {
 }
 
 describe('a credential for one call at a time', () => {
-  verifies('grants.exclusive.one', 'is its user’s alone: others do not wait for it', async () => {
+  test('is its user’s alone: others do not wait for it', async () => {
     const { tools, most, of, end } = parking();
     const scene = await scenes({ names: ['Ada', 'Bob'], mcp: { tools }, server: { exclusive: true } });
     const [ada, bob] = scene.people as [Person, Person];
@@ -53,7 +53,7 @@ describe('a credential for one call at a time', () => {
     expect([most.get(ofAda), most.get(ofBob)]).toEqual([1, 1]);
   });
 
-  verifies('grants.exclusive.bounded', 'is not waited for without end', async () => {
+  test('is not waited for without end', async () => {
     const { tools, of, end } = parking();
     const clock = createFakeClock(systemClock.now());
     const server = { exclusive: true, timeout: 250_000 };
@@ -78,7 +78,7 @@ describe('a credential for one call at a time', () => {
 });
 
 describe('an administrator who wants everybody to sign in again', () => {
-  verifies('grants.reauth.campaign', 'is told at once, and stops calls when the token ends', async () => {
+  test('is told at once, and stops calls when the token ends', async () => {
     const scene = await signedIn(scenes, {
       names: ['Ada', { name: 'Root', role: 'ADMIN' }],
       as: { lifetimeS: 600 },

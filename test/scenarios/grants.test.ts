@@ -3,8 +3,8 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FlowView } from '@behalf/contracts';
-import { eventually, guardedMcpServer, startAuthorizationServer, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { eventually, guardedMcpServer, startAuthorizationServer } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { createGrantScenes, type GrantScene } from './grantScene.ts';
 import type { CallBody, Person } from './people.ts';
 import { createScene } from './scene.ts';
@@ -20,35 +20,31 @@ const authOf = ({ _meta }: CallBody) => _meta?.['behalf/auth'] as Record<string,
 describe('auth', () => {
   const anonymous = { guard: { access: 'anonymous' } } as const;
 
-  verifies(
-    'grants.auth.optional',
-    'who never signed in goes without; who did goes with it or not at all',
-    async () => {
-      const { people, connect, mcp } = await scenes({
-        names: ['Ada', 'Bob'],
-        mcp: anonymous,
-        server: { requiresOAuth: undefined, auth: 'optional' },
-      });
-      const [ada, bob] = people as [Person, Person];
-      for (const who of [ada, bob]) {
-        expect((await who.call('notes', 'echo')).body).toMatchObject({ isError: false });
-      }
-      expect(mcp.visits.every(({ bearer }) => bearer === null)).toBe(true);
-      expect((await connect(ada)).pathname).toBe('/oauth/success');
-      await ada.call('notes', 'echo');
-      expect(mcp.visits.at(-1)?.bearer).not.toBeNull();
-      const ended = await ada.post('/api/mcp/notes/oauth/disconnect', {});
-      expect(await ended.json()).toEqual({ disconnected: true, revoked: 'yes' });
-      const from = mcp.visits.length;
-      expect(authOf((await ada.call('notes', 'echo')).body)).toMatchObject({ reason: 'revoked' });
-      expect(
-        mcp.visits.slice(from).filter(({ request }) => request.message?.method === 'tools/call'),
-      ).toEqual([]);
-      expect((await bob.call('notes', 'echo')).body).toMatchObject({ isError: false });
-    },
-  );
+  test('who never signed in goes without; who did goes with it or not at all', async () => {
+    const { people, connect, mcp } = await scenes({
+      names: ['Ada', 'Bob'],
+      mcp: anonymous,
+      server: { requiresOAuth: undefined, auth: 'optional' },
+    });
+    const [ada, bob] = people as [Person, Person];
+    for (const who of [ada, bob]) {
+      expect((await who.call('notes', 'echo')).body).toMatchObject({ isError: false });
+    }
+    expect(mcp.visits.every(({ bearer }) => bearer === null)).toBe(true);
+    expect((await connect(ada)).pathname).toBe('/oauth/success');
+    await ada.call('notes', 'echo');
+    expect(mcp.visits.at(-1)?.bearer).not.toBeNull();
+    const ended = await ada.post('/api/mcp/notes/oauth/disconnect', {});
+    expect(await ended.json()).toEqual({ disconnected: true, revoked: 'yes' });
+    const from = mcp.visits.length;
+    expect(authOf((await ada.call('notes', 'echo')).body)).toMatchObject({ reason: 'revoked' });
+    expect(mcp.visits.slice(from).filter(({ request }) => request.message?.method === 'tools/call')).toEqual(
+      [],
+    );
+    expect((await bob.call('notes', 'echo')).body).toMatchObject({ isError: false });
+  });
 
-  verifies('grants.auth.required', 'nobody goes without where it is required', async () => {
+  test('nobody goes without where it is required', async () => {
     const { people, mcp } = await scenes({
       mcp: anonymous,
       server: { requiresOAuth: undefined, auth: 'required' },
@@ -58,49 +54,41 @@ describe('auth', () => {
     expect(mcp.visits.filter(({ request }) => request.message?.method === 'tools/call')).toEqual([]);
   });
 
-  verifies(
-    'grants.auth.detected',
-    'a server of which nothing is said is found to ask for a sign-in',
-    async () => {
-      const { people, connect, gateway } = await scenes({ server: { requiresOAuth: undefined } });
-      const [ada] = people as [Person];
-      await eventually('it is found out', () =>
-        gateway.logged.some(({ event }) => event === 'server_asks_for_sign_in'),
-      );
-      expect(authOf((await ada.call('notes', 'echo')).body)).toMatchObject({ reason: 'absent' });
-      expect((await connect(ada)).pathname).toBe('/oauth/success');
-      expect((await ada.call('notes', 'echo')).body).toMatchObject({ isError: false });
-    },
-  );
+  test('a server of which nothing is said is found to ask for a sign-in', async () => {
+    const { people, connect, gateway } = await scenes({ server: { requiresOAuth: undefined } });
+    const [ada] = people as [Person];
+    await eventually('it is found out', () =>
+      gateway.logged.some(({ event }) => event === 'server_asks_for_sign_in'),
+    );
+    expect(authOf((await ada.call('notes', 'echo')).body)).toMatchObject({ reason: 'absent' });
+    expect((await connect(ada)).pathname).toBe('/oauth/success');
+    expect((await ada.call('notes', 'echo')).body).toMatchObject({ isError: false });
+  });
 });
 
 describe('several credentials', () => {
-  verifies(
-    'grants.labels.default',
-    'are told apart by label; the default one is used, and one can be chosen',
-    async () => {
-      const { people, connect, start, credentials, mcp } = await scenes();
-      const [ada] = people as [Person];
-      await connect(ada);
-      await connect(ada, await start(ada, { label: 'work' }));
-      expect((await credentials(ada)).map(({ label, isDefault }) => [label, isDefault])).toEqual([
-        ['default', true],
-        ['work', false],
-      ]);
+  test('are told apart by label; the default one is used, and one can be chosen', async () => {
+    const { people, connect, start, credentials, mcp } = await scenes();
+    const [ada] = people as [Person];
+    await connect(ada);
+    await connect(ada, await start(ada, { label: 'work' }));
+    expect((await credentials(ada)).map(({ label, isDefault }) => [label, isDefault])).toEqual([
+      ['default', true],
+      ['work', false],
+    ]);
+    await ada.call('notes', 'echo');
+    const first = mcp.visits.at(-1)?.bearer;
+    const chosen = await ada.send('PATCH', '/api/mcp/notes/credentials/work', { isDefault: true });
+    expect(chosen.status).toBe(200);
+    await eventually('the other one is used', async () => {
       await ada.call('notes', 'echo');
-      const first = mcp.visits.at(-1)?.bearer;
-      const chosen = await ada.send('PATCH', '/api/mcp/notes/credentials/work', { isDefault: true });
-      expect(chosen.status).toBe(200);
-      await eventually('the other one is used', async () => {
-        await ada.call('notes', 'echo');
-        return mcp.visits.at(-1)?.bearer !== first;
-      });
-      expect(await credentials(ada)).toMatchObject([
-        { label: 'default', isDefault: false },
-        { label: 'work', isDefault: true },
-      ]);
-    },
-  );
+      return mcp.visits.at(-1)?.bearer !== first;
+    });
+    expect(await credentials(ada)).toMatchObject([
+      { label: 'default', isDefault: false },
+      { label: 'work', isDefault: true },
+    ]);
+  });
 });
 
 describe('a sign-in', () => {
@@ -111,7 +99,7 @@ describe('a sign-in', () => {
     return as.grant({ clientId: 'elsewhere', resource: mcp.url, scope: 'mcp:read' }).accessToken;
   };
 
-  verifies('grants.sign-in.used', 'is used from then on, whatever token was brought before it', async () => {
+  test('is used from then on, whatever token was brought before it', async () => {
     for (const label of ['default', 'planted']) {
       const at = await scenes();
       const [ada] = at.people as [Person];
@@ -131,26 +119,22 @@ describe('a sign-in', () => {
     }
   });
 
-  verifies(
-    'grants.sign-in.used',
-    'gives way to a token that was brought only where its user says so',
-    async () => {
-      const at = await scenes();
-      const [ada] = at.people as [Person];
-      await at.connect(ada);
-      const brought = madeElsewhere(at);
-      await bring(ada, brought, 'brought');
+  test('gives way to a token that was brought only where its user says so', async () => {
+    const at = await scenes();
+    const [ada] = at.people as [Person];
+    await at.connect(ada);
+    const brought = madeElsewhere(at);
+    await bring(ada, brought, 'brought');
+    await ada.call('notes', 'echo');
+    expect(at.mcp.visits.at(-1)?.bearer).not.toBe(brought);
+    await ada.send('PATCH', '/api/mcp/notes/credentials/brought', { isDefault: true });
+    await eventually('the other one is used', async () => {
       await ada.call('notes', 'echo');
-      expect(at.mcp.visits.at(-1)?.bearer).not.toBe(brought);
-      await ada.send('PATCH', '/api/mcp/notes/credentials/brought', { isDefault: true });
-      await eventually('the other one is used', async () => {
-        await ada.call('notes', 'echo');
-        return at.mcp.visits.at(-1)?.bearer === brought;
-      });
-    },
-  );
+      return at.mcp.visits.at(-1)?.bearer === brought;
+    });
+  });
 
-  verifies('grants.sign-in.used', 'renews what calls are made with, where no label is named', async () => {
+  test('renews what calls are made with, where no label is named', async () => {
     const { people, connect, start, credentials } = await scenes({
       names: ['Ada', { name: 'Root', role: 'ADMIN' }],
     });
@@ -167,7 +151,7 @@ describe('a sign-in', () => {
     ]);
   });
 
-  verifies('grants.sign-in.used', 'is tried with its own token, also beside another one', async () => {
+  test('is tried with its own token, also beside another one', async () => {
     const { people, connect, start, mcp } = await scenes();
     const [ada] = people as [Person];
     await connect(ada);
@@ -191,7 +175,7 @@ describe('what becomes of a sign-in', () => {
     return { end: end.pathname + (end.searchParams.get('error') ?? ''), status: await status.json() };
   }
 
-  verifies('flow.f19.unverified', 'is tried at the server itself, and told as it was', async () => {
+  test('is tried at the server itself, and told as it was', async () => {
     const at = await scenes();
     const [ada] = at.people as [Person];
     expect(await signIn(at, ada)).toMatchObject({
@@ -217,7 +201,7 @@ describe('what becomes of a sign-in', () => {
 });
 
 describe('the end of a server', () => {
-  verifies('grants.server.removed', 'is the end of all that users were given at it', async () => {
+  test('is the end of all that users were given at it', async () => {
     const at = await scenes({
       settings: { interface: { mcpServers: { use: true, create: true } } },
       allowed: true,
@@ -241,7 +225,7 @@ describe('the end of a server', () => {
     expect([await recordsOf(at.gateway, 'credentials'), await clients()]).toEqual([[], []]);
   });
 
-  verifies('grants.server.uninstalled', 'for one user signs them out there', async () => {
+  test('for one user signs them out there', async () => {
     const { people, connect, as, mcp, gateway, credentials } = await scenes();
     const [ada] = people as [Person];
     await connect(ada);
@@ -292,7 +276,7 @@ describe('a token of ours', () => {
     return { as, mcp, people: people as [Person, Person], close };
   }
 
-  verifies('grants.app.shared', 'serves everybody over one connection, and is asked for once', async () => {
+  test('serves everybody over one connection, and is asked for once', async () => {
     for (const proof of ['secret', 'key'] as const) {
       const { as, mcp, people, close } = await shared(proof);
       const calls = await Promise.all(
@@ -307,7 +291,7 @@ describe('a token of ours', () => {
     }
   });
 
-  verifies('grants.app.refused', 'is got anew once when the server refuses it', async () => {
+  test('is got anew once when the server refuses it', async () => {
     const { as, mcp, people, close } = await shared('secret');
     const [ada] = people;
     await ada.call('stock', 'echo');

@@ -1,7 +1,6 @@
 import { request } from 'node:http';
 import { Problem } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit';
-import { afterEach, beforeEach, describe, expect } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ada, createBrowser, signedIn, tokenOf } from './browser.ts';
 import { startInProcess, type InProcessGateway } from './inProcess.ts';
 
@@ -19,69 +18,65 @@ describe('the HTTP door', () => {
     return body;
   };
 
-  verifies(
-    'http.deny-by-default',
-    'every door but the public ones asks for a sign-in, and the public ones are these',
-    async () => {
-      const open = gateway.routes
-        .filter(({ access }) => access === 'public')
-        .map(({ method, path }) => `${method} ${path}`);
-      expect(open.sort()).toEqual([
-        'get /',
-        // Of the interface: the page itself for who is signed in, else the way to the sign-in.
-        'get /admin',
-        'get /admin/:page',
-        // Where browsers come back to and leave from: they are led to the sign-in, or told what is wrong, on a page.
-        'get /api/mcp/:serverName/oauth/callback',
-        'get /api/mcp/:serverName/oauth/initiate',
-        'get /assets/:file',
-        'get /blocks',
-        'get /blocks/:id',
-        'get /blocks/:id/edit',
-        'get /chat',
-        'get /chat/:id',
-        'get /health',
-        // Asks for a token or an administrator itself: a collector has no session.
-        'get /metrics',
-        // What authorization servers read about us, and the page that says how a sign-in at a server ended.
-        'get /oauth/client/:file',
-        'get /oauth/client/public/:file',
-        'get /oauth/error',
-        'get /oauth/jwks.json',
-        'get /oauth/result.js',
-        'get /oauth/success',
-        'get /ready',
-        'get /servers',
-        'get /servers/:name',
-        'get /sets',
-        'get /sets/:id',
-        'get /sets/:id/edit',
-        'get /settings',
-        'get /setup',
-        'get /style.css',
-        'get /tools',
-        'get /tools/:server',
-        'get /tools/:server/:tool',
-        'post /api/auth/login',
-        'post /api/auth/logout',
-        'post /api/auth/setup',
-      ]);
-      const closed = gateway.routes.filter(({ access }) => access !== 'public');
-      expect(closed.length).toBeGreaterThanOrEqual(4);
-      for (const { method, path } of closed) {
-        const response = await fetch(gateway.url + path.replace(/:\w+/g, 'x'), {
-          method: method.toUpperCase(),
-        });
-        // Clients of MCP read JSON-RPC instead of a problem.
-        const code = path.startsWith('/mcp')
-          ? ((await response.json()) as { error: { data: { code: string } } }).error.data.code
-          : (await problem(response)).code;
-        expect([path, response.status, code]).toEqual([path, 401, 'AUTH_REQUIRED']);
-      }
-    },
-  );
+  test('every door but the public ones asks for a sign-in, and the public ones are these', async () => {
+    const open = gateway.routes
+      .filter(({ access }) => access === 'public')
+      .map(({ method, path }) => `${method} ${path}`);
+    expect(open.sort()).toEqual([
+      'get /',
+      // Of the interface: the page itself for who is signed in, else the way to the sign-in.
+      'get /admin',
+      'get /admin/:page',
+      // Where browsers come back to and leave from: they are led to the sign-in, or told what is wrong, on a page.
+      'get /api/mcp/:serverName/oauth/callback',
+      'get /api/mcp/:serverName/oauth/initiate',
+      'get /assets/:file',
+      'get /blocks',
+      'get /blocks/:id',
+      'get /blocks/:id/edit',
+      'get /chat',
+      'get /chat/:id',
+      'get /health',
+      // Asks for a token or an administrator itself: a collector has no session.
+      'get /metrics',
+      // What authorization servers read about us, and the page that says how a sign-in at a server ended.
+      'get /oauth/client/:file',
+      'get /oauth/client/public/:file',
+      'get /oauth/error',
+      'get /oauth/jwks.json',
+      'get /oauth/result.js',
+      'get /oauth/success',
+      'get /ready',
+      'get /servers',
+      'get /servers/:name',
+      'get /sets',
+      'get /sets/:id',
+      'get /sets/:id/edit',
+      'get /settings',
+      'get /setup',
+      'get /style.css',
+      'get /tools',
+      'get /tools/:server',
+      'get /tools/:server/:tool',
+      'post /api/auth/login',
+      'post /api/auth/logout',
+      'post /api/auth/setup',
+    ]);
+    const closed = gateway.routes.filter(({ access }) => access !== 'public');
+    expect(closed.length).toBeGreaterThanOrEqual(4);
+    for (const { method, path } of closed) {
+      const response = await fetch(gateway.url + path.replace(/:\w+/g, 'x'), {
+        method: method.toUpperCase(),
+      });
+      // Clients of MCP read JSON-RPC instead of a problem.
+      const code = path.startsWith('/mcp')
+        ? ((await response.json()) as { error: { data: { code: string } } }).error.data.code
+        : (await problem(response)).code;
+      expect([path, response.status, code]).toEqual([path, 401, 'AUTH_REQUIRED']);
+    }
+  });
 
-  verifies('http.foreign-host', 'bound to loopback, a name that was rebound to it is refused', async () => {
+  test('bound to loopback, a name that was rebound to it is refused', async () => {
     const { port } = new URL(gateway.url);
     const ask = (host: string) =>
       new Promise<number>((resolve, reject) => {
@@ -102,7 +97,7 @@ describe('the HTTP door', () => {
     expect(await ask(`[::1]:${port}`)).toBe(400);
   });
 
-  verifies('http.logout', 'without a body too, a program gets 204', async () => {
+  test('without a body too, a program gets 204', async () => {
     const browser = await signedIn(gateway);
     const response = await browser.send('/api/auth/logout', {
       method: 'POST',
@@ -111,7 +106,7 @@ describe('the HTTP door', () => {
     expect(response.status).toBe(204);
   });
 
-  verifies('http.csrf', 'a write with a cookie needs our own origin or our header', async () => {
+  test('a write with a cookie needs our own origin or our header', async () => {
     const browser = await signedIn(gateway);
     const write = (headers: Record<string, string>) =>
       browser.send('/api/admin/reload', {
@@ -133,53 +128,45 @@ describe('the HTTP door', () => {
     expect((await write({ 'x-behalf-csrf': '1' })).status).toBe(200);
   });
 
-  verifies(
-    'http.csrf',
-    'a foreign page cannot sign its victim in, and a rebound name is not our origin',
-    async () => {
-      await signedIn(gateway);
-      const login = (headers: Record<string, string>) =>
-        fetch(`${gateway.url}/api/auth/login`, {
-          method: 'POST',
-          body: JSON.stringify({ email: ada.email, password: ada.password }),
-          headers: { 'content-type': 'application/json', ...headers },
-        });
-      const port = new URL(gateway.url).port;
-      expect((await login({ origin: 'https://evil.example' })).status).toBe(403);
-      expect(
-        (await login({ origin: `http://evil.example:${port}`, host: `evil.example:${port}` })).status,
-      ).toBe(403);
-      expect((await login({})).status).toBe(200);
-    },
-  );
+  test('a foreign page cannot sign its victim in, and a rebound name is not our origin', async () => {
+    await signedIn(gateway);
+    const login = (headers: Record<string, string>) =>
+      fetch(`${gateway.url}/api/auth/login`, {
+        method: 'POST',
+        body: JSON.stringify({ email: ada.email, password: ada.password }),
+        headers: { 'content-type': 'application/json', ...headers },
+      });
+    const port = new URL(gateway.url).port;
+    expect((await login({ origin: 'https://evil.example' })).status).toBe(403);
+    expect(
+      (await login({ origin: `http://evil.example:${port}`, host: `evil.example:${port}` })).status,
+    ).toBe(403);
+    expect((await login({})).status).toBe(200);
+  });
 
-  verifies(
-    'http.session-cookie',
-    'the cookie is HttpOnly and SameSite=Lax, and Secure with __Host- on https',
-    async () => {
-      const browser = createBrowser(gateway.url);
-      const plain = await browser.post('/api/auth/setup', { token: tokenOf(gateway.setupLink), ...ada });
-      expect(plain.headers.get('set-cookie')).toMatch(
-        /^behalf_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Expires=/,
+  test('the cookie is HttpOnly and SameSite=Lax, and Secure with __Host- on https', async () => {
+    const browser = createBrowser(gateway.url);
+    const plain = await browser.post('/api/auth/setup', { token: tokenOf(gateway.setupLink), ...ada });
+    expect(plain.headers.get('set-cookie')).toMatch(
+      /^behalf_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Expires=/,
+    );
+    const https = await startInProcess({ PUBLIC_URL: 'https://gateway.example' });
+    try {
+      const response = await createBrowser(https.url).post(
+        '/api/auth/setup',
+        { token: tokenOf(https.setupLink), ...ada },
+        { origin: 'https://gateway.example' },
       );
-      const https = await startInProcess({ PUBLIC_URL: 'https://gateway.example' });
-      try {
-        const response = await createBrowser(https.url).post(
-          '/api/auth/setup',
-          { token: tokenOf(https.setupLink), ...ada },
-          { origin: 'https://gateway.example' },
-        );
-        expect(response.headers.get('set-cookie')).toMatch(
-          /^__Host-behalf_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure; Expires=/,
-        );
-        expect(response.headers.get('strict-transport-security')).not.toBeNull();
-      } finally {
-        await https.close();
-      }
-    },
-  );
+      expect(response.headers.get('set-cookie')).toMatch(
+        /^__Host-behalf_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure; Expires=/,
+      );
+      expect(response.headers.get('strict-transport-security')).not.toBeNull();
+    } finally {
+      await https.close();
+    }
+  });
 
-  verifies('http.logout', 'signing out ends the session itself, not only the cookie', async () => {
+  test('signing out ends the session itself, not only the cookie', async () => {
     const browser = await signedIn(gateway);
     const stolen = createBrowser(gateway.url);
     for (const [name, value] of browser.cookies) stolen.cookies.set(name, value);
@@ -189,7 +176,7 @@ describe('the HTTP door', () => {
     expect((await stolen.get('/api/user')).status).toBe(401);
   });
 
-  verifies('http.setup-link.single-use', 'of ten requests with one link, one makes an account', async () => {
+  test('of ten requests with one link, one makes an account', async () => {
     const token = tokenOf(gateway.setupLink);
     const responses = await Promise.all(
       Array.from({ length: 10 }, (_, i) =>
@@ -200,7 +187,7 @@ describe('the HTTP door', () => {
     expect((await fetch(gateway.setupLink.replace('localhost', '127.0.0.1'))).status).toBe(403);
   });
 
-  verifies('http.bad-input-changes-nothing', 'a refused setup leaves the link usable', async () => {
+  test('a refused setup leaves the link usable', async () => {
     const browser = createBrowser(gateway.url);
     const token = tokenOf(gateway.setupLink);
     const short = await problem(await browser.post('/api/auth/setup', { token, ...ada, password: 'short' }));
@@ -211,86 +198,70 @@ describe('the HTTP door', () => {
     expect((await browser.post('/api/auth/setup', { token, ...ada })).status).toBe(201);
   });
 
-  verifies(
-    'http.sign-in.rate-limited',
-    'the eleventh guess at an account is refused, with the right password too',
-    async () => {
-      await signedIn(gateway);
-      const browser = createBrowser(gateway.url);
-      const guess = (password: string) => browser.post('/api/auth/login', { email: ada.email, password });
-      for (let i = 0; i < 10; i += 1)
-        expect((await problem(await guess(`guess ${i}`))).code).toBe('AUTH_FAILED');
-      const refused = await guess(ada.password);
-      expect((await problem(refused)).code).toBe('RATE_LIMITED');
-      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-    },
-  );
+  test('the eleventh guess at an account is refused, with the right password too', async () => {
+    await signedIn(gateway);
+    const browser = createBrowser(gateway.url);
+    const guess = (password: string) => browser.post('/api/auth/login', { email: ada.email, password });
+    for (let i = 0; i < 10; i += 1)
+      expect((await problem(await guess(`guess ${i}`))).code).toBe('AUTH_FAILED');
+    const refused = await guess(ada.password);
+    expect((await problem(refused)).code).toBe('RATE_LIMITED');
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  });
 
-  verifies(
-    'http.sign-in.no-oracle',
-    'a wrong password and an unknown account are answered alike',
-    async () => {
-      await signedIn(gateway);
-      const browser = createBrowser(gateway.url);
-      const wrong = await browser.post('/api/auth/login', { email: ada.email, password: 'wrong' });
-      const unknown = await browser.post('/api/auth/login', {
-        email: 'nobody@example.com',
-        password: 'wrong',
-      });
-      expect(await unknown.json()).toEqual(await wrong.json());
-    },
-  );
+  test('a wrong password and an unknown account are answered alike', async () => {
+    await signedIn(gateway);
+    const browser = createBrowser(gateway.url);
+    const wrong = await browser.post('/api/auth/login', { email: ada.email, password: 'wrong' });
+    const unknown = await browser.post('/api/auth/login', {
+      email: 'nobody@example.com',
+      password: 'wrong',
+    });
+    expect(await unknown.json()).toEqual(await wrong.json());
+  });
 
-  verifies(
-    'http.problem',
-    'what is not offered, not readable or too large is a problem with a code',
-    async () => {
-      const send = (path: string, init: RequestInit) => fetch(gateway.url + path, init);
-      const json = { 'content-type': 'application/json' };
-      const cases = [
-        ['/api/nothing', {}, 'NOT_FOUND', 404],
-        ['/%zz', {}, 'NOT_FOUND', 404],
-        ['/api/user', { method: 'DELETE' }, 'METHOD_NOT_ALLOWED', 405],
-        ['/api/auth/login', { method: 'POST', headers: json, body: '{' }, 'REQUEST_INVALID', 400],
-        ['/api/auth/login', { method: 'POST', headers: json, body: '[]' }, 'REQUEST_INVALID', 400],
-        [
-          '/api/auth/login',
-          { method: 'POST', headers: json, body: '"'.padEnd(2_000_000, 'x') },
-          'REQUEST_TOO_LARGE',
-          413,
-        ],
-      ] as const;
-      for (const [path, init, code, status] of cases) {
-        const response = await send(path, init);
-        expect([path, response.status, (await problem(response)).code]).toEqual([path, status, code]);
-      }
-      expect((await send('/api/user', { method: 'DELETE' })).headers.get('allow')).toBe('GET');
-    },
-  );
+  test('what is not offered, not readable or too large is a problem with a code', async () => {
+    const send = (path: string, init: RequestInit) => fetch(gateway.url + path, init);
+    const json = { 'content-type': 'application/json' };
+    const cases = [
+      ['/api/nothing', {}, 'NOT_FOUND', 404],
+      ['/%zz', {}, 'NOT_FOUND', 404],
+      ['/api/user', { method: 'DELETE' }, 'METHOD_NOT_ALLOWED', 405],
+      ['/api/auth/login', { method: 'POST', headers: json, body: '{' }, 'REQUEST_INVALID', 400],
+      ['/api/auth/login', { method: 'POST', headers: json, body: '[]' }, 'REQUEST_INVALID', 400],
+      [
+        '/api/auth/login',
+        { method: 'POST', headers: json, body: '"'.padEnd(2_000_000, 'x') },
+        'REQUEST_TOO_LARGE',
+        413,
+      ],
+    ] as const;
+    for (const [path, init, code, status] of cases) {
+      const response = await send(path, init);
+      expect([path, response.status, (await problem(response)).code]).toEqual([path, status, code]);
+    }
+    expect((await send('/api/user', { method: 'DELETE' })).headers.get('allow')).toBe('GET');
+  });
 
-  verifies(
-    'http.headers',
-    'no page of ours runs a script, is framed, cached or named to another site',
-    async () => {
-      for (const path of ['/', '/setup?token=x', '/api/user']) {
-        const { headers } = await fetch(gateway.url + path);
-        expect(headers.get('content-security-policy')).toContain("default-src 'none'");
-        expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
-        expect(headers.get('referrer-policy')).toBe('same-origin');
-        expect(headers.get('cache-control')).toBe('no-store');
-        expect(headers.get('x-powered-by')).toBeNull();
-      }
-    },
-  );
+  test('no page of ours runs a script, is framed, cached or named to another site', async () => {
+    for (const path of ['/', '/setup?token=x', '/api/user']) {
+      const { headers } = await fetch(gateway.url + path);
+      expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+      expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+      expect(headers.get('referrer-policy')).toBe('same-origin');
+      expect(headers.get('cache-control')).toBe('no-store');
+      expect(headers.get('x-powered-by')).toBeNull();
+    }
+  });
 
-  verifies('http.pages.empty', 'with no account yet, the sign-in page says where to begin', async () => {
+  test('with no account yet, the sign-in page says where to begin', async () => {
     const page = async () => (await fetch(gateway.url)).text();
     expect(await page()).toContain('There is no account yet');
     await signedIn(gateway);
     expect(await page()).not.toContain('There is no account yet');
   });
 
-  verifies('http.pages.escape', 'what a form sent comes back as text', async () => {
+  test('what a form sent comes back as text', async () => {
     const browser = createBrowser(gateway.url);
     const evil = '"><script>alert(1)</script>';
     const page = await browser.form('/api/auth/setup', {

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startIdJagScene, WIKI_CLIENT, type IdJagScene } from './idJagScene.ts';
 import { callWith, seenBy } from './oboCaller.ts';
 import { needsReauth, signedInAt, signInOf, type OboVisitor } from './oboSignInVisitor.ts';
@@ -15,7 +14,7 @@ describe('enterprise-managed authorization', () => {
   }, 60_000);
   afterAll(() => scene.close());
 
-  verifies('id-jag.flow', 'a call reaches somebody else’s server, and nobody is sent anywhere', async () => {
+  test('a call reaches somebody else’s server, and nobody is sent anywhere', async () => {
     const first = await uma.call('wiki');
     expect([first.status, seenBy(first)]).toEqual([200, 'uma']);
     // One request for each leg, and the second of them at the server's own authorization server.
@@ -30,13 +29,13 @@ describe('enterprise-managed authorization', () => {
     expect(scene.idp.requests.all).toHaveLength(1);
   });
 
-  verifies('id-jag.flow', 'who the provider’s policy leaves out gets nothing', async () => {
+  test('who the provider’s policy leaves out gets nothing', async () => {
     const gil = await signedInAt(scene, 'gil');
     expect(signInOf(await gil.call('wiki'))).toMatchObject({ code: 'needs_reauth', server: 'wiki' });
     expect(scene.as.requests.map(({ user }) => user)).not.toContain('gil');
   });
 
-  verifies('id-jag.subject', 'a token that a request brought is no ID token', async () => {
+  test('a token that a request brought is no ID token', async () => {
     const asked = scene.idp.requests.all.length;
     // Ada never signed in here: her token proves who she is, and nothing is exchanged for it.
     const called = await callWith(scene, scene.token('ada'), 'wiki');
@@ -46,7 +45,7 @@ describe('enterprise-managed authorization', () => {
     expect(seenBy(await callWith(scene, scene.token('uma'), 'wiki'))).toBe('uma');
   });
 
-  verifies('id-jag.single-use', 'after a lost answer another assertion is sent, never the same', async () => {
+  test('after a lost answer another assertion is sent, never the same', async () => {
     const ada = await signedInAt(scene, 'ada');
     scene.as.loseAnswers(1);
     expect(seenBy(await ada.call('wiki'))).toBe('ada');
@@ -55,7 +54,7 @@ describe('enterprise-managed authorization', () => {
     expect(new Set(jtis).size).toBe(2);
   });
 
-  verifies('id-jag.subject', 'a sign-out ends it', async () => {
+  test('a sign-out ends it', async () => {
     await uma.post('/api/auth/logout', {});
     expect((await uma.call('wiki')).status).toBe(401);
     expect(signInOf(await callWith(scene, scene.token('uma'), 'wiki'))).toEqual(

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createCollected, type Piece } from './collected.ts';
 import { SECRETS, startIdJagScene, type IdJagScene } from './idJagScene.ts';
 import { seenBy } from './oboCaller.ts';
@@ -41,7 +40,7 @@ describe('what an exchange by identity assertion leaves behind', () => {
     await scene.close();
   });
 
-  verifies('id-jag.secrecy', 'no ID token, assertion, token or secret, in no answer, log or store', () => {
+  test('no ID token, assertion, token or secret, in no answer, log or store', () => {
     for (const field of ['id_token', 'assertion', 'access_token', 'refresh_token', 'client_assertion']) {
       expect([field, names.some((name) => name.includes(field))]).toEqual([field, true]);
     }

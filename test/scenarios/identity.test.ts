@@ -1,8 +1,8 @@
 import { credentialContext } from '@behalf/gateway/ports';
 import { createKeyring, systemClock, systemRandom as random } from '@behalf/kernel';
 import { loadKeys } from '@behalf/stores/open';
-import { scriptedHttpServer, verifies, type ScriptedHttpServer } from '@behalf/testkit';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { scriptedHttpServer, type ScriptedHttpServer } from '@behalf/testkit';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { CLIENT_SECRET, createVisitor, startOpenIdGateway, type OpenIdGateway } from './openIdGateway.ts';
 import { createPeople, type Person } from './people.ts';
 import { http, yamlWith } from './serverYaml.ts';
@@ -61,7 +61,7 @@ describe('people who sign in at the identity provider', () => {
   };
 
   describe('a whole sign-in', () => {
-    verifies('scenario.oidc.login', 'makes the account, with the role of the claim', async () => {
+    test('makes the account, with the role of the claim', async () => {
       const visitor = createVisitor(gateway);
       expect(await visitor.me()).toBeNull();
       expect(await accountsOf(ada.id)).toEqual([]);
@@ -89,7 +89,7 @@ describe('people who sign in at the identity provider', () => {
       expect(await (await visitor.get('/')).text()).toContain('<div id="root">');
     });
 
-    verifies('scenario.oidc.login', 'finds the same account again, in a session of its own', async () => {
+    test('finds the same account again, in a session of its own', async () => {
       const [first, second] = [await arrive(bob), await arrive(bob)];
       expect(second.id).toBe(first.id);
       expect(first.role).toBe('USER');
@@ -97,7 +97,7 @@ describe('people who sign in at the identity provider', () => {
       expect(await accountsOf(bob.id)).toHaveLength(1);
     });
 
-    verifies('scenario.oidc.login', 'leads back to a path of ours and to no other place', async () => {
+    test('leads back to a path of ours and to no other place', async () => {
       for (const [asked, reached] of [
         ['/api/user?from=login', '/api/user?from=login'],
         ['https://evil.example/', '/'],
@@ -110,7 +110,7 @@ describe('people who sign in at the identity provider', () => {
       }
     });
 
-    verifies('scenario.oidc.login', 'joins nobody by an email', async () => {
+    test('joins nobody by an email', async () => {
       const [local] = (await createPeople(gateway, [{ name: 'Carol', role: 'ADMIN' }])) as [Person];
       const federated = await arrive(carol);
       expect(federated.id).not.toBe(local.id);
@@ -122,35 +122,31 @@ describe('people who sign in at the identity provider', () => {
     });
   });
 
-  verifies(
-    'scenario.oidc.role',
-    'a role that an administrator gave stays, until claims count again',
-    async () => {
-      const editor = { name: 'EDITOR', permissions: { MCP_SERVERS: { USE: true } } };
-      expect((await admin.post('/api/admin/roles', editor)).status).toBe(201);
-      const { id, role } = await arrive(dave);
-      expect(role).toBe('USER');
-      await change(id, { role: 'EDITOR' });
-      dave.roles = ['ADMIN'];
-      expect((await arrive(dave)).role).toBe('EDITOR');
-      const bearer = tokenCaller(gateway.url, gateway.idp.tokens.mint({ user: dave.id }));
-      expect(await (await bearer.get('/api/user')).json()).toMatchObject({ id, role: 'EDITOR' });
+  test('a role that an administrator gave stays, until claims count again', async () => {
+    const editor = { name: 'EDITOR', permissions: { MCP_SERVERS: { USE: true } } };
+    expect((await admin.post('/api/admin/roles', editor)).status).toBe(201);
+    const { id, role } = await arrive(dave);
+    expect(role).toBe('USER');
+    await change(id, { role: 'EDITOR' });
+    dave.roles = ['ADMIN'];
+    expect((await arrive(dave)).role).toBe('EDITOR');
+    const bearer = tokenCaller(gateway.url, gateway.idp.tokens.mint({ user: dave.id }));
+    expect(await (await bearer.get('/api/user')).json()).toMatchObject({ id, role: 'EDITOR' });
 
-      await change(id, { roleSource: 'claim' });
-      expect((await arrive(dave)).role).toBe('ADMIN');
-      const old = gateway.idp.tokens.mint({ user: dave.id });
-      dave.roles = [];
-      // Of two tokens the younger one is believed, and their time is in seconds.
-      const iat = Math.floor(systemClock.now() / 1_000) + 5;
-      const younger = gateway.idp.tokens.mint({ user: dave.id, claims: { iat } });
-      for (const token of [younger, old]) {
-        const response = await tokenCaller(gateway.url, token).get('/api/user');
-        expect(await response.json()).toMatchObject({ id, role: 'USER' });
-      }
-    },
-  );
+    await change(id, { roleSource: 'claim' });
+    expect((await arrive(dave)).role).toBe('ADMIN');
+    const old = gateway.idp.tokens.mint({ user: dave.id });
+    dave.roles = [];
+    // Of two tokens the younger one is believed, and their time is in seconds.
+    const iat = Math.floor(systemClock.now() / 1_000) + 5;
+    const younger = gateway.idp.tokens.mint({ user: dave.id, claims: { iat } });
+    for (const token of [younger, old]) {
+      const response = await tokenCaller(gateway.url, token).get('/api/user');
+      expect(await response.json()).toMatchObject({ id, role: 'USER' });
+    }
+  });
 
-  verifies('scenario.oidc.disabled', 'a disabled user is out at once, and by no door in again', async () => {
+  test('a disabled user is out at once, and by no door in again', async () => {
     const visitor = await arrive(eve);
     const bearer = tokenCaller(gateway.url, gateway.idp.tokens.mint({ user: eve.id }));
     expect((await bearer.call('shared', 'echo')).status).toBe(200);
@@ -168,7 +164,7 @@ describe('people who sign in at the identity provider', () => {
     expect((await arrive(eve)).id).toBe(visitor.id);
   });
 
-  verifies('scenario.oidc.groups', 'a server for a group is there for its members alone', async () => {
+  test('a server for a group is there for its members alone', async () => {
     const staff = await arrive(ada);
     const other = await arrive(bob);
     const echo = (visitor: typeof staff) =>
@@ -202,12 +198,12 @@ describe('people who sign in at the identity provider', () => {
       return url;
     };
 
-    verifies('scenario.oidc.forged', 'without the cookie of the browser that began it', async () => {
+    test('without the cookie of the browser that began it', async () => {
       const callback = await createVisitor(gateway).choose(bob.id);
       await refused(createVisitor(gateway), callback);
     });
 
-    verifies('scenario.oidc.forged', 'of another attempt, in another browser or the same', async () => {
+    test('of another attempt, in another browser or the same', async () => {
       const [victim, attacker] = [createVisitor(gateway), createVisitor(gateway)];
       const ofAttacker = await attacker.choose(bob.id);
       // Signing a victim in as the attacker (RFC 6749, section 10.12).
@@ -225,7 +221,7 @@ describe('people who sign in at the identity provider', () => {
       await refused(victim, first);
     });
 
-    verifies('scenario.oidc.forged', 'once more after it was used', async () => {
+    test('once more after it was used', async () => {
       const visitor = createVisitor(gateway);
       const callback = await visitor.choose(bob.id);
       const flow = visitor.cookies.get('behalf_openid') ?? '';
@@ -237,7 +233,7 @@ describe('people who sign in at the identity provider', () => {
       await refused(thief, callback);
     });
 
-    verifies('scenario.oidc.forged', 'in the name of another issuer, or of none', async () => {
+    test('in the name of another issuer, or of none', async () => {
       const visitor = createVisitor(gateway);
       for (const edit of [
         (query: URLSearchParams) => query.set('iss', 'https://evil.example'),
@@ -250,7 +246,7 @@ describe('people who sign in at the identity provider', () => {
       expect((await visitor.follow(await visitor.choose(bob.id))).headers.get('location')).toBe('/');
     });
 
-    verifies('scenario.oidc.forged', 'with a cookie that we did not make', async () => {
+    test('with a cookie that we did not make', async () => {
       const visitor = createVisitor(gateway);
       const callback = await visitor.choose(bob.id);
       const flow = visitor.cookies.get('behalf_openid') ?? '';
@@ -258,7 +254,7 @@ describe('people who sign in at the identity provider', () => {
       await refused(visitor, callback);
     });
 
-    verifies('scenario.oidc.forged', 'and the words of a refusal are shown and logged nowhere', async () => {
+    test('and the words of a refusal are shown and logged nowhere', async () => {
       const visitor = createVisitor(gateway);
       const state = (await visitor.leave()).searchParams.get('state') ?? '';
       const said = { error: 'access_denied', error_description: 'planted words', iss: gateway.idp.issuer };
@@ -283,7 +279,7 @@ describe('people who sign in at the identity provider', () => {
     const sessionsOf = async (id: string) =>
       (await recordsOf(gateway, 'sessions')).filter(({ userId }) => userId === id).map(({ hash }) => hash);
 
-    verifies('scenario.oidc.sealed', 'are kept sealed, and leave the gateway by no door', async () => {
+    test('are kept sealed, and leave the gateway by no door', async () => {
       const before = (await accountsOf(ada.id)).flatMap(({ id }) => id);
       const known = new Set((await Promise.all(before.map(sessionsOf))).flat());
       const visitor = await arrive(ada);
@@ -311,7 +307,7 @@ describe('people who sign in at the identity provider', () => {
       }
     });
 
-    verifies('scenario.oidc.logout', 'are gone with the sign-out, and other sessions are not', async () => {
+    test('are gone with the sign-out, and other sessions are not', async () => {
       const known = new Set((await recordsOf(gateway, 'sessions')).map(({ hash }) => hash));
       const leaving = await arrive(bob);
       const staying = await arrive(bob);

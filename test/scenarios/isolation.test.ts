@@ -1,6 +1,6 @@
 import type { ToolsView } from '@behalf/contracts';
-import { eventually, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import type { Person } from './people.ts';
 import { createScene } from './scene.ts';
 import { http, yamlWith } from './serverYaml.ts';
@@ -30,41 +30,36 @@ describe('what belongs to one user', () => {
   };
 
   for (const era of ['legacy', 'modern'] as const) {
-    verifies(
-      'rest.isolation.two-users',
-      `1,000 interleaved calls of two users, never the other's credential or session: ${era}`,
-      async () => {
-        const server = await scene.serve({ era, tools: [whoami] });
-        const people = (await begin({ mine: keyed(server.url) }, ['Ada', 'Bob'])) as [Person, Person];
-        const keys = ['key-of-ada', 'key-of-bob'];
-        for (const [index, person] of people.entries()) await setKey(person, 'mine', keys[index]!);
-        await Promise.all(
-          Array.from({ length: 20 }, async (_, lane) => {
-            for (let turn = 0; turn < 50; turn += 1) {
-              const who = (lane + turn) % 2;
-              const { body } = await people[who]!.call('mine', 'whoami');
-              expect(body.content?.[0]?.text).toBe(keys[who]);
-            }
-          }),
+    test(`1,000 interleaved calls of two users, never the other's credential or session: ${era}`, async () => {
+      const server = await scene.serve({ era, tools: [whoami] });
+      const people = (await begin({ mine: keyed(server.url) }, ['Ada', 'Bob'])) as [Person, Person];
+      const keys = ['key-of-ada', 'key-of-bob'];
+      for (const [index, person] of people.entries()) await setKey(person, 'mine', keys[index]!);
+      await Promise.all(
+        Array.from({ length: 20 }, async (_, lane) => {
+          for (let turn = 0; turn < 50; turn += 1) {
+            const who = (lane + turn) % 2;
+            const { body } = await people[who]!.call('mine', 'whoami');
+            expect(body.content?.[0]?.text).toBe(keys[who]);
+          }
+        }),
+      );
+      const calls = server.received('tools/call');
+      expect(calls).toHaveLength(1_000);
+      const sessionsOf = (key: string) =>
+        new Set(
+          calls
+            .filter(({ headers }) => headers['x-key'] === key)
+            .map(({ headers }) => headers['mcp-session-id']),
         );
-        const calls = server.received('tools/call');
-        expect(calls).toHaveLength(1_000);
-        const sessionsOf = (key: string) =>
-          new Set(
-            calls
-              .filter(({ headers }) => headers['x-key'] === key)
-              .map(({ headers }) => headers['mcp-session-id']),
-          );
-        const [ofAda, ofBob] = [sessionsOf(keys[0]!), sessionsOf(keys[1]!)];
-        expect([ofAda.size, ofBob.size]).toEqual([1, 1]);
-        if (era === 'legacy') expect([...ofAda][0]).not.toBe([...ofBob][0]);
-        else expect([...ofAda, ...ofBob]).toEqual([undefined, undefined]);
-      },
-      120_000,
-    );
+      const [ofAda, ofBob] = [sessionsOf(keys[0]!), sessionsOf(keys[1]!)];
+      expect([ofAda.size, ofBob.size]).toEqual([1, 1]);
+      if (era === 'legacy') expect([...ofAda][0]).not.toBe([...ofBob][0]);
+      else expect([...ofAda, ...ofBob]).toEqual([undefined, undefined]);
+    }, 120_000);
   }
 
-  verifies('rest.isolation.shared', 'a shared server never receives a user’s header', async () => {
+  test('a shared server never receives a user’s header', async () => {
     const server = await scene.serve({ era: 'legacy', tools: [{ name: 'echo' }] });
     const [ada, bob] = (await begin({ shared: http(server.url, { headers: { 'x-team': 'one' } }) }, [
       'Ada',
@@ -90,7 +85,7 @@ describe('what belongs to one user', () => {
     }
   });
 
-  verifies('rest.secret.intact', 'a secret arrives byte for byte', async () => {
+  test('a secret arrives byte for byte', async () => {
     const server = await scene.serve({ era: 'legacy', tools: [whoami] });
     const [ada] = (await begin({ mine: keyed(server.url) }, ['Ada'])) as [Person];
     for (const secret of ['ab$$cd$&ef', '$`$1${HOME}', '{{KEY}}{{LIBRECHAT_USER_ID}}']) {
@@ -101,7 +96,7 @@ describe('what belongs to one user', () => {
     expect(dump).not.toContain('ab$$cd$&ef');
   });
 
-  verifies('rest.secret.never-read', 'a value is stored and never given back', async () => {
+  test('a value is stored and never given back', async () => {
     const server = await scene.serve({ era: 'legacy', tools: [whoami] });
     const [ada, bob] = (await begin({ mine: keyed(server.url) }, ['Ada', 'Bob'])) as [Person, Person];
     const flags = async (person: Person) =>
@@ -130,44 +125,36 @@ describe('what belongs to one user', () => {
     expect(without.body.errors?.[0]?.path).toBe('KEY');
   });
 
-  verifies(
-    'rest.values.other-replica',
-    'a value entered at one replica ends what another had listed with the old one',
-    async () => {
-      const listed = (key: unknown) => ({ tools: [{ name: `of-${String(key)}`, inputSchema: {} }] });
-      // Of the legacy era: nothing that it says of its list ends it.
-      const server = await scene.serve({
-        era: 'legacy',
-        methods: { 'tools/list': (_params, { request }) => listed(request.headers['x-key']) },
-      });
-      const here = (await begin({ mine: keyed(server.url) }, ['Ada'])) as [Person];
-      const [there] = (await scene.beside(here)) as [Person];
-      const tools = async (person: Person) => {
-        const view = (await (await person.get('/api/mcp/tools')).json()) as ToolsView;
-        return view.servers['mine']!.tools.map(({ name }) => name);
-      };
-      await setKey(here[0], 'mine', 'old');
-      expect(await tools(there)).toEqual(['of-old']);
-      await setKey(here[0], 'mine', 'new');
-      await eventually('the other one to list anew', async () => (await tools(there))[0] === 'of-new', 3_000);
-    },
-  );
+  test('a value entered at one replica ends what another had listed with the old one', async () => {
+    const listed = (key: unknown) => ({ tools: [{ name: `of-${String(key)}`, inputSchema: {} }] });
+    // Of the legacy era: nothing that it says of its list ends it.
+    const server = await scene.serve({
+      era: 'legacy',
+      methods: { 'tools/list': (_params, { request }) => listed(request.headers['x-key']) },
+    });
+    const here = (await begin({ mine: keyed(server.url) }, ['Ada'])) as [Person];
+    const [there] = (await scene.beside(here)) as [Person];
+    const tools = async (person: Person) => {
+      const view = (await (await person.get('/api/mcp/tools')).json()) as ToolsView;
+      return view.servers['mine']!.tools.map(({ name }) => name);
+    };
+    await setKey(here[0], 'mine', 'old');
+    expect(await tools(there)).toEqual(['of-old']);
+    await setKey(here[0], 'mine', 'new');
+    await eventually('the other one to list anew', async () => (await tools(there))[0] === 'of-new', 3_000);
+  });
 
-  verifies(
-    'rest.breaker.healthy',
-    'seven users connecting to one healthy server are all served',
-    async () => {
-      const server = await scene.serve({ era: 'legacy', tools: [whoami] });
-      const names = ['A', 'B', 'C', 'D', 'E', 'F', 'G'].map((letter) => `User${letter}`);
-      const people = await begin({ mine: keyed(server.url) }, names);
-      for (const [index, person] of people.entries()) await setKey(person, 'mine', `key-${index}`);
-      const answers = await Promise.all(people.map((person) => person.call('mine', 'whoami')));
-      expect(answers.map(({ body }) => body.content?.[0]?.text)).toEqual(names.map((_, i) => `key-${i}`));
-      expect(server.sessions.size).toBe(7);
-    },
-  );
+  test('seven users connecting to one healthy server are all served', async () => {
+    const server = await scene.serve({ era: 'legacy', tools: [whoami] });
+    const names = ['A', 'B', 'C', 'D', 'E', 'F', 'G'].map((letter) => `User${letter}`);
+    const people = await begin({ mine: keyed(server.url) }, names);
+    for (const [index, person] of people.entries()) await setKey(person, 'mine', `key-${index}`);
+    const answers = await Promise.all(people.map((person) => person.call('mine', 'whoami')));
+    expect(answers.map(({ body }) => body.content?.[0]?.text)).toEqual(names.map((_, i) => `key-${i}`));
+    expect(server.sessions.size).toBe(7);
+  });
 
-  verifies('rest.session-lost', 'the first call after a lost session succeeds, and runs once', async () => {
+  test('the first call after a lost session succeeds, and runs once', async () => {
     let ran = 0;
     const count = {
       name: 'count',
@@ -181,7 +168,7 @@ describe('what belongs to one user', () => {
     expect(ran).toBe(2);
   });
 
-  verifies('rest.ping', 'a ping of the server is answered in the middle of a call', async () => {
+  test('a ping of the server is answered in the middle of a call', async () => {
     const ask = {
       name: 'ask',
       handler: async (_args: object, call: { ask(method: string, params: object): Promise<object> }) => ({
@@ -194,7 +181,7 @@ describe('what belongs to one user', () => {
     expect(JSON.parse(body.content?.[0]?.text ?? '{}')).toMatchObject({ result: {} });
   });
 
-  verifies('rest.trace', 'trace context goes through; what is malformed does not', async () => {
+  test('trace context goes through; what is malformed does not', async () => {
     const server = await scene.serve({ era: 'legacy', tools: [{ name: 'echo' }] });
     const [ada] = (await begin({ plain: http(server.url) }, ['Ada'])) as [Person];
     const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';

@@ -7,8 +7,8 @@ import {
   StatsView,
   type ConnectionStatusView,
 } from '@behalf/contracts';
-import { eventually, freePort, scriptedHttpServer, verifies, type ScriptedHttpServer } from '@behalf/testkit';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { eventually, freePort, scriptedHttpServer, type ScriptedHttpServer } from '@behalf/testkit';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createMovableClock } from './movableClock.ts';
 import { startOpenIdGateway, type OpenIdGateway } from './openIdGateway.ts';
 import { createPeople, type Person } from './people.ts';
@@ -109,7 +109,7 @@ describe('what administrators look at', () => {
     return [sum(found?.calls), sum(found?.errors)];
   };
 
-  verifies('live.admin-only', 'is for administrators, and the configuration for operators', async () => {
+  test('is for administrators, and the configuration for operators', async () => {
     const paths = ['/api/admin/connections', '/api/admin/stats', '/api/admin/config'];
     for (const [who, expected] of [
       [as(bob), [403, 403, 403]],
@@ -128,7 +128,7 @@ describe('what administrators look at', () => {
     expect((await operator.get('/api/admin/stats?since=1')).status).toBe(400);
   });
 
-  verifies('live.connections.tenant', 'connections of another tenant’s users are not counted', async () => {
+  test('connections of another tenant’s users are not counted', async () => {
     for (const who of [ada, bob, una]) {
       expect((await as(who).call('personal', 'echo')).status).toBe(200);
       expect((await as(who).call('shared', 'echo')).status).toBe(200);
@@ -155,7 +155,7 @@ describe('what administrators look at', () => {
     expect((await connections(operator)).totals).toMatchObject({ user: 0, stateless: 0 });
   });
 
-  verifies('live.connections.tenant', 'nor are their requests that are under way', async () => {
+  test('nor are their requests that are under way', async () => {
     const calls = [as(bob).call('personal', 'slow'), as(bob).call('shared', 'slow')];
     await eventually('both at the server', () => waiting.length === 2);
     expect(await server(as(ada), 'personal')).toMatchObject({ inFlight: 1 });
@@ -169,22 +169,18 @@ describe('what administrators look at', () => {
     expect(await server(operator, 'shared')).toMatchObject({ inFlight: 0 });
   });
 
-  verifies(
-    'live.connections.tenant',
-    'servers that users stored are told in their own tenant, while used',
-    async () => {
-      const config = { type: 'streamable-http', url: upstream.url, title: 'Of Ada' };
-      const made = await as(ada).send('POST', '/api/mcp/servers', { config });
-      expect(made.status).toBe(201);
-      const { serverName } = (await made.json()) as { serverName: string };
-      expect(await server(as(ada), serverName)).toBeUndefined();
-      expect((await as(ada).call(serverName, 'echo')).status).toBe(200);
-      expect(await server(as(ada), serverName)).toMatchObject({ users: 1, inFlight: 0 });
-      for (const other of [as(una), operator]) expect(await server(other, serverName)).toBeUndefined();
-    },
-  );
+  test('servers that users stored are told in their own tenant, while used', async () => {
+    const config = { type: 'streamable-http', url: upstream.url, title: 'Of Ada' };
+    const made = await as(ada).send('POST', '/api/mcp/servers', { config });
+    expect(made.status).toBe(201);
+    const { serverName } = (await made.json()) as { serverName: string };
+    expect(await server(as(ada), serverName)).toBeUndefined();
+    expect((await as(ada).call(serverName, 'echo')).status).toBe(200);
+    expect(await server(as(ada), serverName)).toMatchObject({ users: 1, inFlight: 0 });
+    for (const other of [as(una), operator]) expect(await server(other, serverName)).toBeUndefined();
+  });
 
-  verifies('live.since', 'who cannot be reached is told with the time of its first failure', async () => {
+  test('who cannot be reached is told with the time of its first failure', async () => {
     const status = async (who: Reader) =>
       (await (await who.get('/api/mcp/connection/status/down')).json()) as ConnectionStatusView;
     // It is tried again in the background, and is connecting then.
@@ -217,7 +213,7 @@ describe('what administrators look at', () => {
     }
   });
 
-  verifies('live.stats.tenant', 'calls of another tenant are not counted', async () => {
+  test('calls of another tenant are not counted', async () => {
     clock.move(2 * 60 * MINUTE_MS);
     for (const tool of ['echo', 'echo', 'fail']) await as(bob).call('shared', tool);
     await as(bob).call('nowhere', 'echo');
@@ -235,7 +231,7 @@ describe('what administrators look at', () => {
     expect((await counted(as(ada), 'shared', '?range=day'))[0]).toBeGreaterThanOrEqual(3);
   });
 
-  verifies('live.stats.operator', 'what is counted for all tenants together is for operators', async () => {
+  test('what is counted for all tenants together is for operators', async () => {
     for (const who of [as(ada), as(una)]) {
       const told = await stats(who);
       expect(['exchanges', 'refreshes'].filter((name) => name in told)).toEqual([]);
@@ -246,7 +242,7 @@ describe('what administrators look at', () => {
     });
   });
 
-  verifies('live.config.redacted', 'an operator reads what runs, and no secret of it', async () => {
+  test('an operator reads what runs, and no secret of it', async () => {
     const response = await operator.get('/api/admin/config');
     const text = await response.text();
     expect(text).not.toMatch(PLANTED);
@@ -281,7 +277,7 @@ describe('what administrators look at', () => {
     });
   });
 
-  verifies('live.user.own', 'everybody reads what they may do themselves', async () => {
+  test('everybody reads what they may do themselves', async () => {
     const own = (who: Reader) => read(who, '/api/user', OwnUserView);
     const all = Object.fromEntries(mcpPermissions.map((permission) => [permission, true]));
     expect(await own(operator)).toMatchObject({

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { verifies } from '@behalf/testkit';
-import { afterEach, beforeEach, describe, expect } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createWorkplace, type Workplace } from './gatewayProcess.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -31,47 +30,42 @@ describe('a default start', () => {
   });
   afterEach(() => place.clear());
 
-  verifies(
-    'start.lean',
-    'loads these of our dependencies, and leaves the others for who configures them',
-    async () => {
-      const list = join(place.dir, 'loaded.txt');
-      const recorder = fileURLToPath(new URL('./recordLoaded.mjs', import.meta.url));
-      const gateway = await place.start({ NODE_OPTIONS: `--import ${recorder}`, BEHALF_TEST_LOADED: list });
-      await gateway.stop();
-      const loaded = new Set<string>();
-      for (const file of (await readFile(list, 'utf8')).split('\n')) {
-        const [, name] = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file) ?? [];
-        if (name) loaded.add(name);
-      }
-      const ours = declared();
-      expect([...ours].filter((name) => loaded.has(name)).sort()).toEqual([
-        '@modelcontextprotocol/client',
-        'ajv',
-        'express',
-        'helmet',
-        'keyv',
-        'libsql',
-        'prom-client',
-        're2js',
-        'undici',
-        'winston',
-        'ws',
-        'yaml',
-        'zod',
-      ]);
-      // Those that are loaded later bring others with them; none of those is here either.
-      for (const large of [
-        'mongodb',
-        'bson',
-        '@redis/client',
-        '@azure/msal-node',
-        '@opentelemetry/sdk-node',
-        'oidc-provider',
-      ]) {
-        expect(loaded).not.toContain(large);
-      }
-    },
-    60_000,
-  );
+  test('loads these of our dependencies, and leaves the others for who configures them', async () => {
+    const list = join(place.dir, 'loaded.txt');
+    const recorder = fileURLToPath(new URL('./recordLoaded.mjs', import.meta.url));
+    const gateway = await place.start({ NODE_OPTIONS: `--import ${recorder}`, BEHALF_TEST_LOADED: list });
+    await gateway.stop();
+    const loaded = new Set<string>();
+    for (const file of (await readFile(list, 'utf8')).split('\n')) {
+      const [, name] = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file) ?? [];
+      if (name) loaded.add(name);
+    }
+    const ours = declared();
+    expect([...ours].filter((name) => loaded.has(name)).sort()).toEqual([
+      '@modelcontextprotocol/client',
+      'ajv',
+      'express',
+      'helmet',
+      'keyv',
+      'libsql',
+      'prom-client',
+      're2js',
+      'undici',
+      'winston',
+      'ws',
+      'yaml',
+      'zod',
+    ]);
+    // Those that are loaded later bring others with them; none of those is here either.
+    for (const large of [
+      'mongodb',
+      'bson',
+      '@redis/client',
+      '@azure/msal-node',
+      '@opentelemetry/sdk-node',
+      'oidc-provider',
+    ]) {
+      expect(loaded).not.toContain(large);
+    }
+  }, 60_000);
 });

@@ -1,5 +1,5 @@
-import { eventually, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import {
   legacyAsker,
   modernAsker,
@@ -46,7 +46,7 @@ describe('addresses at the MCP endpoint', () => {
     return [modernAsker(client), await legacyAsker(client)];
   }
 
-  verifies('mcp.resources.kept', 'in both eras, for reads and for lists', async () => {
+  test('in both eras, for reads and for lists', async () => {
     const clock = createMovableClock();
     const one = await scene.serve({
       era: 'legacy',
@@ -82,7 +82,7 @@ describe('addresses at the MCP endpoint', () => {
     );
   });
 
-  verifies('mcp.resources.kept', 'also of a server that said first that it changes', async () => {
+  test('also of a server that said first that it changes', async () => {
     const one = await scene.serve({ era: 'legacy', getStream: true, ...resourcesOf('one', ['x:both']) });
     const two = await scene.serve({ era: 'modern', ...resourcesOf('two', ['x:both']) });
     const settings = settingsWith({ one: http(one.url), two: http(two.url) }, undefined);
@@ -103,7 +103,7 @@ describe('addresses at the MCP endpoint', () => {
     expect(two.received('resources/read')).toHaveLength(0);
   });
 
-  verifies('mcp.resources.standing', 'listed, fitting a template, or not known at all', async () => {
+  test('listed, fitting a template, or not known at all', async () => {
     const clock = createMovableClock();
     const files = await scene.serve({
       era: 'legacy',
@@ -156,7 +156,7 @@ describe('addresses at the MCP endpoint', () => {
     expect(evil.received('resources/read')).toHaveLength(read);
   });
 
-  verifies('mcp.resources.standing', 'what was never listed may be anything', async () => {
+  test('what was never listed may be anything', async () => {
     const files = await scene.serve({ era: 'legacy', respond: () => 'reset' });
     const other = await scene.serve({ era: 'modern', ...resourcesOf('other', ['x:other']) });
     const listed = ['file:///x', 'ui://app'];
@@ -179,7 +179,7 @@ describe('addresses at the MCP endpoint', () => {
     expect(await askers[0]!.read(`behalf:${serverName}/file:///x`)).toBe('evil file:///x');
   });
 
-  verifies('mcp.resources.standing', 'one’s own server comes before those of others', async () => {
+  test('one’s own server comes before those of others', async () => {
     const clock = createMovableClock();
     const mine = await scene.serve({ era: 'legacy', ...withApps('mine', ['ui://notes']) });
     const evil = await scene.serve({ era: 'legacy', ...withApps('evil', ['ui://notes', 'ui://evil']) });
@@ -207,7 +207,7 @@ describe('addresses at the MCP endpoint', () => {
     expect(evil.received('resources/read')).toHaveLength(read);
   });
 
-  verifies('mcp.resources.standing', 'of strangers neither stands in for another', async () => {
+  test('of strangers neither stands in for another', async () => {
     const evil = await scene.serve({ era: 'legacy', ...withApps('evil', ['ui://notes'], ['ui://notes']) });
     const gone = await scene.serve({ era: 'legacy', ...withApps('gone', ['ui://notes']) });
     const [eve, ada] = (await scene.begin(settingsWith({}, undefined, [gone, evil]), ['Eve', 'Ada'])) as [
@@ -232,7 +232,7 @@ describe('addresses at the MCP endpoint', () => {
     expect(await asker.read(`behalf:${names[1]}/ui://notes`)).toBe('evil ui://notes');
   });
 
-  verifies('mcp.resources.apps', 'what a tool names is not another’s, listed or not', async () => {
+  test('what a tool names is not another’s, listed or not', async () => {
     const clock = createMovableClock();
     const weather = await scene.serve({ era: 'legacy', ...withApps('weather', ['ui://weather/view']) });
     const maps = await scene.serve({ era: 'modern', ...withApps('maps', ['ui://maps', 'ui://both']) });
@@ -261,7 +261,7 @@ describe('addresses at the MCP endpoint', () => {
     expect(evil.received('resources/read')).toHaveLength(0);
   });
 
-  verifies('mcp.resources.apps', 'nor what a tool may name that nobody has seen', async () => {
+  test('nor what a tool may name that nobody has seen', async () => {
     const weather = await scene.serve({
       era: 'legacy',
       ...withApps('weather', ['ui://weather/view']),
@@ -280,7 +280,7 @@ describe('addresses at the MCP endpoint', () => {
     expect(evil.received('resources/read')).toHaveLength(0);
   });
 
-  verifies('mcp.resources.bare', 'of servers of users, only what a tool names as its app', async () => {
+  test('of servers of users, only what a tool names as its app', async () => {
     const files = await scene.serve({ era: 'legacy', ...resourcesOf('files', ['file:///x']) });
     const claimed = ['file:///linked', 'ui://linked', 'x:own'];
     const theirs = withApps(
@@ -313,24 +313,20 @@ describe('addresses at the MCP endpoint', () => {
     }
   });
 
-  verifies(
-    'mcp.resources.wrapped',
-    'a server that hangs is named, and the rest is listed and read',
-    async () => {
-      const hanging = await scene.serve({ era: 'legacy', respond: () => 'hang' });
-      const fine = await Promise.all(
-        [0, 1, 2].map((index) => scene.serve({ era: 'legacy', ...resourcesOf(`s${index}`, [`x:${index}`]) })),
-      );
-      const servers = Object.fromEntries(fine.map(({ url }, index) => [`s${index}`, http(url)]));
-      const [ada] = (await scene.begin(
-        settingsWith({ ...servers, hanging: http(hanging.url) }, undefined),
-      )) as [Person];
-      const [asker] = (await asking(ada)) as [Asker];
-      expect(await asker.list('resources/list')).toEqual(['x:0', 'x:1', 'x:2']);
-      const read = await Promise.all(
-        [0, 1, 2].flatMap((index) => [asker.read(`x:${index}`), asker.read(`behalf:s${index}/x:${index}`)]),
-      );
-      expect(read).toEqual([0, 1, 2].flatMap((index) => [`s${index} x:${index}`, `s${index} x:${index}`]));
-    },
-  );
+  test('a server that hangs is named, and the rest is listed and read', async () => {
+    const hanging = await scene.serve({ era: 'legacy', respond: () => 'hang' });
+    const fine = await Promise.all(
+      [0, 1, 2].map((index) => scene.serve({ era: 'legacy', ...resourcesOf(`s${index}`, [`x:${index}`]) })),
+    );
+    const servers = Object.fromEntries(fine.map(({ url }, index) => [`s${index}`, http(url)]));
+    const [ada] = (await scene.begin(
+      settingsWith({ ...servers, hanging: http(hanging.url) }, undefined),
+    )) as [Person];
+    const [asker] = (await asking(ada)) as [Asker];
+    expect(await asker.list('resources/list')).toEqual(['x:0', 'x:1', 'x:2']);
+    const read = await Promise.all(
+      [0, 1, 2].flatMap((index) => [asker.read(`x:${index}`), asker.read(`behalf:s${index}/x:${index}`)]),
+    );
+    expect(read).toEqual([0, 1, 2].flatMap((index) => [`s${index} x:${index}`, `s${index} x:${index}`]));
+  });
 });

@@ -1,5 +1,5 @@
-import { eventually, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { createHeldClock } from './heldClock.ts';
 import { legacyClient, modernRequest, wireClient, type WireClient } from './mcpClient.ts';
 import type { Person } from './people.ts';
@@ -38,7 +38,7 @@ async function say(client: WireClient, name: string) {
 describe('all servers of a user at one MCP endpoint', () => {
   const scene = createScene();
 
-  verifies('mcp.names.prefixed', 'and a call reaches the tool under its own name', async () => {
+  test('and a call reaches the tool under its own name', async () => {
     const long = 'z'.repeat(80);
     const one = await scene.serve({ era: 'legacy', tools: ['echo', 'a.b', 'a_b', long, '_x'].map(named) });
     const two = await scene.serve({ era: 'modern', tools: ['echo', 'Ünïcode'].map(named) });
@@ -79,7 +79,7 @@ describe('all servers of a user at one MCP endpoint', () => {
     }
   });
 
-  verifies('mcp.names.stable', 'whichever servers are there, answer or come first', async () => {
+  test('whichever servers are there, answer or come first', async () => {
     const one = await scene.serve({ era: 'legacy', tools: ['echo', 'b'].map(named) });
     const two = await scene.serve({ era: 'legacy', tools: ['echo', 'b'].map(named) });
     const alone = yamlWith({ 'a b': http(one.url) });
@@ -94,7 +94,7 @@ describe('all servers of a user at one MCP endpoint', () => {
     expect((await list(client)).names).toEqual(after.names);
   });
 
-  verifies('mcp.names.looked-up', 'prompts are named and found as tools are', async () => {
+  test('prompts are named and found as tools are', async () => {
     const methods = (mark: string) => ({
       'prompts/list': () => ({ prompts: [{ name: 'greet' }, { name: 'a b' }] }),
       'prompts/get': ({ name }: { name?: unknown }) => ({
@@ -126,7 +126,7 @@ describe('all servers of a user at one MCP endpoint', () => {
     }
   });
 
-  verifies('mcp.resources.addresses', 'and one that two have says whose it is', async () => {
+  test('and one that two have says whose it is', async () => {
     const methods = (mark: string, uris: string[]) => ({
       'resources/list': () => ({ resources: uris.map((uri) => ({ uri, name: uri })) }),
       'resources/templates/list': () => ({
@@ -177,7 +177,7 @@ describe('all servers of a user at one MCP endpoint', () => {
     expect((await legacy.request('resources/read', { uri: 'x:both' })).answer.error?.code).toBe(-32002);
   });
 
-  verifies('mcp.resources.apps', 'also one that no list has, and never one that another names', async () => {
+  test('also one that no list has, and never one that another names', async () => {
     const app = (uri: string, name: string) => ({
       ...{ name, inputSchema: { type: 'object' }, _meta: { ui: { resourceUri: uri } } },
     });
@@ -213,7 +213,7 @@ describe('all servers of a user at one MCP endpoint', () => {
     expect(await read('behalf:one/ui://both')).toBe('one ui://both');
   });
 
-  verifies('mcp.list.filtered', 'by role, by rule and by who owns what', async () => {
+  test('by role, by rule and by who owns what', async () => {
     const upstream = await scene.serve({ era: 'legacy', tools: ['echo', 'erase'].map(named) });
     const [ada, bob] = (await scene.begin(
       yamlWith({
@@ -229,7 +229,7 @@ describe('all servers of a user at one MCP endpoint', () => {
     expect(JSON.stringify(seen)).not.toContain('admins');
   });
 
-  verifies('mcp.door.denied-alike', 'tools, servers and endpoints', async () => {
+  test('tools, servers and endpoints', async () => {
     const upstream = await scene.serve({ era: 'legacy', tools: ['echo', 'erase'].map(named) });
     const [bob] = (await scene.begin(
       yamlWith({
@@ -259,7 +259,7 @@ describe('all servers of a user at one MCP endpoint', () => {
     expect(endpoints[0]).toContain('[404,');
   });
 
-  verifies('mcp.list.partial', 'one of ten, in both eras, and what is left is whole', async () => {
+  test('one of ten, in both eras, and what is left is whole', async () => {
     const fine = await Promise.all(
       Array.from({ length: 9 }, (_, index) => scene.serve({ era: 'legacy', tools: [named(`t${index}`)] })),
     );
@@ -298,7 +298,7 @@ describe('all servers of a user at one MCP endpoint', () => {
     );
   });
 
-  verifies('mcp.list.bounded', 'each kind of list, in both eras, with one of ten that hangs', async () => {
+  test('each kind of list, in both eras, with one of ten that hangs', async () => {
     const fine = await Promise.all(
       Array.from({ length: 9 }, (_, index) => scene.serve({ era: 'legacy', tools: [named(`t${index}`)] })),
     );
@@ -328,7 +328,7 @@ describe('all servers of a user at one MCP endpoint', () => {
     }
   });
 
-  verifies('mcp.list.cursor', 'for nobody else, and for no other list', async () => {
+  test('for nobody else, and for no other list', async () => {
     const tools = Array.from({ length: 501 }, (_, index) => ({ name: `t${index}` }));
     const upstream = await scene.serve({ era: 'legacy', tools });
     const [ada, bob] = (await scene.begin(yamlWith({ files: http(upstream.url) }), ['Ada', 'Bob'])) as [

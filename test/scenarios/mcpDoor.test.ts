@@ -1,5 +1,5 @@
-import { eventually, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { legacyClient, modernHeaders, modernMeta, modernRequest, wireClient } from './mcpClient.ts';
 import type { Person } from './people.ts';
 import { createScene } from './scene.ts';
@@ -27,7 +27,7 @@ describe('the door of the MCP endpoint', () => {
   const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
   const callHeaders = modernHeaders('tools/call', params);
 
-  verifies('mcp.door.programs', 'nor does nothing at all', async () => {
+  test('nor does nothing at all', async () => {
     const { ada, upstream } = await begin();
     const headers = { ...callHeaders, accept: '*/*', 'content-type': 'application/json' };
     const body = JSON.stringify(call);
@@ -49,7 +49,7 @@ describe('the door of the MCP endpoint', () => {
     expect(upstream.received('tools/call')).toHaveLength(0);
   });
 
-  verifies('mcp.door.origin', 'before it is asked who it is', async () => {
+  test('before it is asked who it is', async () => {
     const { client, upstream } = await begin();
     for (const origin of ['https://evil.example', 'null', 'http://localhost.evil.example']) {
       for (const method of ['POST', 'GET', 'DELETE']) {
@@ -63,7 +63,7 @@ describe('the door of the MCP endpoint', () => {
     expect(own.status).toBe(200);
   });
 
-  verifies('mcp.door.malformed', 'with a status', async () => {
+  test('with a status', async () => {
     const { client, upstream } = await begin();
     for (const [body, status, code] of [
       ['{', 400, -32700],
@@ -91,7 +91,7 @@ describe('the door of the MCP endpoint', () => {
     expect(upstream.received('tools/call')).toHaveLength(0);
   });
 
-  verifies('mcp.door.arguments', 'and nothing is sent', async () => {
+  test('and nothing is sent', async () => {
     const { client, upstream } = await begin();
     const legacy = await legacyClient(client);
     const answers = [
@@ -111,7 +111,7 @@ describe('the door of the MCP endpoint', () => {
     }
   });
 
-  verifies('mcp.door.errors', 'in either era, in the message and not in the status', async () => {
+  test('in either era, in the message and not in the status', async () => {
     const { client, upstream } = await begin();
     const legacy = await legacyClient(client);
     await legacy.request('tools/list');
@@ -126,7 +126,7 @@ describe('the door of the MCP endpoint', () => {
     expect((await legacy.request('nonsense')).answer.error?.code).toBe(-32601);
   });
 
-  verifies('mcp.door.audit', 'under the name of the door', async () => {
+  test('under the name of the door', async () => {
     const { ada } = await begin();
     const all = await wireClient(ada, scene.gateway.url);
     await modernRequest(all, 'tools/call', { name: 'files__echo', arguments: { secret: 'planted' } });

@@ -1,5 +1,5 @@
-import { scriptedError, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { scriptedError } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { legacyClient, modernRequest, wireClient, type Answered } from './mcpClient.ts';
 import type { Person } from './people.ts';
 import { createScene } from './scene.ts';
@@ -19,7 +19,7 @@ describe('errors of servers, at the MCP endpoint', () => {
     return { client, legacy: await legacyClient(client) };
   }
 
-  verifies('mcp.errors.method', 'by the status too, where there is one', async () => {
+  test('by the status too, where there is one', async () => {
     for (const era of ['legacy', 'modern'] as const) {
       const upstream = await scene.serve({ era, tools: [{ name: 'echo' }] });
       const people = await scene.begin(yamlWith({ files: http(upstream.url) }));
@@ -47,7 +47,7 @@ describe('errors of servers, at the MCP endpoint', () => {
     }
   });
 
-  verifies('mcp.errors.method', 'not for a tool: whoever lists tools has calls', async () => {
+  test('not for a tool: whoever lists tools has calls', async () => {
     const upstream = await scene.serve({
       era: 'legacy',
       tools: [
@@ -68,7 +68,7 @@ describe('errors of servers, at the MCP endpoint', () => {
       expect(told(answer)).toEqual([200, -31_502, 'MCP_PROTOCOL_ERROR']);
   });
 
-  verifies('mcp.errors.own-hop', 'an error of the gateway, in both eras', async () => {
+  test('an error of the gateway, in both eras', async () => {
     for (const code of [-32_020, -32_022]) {
       const refuse = () => {
         throw scriptedError(code, 'planted words', { supported: ['2026-07-28'], planted: true }, 400);

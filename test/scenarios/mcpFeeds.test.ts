@@ -2,10 +2,9 @@ import {
   eventually,
   guardedMcpServer,
   startAuthorizationServer,
-  verifies,
   type ScriptedOptions,
 } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { modernHeaders, modernMeta, modernRequest, wireClient, type WireClient } from './mcpClient.ts';
 import { readStream } from './mcpStream.ts';
 import type { Person } from './people.ts';
@@ -37,7 +36,7 @@ describe('for how long a list may be kept', () => {
     return { upstream, client: await wireClient(ada, scene.gateway.url) };
   }
 
-  verifies('mcp.list.ttl', 'a minute while its server announces changes, and is heard', async () => {
+  test('a minute while its server announces changes, and is heard', async () => {
     for (const era of ['legacy', 'modern'] as const) {
       const { upstream, client } = await begin({ era, getStream: true });
       await eventually('it is heard', async () => (await ttlOf(client, 'tools/list')) === 60_000);
@@ -56,13 +55,13 @@ describe('for how long a list may be kept', () => {
     }
   });
 
-  verifies('mcp.list.ttl', 'not at all where there is no stream', async () => {
+  test('not at all where there is no stream', async () => {
     const { upstream, client } = await begin({ getStream: false });
     await eventually('it was asked for', () => upstream.requests.some(({ verb }) => verb === 'GET'));
     expect(await ttlOf(client, 'tools/list')).toBe(0);
   });
 
-  verifies('mcp.list.ttl', 'or where one of several is not heard', async () => {
+  test('or where one of several is not heard', async () => {
     const sample = { type: 'stdio', command: process.execPath, args: [everything, 'stdio'] };
     const quiet = await scene.serve({ era: 'legacy', tools: [{ name: 'echo' }], getStream: true });
     const { client } = await begin({ era: 'modern' }, { sample });
@@ -77,7 +76,7 @@ describe('for how long a list may be kept', () => {
     expect(await ttlOf(client, 'tools/list')).toBe(0);
   });
 
-  verifies('mcp.list.ttl', 'also of a server that takes a token of ours with every request', async () => {
+  test('also of a server that takes a token of ours with every request', async () => {
     const as = await startAuthorizationServer({
       clients: [{ clientId: 'app', authMethod: 'client_secret_basic', secret: 'app-secret' }],
     });

@@ -1,5 +1,5 @@
-import { eventually, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { legacyClient, modernRequest, wireClient } from './mcpClient.ts';
 import type { Person } from './people.ts';
 import { createScene } from './scene.ts';
@@ -11,7 +11,7 @@ describe('requests that one user has under way at the MCP endpoint', () => {
   const scene = createScene();
 
   for (const era of ['modern', 'legacy'] as const) {
-    verifies('mcp.door.in-flight', `by clients of the ${era} era, and no more at any door`, async () => {
+    test(`by clients of the ${era} era, and no more at any door`, async () => {
       const waiting: (() => void)[] = [];
       const upstream = await scene.serve({
         era: 'legacy',
@@ -69,7 +69,7 @@ describe('requests that one user has under way at the MCP endpoint', () => {
     });
   }
 
-  verifies('mcp.door.in-flight', 'who leaves makes room, where leaving cancels', async () => {
+  test('who leaves makes room, where leaving cancels', async () => {
     let begun = 0;
     const upstream = await scene.serve({
       era: 'legacy',

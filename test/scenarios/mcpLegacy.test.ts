@@ -1,5 +1,5 @@
-import { scriptedError, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { scriptedError } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { legacyClient, modernRequest, wireClient } from './mcpClient.ts';
 import type { Person } from './people.ts';
 import { createScene } from './scene.ts';
@@ -10,7 +10,7 @@ const tools = [{ name: 'echo', description: 'Says it again' }];
 describe('the MCP endpoint, for clients with a session', () => {
   const scene = createScene();
 
-  verifies('mcp.legacy.tools', 'in every revision, at a server of either era', async () => {
+  test('in every revision, at a server of either era', async () => {
     for (const era of ['legacy', 'modern'] as const) {
       const upstream = await scene.serve({ era, tools });
       const [ada] = (await scene.begin(yamlWith({ files: http(upstream.url) }))) as [Person];
@@ -32,7 +32,7 @@ describe('the MCP endpoint, for clients with a session', () => {
     }
   });
 
-  verifies('mcp.legacy.negotiation', 'and the newest for one that we do not know', async () => {
+  test('and the newest for one that we do not know', async () => {
     const upstream = await scene.serve({ era: 'legacy', tools });
     const [ada] = (await scene.begin(yamlWith({ files: http(upstream.url) }))) as [Person];
     const wire = await wireClient(ada, scene.gateway.url);
@@ -45,7 +45,7 @@ describe('the MCP endpoint, for clients with a session', () => {
     expect(oldest.opened['capabilities']).not.toHaveProperty('completions');
   });
 
-  verifies('mcp.era.translation', 'under the errors of its own era', async () => {
+  test('under the errors of its own era', async () => {
     const methods = {
       'resources/list': () => ({ resources: [{ uri: 'x:1', name: 'one' }] }),
       'resources/read': ({ uri }: { uri?: unknown }) => {

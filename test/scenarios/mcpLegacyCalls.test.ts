@@ -1,5 +1,5 @@
-import { eventually, verifies, type ScriptedCall, type ScriptedTool } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { eventually, type ScriptedCall, type ScriptedTool } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { elsewhere, legacyClient, wireClient, type LegacyClient } from './mcpClient.ts';
 import { startInProcess } from './inProcess.ts';
 import { readStream } from './mcpStream.ts';
@@ -40,7 +40,7 @@ describe('calls of clients with a session', () => {
     init: RequestInit = {},
   ) => client.post({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, _meta: meta } }, {}, init);
 
-  verifies('mcp.legacy.progress', 'whatever token the server was given', async () => {
+  test('whatever token the server was given', async () => {
     for (const era of ['legacy', 'modern'] as const) {
       const handler = (_: object, call: ScriptedCall) => {
         for (const step of [1, 2, 2, 1, 3]) call.progress(step, 3);
@@ -60,7 +60,7 @@ describe('calls of clients with a session', () => {
     }
   });
 
-  verifies('mcp.legacy.content', 'by the revision that the session agreed on', async () => {
+  test('by the revision that the session agreed on', async () => {
     const content = [
       { type: 'audio', data: 'UklGRg==', mimeType: 'audio/wav' },
       { type: 'resource_link', uri: 'file:///a.md', name: 'a' },
@@ -78,7 +78,7 @@ describe('calls of clients with a session', () => {
     expect(await kinds('2025-06-18')).toEqual(['audio', 'resource_link']);
   });
 
-  verifies('mcp.legacy.logging', 'and from the usual one on when it set none', async () => {
+  test('and from the usual one on when it set none', async () => {
     const handler = (_: object, call: ScriptedCall) => {
       for (const level of ['debug', 'info', 'error']) call.log(level, level);
       return text('done');
@@ -94,7 +94,7 @@ describe('calls of clients with a session', () => {
     await eventually('the other replica knows', async () => (await levels(other)).length === 1);
   });
 
-  verifies('mcp.legacy.cancel', 'and gets no answer', async () => {
+  test('and gets no answer', async () => {
     const stuck = { name: 'stuck', handler: () => new Promise<never>(() => undefined) };
     const { client, ada, upstream } = await begin([stuck]);
     const other = await there(ada, client);
@@ -118,7 +118,7 @@ describe('calls of clients with a session', () => {
     }
   });
 
-  verifies('mcp.legacy.leaving', 'here, or at another replica, and once for each event', async () => {
+  test('here, or at another replica, and once for each event', async () => {
     const finish: (() => void)[] = [];
     const handler = async (_: object, call: ScriptedCall) => {
       call.progress(1, 2);
@@ -146,7 +146,7 @@ describe('calls of clients with a session', () => {
     expect((await client.send('GET', { 'last-event-id': 'nonsense' })).status).toBe(400);
   });
 
-  verifies('mcp.legacy.leaving', 'what another session heard is not told', async () => {
+  test('what another session heard is not told', async () => {
     const handler = (_: object, call: ScriptedCall) => (call.progress(1), text('secret'));
     const { client, ada } = await begin([{ name: 'long', handler }]);
     const stream = readStream(await post(client, 1, 'long', { progressToken: 1 }));
@@ -167,7 +167,7 @@ describe('calls of clients with a session', () => {
     },
   };
 
-  verifies('mcp.legacy.elicitation', 'as a result or as a refusal', async () => {
+  test('as a result or as a refusal', async () => {
     const { client, ada } = await begin([asking], elicitation);
     const other = await there(ada, client);
     const answers = [{ result: { action: 'accept', content: {} } }, { error: { code: -1, message: 'No' } }];
@@ -188,7 +188,7 @@ describe('calls of clients with a session', () => {
     expect(await plain.json()).toMatchObject({ id: 9, result: { content: [{ type: 'text' }] } });
   });
 
-  verifies('mcp.session.answers', 'of nobody else, and made up', async () => {
+  test('of nobody else, and made up', async () => {
     const { client, ada } = await begin([asking], elicitation);
     const second = await legacyClient(await wireClient(ada, scene.gateway.url, '/mcp/files'));
     const stream = readStream(await post(client, 1, 'asking'));
@@ -205,7 +205,7 @@ describe('calls of clients with a session', () => {
     expect(stream.messages[1]).toMatchObject({ result: text({ action: 'decline' }) });
   });
 
-  verifies('mcp.legacy.batch', 'and gives the answers together', async () => {
+  test('and gives the answers together', async () => {
     const { client, ada } = await begin([{ name: 'echo' }]);
     const call = (id: number) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'echo' } });
     const batch = [
@@ -233,7 +233,7 @@ describe('calls of clients with a session', () => {
     }
   });
 
-  verifies('limits.rate.batch', 'so that one body is not fifty calls for the price of one', async () => {
+  test('so that one body is not fifty calls for the price of one', async () => {
     const gateway = await startInProcess({ RATE_LIMIT_CALLS: '40' }, yamlWith({}));
     try {
       const [ada] = (await createPeople(gateway, ['Ada'])) as [Person];

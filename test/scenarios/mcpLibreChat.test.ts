@@ -1,5 +1,5 @@
-import { scriptedHttpServer, verifies, type ScriptedHttpServer } from '@behalf/testkit';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { scriptedHttpServer, type ScriptedHttpServer } from '@behalf/testkit';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import {
   connectLibreChat,
@@ -64,7 +64,7 @@ describe('behind LibreChat, as the guide says', () => {
       event === 'bearer_refused' ? [(fields as { reason: string }).reason] : [],
     );
 
-  verifies('mcp.clients.librechat', 'tools of shared servers and of servers of one’s own', async () => {
+  test('tools of shared servers and of servers of one’s own', async () => {
     for (const { id } of people) {
       const token = await signIn(id);
       expect(decodeJwt(token)).toMatchObject({ azp: 'librechat', aud: guide.behalf['OPENID_AUDIENCE'] });
@@ -82,24 +82,24 @@ describe('behind LibreChat, as the guide says', () => {
     }
   });
 
-  verifies('mcp.clients.librechat', 'one server under its own names, in the place of all', async () => {
+  test('one server under its own names, in the place of all', async () => {
     const client = await connect(await signIn('u-ada'), { ...behalf, url: `${behalf.url}/personal` });
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['mine']);
     await client.close();
   });
 
-  verifies('mcp.clients.librechat', 'it is the user who signs in at the gateway with a browser', async () => {
+  test('it is the user who signs in at the gateway with a browser', async () => {
     const visitor = createVisitor(gateway);
     await visitor.signIn('u-ada');
     expect((await visitor.me())?.id).toBe(await accountOf(await signIn('u-ada')));
   });
 
-  verifies('mcp.clients.librechat', 'who has no token of the provider is refused', async () => {
+  test('who has no token of the provider is refused', async () => {
     await expect(connect(null)).rejects.toThrow();
     expect(refusals().at(-1)).toBe('malformed');
   });
 
-  verifies('mcp.clients.allowed', 'the user’s own token that another application got', async () => {
+  test('the user’s own token that another application got', async () => {
     const token = await signIn('u-ada', stranger);
     expect(decodeJwt(token)).toMatchObject({ azp: stranger.id, aud: guide.behalf['OPENID_AUDIENCE'] });
     const before = [shared, personal].map(({ requests }) => requests.length);

@@ -1,5 +1,5 @@
-import { eventually, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import {
   clientWith,
   legacyClient,
@@ -57,7 +57,7 @@ describe('what MCP clients are told of changes', () => {
 
   const tagged = { _meta: { [`${META}subscriptionId`]: 's1' } };
 
-  verifies('mcp.modern.listen', 'of lists and of resources, by a server of either era', async () => {
+  test('of lists and of resources, by a server of either era', async () => {
     for (const era of ['legacy', 'modern'] as const) {
       const { upstream, client } = await begin(era);
       const stream = await listen(client, {
@@ -84,7 +84,7 @@ describe('what MCP clients are told of changes', () => {
     }
   });
 
-  verifies('mcp.streams.signed-out', 'where they are open, also when it was said elsewhere', async () => {
+  test('where they are open, also when it was said elsewhere', async () => {
     const { people, client } = await begin('modern', ['Ada', 'Bob']);
     const [ada, bob] = people as unknown as [Person, Person];
     const open = async (by: WireClient) => {
@@ -103,7 +103,7 @@ describe('what MCP clients are told of changes', () => {
     others.close();
   });
 
-  verifies('mcp.streams.revoked', 'every kind of them, also when it was said elsewhere', async () => {
+  test('every kind of them, also when it was said elsewhere', async () => {
     const stuck = { name: 'stuck', handler: () => new Promise<never>(() => undefined) };
     const upstream = await scene.serve({ era: 'legacy', tools: [stuck], capabilities, getStream: true });
     const people = await scene.begin(yamlWith({ files: http(upstream.url) }), ['Ada', 'Bob']);
@@ -142,7 +142,7 @@ describe('what MCP clients are told of changes', () => {
     expect(upstream.received('notifications/cancelled')).toHaveLength(2);
   });
 
-  verifies('mcp.modern.listen', 'or at once when there is nothing to hear', async () => {
+  test('or at once when there is nothing to hear', async () => {
     const { client } = await begin('modern');
     const stream = await listen(client, {});
     await eventually('it ends', () => stream.ended);
@@ -159,7 +159,7 @@ describe('what MCP clients are told of changes', () => {
     expect(await refused.json()).toMatchObject({ error: { code: -32602 } });
   });
 
-  verifies('mcp.list.changes', 'on the stream of a session, and of its resources', async () => {
+  test('on the stream of a session, and of its resources', async () => {
     const { upstream, client } = await begin('legacy');
     const legacy = await legacyClient(client);
     const stream = readStream(await legacy.send('GET', { accept: 'text/event-stream' }));
@@ -183,7 +183,7 @@ describe('what MCP clients are told of changes', () => {
     await eventually('and it ends with the session', () => second.ended);
   });
 
-  verifies('mcp.list.changes', 'servers that come and go, and who may use them', async () => {
+  test('servers that come and go, and who may use them', async () => {
     const { upstream, client } = await begin('legacy');
     const legacy = await legacyClient(client);
     const stream = readStream(await legacy.send('GET', { accept: 'text/event-stream' }));
@@ -196,7 +196,7 @@ describe('what MCP clients are told of changes', () => {
     ]);
   });
 
-  verifies('mcp.list.changes', 'not those of a server that they may not use', async () => {
+  test('not those of a server that they may not use', async () => {
     const shown = await scene.serve({ era: 'legacy', capabilities, getStream: true });
     const hidden = await scene.serve({ era: 'legacy', capabilities, getStream: true });
     const [bob] = (await scene.begin(
@@ -215,7 +215,7 @@ describe('what MCP clients are told of changes', () => {
     expect(stream.messages[1]?.method).toBe('notifications/prompts/list_changed');
   });
 
-  verifies('mcp.door.streams', 'one user has so many, and others theirs', async () => {
+  test('one user has so many, and others theirs', async () => {
     const { people } = await begin('legacy', ['Ada', 'Bob']);
     const [ada, bob] = people as unknown as [Person, Person];
     const client = await wireClient(ada, scene.gateway.url);

@@ -1,5 +1,5 @@
-import { eventually, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { META, modernHeaders, modernMeta, modernRequest, readMessages, wireClient } from './mcpClient.ts';
 import type { Person } from './people.ts';
 import { createScene } from './scene.ts';
@@ -34,7 +34,7 @@ describe('the MCP endpoint, for clients without a session', () => {
     return { upstream, clients, client: clients[0]!, person: people[0] as Person };
   }
 
-  verifies('mcp.modern.discover', 'at a server of either era', async () => {
+  test('at a server of either era', async () => {
     for (const era of ['legacy', 'modern'] as const) {
       const { client } = await begin(era);
       const found = await modernRequest(client, 'server/discover');
@@ -55,7 +55,7 @@ describe('the MCP endpoint, for clients without a session', () => {
     }
   });
 
-  verifies('mcp.modern.results', 'whatever the server said of it', async () => {
+  test('whatever the server said of it', async () => {
     for (const era of ['legacy', 'modern'] as const) {
       const { client } = await begin(era, {
         capabilities: { tools: {}, resources: {}, prompts: {} },
@@ -92,7 +92,7 @@ describe('the MCP endpoint, for clients without a session', () => {
     }
   });
 
-  verifies('mcp.modern.envelope', 'version and capabilities, with each request', async () => {
+  test('version and capabilities, with each request', async () => {
     const { client } = await begin();
     const post = async (params: object, version = '2026-07-28') => {
       const headers = { 'mcp-protocol-version': version, 'mcp-method': 'tools/list' };
@@ -126,7 +126,7 @@ describe('the MCP endpoint, for clients without a session', () => {
     expect(refused.status).toBe(406);
   });
 
-  verifies('mcp.modern.headers', 'and what the servers hear is the body', async () => {
+  test('and what the servers hear is the body', async () => {
     const { client, upstream } = await begin();
     const call = (headers: Record<string, string>, name = 'echo', args: object = {}) =>
       modernRequest(client, 'tools/call', { name, arguments: args }, { headers });
@@ -170,7 +170,7 @@ describe('the MCP endpoint, for clients without a session', () => {
     expect(heard).toEqual([undefined, 'eu', 'eu', 'eu', undefined]);
   });
 
-  verifies('mcp.modern.method', 'nor do those of the other era exist', async () => {
+  test('nor do those of the other era exist', async () => {
     const { client } = await begin();
     for (const method of [
       'ping',
@@ -204,7 +204,7 @@ describe('the MCP endpoint, for clients without a session', () => {
     }
   });
 
-  verifies('mcp.modern.leaving', 'the server is told', async () => {
+  test('the server is told', async () => {
     const { client, upstream } = await begin('legacy', {
       tools: [{ name: 'slow', handler: () => new Promise(() => undefined) }],
     });
@@ -241,7 +241,7 @@ describe('the MCP endpoint, for clients without a session', () => {
   };
   const capabilities = { elicitation: {} };
 
-  verifies('mcp.modern.input', 'with the state that the server gave', async () => {
+  test('with the state that the server gave', async () => {
     const { client } = await begin('modern', { tools: [asking] });
     const asked = await modernRequest(client, 'tools/call', { name: 'asking' }, { capabilities });
     const { result = {} } = asked.answer;
@@ -260,7 +260,7 @@ describe('the MCP endpoint, for clients without a session', () => {
     expect(unable.answer.error?.data).toMatchObject({ code: 'MCP_DIALOGUE_UNSUPPORTED' });
   });
 
-  verifies('mcp.modern.state', 'for nobody and nothing else', async () => {
+  test('for nobody and nothing else', async () => {
     const { clients, client } = await begin('modern', { tools: [asking, { ...asking, name: 'other' }] }, [
       'Ada',
       'Bob',

@@ -1,5 +1,5 @@
-import { eventually, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import {
   legacyAsker,
   modernAsker,
@@ -24,7 +24,7 @@ describe('names at the MCP endpoint that the operator chose', () => {
     return { modern: modernAsker(client), legacy: await legacyAsker(client) };
   }
 
-  verifies('mcp.names.priority', 'in both eras, and nothing is left out', async () => {
+  test('in both eras, and nothing is left out', async () => {
     const one = await scene.serve({ era: 'legacy', tools: toolsOf('one', ['search', 'a.b', 'x__y', 'own']) });
     const two = await scene.serve({ era: 'modern', tools: toolsOf('two', ['search', 'find']) });
     const three = await scene.serve({ era: 'legacy', tools: toolsOf('three', ['find', 'plain']) });
@@ -56,7 +56,7 @@ describe('names at the MCP endpoint that the operator chose', () => {
     }
   });
 
-  verifies('mcp.names.priority', 'prompts are named and found likewise', async () => {
+  test('prompts are named and found likewise', async () => {
     const one = await scene.serve({ era: 'legacy', ...promptsOf('one', ['greet', 'own']) });
     const two = await scene.serve({ era: 'modern', ...promptsOf('two', ['greet']) });
     const servers = { one: http(one.url), two: http(two.url) };
@@ -75,7 +75,7 @@ describe('names at the MCP endpoint that the operator chose', () => {
     }
   });
 
-  verifies('mcp.names.kept', 'while the first of the list cannot be listed', async () => {
+  test('while the first of the list cannot be listed', async () => {
     const first = await scene.serve({ era: 'legacy', respond: () => 'reset' });
     const second = await scene.serve({ era: 'modern', tools: toolsOf('second', ['search', 'other']) });
     const servers = { first: http(first.url), second: http(second.url) };
@@ -93,7 +93,7 @@ describe('names at the MCP endpoint that the operator chose', () => {
     expect(second.received('tools/call')).toHaveLength(2);
   });
 
-  verifies('mcp.names.kept', 'after the first of the list went away, for who keeps calling', async () => {
+  test('after the first of the list went away, for who keeps calling', async () => {
     const first = await scene.serve({ era: 'legacy', tools: toolsOf('first', ['search']) });
     const second = await scene.serve({ era: 'modern', tools: toolsOf('second', ['search', 'other']) });
     const servers = { first: http(first.url), second: http(second.url) };
@@ -114,7 +114,7 @@ describe('names at the MCP endpoint that the operator chose', () => {
     ]);
   });
 
-  verifies('mcp.names.kept', 'for users who may not use the first of the list', async () => {
+  test('for users who may not use the first of the list', async () => {
     const first = await scene.serve({ era: 'legacy', tools: toolsOf('first', ['search']) });
     const second = await scene.serve({ era: 'modern', tools: toolsOf('second', ['search', 'other']) });
     const servers = {
@@ -138,7 +138,7 @@ describe('names at the MCP endpoint that the operator chose', () => {
     expect(second.received('tools/call')).toHaveLength(0);
   });
 
-  verifies('mcp.names.kept', 'where the list of the first was cut off', async () => {
+  test('where the list of the first was cut off', async () => {
     const tools = Array.from({ length: 1_001 }, (_, index) => ({ name: `t${index}` }));
     const first = await scene.serve({ era: 'legacy', tools });
     const second = await scene.serve({ era: 'modern', tools: toolsOf('second', ['t1000', 't0']) });
@@ -152,7 +152,7 @@ describe('names at the MCP endpoint that the operator chose', () => {
     expect(second.received('tools/call')).toHaveLength(0);
   });
 
-  verifies('mcp.names.users', 'neither plain names, nor a key, nor an alias', async () => {
+  test('neither plain names, nor a key, nor an alias', async () => {
     const own = await scene.serve({
       era: 'legacy',
       tools: toolsOf('own', ['search', 'free', 'gone', 'gh__x']),
@@ -186,7 +186,7 @@ describe('names at the MCP endpoint that the operator chose', () => {
     }
   });
 
-  verifies('mcp.names.aliases', 'whatever else has that name, and a reload changes them', async () => {
+  test('whatever else has that name, and a reload changes them', async () => {
     const one = await scene.serve({ era: 'legacy', tools: toolsOf('one', ['look', 'echo']) });
     const two = await scene.serve({ era: 'modern', tools: toolsOf('two', ['look', 'find']) });
     const servers = { one: http(one.url), 'two of them': http(two.url) };

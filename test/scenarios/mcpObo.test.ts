@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, beforeEach, describe, expect } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { clientWith, legacyClient, modernRequest, type WireClient } from './mcpClient.ts';
 import { startFaultScene, type FaultScene } from './oboFaultsScene.ts';
 import { createPeople } from './people.ts';
@@ -27,7 +26,7 @@ describe('whose token is meant by a 401 of the MCP endpoint', () => {
     return clientWith(key, scene.url, '/mcp/mail');
   }
 
-  verifies('mcp.signin.own-token', 'a key that is good is never answered with 401', async () => {
+  test('a key that is good is never answered with 401', async () => {
     const client = await keyHolder('Kay');
     const legacy = await legacyClient(client);
     const result = (await modernRequest(client, 'tools/call', { name: 'whoami' })).answer.result;
@@ -51,7 +50,7 @@ describe('whose token is meant by a 401 of the MCP endpoint', () => {
     expect(scene.mail.credentials.all()).toEqual([]);
   });
 
-  verifies('mcp.signin.own-token', 'lists go on without', async () => {
+  test('lists go on without', async () => {
     const { id, token } = scene.stranger();
     scene.dismiss(id);
     for (const client of [await keyHolder('Lou'), clientWith(token, scene.url, '/mcp/mail')]) {
@@ -71,7 +70,7 @@ describe('whose token is meant by a 401 of the MCP endpoint', () => {
     expect(scene.mail.credentials.all()).toEqual([]);
   });
 
-  verifies('mcp.signin.own-token', 'a token that was brought and cannot be exchanged is', async () => {
+  test('a token that was brought and cannot be exchanged is', async () => {
     const { id, token } = scene.stranger();
     scene.dismiss(id);
     const client = clientWith(token, scene.url, '/mcp/mail');

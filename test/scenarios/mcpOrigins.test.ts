@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describeWith, scriptedHttpServer, verifies, type ScriptedHttpServer } from '@behalf/testkit';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { describeWith, scriptedHttpServer, type ScriptedHttpServer } from '@behalf/testkit';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { signedIn } from './browser.ts';
 import { launchChromium } from './chromium.ts';
@@ -76,7 +76,7 @@ describe('pages of other sites at the MCP endpoints', () => {
     ['/as/reg', 'POST'],
   ] as const;
 
-  verifies('mcp.origins.allowed', 'at the endpoints and where tokens come from', async () => {
+  test('at the endpoints and where tokens come from', async () => {
     for (const [path, methods] of open) {
       const answer = await preflight(path, 'POST', ALLOWED);
       expect([path, answer.status]).toEqual([path, 204]);
@@ -119,7 +119,7 @@ describe('pages of other sites at the MCP endpoints', () => {
     expect(refused.headers.get('www-authenticate')).toContain('resource_metadata=');
   });
 
-  verifies('mcp.origins.allowed', 'a page signs its user in at our own authorization server', async () => {
+  test('a page signs its user in at our own authorization server', async () => {
     const origin = { origin: ALLOWED };
     const found = await fetch(`${gateway.url}/.well-known/oauth-authorization-server/as`, {
       headers: origin,
@@ -149,7 +149,7 @@ describe('pages of other sites at the MCP endpoints', () => {
     expect(done.status).toBe(200);
   });
 
-  verifies('mcp.origins.others', 'whatever looks like it, and everybody where none is named', async () => {
+  test('whatever looks like it, and everybody where none is named', async () => {
     const refuseAll = async (origins: readonly string[]) => {
       for (const origin of origins) {
         for (const [path] of open) {
@@ -173,7 +173,7 @@ describe('pages of other sites at the MCP endpoints', () => {
     expect(upstream.received('tools/call')).toHaveLength(before);
   });
 
-  verifies('mcp.origins.closed', 'every other door is as it was, with a cookie or without', async () => {
+  test('every other door is as it was, with a cookie or without', async () => {
     const doors = [
       ...['/api/user', '/api/user/keys', '/api/mcp/tools', '/api/mcp/servers', '/api/auth/login', '/as/auth'],
       ...['/api/mcp/servers/files/tools/echo/call', '/health', '/mcp/files/x', '/as/interaction/x', '/'],
@@ -196,7 +196,7 @@ describe('pages of other sites at the MCP endpoints', () => {
     expect(asked.headers.get('access-control-allow-headers')).toBe('authorization');
   });
 
-  verifies('mcp.origins.cookies', 'at the endpoint, and at the authorization server', async () => {
+  test('at the endpoint, and at the authorization server', async () => {
     const withCookie = { origin: ALLOWED, cookie: bea.cookie, 'x-behalf-csrf': '1' };
     const answer = await fetch(client.url, {
       ...{ method: 'POST', body: JSON.stringify(call) },
@@ -231,45 +231,41 @@ describe('pages of other sites at the MCP endpoints', () => {
       await new Promise((resolve) => site.close(resolve));
     });
 
-    verifies(
-      'mcp.origins.allowed',
-      'reads what it asked for; the same page of another origin does not',
-      async () => {
-        const tried = async (origin: string) => {
-          const page = await browser.newPage();
-          await page.goto(origin);
-          const given = { url: client.url, headers: client.headers, callHeaders, call };
-          const said = await page.evaluate(async ({ url, headers, callHeaders: more, call: body }) => {
-            const post = async (asked: object, extra: object) => {
-              try {
-                const response = await fetch(url, {
-                  ...{ method: 'POST', body: JSON.stringify(asked) },
-                  headers: { ...headers, ...extra },
-                });
-                return [
-                  response.status,
-                  await response.text(),
-                  response.headers.get('mcp-session-id') !== null,
-                ];
-              } catch {
-                return 'refused';
-              }
-            };
-            const params = { protocolVersion: '2025-11-25', capabilities: {} };
-            return [
-              await post(body, more),
-              await post({ jsonrpc: '2.0', id: 0, method: 'initialize', params }, {}),
-            ];
-          }, given);
-          await page.close();
-          return said;
-        };
-        expect(await tried(`http://localhost:${port}`)).toEqual([
-          [200, expect.stringContaining('files echo'), false],
-          [200, expect.stringContaining('2025-11-25'), true],
-        ]);
-        expect(await tried(`http://127.0.0.1:${port}`)).toEqual(['refused', 'refused']);
-      },
-    );
+    test('reads what it asked for; the same page of another origin does not', async () => {
+      const tried = async (origin: string) => {
+        const page = await browser.newPage();
+        await page.goto(origin);
+        const given = { url: client.url, headers: client.headers, callHeaders, call };
+        const said = await page.evaluate(async ({ url, headers, callHeaders: more, call: body }) => {
+          const post = async (asked: object, extra: object) => {
+            try {
+              const response = await fetch(url, {
+                ...{ method: 'POST', body: JSON.stringify(asked) },
+                headers: { ...headers, ...extra },
+              });
+              return [
+                response.status,
+                await response.text(),
+                response.headers.get('mcp-session-id') !== null,
+              ];
+            } catch {
+              return 'refused';
+            }
+          };
+          const params = { protocolVersion: '2025-11-25', capabilities: {} };
+          return [
+            await post(body, more),
+            await post({ jsonrpc: '2.0', id: 0, method: 'initialize', params }, {}),
+          ];
+        }, given);
+        await page.close();
+        return said;
+      };
+      expect(await tried(`http://localhost:${port}`)).toEqual([
+        [200, expect.stringContaining('files echo'), false],
+        [200, expect.stringContaining('2025-11-25'), true],
+      ]);
+      expect(await tried(`http://127.0.0.1:${port}`)).toEqual(['refused', 'refused']);
+    });
   });
 });

@@ -1,5 +1,5 @@
-import { eventually, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { legacyClient, modernHeaders, modernMeta, wireClient, type WireClient } from './mcpClient.ts';
 import { readStream } from './mcpStream.ts';
 import type { Person } from './people.ts';
@@ -35,7 +35,7 @@ describe('changes at servers of which users have connections of their own', () =
   const serve = () =>
     scene.serve({ era: 'legacy', tools: [{ name: 'echo' }], capabilities, getStream: true });
 
-  verifies('mcp.list.own-changes', 'are told on the stream of a session, each user theirs', async () => {
+  test('are told on the stream of a session, each user theirs', async () => {
     const [first, later] = [await serve(), await serve()];
     const people = await scene.begin(yamlWith({ first: http(first.url, own) }), ['Ada', 'Bob']);
     const [ada, bob] = people as [Person, Person];
@@ -60,23 +60,19 @@ describe('changes at servers of which users have connections of their own', () =
     await eventually('Ada is told', () => adas().length > before && adas().at(-1) === TOOLS);
   });
 
-  verifies(
-    'mcp.list.own-changes',
-    'of more than eight, and of child processes, are not promised',
-    async () => {
-      const upstream = await serve();
-      const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
-      const remote = Object.fromEntries(names.map((name) => [name, http(upstream.url, own)]));
-      const [ada] = (await scene.begin(yamlWith({ ...remote, child: ownProcess }))) as [Person];
-      const all = await listen(await wireClient(ada, scene.gateway.url));
-      expect([all.notifications, all.unheard]).toEqual([{ toolsListChanged: true }, ['child', 'i', 'j']]);
-      await eventually('eight are followed', () => upstream.openStreams === 8);
-      const alone = await listen(await wireClient(ada, scene.gateway.url, '/mcp/j'));
-      expect([alone.notifications, alone.unheard]).toEqual([{ toolsListChanged: true }, undefined]);
-      const child = await listen(await wireClient(ada, scene.gateway.url, '/mcp/child'));
-      expect([child.notifications, child.unheard]).toEqual([{}, ['child']]);
-      await eventually('there is nothing to wait for', () => child.stream.ended);
-      for (const { stream } of [all, alone]) stream.close();
-    },
-  );
+  test('of more than eight, and of child processes, are not promised', async () => {
+    const upstream = await serve();
+    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
+    const remote = Object.fromEntries(names.map((name) => [name, http(upstream.url, own)]));
+    const [ada] = (await scene.begin(yamlWith({ ...remote, child: ownProcess }))) as [Person];
+    const all = await listen(await wireClient(ada, scene.gateway.url));
+    expect([all.notifications, all.unheard]).toEqual([{ toolsListChanged: true }, ['child', 'i', 'j']]);
+    await eventually('eight are followed', () => upstream.openStreams === 8);
+    const alone = await listen(await wireClient(ada, scene.gateway.url, '/mcp/j'));
+    expect([alone.notifications, alone.unheard]).toEqual([{ toolsListChanged: true }, undefined]);
+    const child = await listen(await wireClient(ada, scene.gateway.url, '/mcp/child'));
+    expect([child.notifications, child.unheard]).toEqual([{}, ['child']]);
+    await eventually('there is nothing to wait for', () => child.stream.ended);
+    for (const { stream } of [all, alone]) stream.close();
+  });
 });

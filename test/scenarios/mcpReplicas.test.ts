@@ -1,5 +1,5 @@
-import { describeWith, eventually, verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { describeWith, eventually } from '@behalf/testkit';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { GatewayProcess } from './gatewayProcess.ts';
 import {
   clientWith,
@@ -62,7 +62,7 @@ function suite(open: () => Promise<SharedStores>): void {
     return Object.assign(stream, { holder });
   }
 
-  verifies('mcp.session.replicas', 'behind a proxy that sends every request elsewhere', async () => {
+  test('behind a proxy that sends every request elsewhere', async () => {
     const since = scene.proxy.landed.length;
     const session = await legacyClient(scene.client);
     for (let round = 0; round < 9; round += 1) {
@@ -86,7 +86,7 @@ function suite(open: () => Promise<SharedStores>): void {
   const asking = (by: WireClient, more: Json = {}) =>
     modernRequest(by, 'tools/call', { name: 'files__asking', arguments: {}, ...more }, { capabilities });
 
-  verifies('between.parked', 'the answer comes to another process than the call', async () => {
+  test('the answer comes to another process than the call', async () => {
     for (let round = 0; round < 3; round += 1) {
       const answering = await park(scene.client);
       const { answer } = await asking(scene.client, answering);
@@ -99,47 +99,42 @@ function suite(open: () => Promise<SharedStores>): void {
     }
   });
 
-  verifies(
-    'mcp.replicas.lost',
-    'in the middle of a call, and the session goes on',
-    async () => {
-      const [first, second, third] = scene.gateways;
-      const session = await legacyClient(scene.client);
-      const running = [await begin(session, 101), await begin(session, 102), await begin(session, 103)];
-      expect(new Set(running.map(({ holder }) => holder)).size).toBe(3);
-      const held = await listen(third);
-      const others = [await listen(first), await listen(second)];
-      const waiting = await park(clientWith(keyOf(), third.url));
+  test('in the middle of a call, and the session goes on', async () => {
+    const [first, second, third] = scene.gateways;
+    const session = await legacyClient(scene.client);
+    const running = [await begin(session, 101), await begin(session, 102), await begin(session, 103)];
+    expect(new Set(running.map(({ holder }) => holder)).size).toBe(3);
+    const held = await listen(third);
+    const others = [await listen(first), await listen(second)];
+    const waiting = await park(clientWith(keyOf(), third.url));
 
-      third.signal('SIGKILL');
-      const lost = running.find(({ holder }) => holder === third.url)!;
-      const kept = running.filter((stream) => stream !== lost);
-      await eventually('its streams are lost', () => held.ended && lost.ended);
-      const answering = asking(clientWith(keyOf(), second.url), waiting);
-      for (let round = 0; round < 6; round += 1) {
-        expect([round, (await call(session)).status]).toEqual([round, 200]);
-      }
-      expect([...kept, ...others].map(({ ended }) => ended)).toEqual([false, false, false, false]);
-      const again = { accept: 'text/event-stream', 'last-event-id': lost.ids[0]! };
-      const resumed = readStream(await elsewhere(session, first.url).send('GET', again));
-      await eventually('it is told what became of it', () => resumed.ended, 20_000);
-      const request = 101 + running.indexOf(lost);
-      expect(resumed.messages).toMatchObject([
-        { id: request, error: { data: { code: 'MCP_OUTCOME_UNCERTAIN' } } },
-      ]);
-      scene.finish();
-      await eventually('the others are answered', () => kept.every(({ ended }) => ended));
-      for (const { messages } of kept) {
-        expect(messages[1]).toMatchObject({ result: { content: [{ text: 'done' }] } });
-      }
-      expect(lost.messages).toHaveLength(1);
-      expect((await answering).answer.error?.data).toMatchObject({ code: 'MCP_OUTCOME_UNCERTAIN' });
-      for (const other of others) other.close();
-    },
-    60_000,
-  );
+    third.signal('SIGKILL');
+    const lost = running.find(({ holder }) => holder === third.url)!;
+    const kept = running.filter((stream) => stream !== lost);
+    await eventually('its streams are lost', () => held.ended && lost.ended);
+    const answering = asking(clientWith(keyOf(), second.url), waiting);
+    for (let round = 0; round < 6; round += 1) {
+      expect([round, (await call(session)).status]).toEqual([round, 200]);
+    }
+    expect([...kept, ...others].map(({ ended }) => ended)).toEqual([false, false, false, false]);
+    const again = { accept: 'text/event-stream', 'last-event-id': lost.ids[0]! };
+    const resumed = readStream(await elsewhere(session, first.url).send('GET', again));
+    await eventually('it is told what became of it', () => resumed.ended, 20_000);
+    const request = 101 + running.indexOf(lost);
+    expect(resumed.messages).toMatchObject([
+      { id: request, error: { data: { code: 'MCP_OUTCOME_UNCERTAIN' } } },
+    ]);
+    scene.finish();
+    await eventually('the others are answered', () => kept.every(({ ended }) => ended));
+    for (const { messages } of kept) {
+      expect(messages[1]).toMatchObject({ result: { content: [{ text: 'done' }] } });
+    }
+    expect(lost.messages).toHaveLength(1);
+    expect((await answering).answer.error?.data).toMatchObject({ code: 'MCP_OUTCOME_UNCERTAIN' });
+    for (const other of others) other.close();
+  }, 60_000);
 
-  verifies('mcp.door.streams', 'in good order when their replica is stopped', async () => {
+  test('in good order when their replica is stopped', async () => {
     const [, second] = scene.gateways;
     const session = elsewhere(await legacyClient(scene.client), second.url);
     const stream = await listen(second);

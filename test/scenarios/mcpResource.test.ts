@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startInProcess, type InProcessGateway } from './inProcess.ts';
 import { AUDIENCE, startOpenIdGateway, type OpenIdGateway } from './openIdGateway.ts';
 
@@ -29,7 +28,7 @@ describe('the documents about the MCP endpoints', () => {
     return { status: response.status, document: (await response.json()) as Record<string, unknown> };
   };
 
-  verifies('mcp.resource.metadata', 'name the endpoint, and who issues tokens for it', async () => {
+  test('name the endpoint, and who issues tokens for it', async () => {
     for (const path of ['', '/mcp', '/mcp/everything']) {
       const { status, document } = await read(path);
       expect([status, document]).toEqual([
@@ -49,14 +48,14 @@ describe('the documents about the MCP endpoints', () => {
     expect(headers.get('access-control-allow-credentials')).toBeNull();
   });
 
-  verifies('mcp.resource.names', 'tell nothing of which servers there are', async () => {
+  test('tell nothing of which servers there are', async () => {
     const [known, unknown] = await Promise.all([read('/mcp/everything'), read('/mcp/nothing')]);
     expect({ ...unknown.document, resource: '' }).toEqual({ ...known.document, resource: '' });
     expect(unknown.status).toBe(known.status);
     expect((await read('/mcp/a%2F%22b')).document['resource']).toBe(`${base()}/mcp/a%2F%22b`);
   });
 
-  verifies('mcp.resource.audience', 'a token for an endpoint opens no other door', async () => {
+  test('a token for an endpoint opens no other door', async () => {
     const status = async (path: string, aud: unknown) => {
       const token = gateway.idp.tokens.mint({ user: 'u-ada', claims: { aud } });
       return (await fetch(gateway.url + path, { headers: { authorization: `Bearer ${token}` } })).status;
@@ -67,7 +66,7 @@ describe('the documents about the MCP endpoints', () => {
     expect(await status('/api/user', [`${base()}/mcp`, AUDIENCE])).toBe(200);
   });
 
-  verifies('search.resource', 'whatever the query of the address', async () => {
+  test('whatever the query of the address', async () => {
     for (const path of ['/mcp', '/mcp/everything'])
       expect((await read(`${path}?tools=search`)).document).toEqual((await read(path)).document);
     const post = (path: string, headers: Record<string, string> = {}) =>
@@ -92,7 +91,7 @@ describe('the documents about the MCP endpoints', () => {
     expect(await status('/mcp?tools=search', `${base()}/mcp?tools=search`)).toBe(401);
   });
 
-  verifies('mcp.resource.none', 'are not there where nobody issues tokens', async () => {
+  test('are not there where nobody issues tokens', async () => {
     for (const path of ['', '/mcp', '/mcp/everything']) {
       expect((await fetch(alone.url + METADATA + path)).status).toBe(404);
     }

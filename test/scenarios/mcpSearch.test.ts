@@ -1,7 +1,6 @@
-import { verifies } from '@behalf/testkit';
 import { largeCatalog, questions } from '@behalf/testkit/catalog';
 import { Ajv } from 'ajv';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { legacyClient, modernRequest, wireClient, type WireClient } from './mcpClient.ts';
 import type { Person } from './people.ts';
 import { createScene } from './scene.ts';
@@ -24,7 +23,7 @@ describe('an MCP endpoint with a search', () => {
     return [modernSend(client), legacySend(await legacyClient(client))];
   }
 
-  verifies('search.opt-in', 'at all servers and at one, and nobody else', async () => {
+  test('at all servers and at one, and nobody else', async () => {
     const upstream = await scene.serve({ era: 'legacy', tools: [tool('echo', 'Repeats a text.')] });
     const [ada] = (await scene.begin(yamlWith({ files: http(upstream.url) }))) as [Person];
     for (const path of [AT, '/mcp/files?tools=search', '/mcp?x=1&tools=search']) {
@@ -67,7 +66,7 @@ describe('an MCP endpoint with a search', () => {
     expect((await fetch(new URL(AT, scene.gateway.url), { method: 'POST', body: '{}' })).status).toBe(401);
   });
 
-  verifies('search.bound', 'sessions of one are not known at the other', async () => {
+  test('sessions of one are not known at the other', async () => {
     const upstream = await scene.serve({ era: 'legacy', tools: [tool('echo', 'Repeats a text.')] });
     const [ada] = (await scene.begin(yamlWith({ files: http(upstream.url) }))) as [Person];
     for (const [here, there] of [
@@ -89,7 +88,7 @@ describe('an MCP endpoint with a search', () => {
     }
   });
 
-  verifies('search.found', 'over sixteen servers, in a few kilobytes', async () => {
+  test('over sixteen servers, in a few kilobytes', async () => {
     const servers: Record<string, object> = {};
     for (const [index, { name, tools }] of largeCatalog().entries()) {
       const era = index % 2 === 0 ? 'legacy' : 'modern';
@@ -123,7 +122,7 @@ describe('an MCP endpoint with a search', () => {
     expect(two + answers / questions.length).toBeLessThan(whole / 20);
   });
 
-  verifies('search.result', 'as the schema says, and as text', async () => {
+  test('as the schema says, and as text', async () => {
     const huge = 'x'.repeat(200_000);
     const inputSchema = { type: 'object', properties: { to: { type: 'string' } }, required: ['to'] };
     const upstream = await scene.serve({
@@ -188,7 +187,7 @@ describe('an MCP endpoint with a search', () => {
 
   const roles = { access: { roles: ['ADMIN'] } };
 
-  verifies('search.visible', 'by role, by rule and by filter, in both eras', async () => {
+  test('by role, by rule and by filter, in both eras', async () => {
     const upstream = await scene.serve({
       era: 'legacy',
       tools: [
@@ -239,7 +238,7 @@ describe('an MCP endpoint with a search', () => {
     expect((await modernRequest(one, 'tools/list')).status).toBe(404);
   });
 
-  verifies('search.missing', 'and what is there is found', async () => {
+  test('and what is there is found', async () => {
     const upstream = await scene.serve({ era: 'legacy', tools: [tool('echo', 'Repeats a text.')] });
     const away = await scene.serve({ era: 'legacy', respond: () => ({ status: 503 }) });
     const [ada] = (await scene.begin(
@@ -269,7 +268,7 @@ describe('an MCP endpoint with a search', () => {
     }
   });
 
-  verifies('search.instructions', 'for this caller', async () => {
+  test('for this caller', async () => {
     const upstream = await scene.serve({ era: 'legacy', tools: [] });
     const open = http(upstream.url, {
       description: 'Papers of the company.\nMore',
@@ -294,7 +293,7 @@ describe('an MCP endpoint with a search', () => {
     expect(answer.result?.['instructions']).toBe('## open\nBe kind.');
   });
 
-  verifies('search.shadow', 'not even where it stands under its own name', async () => {
+  test('not even where it stands under its own name', async () => {
     const upstream = await scene.serve({
       era: 'legacy',
       tools: [tool('search_tools', 'Finds hammers.'), tool('call_tool', 'Rings a hammer.')],

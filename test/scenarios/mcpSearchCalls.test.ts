@@ -1,5 +1,5 @@
-import { eventually, verifies, type ScriptedTool } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { eventually, type ScriptedTool } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { clientWith, legacyClient, modernRequest, wireClient, type WireClient } from './mcpClient.ts';
 import { readStream } from './mcpStream.ts';
 import type { Person } from './people.ts';
@@ -38,7 +38,7 @@ describe('calls through call_tool', () => {
     return [modernSend(client), legacySend(await legacyClient(client))];
   }
 
-  verifies('search.call', 'and direct ones still work', async () => {
+  test('and direct ones still work', async () => {
     const { upstream, people, client } = await begin(
       'modern',
       [{ name: 'place', inputSchema }, { name: 'echo' }],
@@ -77,7 +77,7 @@ describe('calls through call_tool', () => {
     });
   });
 
-  verifies('search.call.headers', 'and the server hears its own', async () => {
+  test('and the server hears its own', async () => {
     const { upstream, client } = await begin('modern', [{ name: 'place', inputSchema }]);
     const call = (params: Json, headers: Record<string, string> = {}) =>
       modernRequest(client, 'tools/call', params, { headers });
@@ -92,7 +92,7 @@ describe('calls through call_tool', () => {
     expect(upstream.received('tools/call')).toHaveLength(1);
   });
 
-  verifies('search.call.approval', 'and runs once it is approved', async () => {
+  test('and runs once it is approved', async () => {
     const more = { endpoints: { agents: { toolApproval: { ask: ['mcp:files:*'] } } } };
     const { upstream, people, client } = await begin('legacy', [{ name: 'risky' }], more);
     for (const [times, send] of (await bothEras(client)).entries()) {
@@ -126,7 +126,7 @@ describe('calls through call_tool', () => {
     handler: async (args, call) => text([args, (await call.ask('elicitation/create', form)).result]),
   });
 
-  verifies('search.call.dialogue', 'a client without a session comes back with the answers', async () => {
+  test('a client without a session comes back with the answers', async () => {
     for (const [era, tool] of [
       ['modern', asksBack],
       ['legacy', waits],
@@ -169,7 +169,7 @@ describe('calls through call_tool', () => {
   const wireOf = ({ headers }: WireClient, path: string): WireClient =>
     clientWith(headers['authorization']!.slice('Bearer '.length), scene.gateway.url, path);
 
-  verifies('search.call.dialogue', 'a client with a session is asked on the stream of its call', async () => {
+  test('a client with a session is asked on the stream of its call', async () => {
     for (const [era, tool] of [
       ['modern', asksBack],
       ['legacy', waits],
@@ -193,7 +193,7 @@ describe('calls through call_tool', () => {
     }
   });
 
-  verifies('search.call.stream', 'in both eras', async () => {
+  test('in both eras', async () => {
     const working: ScriptedTool = {
       name: 'working',
       handler: async (_, call) => {
@@ -224,7 +224,7 @@ describe('calls through call_tool', () => {
     await eventually('the server is told', () => cancelled() === 2);
   });
 
-  verifies('search.call', 'where its user must connect first, in the form of the client', async () => {
+  test('where its user must connect first, in the form of the client', async () => {
     const upstream = await scene.serve({ era: 'legacy', tools: [{ name: 'echo' }] });
     const [ada] = (await scene.begin(yamlWith({ signed: http(upstream.url, { requiresOAuth: true }) }))) as [
       Person,

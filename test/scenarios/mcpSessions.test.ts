@@ -1,5 +1,5 @@
-import { eventually, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { clientWith, elsewhere, legacyClient, wireClient, type LegacyClient } from './mcpClient.ts';
 import { readStream } from './mcpStream.ts';
 import type { Person } from './people.ts';
@@ -21,7 +21,7 @@ describe('sessions at the MCP endpoint', () => {
   const withSession = (client: LegacyClient, session: string) =>
     client.post(list, { 'mcp-session-id': session });
 
-  verifies('mcp.session.required', 'and one that is none is told to begin anew', async () => {
+  test('and one that is none is told to begin anew', async () => {
     const [ada] = (await begin()) as [Person];
     const wire = await wireClient(ada, scene.gateway.url);
     expect((await wire.post(list)).status).toBe(400);
@@ -42,7 +42,7 @@ describe('sessions at the MCP endpoint', () => {
     }
   });
 
-  verifies('mcp.session.owner', 'another user’s does not open, nor one of another endpoint', async () => {
+  test('another user’s does not open, nor one of another endpoint', async () => {
     const [ada, bob] = (await begin(['Ada', 'Bob'])) as [Person, Person];
     const adas = await legacyClient(await wireClient(ada, scene.gateway.url));
     const bobs = await legacyClient(await wireClient(bob, scene.gateway.url));
@@ -61,7 +61,7 @@ describe('sessions at the MCP endpoint', () => {
     expect((await bobsThere.post(list, { 'mcp-session-id': adas.session })).status).toBe(404);
   });
 
-  verifies('mcp.session.refresh', 'it hangs on the user, not on what they present', async () => {
+  test('it hangs on the user, not on what they present', async () => {
     const [ada] = (await begin()) as [Person];
     const first = await legacyClient(await wireClient(ada, scene.gateway.url));
     const second = await wireClient(ada, scene.gateway.url);
@@ -72,7 +72,7 @@ describe('sessions at the MCP endpoint', () => {
     expect((await third.post(list, { 'mcp-session-id': first.session })).status).toBe(200);
   });
 
-  verifies('mcp.session.replicas', 'every request of it may land elsewhere', async () => {
+  test('every request of it may land elsewhere', async () => {
     const [ada] = (await begin()) as [Person];
     const here = await legacyClient(await wireClient(ada, scene.gateway.url));
     const [adaThere] = (await scene.beside([ada])) as [Person];
@@ -83,7 +83,7 @@ describe('sessions at the MCP endpoint', () => {
     }
   });
 
-  verifies('mcp.session.ended', 'here at once, elsewhere within two seconds', async () => {
+  test('here at once, elsewhere within two seconds', async () => {
     const [ada] = (await begin()) as [Person];
     const here = await legacyClient(await wireClient(ada, scene.gateway.url));
     const [adaThere] = (await scene.beside([ada])) as [Person];
@@ -99,7 +99,7 @@ describe('sessions at the MCP endpoint', () => {
     expect((await there.send('GET')).status).toBe(404);
   });
 
-  verifies('mcp.session.one-stream', 'of two replicas, and the other one ends with the session', async () => {
+  test('of two replicas, and the other one ends with the session', async () => {
     const [ada] = (await begin()) as [Person];
     const here = await legacyClient(await wireClient(ada, scene.gateway.url));
     const [adaThere] = (await scene.beside([ada])) as [Person];
@@ -116,7 +116,7 @@ describe('sessions at the MCP endpoint', () => {
     await eventually('the third ends with the session', () => third.ended, 4_000);
   });
 
-  verifies('mcp.door.programs', 'a key without the scope opens nothing', async () => {
+  test('a key without the scope opens nothing', async () => {
     const [ada] = (await begin()) as [Person];
     const made = await ada.post('/api/user/keys', { name: 'client', scopes: ['servers'] });
     const { key } = (await made.json()) as { key: string };

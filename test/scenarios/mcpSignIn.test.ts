@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { settingsWith } from './endpointScene.ts';
 import { legacyClient, modernRequest, wireClient } from './mcpClient.ts';
 import type { Person } from './people.ts';
@@ -28,7 +27,7 @@ describe('a server that its user must connect first', () => {
 
   const call = { name: 'signed__echo' };
 
-  verifies('mcp.signin.forms', 'a page to open, and the same call again', async () => {
+  test('a page to open, and the same call again', async () => {
     const { client, bob, page } = await begin();
     const ask = (params: object = {}, by = client) =>
       modernRequest(by, 'tools/call', { ...call, ...params }, { capabilities: url });
@@ -54,7 +53,7 @@ describe('a server that its user must connect first', () => {
     expect(others.answer.error?.code).toBe(-32602);
   });
 
-  verifies('mcp.signin.forms', 'an error that names the page', async () => {
+  test('an error that names the page', async () => {
     const { client, page } = await begin();
     const legacy = await legacyClient(client, { capabilities: url });
     const { status, answer } = await legacy.request('tools/call', call);
@@ -63,7 +62,7 @@ describe('a server that its user must connect first', () => {
     expect([elicitation.mode, new URL(elicitation.url).pathname]).toEqual(['url', page]);
   });
 
-  verifies('mcp.signin.own-link', 'the page behind it is for the user who was asked', async () => {
+  test('the page behind it is for the user who was asked', async () => {
     const { ada, bob, client } = await begin();
     const { result = {} } = (await modernRequest(client, 'tools/call', call)).answer;
     const { connectUrl } = (result['_meta'] as Told)['behalf/auth'];
@@ -80,7 +79,7 @@ describe('a server that its user must connect first', () => {
     ]);
   });
 
-  verifies('mcp.signin.one-card', 'ten calls at once are one card, and those of others another', async () => {
+  test('ten calls at once are one card, and those of others another', async () => {
     const { bob, client } = await begin();
     const cardsOf = async (by: typeof client) => {
       const legacy = await legacyClient(by, { capabilities: url });
@@ -93,7 +92,7 @@ describe('a server that its user must connect first', () => {
     expect([own.size, others.size, new Set([...own, ...others]).size]).toEqual([1, 1, 2]);
   });
 
-  verifies('mcp.signin.forms', 'a failed result with the link, for everybody else', async () => {
+  test('a failed result with the link, for everybody else', async () => {
     const { client, page } = await begin();
     const results = [
       (await modernRequest(client, 'tools/call', call)).answer.result,
@@ -127,7 +126,7 @@ describe('a server that its user must connect first', () => {
     ['/mcp', 'completion/complete', completing('signed__greet')],
   ] as const;
 
-  verifies('mcp.signin.forms', 'also for what is read, and for names of all servers', async () => {
+  test('also for what is read, and for names of all servers', async () => {
     const { ada, page } = await begin();
     for (const [path, method, params] of reads) {
       const client = await wireClient(ada, scene.gateway.url, path);
@@ -147,7 +146,7 @@ describe('a server that its user must connect first', () => {
     }
   });
 
-  verifies('mcp.signin.forms', 'an error with the link where there is no result to fail', async () => {
+  test('an error with the link where there is no result to fail', async () => {
     const { ada, page } = await begin();
     for (const [path, method, params] of reads) {
       const client = await wireClient(ada, scene.gateway.url, path);

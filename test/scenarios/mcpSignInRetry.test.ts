@@ -1,5 +1,5 @@
-import { eventually, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { createGrantScenes } from './grantScene.ts';
 import { legacyClient, modernRequest, wireClient, type WireClient } from './mcpClient.ts';
 import type { Person } from './people.ts';
@@ -39,7 +39,7 @@ describe('a call that waits for its user to connect a server', () => {
     return { kind: answer.result?.['resultType'], result: answer.result, again: { ...params, ...accepted } };
   }
 
-  verifies('mcp.signin.retry', 'it goes on with what their sign-in gave, at any replica', async () => {
+  test('it goes on with what their sign-in gave, at any replica', async () => {
     const { ada, bob, client, connect, mcp, beside } = await begin();
     const ran = () =>
       mcp.visits.filter(({ request }) => requests.some(([method]) => method === request.message?.method));
@@ -73,7 +73,7 @@ describe('a call that waits for its user to connect a server', () => {
     expect([ran().length, bearers.size]).toEqual([2 * requests.length, 1]);
   });
 
-  verifies('mcp.signin.retry', 'and so does a client with a session', async () => {
+  test('and so does a client with a session', async () => {
     const { ada, client, connect } = await begin();
     const legacy = await legacyClient(client, { capabilities });
     for (const [method, params] of requests)

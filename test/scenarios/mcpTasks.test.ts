@@ -1,5 +1,5 @@
-import { eventually, scriptedTasks, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { eventually, scriptedTasks } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { modernHeaders, modernMeta, modernRequest, readMessages, wireClient } from './mcpClient.ts';
 import type { Person } from './people.ts';
 import { http, yamlWith } from './serverYaml.ts';
@@ -12,7 +12,7 @@ const form = { mode: 'form', message: 'Sure?', requestedSchema: { type: 'object'
 describe('tasks', () => {
   const scene = createTaskScenes();
 
-  verifies('tasks.begun', 'at either endpoint, under an id of ours', async () => {
+  test('at either endpoint, under an id of ours', async () => {
     const { ada, at, tasks } = await scene.tasks();
     for (const path of ['/mcp', '/mcp/files'] as const) {
       tasks.clear();
@@ -26,7 +26,7 @@ describe('tasks', () => {
     }
   });
 
-  verifies('tasks.asked', 'until it is done, here and at another replica', async () => {
+  test('until it is done, here and at another replica', async () => {
     for (const path of ['/mcp', '/mcp/files'] as const) {
       const { ada, at, there, tasks, responses, upstream } = await scene.tasks();
       const client = await at(ada, path);
@@ -59,7 +59,7 @@ describe('tasks', () => {
     }
   });
 
-  verifies('tasks.asked', 'and cancelled, with no other word for it', async () => {
+  test('and cancelled, with no other word for it', async () => {
     const { ada, at, tasks, upstream } = await scene.tasks();
     const client = await at(ada);
     const taskId = await idOf(client);
@@ -72,7 +72,7 @@ describe('tasks', () => {
     expect(upstream.received('notifications/cancelled')).toEqual([]);
   });
 
-  verifies('tasks.asked', 'what the server forgot is a task that never was', async () => {
+  test('what the server forgot is a task that never was', async () => {
     const { ada, at, tasks } = await scene.tasks();
     const client = await at(ada);
     const taskId = await idOf(client);
@@ -86,7 +86,7 @@ describe('tasks', () => {
     expect(malformed.error?.code).toBe(-32602);
   });
 
-  verifies('tasks.headers', 'the sealed one to us, the server’s own to the server', async () => {
+  test('the sealed one to us, the server’s own to the server', async () => {
     const { ada, at, tasks, upstream } = await scene.tasks();
     const client = await at(ada);
     const taskId = await idOf(client);
@@ -107,7 +107,7 @@ describe('tasks', () => {
     expect(upstream.received('tasks/get')).toHaveLength(1);
   });
 
-  verifies('tasks.sealed', 'of another user, of another endpoint, or changed', async () => {
+  test('of another user, of another endpoint, or changed', async () => {
     const { people, at, upstream } = await scene.tasks({}, ['Ada', 'Bob']);
     const [ada, bob] = people as [Person, Person];
     const [all, one, bobs] = [await at(ada), await at(ada, '/mcp/files'), await at(bob)];
@@ -132,7 +132,7 @@ describe('tasks', () => {
     expect((await ask(all, 'get', taskId)).result).toMatchObject({ status: 'working' });
   });
 
-  verifies('tasks.access', 'the server and the tool, when they are taken away', async () => {
+  test('the server and the tool, when they are taken away', async () => {
     for (const [what, more, settings] of [
       ['the server', { access: { roles: ['ADMIN'] } }, {}],
       ['the tool', {}, { endpoints: { agents: { toolApproval: { deny: ['mcp:files:slow'] } } } }],
@@ -153,7 +153,7 @@ describe('tasks', () => {
     }
   });
 
-  verifies('tasks.access', 'another server of the same name does not have it', async () => {
+  test('another server of the same name does not have it', async () => {
     const script = scriptedTasks();
     const upstream = await scene.serve(script);
     const [ada] = (await scene.begin(yamlWith({ other: http(upstream.url) }), [
@@ -182,7 +182,7 @@ describe('tasks', () => {
     expect(tried(upstream)).toBe(before);
   });
 
-  verifies('tasks.place', 'however else it is reached', async () => {
+  test('however else it is reached', async () => {
     for (const more of [{}, { headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } }]) {
       const { ada, at, upstream, yaml } = await scene.tasks();
       const other = await scene.serve(scriptedTasks());
@@ -203,7 +203,7 @@ describe('tasks', () => {
     }
   });
 
-  verifies('tasks.questions', 'a form, and not what was not declared', async () => {
+  test('a form, and not what was not declared', async () => {
     const { ada, at, tasks } = await scene.tasks();
     const client = await at(ada);
     const taskId = await idOf(client);
@@ -229,7 +229,7 @@ describe('tasks', () => {
     expect((await ask(client, 'cancel', taskId)).result).toMatchObject({ resultType: 'complete' });
   });
 
-  verifies('tasks.words', 'of a sign-in, say', async () => {
+  test('of a sign-in, say', async () => {
     const { ada, at, tasks } = await scene.tasks();
     const client = await at(ada);
     const taskId = await idOf(client);
@@ -253,7 +253,7 @@ describe('tasks', () => {
     });
   });
 
-  verifies('tasks.words', 'nor in the answer that begins it', async () => {
+  test('nor in the answer that begins it', async () => {
     const { ada, at, upstream } = await scene.tasks();
     const lie = { 'behalf/auth': { connectUrl: 'https://evil.example/' } };
     const begun = { resultType: 'task', taskId: 'its-own', ttlMs: null, pollIntervalMs: 7 };
@@ -285,7 +285,7 @@ describe('tasks', () => {
     }
   });
 
-  verifies('tasks.audit', 'and never under the id that opens it', async () => {
+  test('and never under the id that opens it', async () => {
     const { ada, at, tasks } = await scene.tasks({}, [{ name: 'Ada', role: 'ADMIN' }]);
     const client = await at(ada);
     const taskId = await idOf(client);

@@ -1,5 +1,5 @@
-import { eventually, scriptedError, scriptedTasks, tasksExtension, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { eventually, scriptedError, scriptedTasks, tasksExtension } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { legacyClient, modernRequest } from './mcpClient.ts';
 import { ask, call, capabilities, createTaskScenes, idOf, tried } from './taskScene.ts';
 
@@ -8,7 +8,7 @@ type Json = Readonly<Record<string, unknown>>;
 describe('who takes tasks, and who has them', () => {
   const scene = createTaskScenes();
 
-  verifies('tasks.undeclared', 'a client that says nothing, one with a session, and REST', async () => {
+  test('a client that says nothing, one with a session, and REST', async () => {
     const { ada, at, upstream, tasks } = await scene.tasks();
     const client = await at(ada);
     const atOnce = { content: [{ type: 'text', text: 'at once' }] };
@@ -21,7 +21,7 @@ describe('who takes tasks, and who has them', () => {
     expect(upstream.requests.filter(({ text }) => text.includes('modelcontextprotocol/tasks'))).toEqual([]);
   });
 
-  verifies('tasks.undeclared', 'a server that begins one all the same', async () => {
+  test('a server that begins one all the same', async () => {
     const stubborn = { resultType: 'task', taskId: 'stubborn', status: 'working', ttlMs: null };
     const tools = [{ name: 'slow', handler: () => stubborn }];
     const { ada, at, upstream } = await scene.tasks({ tools });
@@ -48,7 +48,7 @@ describe('who takes tasks, and who has them', () => {
     expect((await call(await nameless.at(nameless.ada))).answer.error).toMatchObject(told);
   });
 
-  verifies('tasks.undeclared', 'a server of the era before means something else by it', async () => {
+  test('a server of the era before means something else by it', async () => {
     const { ada, at, upstream } = await scene.tasks({
       era: 'legacy',
       methods: { 'tasks/get': () => ({ taskId: 'x', status: 'working' }) },
@@ -60,7 +60,7 @@ describe('who takes tasks, and who has them', () => {
     expect(upstream.requests.some(({ text }) => text.includes('modelcontextprotocol/tasks'))).toBe(false);
   });
 
-  verifies('tasks.asked', 'a server that has gone back to the era before is not asked', async () => {
+  test('a server that has gone back to the era before is not asked', async () => {
     const { ada, at, upstream } = await scene.tasks();
     const client = await at(ada);
     const taskId = await idOf(client);
@@ -75,7 +75,7 @@ describe('who takes tasks, and who has them', () => {
     expect(tried(upstream)).toBe(before);
   });
 
-  verifies('tasks.required', 'in the words of the protocol', async () => {
+  test('in the words of the protocol', async () => {
     const refuses = (requiredCapabilities: Json) => ({
       name: 'slow',
       handler: () => {
@@ -98,7 +98,7 @@ describe('who takes tasks, and who has them', () => {
     expect(other.answer.error).toMatchObject({ data: { code: 'MCP_DIALOGUE_UNSUPPORTED' } });
   });
 
-  verifies('tasks.offered', 'and to nobody else', async () => {
+  test('and to nobody else', async () => {
     const { ada, at, upstream } = await scene.tasks();
     const client = await at(ada);
     const found = await modernRequest(client, 'server/discover');

@@ -1,5 +1,5 @@
-import { eventually, scriptedTasks, tasksExtension, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { eventually, scriptedTasks, tasksExtension } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { signedIn } from './grantCalls.ts';
 import { createGrantScenes, type GrantScene } from './grantScene.ts';
 import { modernRequest, wireClient, type WireClient } from './mcpClient.ts';
@@ -28,7 +28,7 @@ describe('a task at a server where its user signs in', () => {
   const bearersOf = ({ mcp }: Pick<GrantScene, 'mcp'>, method: string) =>
     mcp.visits.filter(({ request }) => request.message?.method === method).map(({ bearer }) => bearer);
 
-  verifies('tasks.credential', 'hours later, with the token of that moment', async () => {
+  test('hours later, with the token of that moment', async () => {
     const { client, call, clock, mcp, as } = await begin();
     const taskId = await call();
     const [first] = bearersOf({ mcp }, 'tools/call').slice(-1);
@@ -44,7 +44,7 @@ describe('a task at a server where its user signs in', () => {
     expect([tried.length, tried[0], tried[1] === refused]).toEqual([2, refused, false]);
   });
 
-  verifies('tasks.once', 'the one that was let in', async () => {
+  test('the one that was let in', async () => {
     const { call, mcp, as, tasks } = await begin();
     const [shown = ''] = bearersOf({ mcp }, 'tools/call').slice(-1);
     as.endAccessToken(shown ?? '');
@@ -53,7 +53,7 @@ describe('a task at a server where its user signs in', () => {
     expect([tried[0], tried[1] === shown, tasks.size]).toEqual([shown, false, 1]);
   });
 
-  verifies('tasks.credential', 'that one, and not another that its user chose since', async () => {
+  test('that one, and not another that its user chose since', async () => {
     const scene = await begin();
     const { ada, client, call, mcp, connect, start } = scene;
     const taskId = await call();
@@ -73,7 +73,7 @@ describe('a task at a server where its user signs in', () => {
     expect(bearersOf(scene, 'tasks/get')).toEqual([first]);
   });
 
-  verifies('tasks.credential', 'an error that names the page, when there is none any more', async () => {
+  test('an error that names the page, when there is none any more', async () => {
     const { ada, client, call, gateway, mcp } = await begin();
     const taskId = await call();
     await ada.send('DELETE', '/api/mcp/notes/credentials/default');
@@ -93,7 +93,7 @@ describe('a task at a server where its user signs in', () => {
     expect(mcp.visits.some(({ request }) => request.message?.method?.startsWith('tasks/'))).toBe(false);
   });
 
-  verifies('tasks.words', 'such as the token that the server was shown', async () => {
+  test('such as the token that the server was shown', async () => {
     const { client, mcp, tasks } = await begin();
     const [token = ''] = bearersOf({ mcp }, 'tools/call').slice(-1);
     const { answer: plain } = await modernRequest(

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { ownServer, settingsWith } from './endpointScene.ts';
 import { legacyClient, modernRequest, wireClient } from './mcpClient.ts';
 import type { Person } from './people.ts';
@@ -17,7 +16,7 @@ describe('the trace of a request at the MCP endpoint', () => {
   const scene = createScene();
 
   for (const era of ['legacy', 'modern'] as const) {
-    verifies('mcp.door.trace', `what the message says goes on, to a ${era} server`, async () => {
+    test(`what the message says goes on, to a ${era} server`, async () => {
       const upstream = await scene.serve({ era, tools: [{ name: 'echo' }] });
       const [ada] = (await scene.begin(settingsWith({ files: http(upstream.url) }, undefined))) as [Person];
       const client = await wireClient(ada, scene.gateway.url);
@@ -53,7 +52,7 @@ describe('the trace of a request at the MCP endpoint', () => {
     });
   }
 
-  verifies('mcp.door.trace', 'baggage goes to servers of the operator alone', async () => {
+  test('baggage goes to servers of the operator alone', async () => {
     const upstream = await scene.serve({ era: 'legacy', tools: [{ name: 'echo' }] });
     const [ada] = (await scene.begin(settingsWith({}, undefined, [upstream]))) as [Person];
     const { serverName } = await ownServer(ada, upstream, 'Mine');

@@ -1,5 +1,5 @@
-import { eventually, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { legacyClient, modernHeaders, modernMeta, wireClient, type WireClient } from './mcpClient.ts';
 import { readStream } from './mcpStream.ts';
 import type { Person } from './people.ts';
@@ -29,7 +29,7 @@ const acknowledged = ({ messages }: Awaited<ReturnType<typeof listen>>) =>
 describe('updated resources', () => {
   const scene = createScene();
 
-  verifies('mcp.resources.updates', 'of one child process reach all who subscribed them', async () => {
+  test('of one child process reach all who subscribed them', async () => {
     const sample = { type: 'stdio', command: process.execPath, args: [everything, 'stdio'] };
     const people = await scene.begin(yamlWith({ sample }), ['Ada', 'Bob']);
     const [ada, bob] = people as [Person, Person];
@@ -58,7 +58,7 @@ describe('updated resources', () => {
     for (const stream of [bobs, others]) stream.close();
   });
 
-  verifies('mcp.resources.updates', 'that a server does not tell of are not promised', async () => {
+  test('that a server does not tell of are not promised', async () => {
     for (const era of ['legacy', 'modern'] as const) {
       const methods = { 'resources/list': () => ({ resources: [{ uri: 'x:1', name: 'one' }] }) };
       const upstream = await scene.serve({

@@ -1,6 +1,6 @@
 import { FlowView } from '@behalf/contracts';
-import { scriptedHttpServer, verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { scriptedHttpServer } from '@behalf/testkit';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startInProcess, type InProcessGateway } from './inProcess.ts';
 import { Browser, locationOf, oauthScene } from './oauthScene.ts';
 import { createPeople, type Person } from './people.ts';
@@ -39,7 +39,7 @@ describe('metrics', () => {
     fetch(new URL('/metrics', at.url), { headers });
   const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
-  verifies('rest.metrics', 'a collector with its token and an administrator may read them', async () => {
+  test('a collector with its token and an administrator may read them', async () => {
     for (const headers of [bearer(TOKEN), { authorization: `bearer  ${TOKEN}` }, { cookie: admin }]) {
       const response = await read(headers);
       expect(response.status).toBe(200);
@@ -48,7 +48,7 @@ describe('metrics', () => {
     }
   });
 
-  verifies('rest.metrics', 'nobody else may', async () => {
+  test('nobody else may', async () => {
     const refused: [Record<string, string>, number, string][] = [
       [{}, 401, 'AUTH_REQUIRED'],
       [bearer('wrong'), 401, 'AUTH_REQUIRED'],
@@ -70,7 +70,7 @@ describe('metrics', () => {
     }
   });
 
-  verifies('rest.metrics', 'without a configured token no bearer opens them', async () => {
+  test('without a configured token no bearer opens them', async () => {
     const other = await startInProcess({}, yamlWith({}));
     try {
       const root = await administrator(other);
@@ -83,77 +83,65 @@ describe('metrics', () => {
     }
   });
 
-  verifies(
-    'rest.metrics.labels',
-    'labels name servers of the file, how it ended and the door, and nothing else',
-    async () => {
-      const secret = 'planted-argument';
-      await ada.call('plain', 'echo', { secret });
-      await ada.call('mine', 'echo', { secret });
-      await ada.call('plain', 'fail', { secret });
-      await ada.call('plain', 'planted-tool', { secret });
-      for (const name of ['nowhere', 'planted-server', 'plain"} 1\nplanted 2'])
-        await ada.call(name, 'echo', { secret });
-      await ada.post('/api/mcp/servers/plain/prompts/planted-prompt/get', { arguments: { a: secret } });
-      const text = await (await read(bearer(TOKEN))).text();
-      const counted = text.split('\n').filter((line) => line.startsWith('behalf_upstream_requests_total{'));
-      const labels = counted.map((line) => {
-        const { version, ...rest } = Object.fromEntries(
-          [...line.matchAll(/([a-z]+)="((?:[^"\\]|\\.)*)"/g)].map(([, name, value]) => [name, value]),
-        ) as Record<string, string>;
-        expect(version).toBeDefined();
-        return [rest, Number(line.split(' ').at(-1))];
-      });
-      const of = (server: string, outcome: string, count: number) => [
-        { server, door: 'rest', outcome },
-        count,
-      ];
-      expect(labels).toHaveLength(6);
-      expect(labels).toEqual(
-        expect.arrayContaining([
-          of('plain', 'ok', 1),
-          of('mine', 'ok', 1),
-          of('plain', 'tool_error', 1),
-          of('plain', 'MCP_TOOL_NOT_FOUND', 1),
-          of('(unknown)', 'MCP_TOOL_NOT_FOUND', 3),
-          of('plain', expect.stringMatching(/^MCP_/) as never, 1),
-        ]),
-      );
-      expect(text).not.toContain('planted');
-      expect(text).not.toContain('nowhere');
-      expect(text).not.toContain(ada.id);
-      expect(text).not.toContain('ada@example.com');
-    },
-  );
+  test('labels name servers of the file, how it ended and the door, and nothing else', async () => {
+    const secret = 'planted-argument';
+    await ada.call('plain', 'echo', { secret });
+    await ada.call('mine', 'echo', { secret });
+    await ada.call('plain', 'fail', { secret });
+    await ada.call('plain', 'planted-tool', { secret });
+    for (const name of ['nowhere', 'planted-server', 'plain"} 1\nplanted 2'])
+      await ada.call(name, 'echo', { secret });
+    await ada.post('/api/mcp/servers/plain/prompts/planted-prompt/get', { arguments: { a: secret } });
+    const text = await (await read(bearer(TOKEN))).text();
+    const counted = text.split('\n').filter((line) => line.startsWith('behalf_upstream_requests_total{'));
+    const labels = counted.map((line) => {
+      const { version, ...rest } = Object.fromEntries(
+        [...line.matchAll(/([a-z]+)="((?:[^"\\]|\\.)*)"/g)].map(([, name, value]) => [name, value]),
+      ) as Record<string, string>;
+      expect(version).toBeDefined();
+      return [rest, Number(line.split(' ').at(-1))];
+    });
+    const of = (server: string, outcome: string, count: number) => [{ server, door: 'rest', outcome }, count];
+    expect(labels).toHaveLength(6);
+    expect(labels).toEqual(
+      expect.arrayContaining([
+        of('plain', 'ok', 1),
+        of('mine', 'ok', 1),
+        of('plain', 'tool_error', 1),
+        of('plain', 'MCP_TOOL_NOT_FOUND', 1),
+        of('(unknown)', 'MCP_TOOL_NOT_FOUND', 3),
+        of('plain', expect.stringMatching(/^MCP_/) as never, 1),
+      ]),
+    );
+    expect(text).not.toContain('planted');
+    expect(text).not.toContain('nowhere');
+    expect(text).not.toContain(ada.id);
+    expect(text).not.toContain('ada@example.com');
+  });
 
-  verifies(
-    'rest.metrics.credentials',
-    'sign-ins at a server are counted by how they ended',
-    async () => {
-      const scene = await oauthScene({}, { METRICS_TOKEN: TOKEN });
-      try {
-        const browser = new Browser(scene.gateway.url, scene.ada);
-        const signIn = async () => {
-          const begun = FlowView.parse(await (await browser.post('/api/mcp/files/oauth/start')).json());
-          const left = await browser.go(begun.connectUrl);
-          const back = await browser.go(locationOf(left));
-          return browser.go(locationOf(back));
-        };
-        await signIn();
-        scene.as.change({ consent: 'deny' });
-        await signIn();
-        await browser.go('/api/mcp/files/oauth/callback?state=planted-state&code=planted-code');
-        const text = await (await read(bearer(TOKEN), scene.gateway)).text();
-        for (const outcome of ['ok', 'access_denied', 'flow_unknown'])
-          expect(text).toMatch(new RegExp(`^behalf_sign_ins_total\\{outcome="${outcome}",.*\\} 1$`, 'm'));
-        expect(text).toMatch(/^behalf_token_pairs_not_stored_total\{.*\} 0$/m);
-        expect(text).not.toContain('planted');
-      } finally {
-        await scene.close();
-      }
-    },
-    60_000,
-  );
+  test('sign-ins at a server are counted by how they ended', async () => {
+    const scene = await oauthScene({}, { METRICS_TOKEN: TOKEN });
+    try {
+      const browser = new Browser(scene.gateway.url, scene.ada);
+      const signIn = async () => {
+        const begun = FlowView.parse(await (await browser.post('/api/mcp/files/oauth/start')).json());
+        const left = await browser.go(begun.connectUrl);
+        const back = await browser.go(locationOf(left));
+        return browser.go(locationOf(back));
+      };
+      await signIn();
+      scene.as.change({ consent: 'deny' });
+      await signIn();
+      await browser.go('/api/mcp/files/oauth/callback?state=planted-state&code=planted-code');
+      const text = await (await read(bearer(TOKEN), scene.gateway)).text();
+      for (const outcome of ['ok', 'access_denied', 'flow_unknown'])
+        expect(text).toMatch(new RegExp(`^behalf_sign_ins_total\\{outcome="${outcome}",.*\\} 1$`, 'm'));
+      expect(text).toMatch(/^behalf_token_pairs_not_stored_total\{.*\} 0$/m);
+      expect(text).not.toContain('planted');
+    } finally {
+      await scene.close();
+    }
+  }, 60_000);
 });
 
 /** The cookie of the first account, made as its owner would make it. */

@@ -1,6 +1,6 @@
 import { CredentialsView, FlowStatusView, FlowView, Problem } from '@behalf/contracts';
-import { eventually, verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createAttemptCookies } from '../../api/src/oauth/attemptCookies.ts';
 import { Browser, locationOf, oauthScene, type OAuthScene } from './oauthScene.ts';
 
@@ -30,7 +30,7 @@ describe('signing in at a server, over HTTP', () => {
   const statusOf = async (flowId: string, query = '') =>
     FlowStatusView.parse(await json(await scene.ada.get(`/api/mcp/oauth/status/${flowId}${query}`)));
 
-  verifies('flow.http.connect', 'a user connects, calls with their own token, and disconnects', async () => {
+  test('a user connects, calls with their own token, and disconnects', async () => {
     const { ada, as, mcp } = scene;
     const before = await ada.call('files', 'echo');
     expect(before.body._meta?.['behalf/auth']).toMatchObject({ code: 'needs_reauth', server: 'files' });
@@ -60,7 +60,7 @@ describe('signing in at a server, over HTTP', () => {
     expect(await json(await ada.post('/api/mcp/files/oauth/disconnect'))).toMatchObject({ revoked: 'none' });
   });
 
-  verifies('flow.http.connect', 'reinitialize hands the way out, and is content afterwards', async () => {
+  test('reinitialize hands the way out, and is content afterwards', async () => {
     const asked = await json(await scene.ada.post('/api/mcp/files/reinitialize'));
     expect(asked).toMatchObject({
       oauthRequired: true,
@@ -79,7 +79,7 @@ describe('signing in at a server, over HTTP', () => {
     await scene.ada.post('/api/mcp/files/oauth/disconnect');
   });
 
-  verifies('flow.f09.replicas', 'what was begun at one gateway ends at another one', async () => {
+  test('what was begun at one gateway ends at another one', async () => {
     const other = await scene.beside();
     try {
       const flow = await start();
@@ -99,7 +99,7 @@ describe('signing in at a server, over HTTP', () => {
     }
   });
 
-  verifies('flow.http.pending', 'a second start is told of the first', async () => {
+  test('a second start is told of the first', async () => {
     const first = await start();
     const second = await browser.post(START);
     expect(second.status).toBe(409);
@@ -109,7 +109,7 @@ describe('signing in at a server, over HTTP', () => {
     expect(await statusOf(first.flowId)).toMatchObject({ status: 'FAILED', error: 'cancelled' });
   });
 
-  verifies('flow.http.phishing', 'a link works for its user alone, signed in', async () => {
+  test('a link works for its user alone, signed in', async () => {
     const flow = await start();
     const { authorizations } = scene.as.counters;
     const nobody = await new Browser(scene.gateway.url).go(flow.connectUrl);
@@ -127,7 +127,7 @@ describe('signing in at a server, over HTTP', () => {
     await scene.ada.post('/api/mcp/oauth/cancel/files');
   });
 
-  verifies('flow.http.asked', 'what a program began is asked about in the browser', async () => {
+  test('what a program began is asked about in the browser', async () => {
     const key = String(
       (await json(await scene.ada.post('/api/user/keys', { name: 'cli', scopes: ['mcp'] })))['key'],
     );
@@ -163,7 +163,7 @@ describe('signing in at a server, over HTTP', () => {
     await scene.ada.post('/api/mcp/files/oauth/disconnect');
   });
 
-  verifies('flow.http.callback', 'it always ends in a redirect to a page of ours', async () => {
+  test('it always ends in a redirect to a page of ours', async () => {
     const flow = await start();
     const left = await browser.go(flow.connectUrl);
     const callback = locationOf(await browser.go(locationOf(left)));
@@ -187,7 +187,7 @@ describe('signing in at a server, over HTTP', () => {
     await scene.ada.post('/api/mcp/files/oauth/disconnect');
   });
 
-  verifies('flow.http.callback', 'whoever may not use the server any more connects nothing', async () => {
+  test('whoever may not use the server any more connects nothing', async () => {
     const { admin, ada } = scene;
     const permissions = { MCP_SERVERS: { USE: false } };
     expect((await admin.post('/api/admin/roles', { name: 'NOBODY', permissions })).status).toBe(201);
@@ -203,7 +203,7 @@ describe('signing in at a server, over HTTP', () => {
     await ada.post('/api/mcp/files/oauth/disconnect');
   });
 
-  verifies('flow.http.callback', 'who declines is told at once, with the flow', async () => {
+  test('who declines is told at once, with the flow', async () => {
     scene.as.change({ consent: 'deny' });
     const flow = await start();
     const waiting = statusOf(flow.flowId, '?wait=20000');
@@ -220,27 +220,21 @@ describe('signing in at a server, over HTTP', () => {
     expect(Date.now() - begun).toBeLessThan(1_000);
   });
 
-  verifies(
-    'flow.http.cookie',
-    'the cookie of an attempt is for this host, this browser and this attempt',
-    async () => {
-      const response = await browser.post(START);
-      const { flowId } = FlowView.parse(await json(response));
-      const [cookie = ''] = response.headers.getSetCookie();
-      expect(cookie).toMatch(
-        new RegExp(`^bf-${flowId}=[\\w-]{43}; Path=/; HttpOnly; SameSite=Lax; Expires=`),
-      );
-      await scene.ada.post('/api/mcp/oauth/cancel/files');
-      const set: string[] = [];
-      const res = { appendHeader: (_name: string, value: string) => set.push(value) } as never;
-      createAttemptCookies({ secure: true }).write(res, { flowId, browserSecret: 's', expiresAt: 0 });
-      expect(set).toEqual([
-        `__Host-bf-${flowId}=s; Path=/; HttpOnly; SameSite=Lax; Secure; Expires=Thu, 01 Jan 1970 00:00:00 GMT`,
-      ]);
-    },
-  );
+  test('the cookie of an attempt is for this host, this browser and this attempt', async () => {
+    const response = await browser.post(START);
+    const { flowId } = FlowView.parse(await json(response));
+    const [cookie = ''] = response.headers.getSetCookie();
+    expect(cookie).toMatch(new RegExp(`^bf-${flowId}=[\\w-]{43}; Path=/; HttpOnly; SameSite=Lax; Expires=`));
+    await scene.ada.post('/api/mcp/oauth/cancel/files');
+    const set: string[] = [];
+    const res = { appendHeader: (_name: string, value: string) => set.push(value) } as never;
+    createAttemptCookies({ secure: true }).write(res, { flowId, browserSecret: 's', expiresAt: 0 });
+    expect(set).toEqual([
+      `__Host-bf-${flowId}=s; Path=/; HttpOnly; SameSite=Lax; Secure; Expires=Thu, 01 Jan 1970 00:00:00 GMT`,
+    ]);
+  });
 
-  verifies('flow.http.cookie', 'binding makes a browser the one that may go on', async () => {
+  test('binding makes a browser the one that may go on', async () => {
     const nothing = await browser.post('/api/mcp/files/oauth/bind');
     expect(nothing.status).toBe(404);
     const flow = await start(browser);
@@ -252,7 +246,7 @@ describe('signing in at a server, over HTTP', () => {
     await scene.ada.post('/api/mcp/oauth/cancel/files');
   });
 
-  verifies('flow.http.pages', 'the result pages are static, strict, and repeat nothing', async () => {
+  test('the result pages are static, strict, and repeat nothing', async () => {
     for (const path of ['/oauth/success', '/oauth/error?error=access_denied']) {
       const plain = await (await browser.go(path)).text();
       const query = path.includes('?') ? '&' : '?';
@@ -279,7 +273,7 @@ describe('signing in at a server, over HTTP', () => {
 });
 
 describe('what authorization servers read about us', () => {
-  verifies('flow.http.document', 'the document stands at the address that it names', async () => {
+  test('the document stands at the address that it names', async () => {
     const base = 'https://behalf.example';
     const scene = await oauthScene({}, { PUBLIC_URL: base });
     try {

@@ -1,5 +1,5 @@
-import { guardedMcpServer, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { guardedMcpServer } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import type { Person } from './people.ts';
 import { createScene } from './scene.ts';
 import { http, yamlWith } from './serverYaml.ts';
@@ -15,7 +15,7 @@ async function connect(who: Person, server: string): Promise<string> {
 }
 
 describe('servers of before', () => {
-  verifies('flow.peers.v1', 'one made with the first line of the SDK signs its users in', async () => {
+  test('one made with the first line of the SDK signs its users in', async () => {
     const v1 = await startV1OAuthServer();
     try {
       const [ada] = (await scene.begin(yamlWith({ old: http(v1.url, { requiresOAuth: true }) }))) as [Person];
@@ -32,29 +32,25 @@ describe('servers of before', () => {
     }
   });
 
-  verifies(
-    'flow.peers.first',
-    'one of revision 2025-03-26 does so where the operator allows it',
-    async () => {
-      const old = await guardedMcpServer({
-        era: 'legacy',
-        protocolVersion: '2025-03-26',
-        tools: [{ name: 'echo' }],
-        guard: { documents: 'none', challenge: 'none', checksAudience: false },
-      });
-      try {
-        const allowed = http(old.url, { requiresOAuth: true, oauth: { legacyAuthDiscovery: true } });
-        const [ada] = (await scene.begin(
-          yamlWith({ allowed, plain: http(old.url, { requiresOAuth: true }) }),
-        )) as [Person];
-        expect(await connect(ada, 'allowed')).toBe('/oauth/success');
-        expect((await ada.call('allowed', 'echo')).body).toMatchObject({ isError: false });
-        const refused = await ada.post('/api/mcp/plain/oauth/start', {});
-        expect(refused.status).toBe(424);
-        expect(await refused.json()).toMatchObject({ code: 'MCP_AUTHORIZATION_UNAVAILABLE' });
-      } finally {
-        await old.close();
-      }
-    },
-  );
+  test('one of revision 2025-03-26 does so where the operator allows it', async () => {
+    const old = await guardedMcpServer({
+      era: 'legacy',
+      protocolVersion: '2025-03-26',
+      tools: [{ name: 'echo' }],
+      guard: { documents: 'none', challenge: 'none', checksAudience: false },
+    });
+    try {
+      const allowed = http(old.url, { requiresOAuth: true, oauth: { legacyAuthDiscovery: true } });
+      const [ada] = (await scene.begin(
+        yamlWith({ allowed, plain: http(old.url, { requiresOAuth: true }) }),
+      )) as [Person];
+      expect(await connect(ada, 'allowed')).toBe('/oauth/success');
+      expect((await ada.call('allowed', 'echo')).body).toMatchObject({ isError: false });
+      const refused = await ada.post('/api/mcp/plain/oauth/start', {});
+      expect(refused.status).toBe(424);
+      expect(await refused.json()).toMatchObject({ code: 'MCP_AUTHORIZATION_UNAVAILABLE' });
+    } finally {
+      await old.close();
+    }
+  });
 });

@@ -1,13 +1,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createGrantScenes } from './grantScene.ts';
 
 const scenes = createGrantScenes();
 
 describe('a server that sends a call elsewhere', () => {
-  verifies('flow.f17.redirect', 'takes no token of its user along', async () => {
+  test('takes no token of its user along', async () => {
     const seen: unknown[] = [];
     const thief = createServer((req, res) => {
       seen.push(req.headers);

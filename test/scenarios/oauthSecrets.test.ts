@@ -1,6 +1,6 @@
 import type { FlowView } from '@behalf/contracts';
-import { eventually, verifies, type OAuthAnswer } from '@behalf/testkit';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { eventually, type OAuthAnswer } from '@behalf/testkit';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createCollected, type Piece } from './collected.ts';
 import { lastToken, signedIn, type SignedIn } from './grantCalls.ts';
 import { createGrantScenes } from './grantScene.ts';
@@ -174,7 +174,7 @@ describe('what users are given at servers', () => {
   };
   const holds = (pieces: readonly Piece[], text: string) => pieces.some((piece) => piece.text.includes(text));
 
-  verifies('secrets.oauth', 'each kind was in use and is looked for, where others are found', () => {
+  test('each kind was in use and is looked for, where others are found', () => {
     expect(new Set(names)).toEqual(
       new Set(['access_token', 'refresh_token', 'code', 'code_verifier', 'client_secret']),
     );
@@ -189,11 +189,11 @@ describe('what users are given at servers', () => {
     expect(metrics).toContain('behalf_');
     expect(answers.filter(({ text }) => text.includes('application/problem+json')).length).toBeGreaterThan(8);
   });
-  verifies('secrets.oauth', 'no answer holds one, whatever a server or its sign-in says', () => {
+  test('no answer holds one, whatever a server or its sign-in says', () => {
     expect(told(answers)).toEqual([]);
   });
-  verifies('secrets.oauth', 'no log line holds one', () => expect(told(logged)).toEqual([]));
-  verifies('secrets.oauth', 'no event and no measurement holds one', () => {
+  test('no log line holds one', () => expect(told(logged)).toEqual([]));
+  test('no event and no measurement holds one', () => {
     expect(
       told([
         { from: 'the export', text: audit },
@@ -201,7 +201,7 @@ describe('what users are given at servers', () => {
       ]),
     ).toEqual([]);
   });
-  verifies('secrets.oauth', 'the store holds none', () => expect(told(stored)).toEqual([]));
+  test('the store holds none', () => expect(told(stored)).toEqual([]));
 });
 
 /** A tool that says what it was shown, wherever a result has a place for it. */

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DevUser } from '@behalf/devidp';
-import { describeWith, startRedisServer, verifies, type RedisServer } from '@behalf/testkit';
-import { afterAll, afterEach, beforeAll, describe, expect } from '@jest/globals';
+import { describeWith, startRedisServer, type RedisServer } from '@behalf/testkit';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { startInProcess, type InProcessGateway } from './inProcess.ts';
 import { callWith, seenBy, type Called } from './oboCaller.ts';
 import { startOboScene, ways, type OboScene, type OboSceneOptions } from './oboScene.ts';
@@ -17,65 +17,50 @@ describe('users’ tokens on their way to a server', () => {
   const start = async (options: OboSceneOptions) => (scene = await startOboScene(options));
 
   for (const way of ways) {
-    verifies(
-      'obo.concurrent-calls.one-exchange',
-      `fifty calls at once cost one token request (${way})`,
-      async () => {
-        const { idp, mail, token, url } = await start({ way, targets: true });
-        const own = token('uma');
-        const answers = await Promise.all(Array.from({ length: 50 }, () => callWith({ url }, own)));
-        expect(answers.map(seenBy)).toEqual(Array.from({ length: 50 }, () => 'uma'));
-        expect(idp.requests.count()).toBe(1);
-        // The warm ones cost none, and the server never saw the token that the caller came with, nor a second one.
-        await Promise.all(Array.from({ length: 10 }, () => callWith({ url }, own)));
-        expect(idp.requests.count()).toBe(1);
-        expect(mail.credentials.of(own)).toBeUndefined();
-        expect(mail.credentials.all()).toMatchObject([{ subject: 'uma', audience: 'mail-api' }]);
-      },
-      60_000,
-    );
+    test(`fifty calls at once cost one token request (${way})`, async () => {
+      const { idp, mail, token, url } = await start({ way, targets: true });
+      const own = token('uma');
+      const answers = await Promise.all(Array.from({ length: 50 }, () => callWith({ url }, own)));
+      expect(answers.map(seenBy)).toEqual(Array.from({ length: 50 }, () => 'uma'));
+      expect(idp.requests.count()).toBe(1);
+      // The warm ones cost none, and the server never saw the token that the caller came with, nor a second one.
+      await Promise.all(Array.from({ length: 10 }, () => callWith({ url }, own)));
+      expect(idp.requests.count()).toBe(1);
+      expect(mail.credentials.of(own)).toBeUndefined();
+      expect(mail.credentials.all()).toMatchObject([{ subject: 'uma', audience: 'mail-api' }]);
+    }, 60_000);
   }
 
-  verifies(
-    'obo.shutdown.sessions-end',
-    'a gateway that stops ends its users’ sessions, each with its user’s token',
-    async () => {
-      const { mail, token, url, logged } = await start({ way: 'jwt-bearer' });
-      await callWith({ url }, token('uma'));
-      await callWith({ url }, token('ada'));
-      await scene?.close();
-      const ended = mail.credentials.all().map(({ subject, methods }) => [subject, methods.DELETE]);
-      expect(ended.sort()).toEqual([
-        ['ada', 1],
-        ['uma', 1],
-      ]);
-      expect(logged.filter(({ event }) => event === 'obo_exchange_failed')).toEqual([]);
-    },
-    60_000,
-  );
+  test('a gateway that stops ends its users’ sessions, each with its user’s token', async () => {
+    const { mail, token, url, logged } = await start({ way: 'jwt-bearer' });
+    await callWith({ url }, token('uma'));
+    await callWith({ url }, token('ada'));
+    await scene?.close();
+    const ended = mail.credentials.all().map(({ subject, methods }) => [subject, methods.DELETE]);
+    expect(ended.sort()).toEqual([
+      ['ada', 1],
+      ['uma', 1],
+    ]);
+    expect(logged.filter(({ event }) => event === 'obo_exchange_failed')).toEqual([]);
+  }, 60_000);
 
-  verifies(
-    'obo.users.own-token',
-    'thirty users with ten calls each cost thirty token requests, and each is seen as themselves',
-    async () => {
-      const users: DevUser[] = Array.from({ length: 30 }, (_, index) => ({
-        ...{ id: `user-${index}`, email: `user-${index}@example.test`, name: `User ${index}` },
-      }));
-      const { idp, mail, token, url } = await start({ way: 'entra-secret', users });
-      const own = users.map(({ id }) => ({ id, token: token(id) }));
-      const calls = Array.from({ length: 10 }, () => own).flat();
-      const answers: Called[] = [];
-      for (let at = 0; at < calls.length; at += 60) {
-        const some = calls.slice(at, at + 60).map((caller) => callWith({ url }, caller.token));
-        answers.push(...(await Promise.all(some)));
-      }
-      expect(answers.filter(({ status }) => status !== 200).map(({ body }) => body)).toEqual([]);
-      expect(answers.map(seenBy)).toEqual(calls.map(({ id }) => id));
-      expect(idp.requests.count()).toBe(30);
-      expect(mail.credentials.all()).toHaveLength(30);
-    },
-    120_000,
-  );
+  test('thirty users with ten calls each cost thirty token requests, and each is seen as themselves', async () => {
+    const users: DevUser[] = Array.from({ length: 30 }, (_, index) => ({
+      ...{ id: `user-${index}`, email: `user-${index}@example.test`, name: `User ${index}` },
+    }));
+    const { idp, mail, token, url } = await start({ way: 'entra-secret', users });
+    const own = users.map(({ id }) => ({ id, token: token(id) }));
+    const calls = Array.from({ length: 10 }, () => own).flat();
+    const answers: Called[] = [];
+    for (let at = 0; at < calls.length; at += 60) {
+      const some = calls.slice(at, at + 60).map((caller) => callWith({ url }, caller.token));
+      answers.push(...(await Promise.all(some)));
+    }
+    expect(answers.filter(({ status }) => status !== 200).map(({ body }) => body)).toEqual([]);
+    expect(answers.map(seenBy)).toEqual(calls.map(({ id }) => id));
+    expect(idp.requests.count()).toBe(30);
+    expect(mail.credentials.all()).toHaveLength(30);
+  }, 120_000);
 });
 
 describeWith('redis-server', 'three replicas on Redis', () => {
@@ -95,38 +80,33 @@ describeWith('redis-server', 'three replicas on Redis', () => {
   });
 
   for (const way of ['entra-secret', 'jwt-bearer'] as const) {
-    verifies(
-      'obo.replicas.one-exchange',
-      `fifty calls at once at each of three cost one token request (${way})`,
-      async () => {
-        const variables = {
-          CREDS_KEY: 'e'.repeat(64),
-          REDIS_URI: redis.uri,
-          REDIS_KEY_PREFIX: way,
-          BEHALF_DATA_DIR: join(dataDir, way),
-        };
-        const scene = await startOboScene({ way, variables });
-        opened.push(scene);
-        const { yaml, variables: env } = scene.startedWith;
-        const gateways: Pick<InProcessGateway, 'url'>[] = [scene];
-        for (let more = 0; more < 2; more += 1) {
-          const replica = await startInProcess(env, yaml);
-          opened.push(replica);
-          gateways.push(replica);
-        }
-        // Known everywhere before: what is asked here is what the exchange costs.
-        const own = scene.token('uma');
-        for (const { url } of gateways) {
-          await fetch(`${url}/api/user`, { headers: { authorization: `Bearer ${own}` } });
-        }
-        const answers = await Promise.all(
-          gateways.flatMap((gateway) => Array.from({ length: 50 }, () => callWith(gateway, own))),
-        );
-        expect(new Set(answers.map(seenBy))).toEqual(new Set(['uma']));
-        expect(scene.idp.requests.count()).toBe(1);
-        expect(scene.mail.credentials.all()).toHaveLength(1);
-      },
-      120_000,
-    );
+    test(`fifty calls at once at each of three cost one token request (${way})`, async () => {
+      const variables = {
+        CREDS_KEY: 'e'.repeat(64),
+        REDIS_URI: redis.uri,
+        REDIS_KEY_PREFIX: way,
+        BEHALF_DATA_DIR: join(dataDir, way),
+      };
+      const scene = await startOboScene({ way, variables });
+      opened.push(scene);
+      const { yaml, variables: env } = scene.startedWith;
+      const gateways: Pick<InProcessGateway, 'url'>[] = [scene];
+      for (let more = 0; more < 2; more += 1) {
+        const replica = await startInProcess(env, yaml);
+        opened.push(replica);
+        gateways.push(replica);
+      }
+      // Known everywhere before: what is asked here is what the exchange costs.
+      const own = scene.token('uma');
+      for (const { url } of gateways) {
+        await fetch(`${url}/api/user`, { headers: { authorization: `Bearer ${own}` } });
+      }
+      const answers = await Promise.all(
+        gateways.flatMap((gateway) => Array.from({ length: 50 }, () => callWith(gateway, own))),
+      );
+      expect(new Set(answers.map(seenBy))).toEqual(new Set(['uma']));
+      expect(scene.idp.requests.count()).toBe(1);
+      expect(scene.mail.credentials.all()).toHaveLength(1);
+    }, 120_000);
   }
 });

@@ -1,8 +1,7 @@
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, beforeEach, describe, expect } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import {
   SCOPES,
   startAttackScene,
@@ -42,12 +41,12 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
       expectNothingTaken();
     }
 
-    verifies('obo.attacker.creator', 'a token on its way to a server would be seen here', async () => {
+    test('a token on its way to a server would be seen here', async () => {
       await expectHonest();
       expect(scene.idp.requests.count({ user: 'uma' })).toBeLessThanOrEqual(1);
     });
 
-    verifies('obo.attacker.creator', 'who may create servers creates none with obo', async () => {
+    test('who may create servers creates none with obo', async () => {
       const { evil, obo } = scene;
       const before = await scene.ask('cara', 'GET', serversPath);
       const configs = [
@@ -88,7 +87,7 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
       expect(scene.idp.requests.count()).toBe(0);
     });
 
-    verifies('obo.attacker.creator', 'a plain server gets no obo later, by nobody who may not', async () => {
+    test('a plain server gets no obo later, by nobody who may not', async () => {
       const { evil, good, obo } = scene;
       const plain = { type: 'streamable-http', url: evil.url, title: 'Plain' };
       const { name } = await scene.publish('cara', plain);
@@ -118,79 +117,70 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
       expectNothingTaken();
     });
 
-    verifies(
-      'obo.attacker.editor',
-      'who may edit a server moves neither it nor what it asks for',
-      async () => {
-        const { evil, good, obo } = scene;
-        await expectHonest();
-        scene.forget();
-        const there = obo(good.url, { title: 'Shared' });
-        for (const change of [
-          { url: evil.url },
-          { url: good.url.replace('http://', 'http://evil@') },
-          { url: `${good.url}?to=${encodeURIComponent(evil.url)}` },
-          { url: `${good.url}/../x` },
-          { headers: { Authorization: 'Bearer x' } },
-          { headers: { 'x-forwarded-host': '127.0.0.1' } },
-          { type: 'sse' },
-          { proxy: new URL(evil.url).origin },
-          { obo: { scopes: 'https://graph.microsoft.com/.default' } },
-          { obo: { scopes: 'api://mail/Mail.Read' } },
-          { obo: null },
-          { oauth: { token_url: evil.url, authorization_url: evil.url, client_id: 'x' } },
-          { apiKey: { source: 'user', authorization_type: 'bearer' } },
-          { requiresOAuth: true },
-          { customUserVars: { A: { title: 'A', description: 'a' } }, url: `${good.url}?a={{A}}` },
-        ]) {
-          for (const mode of ['replace', 'merge'] as const) {
-            const config = mode === 'replace' ? { ...there, ...change } : change;
-            const { status } = await scene.patch('edd', shared.name, config, mode);
-            expect([config, [400, 403].includes(status)]).toEqual([config, true]);
-          }
+    test('who may edit a server moves neither it nor what it asks for', async () => {
+      const { evil, good, obo } = scene;
+      await expectHonest();
+      scene.forget();
+      const there = obo(good.url, { title: 'Shared' });
+      for (const change of [
+        { url: evil.url },
+        { url: good.url.replace('http://', 'http://evil@') },
+        { url: `${good.url}?to=${encodeURIComponent(evil.url)}` },
+        { url: `${good.url}/../x` },
+        { headers: { Authorization: 'Bearer x' } },
+        { headers: { 'x-forwarded-host': '127.0.0.1' } },
+        { type: 'sse' },
+        { proxy: new URL(evil.url).origin },
+        { obo: { scopes: 'https://graph.microsoft.com/.default' } },
+        { obo: { scopes: 'api://mail/Mail.Read' } },
+        { obo: null },
+        { oauth: { token_url: evil.url, authorization_url: evil.url, client_id: 'x' } },
+        { apiKey: { source: 'user', authorization_type: 'bearer' } },
+        { requiresOAuth: true },
+        { customUserVars: { A: { title: 'A', description: 'a' } }, url: `${good.url}?a={{A}}` },
+      ]) {
+        for (const mode of ['replace', 'merge'] as const) {
+          const config = mode === 'replace' ? { ...there, ...change } : change;
+          const { status } = await scene.patch('edd', shared.name, config, mode);
+          expect([config, [400, 403].includes(status)]).toEqual([config, true]);
         }
-        expect(scene.sentTo(evil)).toEqual([]);
-        expect(scene.idp.requests.count()).toBe(0);
-        // Texts are theirs to change, and the address stays.
-        const config = { ...there, description: 'Mail of the company' };
-        expect((await scene.patch('edd', shared.name, config, 'replace')).status).toBe(200);
-        await expectHonest();
-      },
-    );
+      }
+      expect(scene.sentTo(evil)).toEqual([]);
+      expect(scene.idp.requests.count()).toBe(0);
+      // Texts are theirs to change, and the address stays.
+      const config = { ...there, description: 'Mail of the company' };
+      expect((await scene.patch('edd', shared.name, config, 'replace')).status).toBe(200);
+      await expectHonest();
+    });
 
     for (const status of [301, 302, 303, 307, 308]) {
-      verifies(
-        'obo.attacker.redirect',
-        `a server that sends its requests elsewhere with ${status} sends no token along`,
-        async () => {
-          const { evil, good } = scene;
-          await expectHonest();
-          for (const from of ['POST', 'GET', 'DELETE']) {
-            for (const to of [
-              evil.url,
-              evil.url.replace('127.0.0.1', 'localhost'),
-              `//127.0.0.1:${evil.port}/mcp`,
-            ]) {
-              scene.forget();
-              good.change({
-                respond: ({ verb }) => (verb === from ? { status, headers: { location: to } } : undefined),
-              });
-              await scene.call('uma', shared.name);
-              await scene.ask('uma', 'POST', `/api/mcp/${shared.name}/reinitialize`, {});
-              expectNothingTaken();
-              for (const { headers } of scene.sentTo(evil)) {
-                expect(headers).not.toHaveProperty('mcp-session-id');
-              }
+      test(`a server that sends its requests elsewhere with ${status} sends no token along`, async () => {
+        const { evil, good } = scene;
+        await expectHonest();
+        for (const from of ['POST', 'GET', 'DELETE']) {
+          for (const to of [
+            evil.url,
+            evil.url.replace('127.0.0.1', 'localhost'),
+            `//127.0.0.1:${evil.port}/mcp`,
+          ]) {
+            scene.forget();
+            good.change({
+              respond: ({ verb }) => (verb === from ? { status, headers: { location: to } } : undefined),
+            });
+            await scene.call('uma', shared.name);
+            await scene.ask('uma', 'POST', `/api/mcp/${shared.name}/reinitialize`, {});
+            expectNothingTaken();
+            for (const { headers } of scene.sentTo(evil)) {
+              expect(headers).not.toHaveProperty('mcp-session-id');
             }
           }
-          good.change({ respond: () => undefined });
-          await expectHonest();
-        },
-        60_000,
-      );
+        }
+        good.change({ respond: () => undefined });
+        await expectHonest();
+      }, 60_000);
     }
 
-    verifies('obo.attacker.redirect', 'nor from https to http', async () => {
+    test('nor from https to http', async () => {
       const { evil, good } = scene;
       const seen: (string | undefined)[] = [];
       const away = createServer(await scene.ca.issue(), (request, response) => {
@@ -218,7 +208,7 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
       }
     });
 
-    verifies('obo.attacker.redirect', 'a refusal that names a place to sign in is not followed', async () => {
+    test('a refusal that names a place to sign in is not followed', async () => {
       const { evil, good } = scene;
       await expectHonest();
       scene.forget();
@@ -231,32 +221,28 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
       expect(scene.sentTo(evil)).toEqual([]);
     });
 
-    verifies(
-      'obo.attacker.redirect',
-      'an event stream that names another address gets no token there',
-      async () => {
-        const { evil, good, obo } = scene;
-        const { name } = await scene.publish('otto', obo(good.url, { type: 'sse', title: 'Events' }));
-        scene.forget();
-        for (const to of [
-          evil.url,
-          `//127.0.0.1:${evil.port}/mcp`,
-          evil.url.replace('127.0.0.1', 'localhost'),
-        ]) {
-          good.change({
-            respond: ({ verb }) =>
-              verb === 'GET'
-                ? (response) => {
-                    response.writeHead(200, { 'content-type': 'text/event-stream' });
-                    response.write(`event: endpoint\ndata: ${to}\n\n`);
-                  }
-                : undefined,
-          });
-          expect((await scene.call('uma', name)).status).toBeGreaterThanOrEqual(400);
-          expect(tokensIn(scene.sentTo(good)).length).toBeGreaterThan(0);
-          expectNothingTaken();
-        }
-      },
-    );
+    test('an event stream that names another address gets no token there', async () => {
+      const { evil, good, obo } = scene;
+      const { name } = await scene.publish('otto', obo(good.url, { type: 'sse', title: 'Events' }));
+      scene.forget();
+      for (const to of [
+        evil.url,
+        `//127.0.0.1:${evil.port}/mcp`,
+        evil.url.replace('127.0.0.1', 'localhost'),
+      ]) {
+        good.change({
+          respond: ({ verb }) =>
+            verb === 'GET'
+              ? (response) => {
+                  response.writeHead(200, { 'content-type': 'text/event-stream' });
+                  response.write(`event: endpoint\ndata: ${to}\n\n`);
+                }
+              : undefined,
+        });
+        expect((await scene.call('uma', name)).status).toBeGreaterThanOrEqual(400);
+        expect(tokensIn(scene.sentTo(good)).length).toBeGreaterThan(0);
+        expectNothingTaken();
+      }
+    });
   });
 }

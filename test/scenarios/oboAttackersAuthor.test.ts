@@ -1,7 +1,7 @@
 import { systemClock, systemRandom as random } from '@behalf/kernel';
 import { openPrimary } from '@behalf/stores/open';
-import { eventually, verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, beforeEach, describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createMovableClock, type MovableClock } from './movableClock.ts';
 import { startAttackScene, tokensIn, type AttackScene, type StoredServer } from './oboAttackersScene.ts';
 import { seenBy } from './oboCaller.ts';
@@ -92,21 +92,16 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
       },
     };
     for (const [what, { lose, regain }] of Object.entries(losses)) {
-      verifies(
-        'obo.attacker.downgraded',
-        `the author ${what}: from the very next request on nothing is sent`,
-        async () => {
-          await expectWorks();
-          expect(await lose()).toMatchObject({ status: 200 });
-          await expectRefused();
-          expect(await regain()).toMatchObject({ status: 200 });
-          await expectWorks();
-        },
-        30_000,
-      );
+      test(`the author ${what}: from the very next request on nothing is sent`, async () => {
+        await expectWorks();
+        expect(await lose()).toMatchObject({ status: 200 });
+        await expectRefused();
+        expect(await regain()).toMatchObject({ status: 200 });
+        await expectWorks();
+      }, 30_000);
     }
 
-    verifies('obo.attacker.downgraded', 'in the middle of a call: its token is not used', async () => {
+    test('in the middle of a call: its token is not used', async () => {
       scene.idp.switches.set({ kind: 'slow', ms: HELD_MS }, { user: 'vic', times: 1 });
       const call = scene.call('vic', server.name);
       const answer = await eventually('the exchange to be under way', () => release);
@@ -118,74 +113,59 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
       await change({ role: 'AUTHOR' });
     });
 
-    verifies(
-      'obo.attacker.downgraded',
-      'the author’s next token says less: what they wrote is refused',
-      async () => {
-        expect(await change({ roleSource: 'claim' })).toMatchObject({ status: 200 });
-        clock.move(2_000);
-        await scene.signIn('otto');
-        await expectWorks();
-        const said = scene.saysOf('otto', ['CREATOR']);
-        clock.move(2_000);
-        await scene.signIn('otto');
-        await expectRefused();
-        said.again();
-        clock.move(2_000);
-        await scene.signIn('otto');
-        clock.move(2_000);
-        await expectWorks();
-      },
-      30_000,
-    );
+    test('the author’s next token says less: what they wrote is refused', async () => {
+      expect(await change({ roleSource: 'claim' })).toMatchObject({ status: 200 });
+      clock.move(2_000);
+      await scene.signIn('otto');
+      await expectWorks();
+      const said = scene.saysOf('otto', ['CREATOR']);
+      clock.move(2_000);
+      await scene.signIn('otto');
+      await expectRefused();
+      said.again();
+      clock.move(2_000);
+      await scene.signIn('otto');
+      clock.move(2_000);
+      await expectWorks();
+    }, 30_000);
 
-    verifies(
-      'obo.attacker.stale-role',
-      'a role that no token has confirmed for too long counts no more, until one does',
-      async () => {
-        clock.move(2_000);
-        await scene.signIn('otto');
-        await expectWorks();
-        clock.move(2 * HOUR_MS - 10_000);
-        // Their own tokens are new; it is the author's that is old.
-        await expectWorks();
-        clock.move(20_000);
-        await expectRefused();
-        await scene.signIn('otto');
-        clock.move(2_000);
-        await expectWorks();
-        // What an administrator gave has no end.
-        expect(await change({ role: 'AUTHOR' })).toMatchObject({ status: 200 });
-        clock.move(4 * HOUR_MS);
-        await expectWorks();
-      },
-      30_000,
-    );
+    test('a role that no token has confirmed for too long counts no more, until one does', async () => {
+      clock.move(2_000);
+      await scene.signIn('otto');
+      await expectWorks();
+      clock.move(2 * HOUR_MS - 10_000);
+      // Their own tokens are new; it is the author's that is old.
+      await expectWorks();
+      clock.move(20_000);
+      await expectRefused();
+      await scene.signIn('otto');
+      clock.move(2_000);
+      await expectWorks();
+      // What an administrator gave has no end.
+      expect(await change({ role: 'AUTHOR' })).toMatchObject({ status: 200 });
+      clock.move(4 * HOUR_MS);
+      await expectWorks();
+    }, 30_000);
 
-    verifies(
-      'obo.attacker.downgraded',
-      'the account of the author is gone from the store',
-      async () => {
-        await expectWorks();
-        const store = await openPrimary({ dataDir: scene.dataDir }, { clock: systemClock, random });
-        try {
-          const all = await store.raw.page('users', null, 100);
-          await store.raw.remove('users', [otto]);
-          await store.changes.publish({ topic: 'users', id: otto });
-          await eventually('the news', async () => {
-            return (await scene.call('uma', server.name)).body.code === 'MCP_OBO_FORBIDDEN' || null;
-          });
-          await expectRefused();
-          await store.raw.put(
-            'users',
-            all.filter(({ id }) => id === otto),
-          );
-          await store.changes.publish({ topic: 'users', id: otto });
-        } finally {
-          await store.close();
-        }
-      },
-      30_000,
-    );
+    test('the account of the author is gone from the store', async () => {
+      await expectWorks();
+      const store = await openPrimary({ dataDir: scene.dataDir }, { clock: systemClock, random });
+      try {
+        const all = await store.raw.page('users', null, 100);
+        await store.raw.remove('users', [otto]);
+        await store.changes.publish({ topic: 'users', id: otto });
+        await eventually('the news', async () => {
+          return (await scene.call('uma', server.name)).body.code === 'MCP_OBO_FORBIDDEN' || null;
+        });
+        await expectRefused();
+        await store.raw.put(
+          'users',
+          all.filter(({ id }) => id === otto),
+        );
+        await store.changes.publish({ topic: 'users', id: otto });
+      } finally {
+        await store.close();
+      }
+    }, 30_000);
   });
 }

@@ -1,6 +1,5 @@
 import type { Tokens } from '@behalf/devidp';
-import { verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, beforeEach, describe, expect } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { SCOPES, startAttackScene, subjectOf, type AttackScene } from './oboAttackersScene.ts';
 import { callWith, seenBy } from './oboCaller.ts';
 import { createPeople } from './people.ts';
@@ -17,54 +16,48 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
     afterAll(() => scene.close());
 
     for (const era of ['legacy', 'modern'] as const) {
-      verifies(
-        'obo.attacker.interleaved',
-        `two hundred interleaved calls of two users, each with their own token and session: ${era}`,
-        async () => {
-          const { good } = scene;
-          good.change({ era });
-          const { name } = await scene.publish('otto', scene.obo(`${good.url}?${era}`, { title: era }));
-          const before = good.requests.length;
-          const users = ['uma', 'vic'];
-          const shown = new Map(users.map((user): [string, Set<string>] => [user, new Set()]));
-          await Promise.all(
-            Array.from({ length: 20 }, async (_, lane) => {
-              for (let turn = 0; turn < 10; turn += 1) {
-                const who = users[(lane + turn) % 2]!;
-                // Some of them have just signed in again.
-                const token = turn % 5 === 0 ? scene.token(who) : scene.tokenOf(who);
-                shown.get(who)?.add(token);
-                const answer = await callAs(token, name, { who });
-                expect([answer.status, answer.subject]).toEqual([200, who]);
-              }
-            }),
-          );
-          const requests = good.requests.slice(before);
-          const calls = requests.filter(({ message }) => message?.method === 'tools/call');
-          expect(calls).toHaveLength(200);
-          for (const { headers, message } of calls) {
-            const { who } = message?.params?.['arguments'] as { who: string };
-            expect(subjectOf(headers.authorization)).toBe(who);
-          }
-          // Hand-shakes, streams and goodbyes too: nothing without a token, and nobody's session with another's.
-          const sessions = new Map<string, Set<string | undefined>>();
-          for (const { headers } of requests) {
-            const subject = subjectOf(headers.authorization);
-            expect(users).toContain(subject);
-            const id = headers['mcp-session-id'];
-            if (id === undefined) continue;
-            sessions.set(String(id), (sessions.get(String(id)) ?? new Set()).add(subject));
-          }
-          expect([...sessions.values()].map(({ size }) => size)).toEqual([...sessions].map(() => 1));
-          if (era === 'legacy') expect(sessions.size).toBeGreaterThanOrEqual(2);
-          // What they came with goes nowhere.
-          const sent = JSON.stringify(requests.map(({ headers, text }) => [headers, text]));
-          for (const token of [...shown.values()].flatMap((all) => [...all]))
-            expect(sent).not.toContain(token);
-          good.change({ era: 'legacy' });
-        },
-        60_000,
-      );
+      test(`two hundred interleaved calls of two users, each with their own token and session: ${era}`, async () => {
+        const { good } = scene;
+        good.change({ era });
+        const { name } = await scene.publish('otto', scene.obo(`${good.url}?${era}`, { title: era }));
+        const before = good.requests.length;
+        const users = ['uma', 'vic'];
+        const shown = new Map(users.map((user): [string, Set<string>] => [user, new Set()]));
+        await Promise.all(
+          Array.from({ length: 20 }, async (_, lane) => {
+            for (let turn = 0; turn < 10; turn += 1) {
+              const who = users[(lane + turn) % 2]!;
+              // Some of them have just signed in again.
+              const token = turn % 5 === 0 ? scene.token(who) : scene.tokenOf(who);
+              shown.get(who)?.add(token);
+              const answer = await callAs(token, name, { who });
+              expect([answer.status, answer.subject]).toEqual([200, who]);
+            }
+          }),
+        );
+        const requests = good.requests.slice(before);
+        const calls = requests.filter(({ message }) => message?.method === 'tools/call');
+        expect(calls).toHaveLength(200);
+        for (const { headers, message } of calls) {
+          const { who } = message?.params?.['arguments'] as { who: string };
+          expect(subjectOf(headers.authorization)).toBe(who);
+        }
+        // Hand-shakes, streams and goodbyes too: nothing without a token, and nobody's session with another's.
+        const sessions = new Map<string, Set<string | undefined>>();
+        for (const { headers } of requests) {
+          const subject = subjectOf(headers.authorization);
+          expect(users).toContain(subject);
+          const id = headers['mcp-session-id'];
+          if (id === undefined) continue;
+          sessions.set(String(id), (sessions.get(String(id)) ?? new Set()).add(subject));
+        }
+        expect([...sessions.values()].map(({ size }) => size)).toEqual([...sessions].map(() => 1));
+        if (era === 'legacy') expect(sessions.size).toBeGreaterThanOrEqual(2);
+        // What they came with goes nowhere.
+        const sent = JSON.stringify(requests.map(({ headers, text }) => [headers, text]));
+        for (const token of [...shown.values()].flatMap((all) => [...all])) expect(sent).not.toContain(token);
+        good.change({ era: 'legacy' });
+      }, 60_000);
     }
 
     async function callAs(
@@ -86,59 +79,54 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
       return { status: response.status, subject: structuredContent.subject, code };
     }
 
-    verifies(
-      'obo.attacker.smuggled',
-      'no part of a request names a token, a provider or scopes',
-      async () => {
-        const { good } = scene;
-        const theirs = scene.tokenOf('vic');
-        const named = {
-          ...{ subject_token: theirs, assertion: theirs, subjectToken: theirs, access_token: theirs },
-          ...{ scope: 'https://graph.microsoft.com/.default', scopes: 'Mail.ReadWrite', provider: 'other' },
-          ...{
-            obo: { scopes: 'Mail.ReadWrite', provider: 'other' },
-            claims: '{}',
-            user: 'vic',
-            userId: 'vic',
-          },
-        };
-        const flat = Object.entries(named).filter(([, value]) => typeof value === 'string') as [
-          string,
-          string,
-        ][];
-        const query = `?${new URLSearchParams(flat).toString()}`;
-        const smuggled: [accepted: boolean, Smuggled][] = [
-          [false, { body: { arguments: {}, ...named } }],
-          [false, { body: { arguments: {}, request: named } }],
-          [false, { body: { arguments: {}, obo: named.obo } }],
-          [false, { body: { arguments: {}, principal: { userId: 'vic' } } }],
-          [true, { body: { arguments: { _meta: named, ...named } } }],
-          [true, { query }],
-          [true, { headers: { 'x-forwarded-access-token': theirs, 'x-ms-token-aad-access-token': theirs } }],
-          [
-            true,
-            { headers: { 'x-authorization': `Bearer ${theirs}`, 'proxy-authorization': `Bearer ${theirs}` } },
-          ],
-          [true, { headers: { 'mcp-session-id': await sessionOf('vic') } }],
-          [true, { headers: { 'x-user': 'vic', 'x-librechat-user-id': 'vic', 'x-behalf-user': 'vic' } }],
-        ];
-        for (const [accepted, how] of smuggled) {
-          scene.forget();
-          const answer = await callAs(scene.token('uma'), server, {}, how);
-          const { requests } = scene.idp;
-          if (accepted)
-            expect([how, answer]).toEqual([how, { status: 200, subject: 'uma', code: undefined }]);
-          else expect([how, answer.status, answer.code]).toEqual([how, 400, 'REQUEST_INVALID']);
-          expect(requests.all.map(({ user, scope }) => [user, scope])).toEqual(
-            accepted ? [['uma', SCOPED[way]]] : [],
-          );
-          const seen = scene.sentTo(good).map(({ headers }) => subjectOf(headers.authorization));
-          expect(new Set(seen)).toEqual(new Set(accepted ? ['uma'] : []));
-          const sent = JSON.stringify(scene.sentTo(good).map(({ headers }) => headers));
-          expect(sent).not.toContain(theirs);
-        }
-      },
-    );
+    test('no part of a request names a token, a provider or scopes', async () => {
+      const { good } = scene;
+      const theirs = scene.tokenOf('vic');
+      const named = {
+        ...{ subject_token: theirs, assertion: theirs, subjectToken: theirs, access_token: theirs },
+        ...{ scope: 'https://graph.microsoft.com/.default', scopes: 'Mail.ReadWrite', provider: 'other' },
+        ...{
+          obo: { scopes: 'Mail.ReadWrite', provider: 'other' },
+          claims: '{}',
+          user: 'vic',
+          userId: 'vic',
+        },
+      };
+      const flat = Object.entries(named).filter(([, value]) => typeof value === 'string') as [
+        string,
+        string,
+      ][];
+      const query = `?${new URLSearchParams(flat).toString()}`;
+      const smuggled: [accepted: boolean, Smuggled][] = [
+        [false, { body: { arguments: {}, ...named } }],
+        [false, { body: { arguments: {}, request: named } }],
+        [false, { body: { arguments: {}, obo: named.obo } }],
+        [false, { body: { arguments: {}, principal: { userId: 'vic' } } }],
+        [true, { body: { arguments: { _meta: named, ...named } } }],
+        [true, { query }],
+        [true, { headers: { 'x-forwarded-access-token': theirs, 'x-ms-token-aad-access-token': theirs } }],
+        [
+          true,
+          { headers: { 'x-authorization': `Bearer ${theirs}`, 'proxy-authorization': `Bearer ${theirs}` } },
+        ],
+        [true, { headers: { 'mcp-session-id': await sessionOf('vic') } }],
+        [true, { headers: { 'x-user': 'vic', 'x-librechat-user-id': 'vic', 'x-behalf-user': 'vic' } }],
+      ];
+      for (const [accepted, how] of smuggled) {
+        scene.forget();
+        const answer = await callAs(scene.token('uma'), server, {}, how);
+        const { requests } = scene.idp;
+        if (accepted) expect([how, answer]).toEqual([how, { status: 200, subject: 'uma', code: undefined }]);
+        else expect([how, answer.status, answer.code]).toEqual([how, 400, 'REQUEST_INVALID']);
+        expect(requests.all.map(({ user, scope }) => [user, scope])).toEqual(
+          accepted ? [['uma', SCOPED[way]]] : [],
+        );
+        const seen = scene.sentTo(good).map(({ headers }) => subjectOf(headers.authorization));
+        expect(new Set(seen)).toEqual(new Set(accepted ? ['uma'] : []));
+        const sent = JSON.stringify(scene.sentTo(good).map(({ headers }) => headers));
+        expect(sent).not.toContain(theirs);
+      }
+    });
 
     /** The session that this user has at the server. */
     async function sessionOf(user: string): Promise<string> {
@@ -146,24 +134,20 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
       return String(scene.sentTo(scene.good).at(-1)?.headers['mcp-session-id']);
     }
 
-    verifies(
-      'obo.attacker.smuggled',
-      'a token and a cookie of two people are nobody’s two tokens',
-      async () => {
-        const [pia] = await createPeople(scene, ['Pia']);
-        const headers = { cookie: pia?.cookie ?? '', 'x-behalf-csrf': '1' };
-        const answer = await callAs(scene.tokenOf('uma'), server, {}, { headers });
-        expect([undefined, 'uma']).toContain(answer.subject);
-        expect(new Set(scene.idp.requests.all.map(({ user }) => user))).toEqual(
-          new Set(scene.idp.requests.count() === 0 ? [] : ['uma']),
-        );
-        // Somebody without a token gets none for being called the same, or for anything else.
-        const own = await pia?.call(server, 'whoami');
-        expect(own?.body).not.toHaveProperty('structuredContent.subject');
-      },
-    );
+    test('a token and a cookie of two people are nobody’s two tokens', async () => {
+      const [pia] = await createPeople(scene, ['Pia']);
+      const headers = { cookie: pia?.cookie ?? '', 'x-behalf-csrf': '1' };
+      const answer = await callAs(scene.tokenOf('uma'), server, {}, { headers });
+      expect([undefined, 'uma']).toContain(answer.subject);
+      expect(new Set(scene.idp.requests.all.map(({ user }) => user))).toEqual(
+        new Set(scene.idp.requests.count() === 0 ? [] : ['uma']),
+      );
+      // Somebody without a token gets none for being called the same, or for anything else.
+      const own = await pia?.call(server, 'whoami');
+      expect(own?.body).not.toHaveProperty('structuredContent.subject');
+    });
 
-    verifies('obo.attacker.forged', 'a token that does not hold is exchanged by nobody', async () => {
+    test('a token that does not hold is exchanged by nobody', async () => {
       const { idp, good } = scene;
       const own = idp.entra?.tokens ?? idp.tokens;
       expect(seenBy(await scene.call('uma', server))).toBe('uma');

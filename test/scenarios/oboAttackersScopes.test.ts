@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, beforeEach, describe, expect } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { SCOPES, startAttackScene, tokensIn, type AttackScene } from './oboAttackersScene.ts';
 import { seenBy } from './oboCaller.ts';
 import { OBO_AUDIENCE } from './oboScene.ts';
@@ -55,7 +54,7 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
       expect(scene.idp.requests.count()).toBe(0);
     }
 
-    verifies('obo.attacker.scopes', 'asks for no token of Graph, of Azure or of the login', async () => {
+    test('asks for no token of Graph, of Azure or of the login', async () => {
       const { evil, obo } = scene;
       const mine = await scene.publish('otto', obo(evil.url, { title: 'Mine' }));
       for (const text of scopes) {
@@ -70,7 +69,7 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
       expectNothing();
     });
 
-    verifies('obo.attacker.override', 'an administrator’s override asks for none either', async () => {
+    test('an administrator’s override asks for none either', async () => {
       const { evil, obo, mail } = scene;
       for (const text of scopes) {
         const own = { config: obo(evil.url, { obo: { scopes: text } }) };
@@ -86,35 +85,31 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
       expect(mail.credentials.all()).toEqual([]);
     });
 
-    verifies(
-      'obo.attacker.override',
-      'a provider, an audience or a proxy is the operator’s to choose',
-      async () => {
-        const { evil, obo } = scene;
-        for (const more of [
-          { obo: { scopes: SCOPES, provider: 'login' } },
-          { obo: { scopes: SCOPES, grant: 'token-exchange' } },
-          { obo: { scopes: SCOPES, audience: OBO_AUDIENCE } },
-          { obo: { scopes: SCOPES, resource: 'https://graph.microsoft.com' } },
-          { obo: { scopes: SCOPES, tokenEndpoint: evil.url } },
-          { obo: { scopes: SCOPES }, proxy: new URL(evil.url).origin },
-          { obo: { scopes: SCOPES }, caFile: '/etc/ssl/cert.pem' },
-          { url: `${evil.url}?u={{LIBRECHAT_USER_ID}}` },
-          { url: `${evil.url}?u={{LIBRECHAT_OPENID_EMAIL}}` },
-          { url: `${evil.url}?u={{LIBRECHAT_BODY_CONVERSATIONID}}` },
-          { url: 'http://intranet.example/mcp' },
-          { url: 'ws://127.0.0.1:9/mcp', type: 'websocket' },
-          { type: 'stdio', command: 'cat' },
-        ]) {
-          const config = obo(evil.url, more);
-          const { status } = await scene.ask('otto', 'POST', '/api/mcp/servers', { config });
-          expect([config, status]).toEqual([config, 400]);
-        }
-        expectNothing();
-      },
-    );
+    test('a provider, an audience or a proxy is the operator’s to choose', async () => {
+      const { evil, obo } = scene;
+      for (const more of [
+        { obo: { scopes: SCOPES, provider: 'login' } },
+        { obo: { scopes: SCOPES, grant: 'token-exchange' } },
+        { obo: { scopes: SCOPES, audience: OBO_AUDIENCE } },
+        { obo: { scopes: SCOPES, resource: 'https://graph.microsoft.com' } },
+        { obo: { scopes: SCOPES, tokenEndpoint: evil.url } },
+        { obo: { scopes: SCOPES }, proxy: new URL(evil.url).origin },
+        { obo: { scopes: SCOPES }, caFile: '/etc/ssl/cert.pem' },
+        { url: `${evil.url}?u={{LIBRECHAT_USER_ID}}` },
+        { url: `${evil.url}?u={{LIBRECHAT_OPENID_EMAIL}}` },
+        { url: `${evil.url}?u={{LIBRECHAT_BODY_CONVERSATIONID}}` },
+        { url: 'http://intranet.example/mcp' },
+        { url: 'ws://127.0.0.1:9/mcp', type: 'websocket' },
+        { type: 'stdio', command: 'cat' },
+      ]) {
+        const config = obo(evil.url, more);
+        const { status } = await scene.ask('otto', 'POST', '/api/mcp/servers', { config });
+        expect([config, status]).toEqual([config, 400]);
+      }
+      expectNothing();
+    });
 
-    verifies('obo.attacker.targets', 'with targets no other address gets a token, by any door', async () => {
+    test('with targets no other address gets a token, by any door', async () => {
       const { evil, good, obo } = scene;
       // They were stored before there were targets, and worked.
       const [there, here] = [

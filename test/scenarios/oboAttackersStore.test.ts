@@ -1,8 +1,8 @@
 import type { OverrideRecord, PrimaryStore, StoredServerRecord } from '@behalf/gateway/ports';
 import { systemClock as clock, systemRandom as random } from '@behalf/kernel';
 import { openPrimary } from '@behalf/stores/open';
-import { eventually, verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, beforeEach, describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { startAttackScene, type AttackScene, type StoredServer } from './oboAttackersScene.ts';
 import { seenBy } from './oboCaller.ts';
 
@@ -103,7 +103,7 @@ describe('somebody who can write to the store, and has not the key', () => {
     ],
   };
   for (const [what, [code, tamper]] of Object.entries(tampered)) {
-    verifies('obo.attacker.tampered', `a row that ${what}: nothing is sent`, async () => {
+    test(`a row that ${what}: nothing is sent`, async () => {
       await expectWorks(shared.name);
       const row = await rowOf(shared);
       const changed = await tamper(row);
@@ -116,7 +116,7 @@ describe('somebody who can write to the store, and has not the key', () => {
     });
   }
 
-  verifies('obo.attacker.tampered', 'the author of a row has no say: who decided has', async () => {
+  test('the author of a row has no say: who decided has', async () => {
     const made = await scene.publish('olga', scene.obo(scene.good.url, { title: 'Of Olga' }));
     await expectWorks(made.name);
     const role = (name: string) => scene.ask('ada', 'PATCH', `/api/admin/users/${ids.olga}`, { role: name });
@@ -132,27 +132,23 @@ describe('somebody who can write to the store, and has not the key', () => {
     expect(await expectRefused(made.name)).toBe('MCP_OBO_FORBIDDEN');
   });
 
-  verifies(
-    'obo.attacker.tampered',
-    'an override that names another administrator hides its server',
-    async () => {
-      const config = { obo: { scopes: 'api://mail/Mail.Read' } };
-      expect((await scene.ask('ada', 'PUT', '/api/admin/mcp/servers/mail', { config })).status).toBe(200);
+  test('an override that names another administrator hides its server', async () => {
+    const config = { obo: { scopes: 'api://mail/Mail.Read' } };
+    expect((await scene.ask('ada', 'PUT', '/api/admin/mcp/servers/mail', { config })).status).toBe(200);
+    await expectWorks('mail');
+    const [row] = (await store.raw.page('overrides', null, 10)) as [OverrideRecord];
+    for (const change of [
+      { securedBy: ids.otto },
+      { configSealed: (await rowOf(shared)).configSealed },
+      { configSealed: JSON.stringify({ url: scene.evil.url }) },
+      { securedBy: '' },
+    ]) {
+      await store.raw.put('overrides', [{ ...row, ...change, version: row.version + 1 }]);
+      await tell();
+      expect(await expectRefused('mail')).toMatch(/_NOT_FOUND$/);
+      await store.raw.put('overrides', [row]);
+      await tell();
       await expectWorks('mail');
-      const [row] = (await store.raw.page('overrides', null, 10)) as [OverrideRecord];
-      for (const change of [
-        { securedBy: ids.otto },
-        { configSealed: (await rowOf(shared)).configSealed },
-        { configSealed: JSON.stringify({ url: scene.evil.url }) },
-        { securedBy: '' },
-      ]) {
-        await store.raw.put('overrides', [{ ...row, ...change, version: row.version + 1 }]);
-        await tell();
-        expect(await expectRefused('mail')).toMatch(/_NOT_FOUND$/);
-        await store.raw.put('overrides', [row]);
-        await tell();
-        await expectWorks('mail');
-      }
-    },
-  );
+    }
+  });
 });

@@ -1,5 +1,5 @@
-import { scriptedHttpServer, verifies, type ScriptedHttpServer } from '@behalf/testkit';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { scriptedHttpServer, type ScriptedHttpServer } from '@behalf/testkit';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startDpopExchange, type DpopExchange } from './dpopExchange.ts';
 import { clientWith, modernRequest } from './mcpClient.ts';
 import { startOpenIdGateway, type OpenIdGateway } from './openIdGateway.ts';
@@ -46,31 +46,27 @@ describe('exchanged tokens that are bound to a key', () => {
     await exchange.close();
   });
 
-  verifies(
-    'dpop.exchange.resource',
-    'every request of the server’s conversation is proven, by its user’s key',
-    async () => {
-      for (const user of people) {
-        const own = gateway.idp.tokens.mint({ user, client: 'behalf' });
-        for (const era of eras) {
-          const params = { name: `${era}__echo`, arguments: { by: user } };
-          const { answer } = await modernRequest(clientWith(own, gateway.url), 'tools/call', params);
-          expect([user, era, answer.error]).toEqual([user, era, undefined]);
-          expect(JSON.stringify(answer.result)).toContain(`\\"by\\":\\"${user}\\"`);
-        }
-        expect(JSON.stringify(servers.map(({ requests }) => requests))).not.toContain(own);
+  test('every request of the server’s conversation is proven, by its user’s key', async () => {
+    for (const user of people) {
+      const own = gateway.idp.tokens.mint({ user, client: 'behalf' });
+      for (const era of eras) {
+        const params = { name: `${era}__echo`, arguments: { by: user } };
+        const { answer } = await modernRequest(clientWith(own, gateway.url), 'tools/call', params);
+        expect([user, era, answer.error]).toEqual([user, era, undefined]);
+        expect(JSON.stringify(answer.result)).toContain(`\\"by\\":\\"${user}\\"`);
       }
-      const calls = exchange.proven.filter(({ method }) => method === 'tools/call');
-      expect(calls.map(({ subject }) => subject)).toEqual(['ada', 'ada', 'bob', 'bob']);
-      // A key of each user at each server.
-      expect(new Set(calls.map(({ jkt }) => jkt)).size).toBe(4);
-      expect(exchange.proven.map(({ method }) => method)).toEqual(
-        expect.arrayContaining(['initialize', 'server/discover', 'tools/list']),
-      );
-    },
-  );
+      expect(JSON.stringify(servers.map(({ requests }) => requests))).not.toContain(own);
+    }
+    const calls = exchange.proven.filter(({ method }) => method === 'tools/call');
+    expect(calls.map(({ subject }) => subject)).toEqual(['ada', 'ada', 'bob', 'bob']);
+    // A key of each user at each server.
+    expect(new Set(calls.map(({ jkt }) => jkt)).size).toBe(4);
+    expect(exchange.proven.map(({ method }) => method)).toEqual(
+      expect.arrayContaining(['initialize', 'server/discover', 'tools/list']),
+    );
+  });
 
-  verifies('dpop.exchange.resource', 'a token that somebody else got hold of opens nothing', async () => {
+  test('a token that somebody else got hold of opens nothing', async () => {
     expect(exchange.given.size).toBeGreaterThan(0);
     for (const token of exchange.given.keys()) {
       for (const { url } of servers) {

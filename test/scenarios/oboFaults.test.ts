@@ -1,6 +1,5 @@
 import type { Behaviour } from '@behalf/devidp';
-import { verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, beforeEach, describe, expect } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { seenBy, type Called } from './oboCaller.ts';
 import { startFaultScene, type FaultScene, type Stranger } from './oboFaultsScene.ts';
 
@@ -77,33 +76,28 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
     }
 
     for (const { what, behaviour, requests, status, code, retryAfter, overInMs = 0 } of faults) {
-      verifies(
-        'obo.faults.bounded',
-        `${what}: ${requests} at most, and ${code}`,
-        async () => {
-          const { idp, mail } = scene;
-          const [one, other] = [scene.stranger(), scene.stranger()];
-          scene.hurry(behaviour.kind === 'hang');
-          idp.switches.set(behaviour, { user: one.id });
-          const answer = await one.call();
-          expect(told(answer)).toEqual({ status, code, retryAfter });
-          expect(idp.requests.count()).toBe(requests);
-          expect(JSON.stringify(answer)).not.toMatch(PROVIDER);
-          expect(mail.credentials.all()).toEqual([]);
-          // Nobody else is concerned, and it is over when it is over.
-          scene.hurry(false);
-          await expectWorks(other);
-          idp.switches.clear();
-          scene.clock.move(overInMs);
-          await expectWorks(one);
-          expect(idp.requests.count()).toBe(requests + 2);
-          expectOwnTokens(one, other);
-        },
-        30_000,
-      );
+      test(`${what}: ${requests} at most, and ${code}`, async () => {
+        const { idp, mail } = scene;
+        const [one, other] = [scene.stranger(), scene.stranger()];
+        scene.hurry(behaviour.kind === 'hang');
+        idp.switches.set(behaviour, { user: one.id });
+        const answer = await one.call();
+        expect(told(answer)).toEqual({ status, code, retryAfter });
+        expect(idp.requests.count()).toBe(requests);
+        expect(JSON.stringify(answer)).not.toMatch(PROVIDER);
+        expect(mail.credentials.all()).toEqual([]);
+        // Nobody else is concerned, and it is over when it is over.
+        scene.hurry(false);
+        await expectWorks(other);
+        idp.switches.clear();
+        scene.clock.move(overInMs);
+        await expectWorks(one);
+        expect(idp.requests.count()).toBe(requests + 2);
+        expectOwnTokens(one, other);
+      }, 30_000);
     }
 
-    verifies('obo.faults.bounded', 'nobody there: two attempts, and OBO_TEMPORARY', async () => {
+    test('nobody there: two attempts, and OBO_TEMPORARY', async () => {
       const one = scene.stranger();
       // A third would get an answer.
       const down = scene.idp.switches.set({ kind: 'down' }, { times: 2 });
@@ -115,7 +109,7 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
       expectOwnTokens(one);
     });
 
-    verifies('obo.faults.bounded', 'a token for somebody else is shown once and not kept', async () => {
+    test('a token for somebody else is shown once and not kept', async () => {
       const { idp, mail } = scene;
       const one = scene.stranger();
       idp.switches.set({ kind: 'other-audience', audience: 'elsewhere' }, { user: one.id });
@@ -130,26 +124,22 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
       expectOwnTokens(one);
     });
 
-    verifies(
-      'obo.faults.refused',
-      'a server that refuses for ever costs two requests a call, and sees no token twice',
-      async () => {
-        const { idp, mail } = scene;
-        const one = scene.stranger();
-        mail.refuseTokens();
-        for (const calls of [1, 2]) {
-          expect(told(await one.call())).toMatchObject({ status: 502, code: 'MCP_CREDENTIAL_REJECTED' });
-          expect(idp.requests.count()).toBe(2 * calls);
-          expect(mail.credentials.all().map(({ times }) => times)).toEqual(Array(2 * calls).fill(1));
-        }
-        mail.acceptTokens();
-        await expectWorks(one);
-        expect(idp.requests.count()).toBe(5);
-        expectOwnTokens(one);
-      },
-    );
+    test('a server that refuses for ever costs two requests a call, and sees no token twice', async () => {
+      const { idp, mail } = scene;
+      const one = scene.stranger();
+      mail.refuseTokens();
+      for (const calls of [1, 2]) {
+        expect(told(await one.call())).toMatchObject({ status: 502, code: 'MCP_CREDENTIAL_REJECTED' });
+        expect(idp.requests.count()).toBe(2 * calls);
+        expect(mail.credentials.all().map(({ times }) => times)).toEqual(Array(2 * calls).fill(1));
+      }
+      mail.acceptTokens();
+      await expectWorks(one);
+      expect(idp.requests.count()).toBe(5);
+      expectOwnTokens(one);
+    });
 
-    verifies('obo.faults.refused', 'after three such calls it is left alone, by that user', async () => {
+    test('after three such calls it is left alone, by that user', async () => {
       const { idp, mail } = scene;
       const [one, other] = [scene.stranger(), scene.stranger()];
       mail.refuseTokens();
@@ -167,7 +157,7 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
       expectOwnTokens(one, other);
     });
 
-    verifies('obo.faults.refused', 'a retry and a forced exchange are paid from the same two', async () => {
+    test('a retry and a forced exchange are paid from the same two', async () => {
       const { idp, mail } = scene;
       const one = scene.stranger();
       idp.switches.set({ kind: 'fail' }, { user: one.id, times: 1 });
@@ -184,34 +174,29 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
     });
 
     for (const { what, behaviour, requests, status, code, overInMs = 0 } of faults) {
-      verifies(
-        'obo.faults.no-stale',
-        `refused, and the provider gives ${what}: the old token is not tried again`,
-        async () => {
-          const { idp, mail } = scene;
-          const one = scene.stranger();
-          await expectWorks(one);
-          const before = mail.credentials.all()[0]?.times ?? 0;
-          idp.requests.clear();
-          scene.hurry(behaviour.kind === 'hang');
-          idp.switches.set(behaviour, { user: one.id });
-          mail.refuseTokens(1);
-          expect(told(await one.call())).toMatchObject({ status, code });
-          expect(idp.requests.count()).toBe(requests);
-          expect(mail.credentials.all()).toMatchObject([{ times: before + 1 }]);
-          scene.hurry(false);
-          idp.switches.clear();
-          scene.clock.move(overInMs);
-          await expectWorks(one);
-          expect(mail.credentials.all()).toMatchObject([{ times: before + 1 }, { subject: one.id }]);
-          expect(idp.requests.count()).toBe(requests + 1);
-          expectOwnTokens(one);
-        },
-        30_000,
-      );
+      test(`refused, and the provider gives ${what}: the old token is not tried again`, async () => {
+        const { idp, mail } = scene;
+        const one = scene.stranger();
+        await expectWorks(one);
+        const before = mail.credentials.all()[0]?.times ?? 0;
+        idp.requests.clear();
+        scene.hurry(behaviour.kind === 'hang');
+        idp.switches.set(behaviour, { user: one.id });
+        mail.refuseTokens(1);
+        expect(told(await one.call())).toMatchObject({ status, code });
+        expect(idp.requests.count()).toBe(requests);
+        expect(mail.credentials.all()).toMatchObject([{ times: before + 1 }]);
+        scene.hurry(false);
+        idp.switches.clear();
+        scene.clock.move(overInMs);
+        await expectWorks(one);
+        expect(mail.credentials.all()).toMatchObject([{ times: before + 1 }, { subject: one.id }]);
+        expect(idp.requests.count()).toBe(requests + 1);
+        expectOwnTokens(one);
+      }, 30_000);
     }
 
-    verifies('obo.faults.no-stale', 'a token past its end is not used for want of another', async () => {
+    test('a token past its end is not used for want of another', async () => {
       const { idp, mail, clock } = scene;
       const one = scene.stranger();
       await expectWorks(one);

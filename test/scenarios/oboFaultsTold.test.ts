@@ -1,5 +1,5 @@
-import { eventually, verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, beforeEach, describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { seenBy } from './oboCaller.ts';
 import { startFaultScene, type FaultScene } from './oboFaultsScene.ts';
 import { tokenCaller } from './tokenCaller.ts';
@@ -47,7 +47,7 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
       });
     }
 
-    verifies('obo.faults.told', 'a rejected user: 401 for who came with a token, once asked', async () => {
+    test('a rejected user: 401 for who came with a token, once asked', async () => {
       const { idp, mail } = scene;
       const [one, other] = [scene.stranger(), scene.stranger()];
       scene.dismiss(one.id);
@@ -68,60 +68,52 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
       expect(event).toMatchObject({ outcome: 'refused', server: 'mail', providerCode: words[way].rejected });
     });
 
-    verifies(
-      'obo.faults.told',
-      'a wrong setting: 500 for who calls, what to do for who runs it',
-      async () => {
-        const { idp, mail, logged } = scene;
-        const [one, other] = [scene.stranger(), scene.stranger()];
-        for (const caller of [one, other]) {
-          const answer = await caller.call('odd');
-          expect(answer).toMatchObject({ status: 500, body: { code: 'OBO_MISCONFIGURED' } });
-          for (const word of [words[way].unknown, 'nowhere', 'Trace ID', 'obo.audience']) {
-            expect(JSON.stringify(answer)).not.toContain(word);
-          }
+    test('a wrong setting: 500 for who calls, what to do for who runs it', async () => {
+      const { idp, mail, logged } = scene;
+      const [one, other] = [scene.stranger(), scene.stranger()];
+      for (const caller of [one, other]) {
+        const answer = await caller.call('odd');
+        expect(answer).toMatchObject({ status: 500, body: { code: 'OBO_MISCONFIGURED' } });
+        for (const word of [words[way].unknown, 'nowhere', 'Trace ID', 'obo.audience']) {
+          expect(JSON.stringify(answer)).not.toContain(word);
         }
-        // It is the same for everybody until somebody puts it right.
-        expect(idp.requests.count()).toBe(1);
-        expect(mail.credentials.all()).toEqual([]);
-        expect(seenBy(await one.call('mail'))).toBe(one.id);
-        const [event] = await noted('OBO_MISCONFIGURED');
-        expect(event).toMatchObject({ outcome: 'failed', server: 'odd', providerCode: words[way].unknown });
-        const said = logged.find(({ event: name }) => name === 'obo_exchange_failed');
-        expect(said?.fields).toMatchObject({
-          ...{ server: 'odd', code: 'OBO_MISCONFIGURED', providerCode: words[way].unknown },
-          hint: event?.hint,
-        });
-        expect(event?.hint).toMatch(/obo\.(scopes|audience)|resource/);
-        const answer = await tokenCaller(scene.url, one.token).get('/api/admin/audit?action=obo.exchange');
-        expect(answer.status).toBe(403);
-      },
-    );
+      }
+      // It is the same for everybody until somebody puts it right.
+      expect(idp.requests.count()).toBe(1);
+      expect(mail.credentials.all()).toEqual([]);
+      expect(seenBy(await one.call('mail'))).toBe(one.id);
+      const [event] = await noted('OBO_MISCONFIGURED');
+      expect(event).toMatchObject({ outcome: 'failed', server: 'odd', providerCode: words[way].unknown });
+      const said = logged.find(({ event: name }) => name === 'obo_exchange_failed');
+      expect(said?.fields).toMatchObject({
+        ...{ server: 'odd', code: 'OBO_MISCONFIGURED', providerCode: words[way].unknown },
+        hint: event?.hint,
+      });
+      expect(event?.hint).toMatch(/obo\.(scopes|audience)|resource/);
+      const answer = await tokenCaller(scene.url, one.token).get('/api/admin/audit?action=obo.exchange');
+      expect(answer.status).toBe(403);
+    });
 
-    verifies(
-      'obo.faults.claims',
-      'what the provider wants proven is told to who came with a token',
-      async () => {
-        const { idp, mail } = scene;
-        const one = scene.stranger();
-        const wanted = demand('acrs', 'c1');
-        idp.switches.set({ kind: 'claims', claims: wanted }, { user: one.id });
-        const answer = await one.call();
-        expect(answer).toMatchObject({ status: 401, body: { code: 'OBO_CONSENT_REQUIRED' } });
-        expect(answer.challenge).toBe(
-          `Bearer error="insufficient_claims", claims="${Buffer.from(wanted).toString('base64')}"`,
-        );
-        expect(JSON.stringify(answer)).not.toContain(words[way].acr);
-        expect(mail.credentials.all()).toEqual([]);
-        expect((await noted('OBO_CONSENT_REQUIRED'))[0]).toMatchObject({ providerCode: words[way].acr });
-        // With a token that proves it, they are through.
-        const proven = await scene.callAs(scene.proving(one.id, { acrs: ['c1'] }));
-        expect(seenBy(proven)).toBe(one.id);
-        expect(idp.requests.count()).toBe(2);
-      },
-    );
+    test('what the provider wants proven is told to who came with a token', async () => {
+      const { idp, mail } = scene;
+      const one = scene.stranger();
+      const wanted = demand('acrs', 'c1');
+      idp.switches.set({ kind: 'claims', claims: wanted }, { user: one.id });
+      const answer = await one.call();
+      expect(answer).toMatchObject({ status: 401, body: { code: 'OBO_CONSENT_REQUIRED' } });
+      expect(answer.challenge).toBe(
+        `Bearer error="insufficient_claims", claims="${Buffer.from(wanted).toString('base64')}"`,
+      );
+      expect(JSON.stringify(answer)).not.toContain(words[way].acr);
+      expect(mail.credentials.all()).toEqual([]);
+      expect((await noted('OBO_CONSENT_REQUIRED'))[0]).toMatchObject({ providerCode: words[way].acr });
+      // With a token that proves it, they are through.
+      const proven = await scene.callAs(scene.proving(one.id, { acrs: ['c1'] }));
+      expect(seenBy(proven)).toBe(one.id);
+      expect(idp.requests.count()).toBe(2);
+    });
 
-    verifies('obo.faults.claims', 'what a server wants of a token goes into the exchange', async () => {
+    test('what a server wants of a token goes into the exchange', async () => {
       const { idp, mail, clock } = scene;
       const one = scene.stranger();
       expect(seenBy(await one.call())).toBe(one.id);
@@ -137,24 +129,20 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
       expect(idp.requests.count()).toBe(2);
     });
 
-    verifies(
-      'obo.faults.claims',
-      'what no exchange can prove is told as the provider’s wish is',
-      async () => {
-        const { idp, mail } = scene;
-        const one = scene.stranger();
-        const wanted = demand('acrs', 'c2');
-        mail.demandClaims(wanted);
-        const answer = await one.call();
-        expect(answer).toMatchObject({ status: 401, body: { code: 'OBO_CONSENT_REQUIRED' } });
-        expect(answer.challenge).toBe(
-          `Bearer error="insufficient_claims", claims="${Buffer.from(wanted).toString('base64')}"`,
-        );
-        expect(idp.requests.count()).toBe(2);
-        const proven = await scene.callAs(scene.proving(one.id, { acrs: ['c2'] }));
-        expect(seenBy(proven)).toBe(one.id);
-        expect(mail.credentials.of(one.token)).toBeUndefined();
-      },
-    );
+    test('what no exchange can prove is told as the provider’s wish is', async () => {
+      const { idp, mail } = scene;
+      const one = scene.stranger();
+      const wanted = demand('acrs', 'c2');
+      mail.demandClaims(wanted);
+      const answer = await one.call();
+      expect(answer).toMatchObject({ status: 401, body: { code: 'OBO_CONSENT_REQUIRED' } });
+      expect(answer.challenge).toBe(
+        `Bearer error="insufficient_claims", claims="${Buffer.from(wanted).toString('base64')}"`,
+      );
+      expect(idp.requests.count()).toBe(2);
+      const proven = await scene.callAs(scene.proving(one.id, { acrs: ['c2'] }));
+      expect(seenBy(proven)).toBe(one.id);
+      expect(mail.credentials.of(one.token)).toBeUndefined();
+    });
   });
 }

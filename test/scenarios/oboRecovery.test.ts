@@ -1,5 +1,5 @@
-import { eventually, verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, beforeEach, describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import { seenBy } from './oboCaller.ts';
 import { startFaultScene, type FaultScene, type Stranger } from './oboFaultsScene.ts';
@@ -55,7 +55,7 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
       return { status: response.status, text: await response.text() };
     }
 
-    verifies('obo.recovery.once', 'a first token that is refused: two requests, and it works', async () => {
+    test('a first token that is refused: two requests, and it works', async () => {
       const { idp, mail } = scene;
       const one = scene.stranger();
       mail.refuseTokens(1);
@@ -70,7 +70,7 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
     });
 
     for (const [what, question] of Object.entries(questions)) {
-      verifies('obo.recovery.once', `${what} with a token that was revoked is asked for again`, async () => {
+      test(`${what} with a token that was revoked is asked for again`, async () => {
         const one = scene.stranger();
         expect(await ask(one, question)).toMatchObject({ status: 200 });
         const old = notes.revoke();
@@ -90,7 +90,7 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
         expectOwn(one);
       });
 
-      verifies('obo.recovery.final', `${what} that is refused again is refused`, async () => {
+      test(`${what} that is refused again is refused`, async () => {
         const one = scene.stranger();
         notes.takeTokens(false);
         const { status, text } = await ask(one, question);
@@ -111,7 +111,7 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
       });
     }
 
-    verifies('obo.recovery.once', 'and so is the list of tools, when it is asked for anew', async () => {
+    test('and so is the list of tools, when it is asked for anew', async () => {
       const one = scene.stranger();
       expect(seenBy(await one.call('notes'))).toBe(one.id);
       const old = notes.revoke();
@@ -124,27 +124,23 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
       expectOwn(one);
     });
 
-    verifies(
-      'obo.recovery.together',
-      'many calls with one token that is revoked under them all come through',
-      async () => {
-        const one = scene.stranger();
-        const call = () => one.call('notes');
-        expect(seenBy(await call())).toBe(one.id);
-        const old = notes.revoke(12);
-        scene.idp.requests.clear();
-        const answers = await Promise.all(Array.from({ length: 12 }, call));
-        expect(answers.map(({ status, body }) => body.code ?? status)).toEqual(Array(12).fill(200));
-        expect(answers.map(seenBy)).toEqual(Array(12).fill(one.id));
-        // One exchange is enough for all of them.
-        expect(scene.idp.requests.count()).toBe(1);
-        notes.forget();
-        expect(seenBy(await call())).toBe(one.id);
-        expect(notes.shown()).not.toContain(old);
-      },
-    );
+    test('many calls with one token that is revoked under them all come through', async () => {
+      const one = scene.stranger();
+      const call = () => one.call('notes');
+      expect(seenBy(await call())).toBe(one.id);
+      const old = notes.revoke(12);
+      scene.idp.requests.clear();
+      const answers = await Promise.all(Array.from({ length: 12 }, call));
+      expect(answers.map(({ status, body }) => body.code ?? status)).toEqual(Array(12).fill(200));
+      expect(answers.map(seenBy)).toEqual(Array(12).fill(one.id));
+      // One exchange is enough for all of them.
+      expect(scene.idp.requests.count()).toBe(1);
+      notes.forget();
+      expect(seenBy(await call())).toBe(one.id);
+      expect(notes.shown()).not.toContain(old);
+    });
 
-    verifies('obo.recovery.session', 'a session that is lost is begun again with the token', async () => {
+    test('a session that is lost is begun again with the token', async () => {
       const { idp, mail } = scene;
       const one = scene.stranger();
       expect(seenBy(await one.call())).toBe(one.id);
@@ -156,7 +152,7 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
       expect(shown?.accepted).toBe(shown?.times);
     });
 
-    verifies('obo.recovery.session', 'the goodbye to a session carries the token of now', async () => {
+    test('the goodbye to a session carries the token of now', async () => {
       const one = scene.stranger();
       expect(seenBy(await one.call('notes'))).toBe(one.id);
       const old = notes.revoke();

@@ -1,6 +1,6 @@
 import type { DevUser } from '@behalf/devidp';
-import { eventually, verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, beforeEach, describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { seenBy } from './oboCaller.ts';
 import { startOboScene, type OboScene } from './oboScene.ts';
 import {
@@ -46,7 +46,7 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
       expect(scene.idp.requests.count()).toBe(0);
     };
 
-    verifies('obo.sign-in.whoami', 'a browser signs in, calls, and is seen by its own name', async () => {
+    test('a browser signs in, calls, and is seen by its own name', async () => {
       const { id, name } = someone();
       const browser = await signedInAt(scene, id);
       const answer = await browser.call();
@@ -56,33 +56,29 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
       expect(scene.mail.credentials.all()).toMatchObject([{ subject: id, audience: 'mail-api' }]);
     });
 
-    verifies(
-      'obo.sign-in.claims',
-      'what the provider wants proven goes to the next sign-in, once',
-      async () => {
-        const { id } = someone();
-        const [browser, another] = [await signedInAt(scene, id), await signedInAt(scene, someone().id)];
-        scene.idp.requests.clear();
-        scene.idp.switches.set({ kind: 'claims', claims: demand('c1') }, { user: id });
-        const answer = await browser.call();
-        expect([answer.status, answer.body.isError]).toEqual([200, true]);
-        expect(signInOf(answer)).toEqual(needsReauth('interaction_required'));
-        expect(scene.mail.credentials.all()).toEqual([]);
-        // What was asked once is not asked again before they have signed in.
-        expect(signInOf(await browser.call())).toEqual(needsReauth('interaction_required'));
-        expect(scene.idp.requests.count()).toBe(1);
-        await another.signIn('user-0');
-        await browser.signIn(id);
-        const [others, own] = scene.idp.requests.signIns;
-        expect(others?.claims).toBeUndefined();
-        expect(JSON.parse(own?.claims ?? '{}')).toMatchObject(JSON.parse(demand('c1')) as object);
-        expect(seenBy(await browser.call())).toBe(id);
-        await browser.signIn(id);
-        expect(scene.idp.requests.signIns.at(-1)?.claims).toBeUndefined();
-      },
-    );
+    test('what the provider wants proven goes to the next sign-in, once', async () => {
+      const { id } = someone();
+      const [browser, another] = [await signedInAt(scene, id), await signedInAt(scene, someone().id)];
+      scene.idp.requests.clear();
+      scene.idp.switches.set({ kind: 'claims', claims: demand('c1') }, { user: id });
+      const answer = await browser.call();
+      expect([answer.status, answer.body.isError]).toEqual([200, true]);
+      expect(signInOf(answer)).toEqual(needsReauth('interaction_required'));
+      expect(scene.mail.credentials.all()).toEqual([]);
+      // What was asked once is not asked again before they have signed in.
+      expect(signInOf(await browser.call())).toEqual(needsReauth('interaction_required'));
+      expect(scene.idp.requests.count()).toBe(1);
+      await another.signIn('user-0');
+      await browser.signIn(id);
+      const [others, own] = scene.idp.requests.signIns;
+      expect(others?.claims).toBeUndefined();
+      expect(JSON.parse(own?.claims ?? '{}')).toMatchObject(JSON.parse(demand('c1')) as object);
+      expect(seenBy(await browser.call())).toBe(id);
+      await browser.signIn(id);
+      expect(scene.idp.requests.signIns.at(-1)?.claims).toBeUndefined();
+    });
 
-    verifies('obo.sign-in.claims', 'and so does what the server wants of a token', async () => {
+    test('and so does what the server wants of a token', async () => {
       const { id } = someone();
       const browser = await signedInAt(scene, id);
       expect(seenBy(await browser.call())).toBe(id);
@@ -94,7 +90,7 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
       expect(seenBy(await browser.call())).toBe(id);
     });
 
-    verifies('obo.sign-in.logout', 'who signs out leaves no token that anybody uses', async () => {
+    test('who signs out leaves no token that anybody uses', async () => {
       const { id } = someone();
       const [one, other] = [await signedInAt(scene, id), await signedInAt(scene, id)];
       expect(seenBy(await one.call())).toBe(id);
@@ -117,7 +113,7 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
       for (const { subject, accepted } of more) expect([subject, accepted > 0]).toEqual([id, true]);
     });
 
-    verifies('obo.sign-in.key', 'an API key needs the scope, and somebody who is signed in', async () => {
+    test('an API key needs the scope, and somebody who is signed in', async () => {
       const { id } = someone();
       const browser = await signedInAt(scene, id);
       const keyWith = async (scopes: string[]) => {
@@ -141,7 +137,7 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
       nothingSent();
     });
 
-    verifies('obo.sign-in.nobody', 'a local account has nothing to exchange', async () => {
+    test('a local account has nothing to exchange', async () => {
       const [local] = await createPeople(scene, [`Local ${way}`]);
       const answer = await local!.call('mail', 'whoami');
       expect(answer).toMatchObject({ status: 200, body: { isError: true } });
@@ -149,7 +145,7 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
       nothingSent();
     });
 
-    verifies('obo.sign-in.nobody', 'nor has a program that comes in its own name', async () => {
+    test('nor has a program that comes in its own name', async () => {
       const { tokens } = scene.idp.entra ?? scene.idp;
       const program = tokenCaller(scene.url, tokens.mintAppOnly({ claims: { roles: ['USER'] } }));
       expect(await program.call('mail', 'whoami')).toMatchObject({
@@ -160,7 +156,7 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
     });
 
     // The last one: what the provider gives at a login is close to its end from here on.
-    verifies('obo.sign-in.ended', 'a login token at its end is renewed, or a sign-in is needed', async () => {
+    test('a login token at its end is renewed, or a sign-in is needed', async () => {
       const [staying, leaving] = [await signedInAt(scene, 'user-18'), await signedInAt(scene, 'user-19')];
       for (const browser of [staying, leaving]) expect((await browser.call()).status).toBe(200);
       await leaving.signOutThere(scene.startedWith.variables['OPENID_ISSUER'] ?? '');

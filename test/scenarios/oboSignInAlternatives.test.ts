@@ -1,6 +1,6 @@
 import type { DevUser } from '@behalf/devidp';
-import { scriptedHttpServer, verifies, type ScriptedHttpServer } from '@behalf/testkit';
-import { afterAll, beforeAll, beforeEach, describe, expect } from '@jest/globals';
+import { scriptedHttpServer, type ScriptedHttpServer } from '@behalf/testkit';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import { seenBy } from './oboCaller.ts';
 import { OBO_AUDIENCE, startOboScene, type OboScene } from './oboScene.ts';
@@ -74,7 +74,7 @@ describe('servers that could be asked in another way', () => {
     return (await response.json()) as Reinitialized;
   }
 
-  verifies('obo.sign-in.no-fallback', 'a key that the user entered takes no token’s place', async () => {
+  test('a key that the user entered takes no token’s place', async () => {
     await local.post('/api/user/plugins', keyFor('mcp_keyed'));
     expect(signInOf(await local.call('keyed', 'whoami'))).toEqual(needsReauth('absent', 'keyed'));
     expect(sent()).toEqual([]);
@@ -96,13 +96,13 @@ describe('servers that could be asked in another way', () => {
     }
   });
 
-  verifies('obo.sign-in.reinit', 'who is signed in is connected, with their own token', async () => {
+  test('who is signed in is connected, with their own token', async () => {
     const browser = await signedInAt(scene, 'uma');
     expect(await reinit(browser, 'mail')).toMatchObject({ success: true, tools: [{ name: 'whoami' }, {}] });
     expect(scene.mail.credentials.all()).toMatchObject([{ subject: 'uma', audience: 'mail-api' }]);
   });
 
-  verifies('obo.sign-in.reinit', 'who has nothing to exchange sees what anybody is shown', async () => {
+  test('who has nothing to exchange sees what anybody is shown', async () => {
     const nothing = { code: 'OBO_SUBJECT_TOKEN_MISSING' };
     expect(await reinit(local, 'open')).toMatchObject({
       ...{ success: true, oauthRequired: false, tools: [{ name: 'whoami' }] },
@@ -118,7 +118,7 @@ describe('servers that could be asked in another way', () => {
     expect(open.received('tools/call').filter(({ path }) => path.endsWith('?open'))).toEqual([]);
   });
 
-  verifies('obo.sign-in.reinit', 'who was refused sees nothing, and nothing is sent', async () => {
+  test('who was refused sees nothing, and nothing is sent', async () => {
     const browser = await signedInAt(scene, 'hal');
     users.splice(
       users.findIndex(({ id }) => id === 'hal'),
@@ -130,7 +130,7 @@ describe('servers that could be asked in another way', () => {
     expect(sent()).toEqual([]);
   });
 
-  verifies('obo.sign-in.reinit', 'a provider that fails is no reason to ask bare', async () => {
+  test('a provider that fails is no reason to ask bare', async () => {
     const browser = await signedInAt(scene, 'ida');
     scene.idp.switches.set({ kind: 'fail' }, { user: 'ida' });
     expect(await reinit(browser, 'open')).toMatchObject({
@@ -139,7 +139,7 @@ describe('servers that could be asked in another way', () => {
     expect(sent()).toEqual([]);
   });
 
-  verifies('obo.sign-in.reinit', 'a server that is not trusted any more is not asked at all', async () => {
+  test('a server that is not trusted any more is not asked at all', async () => {
     const ada = tokenCaller(scene.url, scene.token('ada'));
     const config = {
       ...{ type: 'streamable-http', url: `${open.url}?stored`, title: 'Mine' },
@@ -160,29 +160,25 @@ describe('servers that could be asked in another way', () => {
     expect(scene.idp.requests.count()).toBe(0);
   });
 
-  verifies(
-    'obo.graph.header',
-    'the Graph placeholder is each caller’s own token, and never the text',
-    async () => {
-      for (const user of ['uma', 'gil']) {
-        seen = open.requests.length;
-        expect(await (await signedInAt(scene, user)).call('graph')).toMatchObject({ status: 200 });
-        expect(sent().length).toBeGreaterThan(0);
-        for (const headers of sent()) {
-          expect(headers.authorization).toBeUndefined();
-          expect(headers['x-graph']).toMatch(/^Token ey/);
-          const { sub, aud } = decodeJwt(String(headers['x-graph']).slice('Token '.length));
-          expect({ sub, aud }).toEqual({ sub: user, aud: 'mail-api' });
-          expect(aud).not.toBe(OBO_AUDIENCE);
-        }
+  test('the Graph placeholder is each caller’s own token, and never the text', async () => {
+    for (const user of ['uma', 'gil']) {
+      seen = open.requests.length;
+      expect(await (await signedInAt(scene, user)).call('graph')).toMatchObject({ status: 200 });
+      expect(sent().length).toBeGreaterThan(0);
+      for (const headers of sent()) {
+        expect(headers.authorization).toBeUndefined();
+        expect(headers['x-graph']).toMatch(/^Token ey/);
+        const { sub, aud } = decodeJwt(String(headers['x-graph']).slice('Token '.length));
+        expect({ sub, aud }).toEqual({ sub: user, aud: 'mail-api' });
+        expect(aud).not.toBe(OBO_AUDIENCE);
       }
-      expect(scene.idp.requests.all.map(({ scope }) => scope?.split(' ')[0])).toEqual(
-        Array(2).fill('api://mail/Mail.Read'),
-      );
-    },
-  );
+    }
+    expect(scene.idp.requests.all.map(({ scope }) => scope?.split(' ')[0])).toEqual(
+      Array(2).fill('api://mail/Mail.Read'),
+    );
+  });
 
-  verifies('obo.graph.header', 'without it nothing is sent', async () => {
+  test('without it nothing is sent', async () => {
     expect(signInOf(await local.call('graph', 'whoami'))).toEqual(needsReauth('absent', 'graph'));
     const browser = await signedInAt(scene, 'ida');
     scene.idp.switches.set({ kind: 'empty-token' }, { user: 'ida' });

@@ -8,72 +8,13 @@ import {
   type ServerSnapshot,
 } from '@behalf/gateway';
 import { systemClock } from '@behalf/kernel';
-import { eventually, verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, beforeEach, describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { startInProcess } from './inProcess.ts';
 import { createMovableClock, type MovableClock } from './movableClock.ts';
 import { SCOPES, startAttackScene, tokensIn, whoamiServer, type AttackScene } from './oboAttackersScene.ts';
 import { callWith, seenBy } from './oboCaller.ts';
 import { http, yamlWith } from './serverYaml.ts';
-
-/*
- * What LibreChat does with On-Behalf-Of -> what Behalf does instead, and which id proves it. An id that is proven below
- * stands with a star.
- *
- * Its key is user and scopes              obo.key.separates, obo.key.no-collision
- * Scopes are compared as text             obo.key.scopes-set; sent as configured: obo.provider.form-fields
- * A token is used until its very end      obo.expiry.skew, obo.expiry.short
- * The end of a kept one moves             obo.table.absolute*, obo.expiry.subject
- * In clear in Redis                       obo.cache.sealed, obo.cache.unreadable, obo.secrets.stored
- * Survives logout, role, disabling        obo.evict.holder, obo.evict.in-flight, obo.sign-in.logout, obo.subject.signed-out
- * The login's token must live             obo.subject.session, obo.sign-in.ended: until it can be renewed, its end is a sign-in
- * A snapshot taken at login               obo.subject.session, obo.subject.bearer
- * A 401 is final                          toolcall.obo.refused-once, obo.recovery.once, obo.recovery.final, obo.token.claims
- * A 401 begins an OAuth sign-in           obo.table.no-flow*, configure.obo.create, registry.inspection.skips, status.obo
- * Streams and goodbyes carry an old one   obo.injection.every-request, obo.recovery.session
- * Headers change on the connection        obo.injection.own-bearer, obo.injection.stateless, obo.attacker.interleaved
- * Untrusted: asked bare                   toolcall.obo-trust, reinit.obo, obo.attacker.downgraded
- * Refused: asked bare                     reinit.obo, reinit.obo.bare, obo.sign-in.reinit
- * No checker: trusted                     obo.table.required*
- * Trust follows the first author          obo.table.grant*, configure.obo.grant, registry.stored.secured, obo.attacker.tampered
- * Two reads a call                        access.obo-trust.stale, obo.author.one-read
- * Checked once, before the exchange       obo.token.trusted, obo.attacker.downgraded
- * Fields are compared as JSON text        obo.table.same*, configure.obo.same
- * Left out defaults are a change          obo.table.same*, configure.obo.same
- * An override of `obo` alone is ignored   obo.table.override*, configure.override.merged
- * One retry, by the words of the error    obo.retry.once, obo.retry.only-what-passes, obo.retry.retry-after, obo.fault.network
- * No end of an exchange                   obo.retry.hang, obo.flight.abort-one, obo.flight.abort-all
- * One flight a process                    obo.flight.one-across-replicas, obo.replicas.one-exchange
- * An answer without a token is kept       obo.expiry.no-token, obo.answer.empty
- * Granted scope and type do not matter    obo.answer.token, obo.answer.scope
- * The Graph placeholder goes out as text  credentials.obo.graph, obo.graph.header
- * `authorization` in another letter case  settings.obo.conflict, obo.injection.one-header
- * Redirects, plain http                   obo.injection.redirect, obo.attacker.redirect, obo.targets.https
- * Logged, not audited                     obo.table.audited*, obo.audit.exchange, obo.faults.told
- *
- * Defects:
- * B1  no exchange after a 401             obo.recovery.once
- * B2  the end drifts                      obo.table.absolute*, obo.expiry.skew
- * B3  the key lacks tenant and issuer     obo.key.separates
- * B4  survives logout                     obo.sign-in.logout, obo.sign-in.replicas
- * B5  bare when untrusted                 obo.attacker.downgraded
- * B6  a missing checker fails open        obo.table.required*, access.obo-trust.editor
- * B7  the author keeps trust              obo.table.grant*
- * B8  order of keys                       obo.table.same*
- * B9  a 401 begins a sign-in              obo.table.no-flow*
- * B10 an override of `obo` is ignored     obo.table.override*
- * B11 hidden network errors               obo.fault.network, obo.retry.once
- * B12 no token is kept                    obo.expiry.no-token
- *
- * Cases:
- * 65 each its own code                    obo.token.subject, obo.sign-in.nobody, obo.sign-in.ended, settings.obo.shape,
- *                                         without a provider: obo.table.no-provider*
- * 66 hit, miss, forced, apart             obo.key.separates, obo.key.scopes-set, obo.flight.force-apart
- * 67 parallel misses                      obo.flight.one-per-key, obo.flight.failure-shared-once, obo.flight.force-apart
- * 68 what is repeated; lifetime           obo.retry.once, obo.retry.only-what-passes, obo.answer.lifetime (five minutes, not an hour)
- * 69 each call its own header             obo.injection.own-bearer, toolcall.obo.nothing-else, obo.token.told
- * 70 who is trusted                       access.obo-trust.editor, obo.author.max-age, obo.attacker.downgraded
- */
 
 describe('what Behalf does where others do not', () => {
   let scene: AttackScene;
@@ -88,7 +29,7 @@ describe('what Behalf does where others do not', () => {
   });
   afterAll(() => scene.close());
 
-  verifies('obo.table.required', 'without who decides about trust nothing can be built', () => {
+  test('without who decides about trust nothing can be built', () => {
     const without = <T, K extends keyof T>(parts: T, _key: K): Omit<T, K> => parts;
     const tokens = {} as OboTokenParts;
     const trust = {} as OboTrustParts;
@@ -113,7 +54,7 @@ describe('what Behalf does where others do not', () => {
     expect(builds).toHaveLength(8);
   });
 
-  verifies('obo.table.required', 'where nobody can say who is trusted, nobody is', async () => {
+  test('where nobody can say who is trusted, nobody is', async () => {
     const silent = {
       ...{
         clock: systemClock,
@@ -133,7 +74,7 @@ describe('what Behalf does where others do not', () => {
     trust.close();
   });
 
-  verifies('obo.table.override', 'an override of nothing but obo counts, and is shown', async () => {
+  test('an override of nothing but obo counts, and is shown', async () => {
     const path = '/api/admin/mcp/servers/mail';
     expect(seenBy(await scene.call('uma', 'mail'))).toBe('uma');
     const config = { obo: { scopes: 'api://mail/Mail.Read' } };
@@ -152,7 +93,7 @@ describe('what Behalf does where others do not', () => {
     expect(scene.idp.requests.all.map(({ scope }) => scope?.split(' ')[0])).toEqual([SCOPES]);
   });
 
-  verifies('obo.table.grant', 'trust follows who decided last, and nobody else', async () => {
+  test('trust follows who decided last, and nobody else', async () => {
     const { good, obo } = scene;
     const config = obo(good.url, { title: 'Handed on' });
     const { name, id } = await scene.publish('otto', config);
@@ -187,7 +128,7 @@ describe('what Behalf does where others do not', () => {
     expect(await codeOf()).toBe('uma');
   });
 
-  verifies('obo.table.same', 'the same definition in other words is no change of it', async () => {
+  test('the same definition in other words is no change of it', async () => {
     const { good, obo } = scene;
     const config = obo(good.url, { title: 'Same', headers: { 'X-One': '1', 'X-Two': '2' } });
     const { name, id } = await scene.publish('otto', config);
@@ -209,7 +150,7 @@ describe('what Behalf does where others do not', () => {
     expect((await scene.ask('edd', 'GET', `/api/mcp/servers/${name}`)).body).toEqual(before);
   });
 
-  verifies('obo.table.no-flow', 'a server that refuses begins no sign-in of its own', async () => {
+  test('a server that refuses begins no sign-in of its own', async () => {
     const { good, evil, obo } = scene;
     const { name } = await scene.publish('otto', obo(good.url, { title: 'Refuses' }));
     const challenge = `Bearer resource_metadata="${evil.url}", scope="all"`;
@@ -226,7 +167,7 @@ describe('what Behalf does where others do not', () => {
     expect(tokensIn(scene.sentTo(good)).length).toBeGreaterThanOrEqual(scene.sentTo(good).length);
   });
 
-  verifies('obo.table.absolute', 'a kept token ends when it ends, however often it is used', async () => {
+  test('a kept token ends when it ends, however often it is used', async () => {
     const token = scene.token('vic', { lifetimeSeconds: 4 * 3_600 });
     const minutes = async (count: number) => {
       clock.move(count * 60_000);
@@ -242,54 +183,50 @@ describe('what Behalf does where others do not', () => {
     expect(await minutes(1.5)).toBe(3);
   });
 
-  verifies(
-    'obo.table.audited',
-    'each exchange is written down, and each use of what it brought',
-    async () => {
-      const { good, obo, idp } = scene;
-      const { name, id } = await scene.publish('otto', obo(good.url, { title: 'Written down' }));
-      const uma = await scene.signIn('uma');
-      await scene.call('uma', name);
-      await scene.call('uma', name);
-      idp.switches.set(
-        { kind: 'claims', claims: '{"access_token":{"acrs":{"essential":true,"value":"c1"}}}' },
-        { user: 'uma' },
-      );
-      await scene.signIn('uma');
-      expect((await scene.call('uma', name)).status).toBe(401);
-      idp.switches.clear();
-      const events = await eventually('the events to be written', async () => {
-        const text = await (
-          await fetch(new URL('/api/admin/audit/export', scene.url), {
-            headers: { authorization: `Bearer ${scene.tokenOf('ada')}` },
-          })
-        ).text();
-        const all = text
-          .trim()
-          .split('\n')
-          .map((line) => JSON.parse(line) as Record<string, unknown>);
-        const ours = all.filter(({ serverId }) => serverId === id).reverse();
-        return ours.filter(({ action }) => action === 'tool.call').length === 3 ? ours : null;
-      });
-      const actor = { kind: 'user', id: uma, by: 'bearer' };
-      const told = { actor, server: name, authority: 'exchanged', scopes: [SCOPES] };
-      const exchanges = events.filter(({ action }) => action === 'obo.exchange');
-      expect(exchanges).toMatchObject([
-        { ...told, kind: 'credential', outcome: 'ok' },
-        { ...told, kind: 'credential', outcome: 'refused', code: 'OBO_CONSENT_REQUIRED' },
-      ]);
-      // The second call is there without an exchange: it used what was kept.
-      expect(events.filter(({ action }) => action === 'tool.call')).toMatchObject([
-        { ...told, outcome: 'ok' },
-        { ...told, outcome: 'ok' },
-        { actor, outcome: 'refused' },
-      ]);
-    },
-  );
+  test('each exchange is written down, and each use of what it brought', async () => {
+    const { good, obo, idp } = scene;
+    const { name, id } = await scene.publish('otto', obo(good.url, { title: 'Written down' }));
+    const uma = await scene.signIn('uma');
+    await scene.call('uma', name);
+    await scene.call('uma', name);
+    idp.switches.set(
+      { kind: 'claims', claims: '{"access_token":{"acrs":{"essential":true,"value":"c1"}}}' },
+      { user: 'uma' },
+    );
+    await scene.signIn('uma');
+    expect((await scene.call('uma', name)).status).toBe(401);
+    idp.switches.clear();
+    const events = await eventually('the events to be written', async () => {
+      const text = await (
+        await fetch(new URL('/api/admin/audit/export', scene.url), {
+          headers: { authorization: `Bearer ${scene.tokenOf('ada')}` },
+        })
+      ).text();
+      const all = text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Record<string, unknown>);
+      const ours = all.filter(({ serverId }) => serverId === id).reverse();
+      return ours.filter(({ action }) => action === 'tool.call').length === 3 ? ours : null;
+    });
+    const actor = { kind: 'user', id: uma, by: 'bearer' };
+    const told = { actor, server: name, authority: 'exchanged', scopes: [SCOPES] };
+    const exchanges = events.filter(({ action }) => action === 'obo.exchange');
+    expect(exchanges).toMatchObject([
+      { ...told, kind: 'credential', outcome: 'ok' },
+      { ...told, kind: 'credential', outcome: 'refused', code: 'OBO_CONSENT_REQUIRED' },
+    ]);
+    // The second call is there without an exchange: it used what was kept.
+    expect(events.filter(({ action }) => action === 'tool.call')).toMatchObject([
+      { ...told, outcome: 'ok' },
+      { ...told, outcome: 'ok' },
+      { actor, outcome: 'refused' },
+    ]);
+  });
 });
 
 describe('a gateway that is no client of its identity provider', () => {
-  verifies('obo.table.no-provider', 'a call that needs an exchange says what is missing', async () => {
+  test('a call that needs an exchange says what is missing', async () => {
     const server = await whoamiServer();
     const idp = await createDevIdp({
       ...{ production: false, port: 0, audience: 'api://behalf' },

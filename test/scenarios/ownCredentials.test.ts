@@ -1,6 +1,5 @@
 import { CredentialsView, FlowView } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Browser, locationOf, oauthScene, type OAuthScene } from './oauthScene.ts';
 
 const json = async (response: Response): Promise<Record<string, unknown>> =>
@@ -22,7 +21,7 @@ describe('one’s own credentials at a server, over HTTP', () => {
     expect(locationOf(await browser.go(locationOf(back))).pathname).toBe('/oauth/success');
   }
 
-  verifies('flow.http.import', 'a token from elsewhere is taken, used, chosen and ended', async () => {
+  test('a token from elsewhere is taken, used, chosen and ended', async () => {
     const { ada, as, mcp } = scene;
     as.addClient({ clientId: 'elsewhere', authMethod: 'none' });
     const { accessToken } = as.grant({ clientId: 'elsewhere', resource: mcp.url, scope: 'mcp:read' });
@@ -60,7 +59,7 @@ describe('one’s own credentials at a server, over HTTP', () => {
     expect((await ada.call('files', 'echo')).body.isError).not.toBe(true);
   });
 
-  verifies('flow.import.token', 'what could not stand in a header is not taken', async () => {
+  test('what could not stand in a header is not taken', async () => {
     const put = (body: object) => scene.ada.send('PUT', '/api/mcp/files/credential', body);
     for (const body of [
       { accessToken: 'two words' },
@@ -75,7 +74,7 @@ describe('one’s own credentials at a server, over HTTP', () => {
     }
   });
 
-  verifies('flow.http.scope', 'a key that may only call brings, chooses and ends nothing', async () => {
+  test('a key that may only call brings, chooses and ends nothing', async () => {
     const { ada, as, mcp, gateway } = scene;
     as.addClient({ clientId: 'leaked', authMethod: 'none' });
     const { accessToken } = as.grant({ clientId: 'leaked', resource: mcp.url });
@@ -103,7 +102,7 @@ describe('one’s own credentials at a server, over HTTP', () => {
     }
   });
 
-  verifies('flow.http.reauth', 'an administrator can ask everybody to sign in again', async () => {
+  test('an administrator can ask everybody to sign in again', async () => {
     const { ada, admin } = scene;
     await connect();
     expect((await ada.post('/api/admin/credentials/reauth', { serverName: 'files' })).status).toBe(403);
@@ -118,36 +117,32 @@ describe('one’s own credentials at a server, over HTTP', () => {
     });
   });
 
-  verifies(
-    'flow.http.audited',
-    'connecting, disconnecting, importing and asking again are written down, and no secret is told',
-    async () => {
-      const { admin, ada, as } = scene;
-      await connect();
-      const bring = (accessToken: string) =>
-        ada.send('PUT', '/api/mcp/files/credential', { accessToken, label: 'brought' });
-      expect((await bring('pl4nted-token')).status).toBe(422);
-      as.addClient({ clientId: 'abroad', authMethod: 'none' });
-      expect(
-        (await bring(as.grant({ clientId: 'abroad', resource: scene.mcp.url }).accessToken)).status,
-      ).toBe(200);
-      await ada.send('PATCH', '/api/mcp/files/credentials/brought', { isDefault: true });
-      await admin.post('/api/admin/credentials/reauth', { serverName: 'files' });
-      await ada.post('/api/mcp/files/oauth/disconnect');
-      const audit = await (await admin.get('/api/admin/audit?kind=credential&limit=200')).text();
-      for (const action of [
-        'oauth.connect',
-        'oauth.disconnect',
-        'credential.import',
-        'credential.choose',
-        'credential.reauth',
-      ]) {
-        expect(audit).toContain(`"${action}"`);
-      }
-      // Also what was refused.
-      expect(audit).toContain('"MCP_TOKEN_REFUSED"');
-      const told = audit + JSON.stringify(scene.gateway.logged);
-      for (const secret of [...as.secrets, 'pl4nted-token']) expect(told).not.toContain(secret);
-    },
-  );
+  test('connecting, disconnecting, importing and asking again are written down, and no secret is told', async () => {
+    const { admin, ada, as } = scene;
+    await connect();
+    const bring = (accessToken: string) =>
+      ada.send('PUT', '/api/mcp/files/credential', { accessToken, label: 'brought' });
+    expect((await bring('pl4nted-token')).status).toBe(422);
+    as.addClient({ clientId: 'abroad', authMethod: 'none' });
+    expect((await bring(as.grant({ clientId: 'abroad', resource: scene.mcp.url }).accessToken)).status).toBe(
+      200,
+    );
+    await ada.send('PATCH', '/api/mcp/files/credentials/brought', { isDefault: true });
+    await admin.post('/api/admin/credentials/reauth', { serverName: 'files' });
+    await ada.post('/api/mcp/files/oauth/disconnect');
+    const audit = await (await admin.get('/api/admin/audit?kind=credential&limit=200')).text();
+    for (const action of [
+      'oauth.connect',
+      'oauth.disconnect',
+      'credential.import',
+      'credential.choose',
+      'credential.reauth',
+    ]) {
+      expect(audit).toContain(`"${action}"`);
+    }
+    // Also what was refused.
+    expect(audit).toContain('"MCP_TOKEN_REFUSED"');
+    const told = audit + JSON.stringify(scene.gateway.logged);
+    for (const secret of [...as.secrets, 'pl4nted-token']) expect(told).not.toContain(secret);
+  });
 });

@@ -1,6 +1,6 @@
 import { systemClock } from '@behalf/kernel';
-import { createFakeClock, eventually, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { createFakeClock, eventually } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { authOf, lastToken, served, signedIn } from './grantCalls.ts';
 import { createGrantScenes, type GrantScene, type GrantSceneOptions } from './grantScene.ts';
 import type { Person } from './people.ts';
@@ -21,7 +21,7 @@ const everything = {
 };
 
 describe('a refused token', () => {
-  verifies('recovery.c01.retry', 'is renewed once, and the call runs once, with the new one', async () => {
+  test('is renewed once, and the call runs once, with the new one', async () => {
     const scene = await connected();
     const { ada, as, mcp } = scene;
     const bearer = lastToken(scene);
@@ -37,36 +37,32 @@ describe('a refused token', () => {
     expect(shown.filter(([isOld]) => isOld)).toEqual([[true, 401]]);
   });
 
-  verifies(
-    'recovery.c02.audience',
-    'that is brand-new ends there, and costs nobody their grant',
-    async () => {
-      const scene = await connected();
-      const { ada, as, mcp, credentials } = scene;
-      mcp.guard({ refuse: 'unauthorized' });
-      const { refreshHits } = as.counters;
-      const from = mcp.visits.length;
-      const { status, body } = await ada.call('notes', 'echo');
-      expect([status, body.isError]).toEqual([200, true]);
-      expect(authOf(body)).toMatchObject({
-        code: 'needs_reauth',
-        reason: 'audience_or_policy',
-        retryable: false,
-      });
-      expect(as.counters.refreshHits - refreshHits).toBe(1);
-      const calls = mcp.visits.slice(from).filter(({ request }) => request.message?.method === 'tools/call');
-      expect(calls.length).toBeLessThanOrEqual(2);
-      expect(await credentials(ada)).toMatchObject([{ status: 'active' }]);
-      // And at once when it is asked again.
-      const again = await ada.call('notes', 'echo');
-      expect(authOf(again.body)).toMatchObject({ reason: 'audience_or_policy' });
-      expect(as.counters.refreshHits - refreshHits).toBe(1);
-      mcp.guard({ refuse: 'nothing' });
-      expect((await ada.call('notes', 'echo')).body).toMatchObject({ isError: false });
-    },
-  );
+  test('that is brand-new ends there, and costs nobody their grant', async () => {
+    const scene = await connected();
+    const { ada, as, mcp, credentials } = scene;
+    mcp.guard({ refuse: 'unauthorized' });
+    const { refreshHits } = as.counters;
+    const from = mcp.visits.length;
+    const { status, body } = await ada.call('notes', 'echo');
+    expect([status, body.isError]).toEqual([200, true]);
+    expect(authOf(body)).toMatchObject({
+      code: 'needs_reauth',
+      reason: 'audience_or_policy',
+      retryable: false,
+    });
+    expect(as.counters.refreshHits - refreshHits).toBe(1);
+    const calls = mcp.visits.slice(from).filter(({ request }) => request.message?.method === 'tools/call');
+    expect(calls.length).toBeLessThanOrEqual(2);
+    expect(await credentials(ada)).toMatchObject([{ status: 'active' }]);
+    // And at once when it is asked again.
+    const again = await ada.call('notes', 'echo');
+    expect(authOf(again.body)).toMatchObject({ reason: 'audience_or_policy' });
+    expect(as.counters.refreshHits - refreshHits).toBe(1);
+    mcp.guard({ refuse: 'nothing' });
+    expect((await ada.call('notes', 'echo')).body).toMatchObject({ isError: false });
+  });
 
-  verifies('recovery.c13.own', 'is never told as a refusal of the caller’s own token', async () => {
+  test('is never told as a refusal of the caller’s own token', async () => {
     const { ada, mcp } = await connected({ mcp: everything });
     mcp.guard({ refuse: 'unauthorized' });
     for (const ask of [
@@ -85,7 +81,7 @@ describe('a refused token', () => {
     }
   });
 
-  verifies('recovery.c15.absent', 'is none where nobody ever signed in: no token is asked for', async () => {
+  test('is none where nobody ever signed in: no token is asked for', async () => {
     const { people, as, mcp } = await scenes();
     const [ada] = people as [Person];
     const { body } = await ada.call('notes', 'echo');
@@ -95,36 +91,32 @@ describe('a refused token', () => {
     expect(mcp.visits.every(({ bearer }) => bearer === null)).toBe(true);
   });
 
-  verifies(
-    'recovery.c10.everything',
-    'is renewed for lists, resources and prompts as for tools',
-    async () => {
-      const scene = await connected({ mcp: everything });
-      const { ada, as, mcp, clock } = scene;
-      const asks: [string, () => Promise<Response>][] = [
-        ['resources/list', () => ada.get('/api/mcp/servers/notes/resources')],
-        ['resources/read', () => ada.post('/api/mcp/servers/notes/resources/read', { uri: 'note://1' })],
-        ['prompts/list', () => ada.get('/api/mcp/servers/notes/prompts')],
-        ['prompts/get', () => ada.post('/api/mcp/servers/notes/prompts/ask/get', {})],
-        ['tools/list', () => ada.post('/api/mcp/notes/reinitialize', {})],
-      ];
-      for (const [method, ask] of asks) {
-        const current = mcp.visits.findLast(({ status }) => status === 'served')?.bearer ?? '';
-        as.endAccessToken(current);
-        // What is refused right after it was renewed would be the server's own doing.
-        for (const ms of [20_000, 20_000]) clock.move(ms);
-        const { refreshHits } = as.counters;
-        const response = await ask();
-        expect([method, response.status]).toEqual([method, 200]);
-        expect([method, as.counters.refreshHits - refreshHits]).toEqual([method, 1]);
-        expect(served(scene, method).at(-1)?.bearer).not.toBe(current);
-      }
-    },
-  );
+  test('is renewed for lists, resources and prompts as for tools', async () => {
+    const scene = await connected({ mcp: everything });
+    const { ada, as, mcp, clock } = scene;
+    const asks: [string, () => Promise<Response>][] = [
+      ['resources/list', () => ada.get('/api/mcp/servers/notes/resources')],
+      ['resources/read', () => ada.post('/api/mcp/servers/notes/resources/read', { uri: 'note://1' })],
+      ['prompts/list', () => ada.get('/api/mcp/servers/notes/prompts')],
+      ['prompts/get', () => ada.post('/api/mcp/servers/notes/prompts/ask/get', {})],
+      ['tools/list', () => ada.post('/api/mcp/notes/reinitialize', {})],
+    ];
+    for (const [method, ask] of asks) {
+      const current = mcp.visits.findLast(({ status }) => status === 'served')?.bearer ?? '';
+      as.endAccessToken(current);
+      // What is refused right after it was renewed would be the server's own doing.
+      for (const ms of [20_000, 20_000]) clock.move(ms);
+      const { refreshHits } = as.counters;
+      const response = await ask();
+      expect([method, response.status]).toEqual([method, 200]);
+      expect([method, as.counters.refreshHits - refreshHits]).toEqual([method, 1]);
+      expect(served(scene, method).at(-1)?.bearer).not.toBe(current);
+    }
+  });
 });
 
 describe('a refusal that is not about the token', () => {
-  verifies('recovery.c05.forbidden', 'a plain 403 is told, and changes nothing', async () => {
+  test('a plain 403 is told, and changes nothing', async () => {
     const { ada, as, mcp, credentials } = await connected();
     mcp.guard({ refuse: 'forbidden' });
     const { refreshHits } = as.counters;
@@ -136,7 +128,7 @@ describe('a refusal that is not about the token', () => {
     expect(await credentials(ada)).toMatchObject([{ status: 'active' }]);
   });
 
-  verifies('recovery.c09.text', 'the words of a 401 inside a result are a result', async () => {
+  test('the words of a 401 inside a result are a result', async () => {
     const said = 'HTTP 401 Unauthorized: invalid_token';
     const tools = [
       { name: 'echo', handler: () => ({ isError: true, content: [{ type: 'text', text: said }] }) },
@@ -149,7 +141,7 @@ describe('a refusal that is not about the token', () => {
     expect(as.counters.refreshHits - refreshHits).toBe(0);
   });
 
-  verifies('recovery.c11.breaker', 'one user’s refusals stop nobody else', async () => {
+  test('one user’s refusals stop nobody else', async () => {
     const scene = await scenes({ names: ['Ada', 'Bob'] });
     const { as, mcp, clock, connect } = scene;
     const [ada, bob] = scene.people as [Person, Person];
@@ -180,7 +172,7 @@ describe('a refusal that is not about the token', () => {
     expect((await bob.call('notes', 'echo')).body).toMatchObject({ isError: false });
   });
 
-  verifies('recovery.c11.breaker', 'any number of errors of a tool stop nobody', async () => {
+  test('any number of errors of a tool stop nobody', async () => {
     const fail = () => ({ isError: true, content: [{ type: 'text', text: 'no' }] });
     const { ada } = await connected({ mcp: { tools: [{ name: 'echo' }, { name: 'fail', handler: fail }] } });
     const failing = await Promise.all(Array.from({ length: 100 }, () => ada.call('notes', 'fail')));
@@ -191,7 +183,7 @@ describe('a refusal that is not about the token', () => {
 
 describe('a wider scope', () => {
   const writing = { requiredScope: 'mcp:write', requiredScopeFor: 'write' };
-  verifies('recovery.c03.step-up', 'is asked for with all that was granted; the grant stays', async () => {
+  test('is asked for with all that was granted; the grant stays', async () => {
     const scene = await connected({ mcp: { guard: writing }, server: { oauth: { scope: 'mcp:read' } } });
     const { ada, as, credentials, start } = scene;
     const { body } = await ada.call('notes', 'write');
@@ -206,36 +198,32 @@ describe('a wider scope', () => {
     expect((await ada.call('notes', 'write')).body).toMatchObject({ isError: false });
   });
 
-  verifies(
-    'recovery.c04.forbidden',
-    'that was asked for and not granted is not asked for again',
-    async () => {
-      const scene = await connected({ mcp: { guard: writing }, server: { oauth: { scope: 'mcp:read' } } });
-      const { ada, as, mcp, credentials, start } = scene;
-      const scopes = String(authOf((await ada.call('notes', 'write')).body)?.['scopes']);
-      // The authorization server gives less than it is asked for, and says so.
-      const [clientId = ''] = as.clientIds;
-      const given = as.grant({ clientId, scope: 'mcp:read', resource: mcp.url });
-      const body = {
-        ...{ access_token: given.accessToken, refresh_token: given.refreshToken, scope: given.scope },
-        ...{ token_type: 'Bearer', expires_in: given.expiresInS },
-      };
-      as.answerNext('token', { status: 200, body });
-      expect((await scene.connect(ada, await start(ada, { scopes }))).pathname).toBe('/oauth/success');
-      const before = as.counters;
-      for (let turn = 0; turn < 3; turn += 1) {
-        const from = mcp.received('tools/call').length;
-        const answer = await ada.call('notes', 'write');
-        expect(answer).toMatchObject({ status: 502, body: { code: 'MCP_CREDENTIAL_REJECTED' } });
-        expect(mcp.received('tools/call')).toHaveLength(from + 1);
-      }
-      expect(as.counters).toEqual(before);
-      expect(await credentials(ada)).toMatchObject([{ status: 'active', scopes: 'mcp:read' }]);
-      expect((await ada.call('notes', 'echo')).body).toMatchObject({ isError: false });
-    },
-  );
+  test('that was asked for and not granted is not asked for again', async () => {
+    const scene = await connected({ mcp: { guard: writing }, server: { oauth: { scope: 'mcp:read' } } });
+    const { ada, as, mcp, credentials, start } = scene;
+    const scopes = String(authOf((await ada.call('notes', 'write')).body)?.['scopes']);
+    // The authorization server gives less than it is asked for, and says so.
+    const [clientId = ''] = as.clientIds;
+    const given = as.grant({ clientId, scope: 'mcp:read', resource: mcp.url });
+    const body = {
+      ...{ access_token: given.accessToken, refresh_token: given.refreshToken, scope: given.scope },
+      ...{ token_type: 'Bearer', expires_in: given.expiresInS },
+    };
+    as.answerNext('token', { status: 200, body });
+    expect((await scene.connect(ada, await start(ada, { scopes }))).pathname).toBe('/oauth/success');
+    const before = as.counters;
+    for (let turn = 0; turn < 3; turn += 1) {
+      const from = mcp.received('tools/call').length;
+      const answer = await ada.call('notes', 'write');
+      expect(answer).toMatchObject({ status: 502, body: { code: 'MCP_CREDENTIAL_REJECTED' } });
+      expect(mcp.received('tools/call')).toHaveLength(from + 1);
+    }
+    expect(as.counters).toEqual(before);
+    expect(await credentials(ada)).toMatchObject([{ status: 'active', scopes: 'mcp:read' }]);
+    expect((await ada.call('notes', 'echo')).body).toMatchObject({ isError: false });
+  });
 
-  verifies('recovery.c04.capped', 'is asked for twice in an hour at most', async () => {
+  test('is asked for twice in an hour at most', async () => {
     const scene = await connected({ mcp: { guard: writing }, server: { oauth: { scope: 'mcp:read' } } });
     const { ada, start, clock } = scene;
     const widening = { scopes: 'mcp:read mcp:write' };
@@ -266,7 +254,7 @@ describe('a call whose outcome is not known', () => {
   const sent = ({ mcp }: GrantScene, tool: string) =>
     mcp.received('tools/call').filter(({ message }) => message?.params?.['name'] === tool);
 
-  verifies('recovery.c06.uncertain', 'is not made a second time when it may have written', async () => {
+  test('is not made a second time when it may have written', async () => {
     const scene = await connected({ mcp: { tools } });
     scene.mcp.change(broken('write'));
     expect(await scene.ada.call('notes', 'write')).toMatchObject({
@@ -276,70 +264,55 @@ describe('a call whose outcome is not known', () => {
     expect(sent(scene, 'write')).toHaveLength(1);
   });
 
-  verifies(
-    'recovery.c07.read-only',
-    'is made a second time where the operator believes the server',
-    async () => {
-      for (const [trustAnnotations, times] of [
-        [true, 2],
-        [false, 1],
-      ] as const) {
-        const scene = await connected({ mcp: { tools }, server: { trustAnnotations } });
-        scene.mcp.change(broken('read'));
-        expect((await scene.ada.call('notes', 'read')).status).toBe(502);
-        expect([trustAnnotations, sent(scene, 'read').length]).toEqual([trustAnnotations, times]);
-      }
-    },
-  );
+  test('is made a second time where the operator believes the server', async () => {
+    for (const [trustAnnotations, times] of [
+      [true, 2],
+      [false, 1],
+    ] as const) {
+      const scene = await connected({ mcp: { tools }, server: { trustAnnotations } });
+      scene.mcp.change(broken('read'));
+      expect((await scene.ada.call('notes', 'read')).status).toBe(502);
+      expect([trustAnnotations, sent(scene, 'read').length]).toEqual([trustAnnotations, times]);
+    }
+  });
 
-  verifies(
-    'recovery.c08.session',
-    'a session that the server forgot is begun anew, the call made once',
-    async () => {
-      let ran = 0;
-      const writes = [
-        { name: 'echo' },
-        { name: 'write', handler: () => ({ content: [], turn: (ran += 1) }) },
-      ];
-      const scene = await connected({ mcp: { tools: writes } });
-      scene.mcp.forgetSessions();
-      const { refreshHits } = scene.as.counters;
-      expect((await scene.ada.call('notes', 'write', { a: 1 })).body).toMatchObject({ isError: false });
-      expect(scene.mcp.received('initialize').length).toBeGreaterThan(1);
-      expect(ran).toBe(1);
-      expect(scene.as.counters.refreshHits - refreshHits).toBe(0);
-    },
-  );
+  test('a session that the server forgot is begun anew, the call made once', async () => {
+    let ran = 0;
+    const writes = [{ name: 'echo' }, { name: 'write', handler: () => ({ content: [], turn: (ran += 1) }) }];
+    const scene = await connected({ mcp: { tools: writes } });
+    scene.mcp.forgetSessions();
+    const { refreshHits } = scene.as.counters;
+    expect((await scene.ada.call('notes', 'write', { a: 1 })).body).toMatchObject({ isError: false });
+    expect(scene.mcp.received('initialize').length).toBeGreaterThan(1);
+    expect(ran).toBe(1);
+    expect(scene.as.counters.refreshHits - refreshHits).toBe(0);
+  });
 });
 
 describe('in the background', () => {
-  verifies(
-    'recovery.c12.background',
-    'a grant that ended begins no sign-in, and is written down once',
-    async () => {
-      const clock = createFakeClock(systemClock.now());
-      const scene = await connected({ as: { lifetimeS: 600 }, clock });
-      const { as, gateway, ada } = scene;
-      as.endFamily(as.inspect(lastToken(scene))!.familyId);
-      const { authorizations } = as.counters;
-      // Nobody calls: it is renewed because it was used lately.
-      await eventually('it is renewed before its end', async () => {
-        await clock.advance(5_000);
-        return as.counters.refreshHits > 0;
-      });
-      const status = await ada.get('/api/mcp/connection/status/notes');
-      expect(await status.json()).not.toMatchObject({ authorizationState: 'authorizing' });
-      await clock.advance(600_000);
-      const { body } = await ada.call('notes', 'echo');
-      expect(authOf(body)).toMatchObject({ reason: 'rejected' });
-      expect(as.counters).toMatchObject({ authorizations, refreshHits: 1 });
-      expect(await recordsOf(gateway, 'credentials')).toHaveLength(1);
-      await eventually('it is in the audit', async () => {
-        await clock.advance(1_000);
-        return (
-          JSON.stringify(await recordsOf(gateway, 'audit')).split('credential.sign_in_needed').length === 2
-        );
-      });
-    },
-  );
+  test('a grant that ended begins no sign-in, and is written down once', async () => {
+    const clock = createFakeClock(systemClock.now());
+    const scene = await connected({ as: { lifetimeS: 600 }, clock });
+    const { as, gateway, ada } = scene;
+    as.endFamily(as.inspect(lastToken(scene))!.familyId);
+    const { authorizations } = as.counters;
+    // Nobody calls: it is renewed because it was used lately.
+    await eventually('it is renewed before its end', async () => {
+      await clock.advance(5_000);
+      return as.counters.refreshHits > 0;
+    });
+    const status = await ada.get('/api/mcp/connection/status/notes');
+    expect(await status.json()).not.toMatchObject({ authorizationState: 'authorizing' });
+    await clock.advance(600_000);
+    const { body } = await ada.call('notes', 'echo');
+    expect(authOf(body)).toMatchObject({ reason: 'rejected' });
+    expect(as.counters).toMatchObject({ authorizations, refreshHits: 1 });
+    expect(await recordsOf(gateway, 'credentials')).toHaveLength(1);
+    await eventually('it is in the audit', async () => {
+      await clock.advance(1_000);
+      return (
+        JSON.stringify(await recordsOf(gateway, 'audit')).split('credential.sign_in_needed').length === 2
+      );
+    });
+  });
 });

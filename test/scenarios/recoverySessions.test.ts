@@ -1,5 +1,5 @@
-import { eventually, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { lastToken, signedIn, type SignedIn } from './grantCalls.ts';
 import { createGrantScenes } from './grantScene.ts';
 import type { Person } from './people.ts';
@@ -28,7 +28,7 @@ function sentSince({ mcp }: SignedIn, from: number, { first, old }: { first: unk
 const sessionOf = ({ mcp }: SignedIn) => mcp.visits.at(-1)?.request.headers['mcp-session-id'];
 
 describe('a refused token and the session', () => {
-  verifies('recovery.c01.session', 'a session that lives goes on with the new token', async () => {
+  test('a session that lives goes on with the new token', async () => {
     const { runs, tools } = counting();
     const scene = await signedIn(scenes, { mcp: { tools } });
     const { ada, as, mcp } = scene;
@@ -44,33 +44,29 @@ describe('a refused token and the session', () => {
     expect(runs.count).toBe(1);
   });
 
-  verifies(
-    'recovery.c01.session',
-    'one that the server ended is begun anew with the new token, and the call runs there alone',
-    async () => {
-      const { runs, tools } = counting();
-      const scene = await signedIn(scenes, { mcp: { tools } });
-      const { ada, as, mcp } = scene;
-      const before = { first: sessionOf(scene), old: lastToken(scene) };
-      as.endAccessToken(before.old);
-      mcp.change({
-        respond: ({ headers }) => (headers['mcp-session-id'] === before.first ? { status: 404 } : undefined),
-      });
-      const from = mcp.visits.length;
-      expect((await ada.call('notes', 'write')).body).toMatchObject({ isError: false });
-      expect(sentSince(scene, from, before)).toEqual([
-        ['tools/call', 'the first', 'old', 401],
-        // Let in, and answered 404: it was not run.
-        ['tools/call', 'the first', 'new', 'served'],
-        ['initialize', 'no session', 'new', 'served'],
-        ['notifications/initialized', 'another', 'new', 'served'],
-        ['tools/call', 'another', 'new', 'served'],
-      ]);
-      expect(runs.count).toBe(1);
-    },
-  );
+  test('one that the server ended is begun anew with the new token, and the call runs there alone', async () => {
+    const { runs, tools } = counting();
+    const scene = await signedIn(scenes, { mcp: { tools } });
+    const { ada, as, mcp } = scene;
+    const before = { first: sessionOf(scene), old: lastToken(scene) };
+    as.endAccessToken(before.old);
+    mcp.change({
+      respond: ({ headers }) => (headers['mcp-session-id'] === before.first ? { status: 404 } : undefined),
+    });
+    const from = mcp.visits.length;
+    expect((await ada.call('notes', 'write')).body).toMatchObject({ isError: false });
+    expect(sentSince(scene, from, before)).toEqual([
+      ['tools/call', 'the first', 'old', 401],
+      // Let in, and answered 404: it was not run.
+      ['tools/call', 'the first', 'new', 'served'],
+      ['initialize', 'no session', 'new', 'served'],
+      ['notifications/initialized', 'another', 'new', 'served'],
+      ['tools/call', 'another', 'new', 'served'],
+    ]);
+    expect(runs.count).toBe(1);
+  });
 
-  verifies('recovery.c16.snapshot', 'is asked for anew on the connection that takes its place', async () => {
+  test('is asked for anew on the connection that takes its place', async () => {
     let ran = 0;
     const tools = [{ name: 'echo', handler: () => ({ content: [], turn: (ran += 1) }) }];
     const scene = await signedIn(scenes, { mcp: { tools } });
@@ -90,7 +86,7 @@ describe('a refused token and the session', () => {
 });
 
 describe('a renewal elsewhere', () => {
-  verifies('recovery.r04.compared', 'is found before anything is sent', async () => {
+  test('is found before anything is sent', async () => {
     const scene = await signedIn(scenes);
     const { ada, as, mcp, beside } = scene;
     const [there] = (await beside()) as [Person];
@@ -126,67 +122,59 @@ describe('a renewal elsewhere', () => {
 });
 
 describe('a shutdown', () => {
-  verifies(
-    'recovery.c14.shutdown',
-    'while a token is renewed ends the call, and begins no other session',
-    async () => {
-      const scene = await signedIn(scenes);
-      const { ada, as, mcp, gateway } = scene;
-      as.endAccessToken(lastToken(scene));
-      mcp.forgetSessions();
-      const hold = as.hold('token', 'after');
-      const call = ada.call('notes', 'echo').then(
-        ({ status }) => status,
-        () => 'cut off',
-      );
-      await hold.arrived(1);
-      const begun = mcp.received('initialize').length;
-      const closing = gateway.close();
-      // Answers under way have a second; who waits longer is cut off.
-      expect(await call).not.toBe(200);
-      hold.release();
-      await closing;
-      expect(mcp.received('initialize')).toHaveLength(begun);
-    },
-  );
+  test('while a token is renewed ends the call, and begins no other session', async () => {
+    const scene = await signedIn(scenes);
+    const { ada, as, mcp, gateway } = scene;
+    as.endAccessToken(lastToken(scene));
+    mcp.forgetSessions();
+    const hold = as.hold('token', 'after');
+    const call = ada.call('notes', 'echo').then(
+      ({ status }) => status,
+      () => 'cut off',
+    );
+    await hold.arrived(1);
+    const begun = mcp.received('initialize').length;
+    const closing = gateway.close();
+    // Answers under way have a second; who waits longer is cut off.
+    expect(await call).not.toBe(200);
+    hold.release();
+    await closing;
+    expect(mcp.received('initialize')).toHaveLength(begun);
+  });
 
-  verifies(
-    'recovery.c14.shutdown',
-    'while a session is begun anew ends that, and begins no other',
-    async () => {
-      const { runs, tools } = counting();
-      const scene = await signedIn(scenes, { mcp: { tools } });
-      const { ada, as, mcp, gateway } = scene;
-      as.endAccessToken(lastToken(scene));
-      mcp.forgetSessions();
-      const begun = mcp.received('initialize').length;
-      let letGo: () => void = () => undefined;
-      const held = new Promise<void>((resolve) => (letGo = resolve));
-      mcp.change({
-        async respond({ message }) {
-          if (message?.method !== 'initialize') return;
-          await held;
-          return 'reset';
-        },
-      });
-      const call = ada.call('notes', 'write').then(
-        ({ status }) => status,
-        () => 'cut off',
-      );
-      await eventually('a session is begun', () => mcp.received('initialize').length > begun);
-      const ends = () => mcp.requests.filter(({ verb }) => verb === 'DELETE').length;
-      const before = ends();
-      await gateway.close();
-      expect(await call).not.toBe(200);
-      const [opening, ...others] = mcp.received('initialize').slice(begun);
-      expect(others).toEqual([]);
-      // The gateway is gone without an answer to wait for.
-      await eventually('it is given up', () => opening?.aborted === true);
-      const from = mcp.requests.length;
-      letGo();
-      expect([runs.count, mcp.requests.length]).toEqual([0, from]);
-      // What there was is ended once; of the new one nothing is known that could be.
-      expect(ends() - before).toBe(1);
-    },
-  );
+  test('while a session is begun anew ends that, and begins no other', async () => {
+    const { runs, tools } = counting();
+    const scene = await signedIn(scenes, { mcp: { tools } });
+    const { ada, as, mcp, gateway } = scene;
+    as.endAccessToken(lastToken(scene));
+    mcp.forgetSessions();
+    const begun = mcp.received('initialize').length;
+    let letGo: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    mcp.change({
+      async respond({ message }) {
+        if (message?.method !== 'initialize') return;
+        await held;
+        return 'reset';
+      },
+    });
+    const call = ada.call('notes', 'write').then(
+      ({ status }) => status,
+      () => 'cut off',
+    );
+    await eventually('a session is begun', () => mcp.received('initialize').length > begun);
+    const ends = () => mcp.requests.filter(({ verb }) => verb === 'DELETE').length;
+    const before = ends();
+    await gateway.close();
+    expect(await call).not.toBe(200);
+    const [opening, ...others] = mcp.received('initialize').slice(begun);
+    expect(others).toEqual([]);
+    // The gateway is gone without an answer to wait for.
+    await eventually('it is given up', () => opening?.aborted === true);
+    const from = mcp.requests.length;
+    letGo();
+    expect([runs.count, mcp.requests.length]).toEqual([0, from]);
+    // What there was is ended once; of the new one nothing is known that could be.
+    expect(ends() - before).toBe(1);
+  });
 });

@@ -1,8 +1,7 @@
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createPeople, type CallBody, type Person } from './people.ts';
 import { startInProcess, type InProcessGateway } from './inProcess.ts';
 import { filesystem, memory, startEverything, type ReferenceServer } from './referenceServers.ts';
@@ -43,27 +42,22 @@ describe('real servers through REST', () => {
     await rm(dir, { recursive: true, force: true });
   });
 
-  verifies(
-    'rest.tools.list',
-    'the tools of every server are listed, whatever it is reached by',
-    async () => {
-      const view = (await (await ada.get('/api/mcp/tools')).json()) as {
-        servers: Record<string, { state: string; tools: { name: string; pluginKey: string }[] }>;
-      };
-      const names = (server: string) => view.servers[server]?.tools.map(({ name }) => name);
-      for (const server of ['stdio', 'sse', 'streamable']) {
-        expect([server, view.servers[server]?.state]).toEqual([server, 'connected']);
-        expect(names(server)).toEqual(expect.arrayContaining(['echo', 'get-structured-content']));
-      }
-      expect(names('files')).toContain('read_text_file');
-      expect(names('memory')).toContain('create_entities');
-      expect(names('v1')).toEqual(['greet']);
-      expect(view.servers['v1']?.tools[0]?.pluginKey).toBe('greet_mcp_v1');
-    },
-    60_000,
-  );
+  test('the tools of every server are listed, whatever it is reached by', async () => {
+    const view = (await (await ada.get('/api/mcp/tools')).json()) as {
+      servers: Record<string, { state: string; tools: { name: string; pluginKey: string }[] }>;
+    };
+    const names = (server: string) => view.servers[server]?.tools.map(({ name }) => name);
+    for (const server of ['stdio', 'sse', 'streamable']) {
+      expect([server, view.servers[server]?.state]).toEqual([server, 'connected']);
+      expect(names(server)).toEqual(expect.arrayContaining(['echo', 'get-structured-content']));
+    }
+    expect(names('files')).toContain('read_text_file');
+    expect(names('memory')).toContain('create_entities');
+    expect(names('v1')).toEqual(['greet']);
+    expect(view.servers['v1']?.tools[0]?.pluginKey).toBe('greet_mcp_v1');
+  }, 60_000);
 
-  verifies('rest.call.result', 'a call brings back what the tool answered', async () => {
+  test('a call brings back what the tool answered', async () => {
     for (const server of ['stdio', 'sse', 'streamable']) {
       const { status, body } = await ada.call(server, 'echo', { message: 'hi' });
       expect([server, status, body.isError, body.content?.[0]?.text]).toEqual([
@@ -82,7 +76,7 @@ describe('real servers through REST', () => {
     expect((await ada.call('v1', 'greet', { name: 'Ada' })).body.content?.[0]?.text).toBe('Hello, Ada');
   });
 
-  verifies('rest.call.structured', 'structured content and isError arrive', async () => {
+  test('structured content and isError arrive', async () => {
     for (const server of ['stdio', 'sse', 'streamable']) {
       const { body } = await ada.call(server, 'get-structured-content', { location: 'Chicago' });
       expect([server, body.structuredContent]).toEqual([
@@ -95,7 +89,7 @@ describe('real servers through REST', () => {
     expect(failed.body.content?.[0]?.text).toMatch(/denied|outside/i);
   });
 
-  verifies('rest.call.progress', 'progress is heard on the way to the result', async () => {
+  test('progress is heard on the way to the result', async () => {
     for (const server of ['stdio', 'sse', 'streamable']) {
       const response = await ada.post(
         `/api/mcp/servers/${server}/tools/trigger-long-running-operation/call`,
@@ -112,7 +106,7 @@ describe('real servers through REST', () => {
     }
   });
 
-  verifies('rest.call.cancel', 'who leaves cancels the call, and the server stays usable', async () => {
+  test('who leaves cancels the call, and the server stays usable', async () => {
     for (const server of ['stdio', 'sse', 'streamable']) {
       const left = new AbortController();
       const response = await ada.post(
@@ -131,7 +125,7 @@ describe('real servers through REST', () => {
     }
   });
 
-  verifies('rest.resources', 'resources are listed and read, prompts are listed and filled in', async () => {
+  test('resources are listed and read, prompts are listed and filled in', async () => {
     for (const server of ['stdio', 'sse', 'streamable']) {
       const base = `/api/mcp/servers/${server}`;
       const { resources } = (await (await ada.get(`${base}/resources`)).json()) as {
@@ -158,19 +152,15 @@ describe('real servers through REST', () => {
     }
   });
 
-  verifies(
-    'rest.call.arguments',
-    'arguments that do not fit are refused by field before anything is sent',
-    async () => {
-      const { status, body } = await ada.call('streamable', 'get-sum', { a: 1, b: 'two' });
-      expect([status, body.code]).toEqual([400, 'MCP_ARGUMENTS_INVALID']);
-      expect(body.errors?.[0]?.path).toBe('arguments.b');
-      expect((await ada.call('v1', 'greet', {})).body.errors?.[0]?.path).toBe('arguments.name');
-      expect(v1.calls).toBe(1);
-    },
-  );
+  test('arguments that do not fit are refused by field before anything is sent', async () => {
+    const { status, body } = await ada.call('streamable', 'get-sum', { a: 1, b: 'two' });
+    expect([status, body.code]).toEqual([400, 'MCP_ARGUMENTS_INVALID']);
+    expect(body.errors?.[0]?.path).toBe('arguments.b');
+    expect((await ada.call('v1', 'greet', {})).body.errors?.[0]?.path).toBe('arguments.name');
+    expect(v1.calls).toBe(1);
+  });
 
-  verifies('rest.call.unknown', 'a tool and a server that do not exist are told alike', async () => {
+  test('a tool and a server that do not exist are told alike', async () => {
     for (const [server, tool] of [
       ['v1', 'nothing'],
       ['nowhere', 'greet'],
@@ -180,7 +170,7 @@ describe('real servers through REST', () => {
     }
   });
 
-  verifies('rest.call.format', 'a result is shaped for a model, with no picture as text', async () => {
+  test('a result is shaped for a model, with no picture as text', async () => {
     for (const format of ['openai', 'anthropic'] as const) {
       const response = await ada.post(`/api/mcp/servers/stdio/tools/get-tiny-image/call?format=${format}`, {
         arguments: {},

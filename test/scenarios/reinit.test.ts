@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Person } from './people.ts';
 import { createScene } from './scene.ts';
 import { http, yamlWith } from './serverYaml.ts';
@@ -31,7 +30,7 @@ describe('reinitialising a server', () => {
     return (await response.json()) as Reinitialized;
   }
 
-  verifies('reinit.connected', 'a server that works says so, with its tools', async () => {
+  test('a server that works says so, with its tools', async () => {
     const { url } = await scene.serve({ era: 'legacy', tools });
     await begin({ plain: http(url) });
     expect(await reinit('plain')).toMatchObject({
@@ -49,78 +48,70 @@ describe('reinitialising a server', () => {
     ['b', 'modern', ['tools/call']],
     ['c', 'legacy', ['server/discover', 'initialize']],
   ] as const) {
-    verifies(
-      'reinit.oauth.discovered',
-      `(${letter}) tools that a server shows to anybody are found without a sign-in: ${era}, guarded ${guarded.join(', ')}`,
-      async () => {
-        const server = await scene.serve({
-          era,
-          tools,
-          sessions: letter !== 'c',
-          respond: ({ message }) =>
-            guarded.some((method) => method === message?.method) ? refusal : undefined,
-        });
-        await begin({
-          secured: http(server.url, {
-            requiresOAuth: true,
-            headers: { 'x-team': 'one', 'x-api-key': 'planted-key', 'x-user': '{{LIBRECHAT_USER_ID}}' },
-          }),
-        });
-        expect(await reinit('secured')).toMatchObject({
-          success: true,
-          message: "MCP server 'secured' tools discovered, OAuth required for execution",
-          oauthRequired: true,
-          oauthUrl: null,
-          tools: [{ name: 'search' }],
-        });
-        // Bare means bare.
-        expect(server.requests.length).toBeGreaterThan(0);
-        for (const { headers, text } of server.requests) {
-          expect(headers['authorization']).toBeUndefined();
-          expect(headers['x-api-key']).toBeUndefined();
-          expect(headers['x-user']).toBeUndefined();
-          expect(text).not.toContain(ada.id);
-        }
-        const called = await ada.call('secured', 'search', {});
-        expect(called).toMatchObject({
-          status: 200,
-          body: {
-            isError: true,
-            _meta: { 'behalf/auth': { code: 'needs_reauth', server: 'secured', reason: 'absent' } },
-          },
-        });
-        expect(server.received('tools/call')).toHaveLength(0);
-      },
-    );
-  }
-
-  verifies(
-    'reinit.oauth.nothing',
-    '(d) a server that answers 401 to everything waits for a sign-in',
-    async () => {
-      const { url } = await scene.serve({ era: 'legacy', respond: () => refusal });
-      await begin({ secured: http(url, { requiresOAuth: true }) });
+    test(`(${letter}) tools that a server shows to anybody are found without a sign-in: ${era}, guarded ${guarded.join(', ')}`, async () => {
+      const server = await scene.serve({
+        era,
+        tools,
+        sessions: letter !== 'c',
+        respond: ({ message }) =>
+          guarded.some((method) => method === message?.method) ? refusal : undefined,
+      });
+      await begin({
+        secured: http(server.url, {
+          requiresOAuth: true,
+          headers: { 'x-team': 'one', 'x-api-key': 'planted-key', 'x-user': '{{LIBRECHAT_USER_ID}}' },
+        }),
+      });
       expect(await reinit('secured')).toMatchObject({
-        success: false,
-        message: "MCP server 'secured' ready for OAuth authentication",
+        success: true,
+        message: "MCP server 'secured' tools discovered, OAuth required for execution",
         oauthRequired: true,
         oauthUrl: null,
-        tools: null,
-        failureReason: 'oauth_required',
-        code: 'MCP_AUTHORIZATION_UNAVAILABLE',
+        tools: [{ name: 'search' }],
       });
-      const status = (await (await ada.get('/api/mcp/connection/status/secured')).json()) as object;
-      expect(status).toMatchObject({ requiresOAuth: true, authorizationState: 'needs_authorization' });
-    },
-  );
+      // Bare means bare.
+      expect(server.requests.length).toBeGreaterThan(0);
+      for (const { headers, text } of server.requests) {
+        expect(headers['authorization']).toBeUndefined();
+        expect(headers['x-api-key']).toBeUndefined();
+        expect(headers['x-user']).toBeUndefined();
+        expect(text).not.toContain(ada.id);
+      }
+      const called = await ada.call('secured', 'search', {});
+      expect(called).toMatchObject({
+        status: 200,
+        body: {
+          isError: true,
+          _meta: { 'behalf/auth': { code: 'needs_reauth', server: 'secured', reason: 'absent' } },
+        },
+      });
+      expect(server.received('tools/call')).toHaveLength(0);
+    });
+  }
 
-  verifies('reinit.oauth.nothing', 'the same without the file saying so', async () => {
+  test('(d) a server that answers 401 to everything waits for a sign-in', async () => {
+    const { url } = await scene.serve({ era: 'legacy', respond: () => refusal });
+    await begin({ secured: http(url, { requiresOAuth: true }) });
+    expect(await reinit('secured')).toMatchObject({
+      success: false,
+      message: "MCP server 'secured' ready for OAuth authentication",
+      oauthRequired: true,
+      oauthUrl: null,
+      tools: null,
+      failureReason: 'oauth_required',
+      code: 'MCP_AUTHORIZATION_UNAVAILABLE',
+    });
+    const status = (await (await ada.get('/api/mcp/connection/status/secured')).json()) as object;
+    expect(status).toMatchObject({ requiresOAuth: true, authorizationState: 'needs_authorization' });
+  });
+
+  test('the same without the file saying so', async () => {
     const { url } = await scene.serve({ era: 'legacy', respond: () => refusal });
     await begin({ silent: http(url) });
     expect(await reinit('silent')).toMatchObject({ success: false, oauthRequired: true });
   });
 
-  verifies('reinit.rejected', 'a key that the server refuses is not a sign-in that is missing', async () => {
+  test('a key that the server refuses is not a sign-in that is missing', async () => {
     const server = await scene.serve({ era: 'legacy', respond: () => refusal });
     await begin({
       keyed: http(server.url, { apiKey: { source: 'admin', authorization_type: 'bearer', key: 'k-123456' } }),
@@ -135,7 +126,7 @@ describe('reinitialising a server', () => {
     for (const { headers } of server.requests) expect(headers['authorization']).toBe('Bearer k-123456');
   });
 
-  verifies('reinit.unreachable', '(e) a server that is down is unreachable, whatever its name', async () => {
+  test('(e) a server that is down is unreachable, whatever its name', async () => {
     const server = await scene.serve({ era: 'legacy' });
     await server.close();
     await begin({ 'OAuth-401': http(server.url) });
@@ -147,7 +138,7 @@ describe('reinitialising a server', () => {
     });
   });
 
-  verifies('reinit.variables', '(f) values that are missing are named, and nothing is sent', async () => {
+  test('(f) values that are missing are named, and nothing is sent', async () => {
     const server = await scene.serve({ era: 'legacy', tools });
     await begin({
       mine: http(server.url, {
@@ -171,7 +162,7 @@ describe('reinitialising a server', () => {
     expect(await reinit('mine')).toMatchObject({ success: true, tools: [{ name: 'search' }] });
   });
 
-  verifies('reinit.fresh', 'a server that came back shows what it has now', async () => {
+  test('a server that came back shows what it has now', async () => {
     const server = await scene.serve({ era: 'legacy', tools });
     await begin({ plain: http(server.url) });
     await reinit('plain');
@@ -180,27 +171,23 @@ describe('reinitialising a server', () => {
     expect((await ada.call('plain', 'renamed', {})).status).toBe(200);
   });
 
-  verifies(
-    'reinit.inspection',
-    'a failed inspection is tried again, and still unreachable is said',
-    async () => {
-      let down = true;
-      const server = await scene.serve({ era: 'legacy', tools, respond: () => (down ? 'reset' : undefined) });
-      await begin({ plain: http(server.url) });
-      const status = async () =>
-        ((await (await ada.get('/api/mcp/connection/status/plain')).json()) as { code?: string }).code;
-      while ((await status()) === undefined) await new Promise((resolve) => setTimeout(resolve, 10));
-      expect(await reinit('plain')).toMatchObject({
-        success: false,
-        message: "MCP server 'plain' is still unreachable",
-        failureReason: 'unreachable',
-      });
-      down = false;
-      expect(await reinit('plain')).toMatchObject({ success: true, tools: [{ name: 'search' }] });
-    },
-  );
+  test('a failed inspection is tried again, and still unreachable is said', async () => {
+    let down = true;
+    const server = await scene.serve({ era: 'legacy', tools, respond: () => (down ? 'reset' : undefined) });
+    await begin({ plain: http(server.url) });
+    const status = async () =>
+      ((await (await ada.get('/api/mcp/connection/status/plain')).json()) as { code?: string }).code;
+    while ((await status()) === undefined) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(await reinit('plain')).toMatchObject({
+      success: false,
+      message: "MCP server 'plain' is still unreachable",
+      failureReason: 'unreachable',
+    });
+    down = false;
+    expect(await reinit('plain')).toMatchObject({ success: true, tools: [{ name: 'search' }] });
+  });
 
-  verifies('reinit.unknown', 'a server that is not there is 404', async () => {
+  test('a server that is not there is 404', async () => {
     await begin({});
     const response = await ada.post('/api/mcp/nowhere/reinitialize', {});
     expect(response.status).toBe(404);

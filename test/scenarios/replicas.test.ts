@@ -1,5 +1,5 @@
-import { describeWith, startRedisServer, verifies, type RedisServer } from '@behalf/testkit';
-import { afterAll, beforeAll, describe } from '@jest/globals';
+import { describeWith, startRedisServer, type RedisServer } from '@behalf/testkit';
+import { afterAll, beforeAll, describe, test } from '@jest/globals';
 import { startReplicas, type Replicas } from './replicas.ts';
 import { news } from './replicasNews.ts';
 
@@ -15,19 +15,19 @@ describeWith('redis-server', 'two replicas on one store', () => {
     await redis.stop();
   });
 
-  verifies('replicas.role', 'a user gets a smaller role', () => news.smallerRole(replicas), 20_000);
-  verifies('replicas.role', 'a role allows less', () => news.lessAllowed(replicas), 20_000);
-  verifies('replicas.server', 'a server is deleted', () => news.deletedServer(replicas), 20_000);
-  verifies('replicas.server', 'a server is overridden', () => news.override(replicas), 20_000);
-  verifies('replicas.sign-out', 'a key is deleted', () => news.deletedKey(replicas), 20_000);
-  verifies('replicas.sign-out', 'somebody signs out', () => news.signOut(replicas), 20_000);
-  verifies('replicas.acl', 'a server is shared no longer', () => news.sharedNoLonger(replicas), 20_000);
+  test('a user gets a smaller role', () => news.smallerRole(replicas), 20_000);
+  test('a role allows less', () => news.lessAllowed(replicas), 20_000);
+  test('a server is deleted', () => news.deletedServer(replicas), 20_000);
+  test('a server is overridden', () => news.override(replicas), 20_000);
+  test('a key is deleted', () => news.deletedKey(replicas), 20_000);
+  test('somebody signs out', () => news.signOut(replicas), 20_000);
+  test('a server is shared no longer', () => news.sharedNoLonger(replicas), 20_000);
 
   describe('whose Redis is gone', () => {
     beforeAll(() => redis.stop());
     for (const [name, happens] of Object.entries(news)) {
       const title = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-      verifies('replicas.redis-gone', title, () => happens(replicas), 20_000);
+      test(title, () => happens(replicas), 20_000);
     }
   });
 });

@@ -1,6 +1,6 @@
 import { ServerCheckView } from '@behalf/contracts';
-import { eventually, freePort, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { eventually, freePort } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import type { Person } from './people.ts';
 import { createScene } from './scene.ts';
 
@@ -40,7 +40,7 @@ describe('a check of a server, over REST', () => {
       return lines.length >= count && lines;
     });
 
-  verifies('web.check.stores-nothing', 'is a good word, and leaves no server behind', async () => {
+  test('is a good word, and leaves no server behind', async () => {
     const { upstream, mia, root, server } = await begin();
     const answer = await check(mia, server);
     expect([answer.status, ServerCheckView.parse(await answer.json())]).toEqual([
@@ -60,7 +60,7 @@ describe('a check of a server, over REST', () => {
     ]);
   });
 
-  verifies('web.check.same', 'hears what saving hears', async () => {
+  test('hears what saving hears', async () => {
     const { away, mia, uma, server } = await begin();
     for (const [who, config] of [
       [mia, { ...server, url: away }],
@@ -86,42 +86,38 @@ describe('a check of a server, over REST', () => {
     }
   });
 
-  verifies(
-    'web.check.looks',
-    'of a change knows the secrets that stay, and sends them nowhere else',
-    async () => {
-      const { upstream, away, mia, eve, root, server } = await begin();
-      const config = { ...server, headers: { 'X-Key': 'planted-key' } };
-      expect((await mia.post('/api/mcp/servers', { config })).status).toBe(201);
-      const before = await (await mia.get('/api/mcp/servers')).json();
-      const masked = { ...server, title: 'Other', headers: { 'X-Key': '********' } };
-      expect(await heard(check(mia, masked, 'mine'))).toEqual([200, { inspected: true, tools: 2 }]);
-      const last = upstream.received('tools/list').at(-1);
-      expect(last?.headers['x-key']).toBe('planted-key');
-      const moved = { ...masked, url: away };
-      const elsewhere = await heard(check(mia, moved, 'mine'));
-      expect(elsewhere).toMatchObject([400, { code: 'MCP_SECRET_REENTRY_REQUIRED', changedFields: ['url'] }]);
-      expect(elsewhere).toEqual(await heard(mia.send('PATCH', '/api/mcp/servers/mine', { config: moved })));
-      // To others it does not exist.
-      expect(await heard(check(eve, masked, 'mine'))).toEqual(await heard(check(eve, masked, 'unheard')));
-      const merged = await mia.post(
-        '/api/mcp/servers/check',
-        { config: { title: 'Other' }, serverName: 'mine' },
-        { headers: { 'content-type': 'application/merge-patch+json' } },
-      );
-      expect(merged.status).toBe(200);
-      expect(await (await mia.get('/api/mcp/servers')).json()).toEqual(before);
-      expect((await told(root, 7)).filter((line) => line.startsWith('server.check'))).toEqual([
-        'server.check ok',
-        'server.check refused MCP_SERVER_NOT_FOUND',
-        'server.check refused MCP_SERVER_NOT_FOUND',
-        'server.check refused MCP_SECRET_REENTRY_REQUIRED',
-        'server.check ok',
-      ]);
-    },
-  );
+  test('of a change knows the secrets that stay, and sends them nowhere else', async () => {
+    const { upstream, away, mia, eve, root, server } = await begin();
+    const config = { ...server, headers: { 'X-Key': 'planted-key' } };
+    expect((await mia.post('/api/mcp/servers', { config })).status).toBe(201);
+    const before = await (await mia.get('/api/mcp/servers')).json();
+    const masked = { ...server, title: 'Other', headers: { 'X-Key': '********' } };
+    expect(await heard(check(mia, masked, 'mine'))).toEqual([200, { inspected: true, tools: 2 }]);
+    const last = upstream.received('tools/list').at(-1);
+    expect(last?.headers['x-key']).toBe('planted-key');
+    const moved = { ...masked, url: away };
+    const elsewhere = await heard(check(mia, moved, 'mine'));
+    expect(elsewhere).toMatchObject([400, { code: 'MCP_SECRET_REENTRY_REQUIRED', changedFields: ['url'] }]);
+    expect(elsewhere).toEqual(await heard(mia.send('PATCH', '/api/mcp/servers/mine', { config: moved })));
+    // To others it does not exist.
+    expect(await heard(check(eve, masked, 'mine'))).toEqual(await heard(check(eve, masked, 'unheard')));
+    const merged = await mia.post(
+      '/api/mcp/servers/check',
+      { config: { title: 'Other' }, serverName: 'mine' },
+      { headers: { 'content-type': 'application/merge-patch+json' } },
+    );
+    expect(merged.status).toBe(200);
+    expect(await (await mia.get('/api/mcp/servers')).json()).toEqual(before);
+    expect((await told(root, 7)).filter((line) => line.startsWith('server.check'))).toEqual([
+      'server.check ok',
+      'server.check refused MCP_SERVER_NOT_FOUND',
+      'server.check refused MCP_SERVER_NOT_FOUND',
+      'server.check refused MCP_SECRET_REENTRY_REQUIRED',
+      'server.check ok',
+    ]);
+  });
 
-  verifies('web.check.refused', 'of OBO by who may not configure it is in the audit', async () => {
+  test('of OBO by who may not configure it is in the audit', async () => {
     const { mia, root, server } = await begin();
     const asked = await heard(check(mia, { ...server, obo: { scopes: 'api://x/.default' } }));
     expect(asked).toMatchObject([403, { code: 'MCP_OBO_FORBIDDEN' }]);

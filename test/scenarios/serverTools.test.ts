@@ -1,6 +1,6 @@
 import { ServerToolsView, ToolsView } from '@behalf/contracts';
-import { freePort, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { freePort } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import type { Person } from './people.ts';
 import { createScene } from './scene.ts';
 import { http, yamlWith } from './serverYaml.ts';
@@ -24,7 +24,7 @@ describe('the tools of one server, over REST', () => {
     return ServerToolsView.parse(await answer.json());
   }
 
-  verifies('web.tools.details', 'come with all that a form for them needs', async () => {
+  test('come with all that a form for them needs', async () => {
     const upstream = await scene.serve({ era: 'legacy', tools });
     const [ada] = (await scene.begin(
       yamlWith({ files: http(upstream.url, { title: 'Files', headers: { 'X-Key': 'planted-key' } }) }),
@@ -53,7 +53,7 @@ describe('the tools of one server, over REST', () => {
     expect(JSON.stringify(seen)).not.toContain('planted-key');
   });
 
-  verifies('web.tools.states', 'say what is wrong, as the list of all servers does', async () => {
+  test('say what is wrong, as the list of all servers does', async () => {
     const upstream = await scene.serve({ era: 'legacy', tools });
     const nobody = `http://127.0.0.1:${await freePort()}/mcp`;
     const variables = { FILES_TOKEN: { title: 'Token', description: 'Of yours' } };
@@ -85,7 +85,7 @@ describe('the tools of one server, over REST', () => {
     expect(told.length).toBeGreaterThan(1);
   });
 
-  verifies('web.tools.policy', 'follow the policy, and are nobody’s who may not see the server', async () => {
+  test('follow the policy, and are nobody’s who may not see the server', async () => {
     const upstream = await scene.serve({ era: 'legacy', tools });
     const toolApproval = { deny: ['mcp:files:erase'], ask: ['mcp:files:write'] };
     const [ada, root] = (await scene.begin(

@@ -1,7 +1,6 @@
 import { RunsView, SetsView } from '@behalf/contracts';
 import type { ScriptedTool } from '@behalf/testkit';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { answered, saveBlock, shareWith, sharing } from './blockScene.ts';
 import { collectEvents } from './collectEvents.ts';
 import type { Person } from './people.ts';
@@ -75,181 +74,157 @@ describe('sets', () => {
     return [status, body.code, ...(body.errors ?? []).map(({ path }) => path)];
   };
 
-  verifies(
-    'sets.saved.kept',
-    'title and steps are there after saving, changing and a restart; what does not fit is not saved',
-    async () => {
-      const { ada, block } = await begin();
-      const [look, closed] = [await block('look'), await block('plain', { text: fixed('always') })];
-      const steps = [
-        { key: 'one', block: look, inputs: { text: fixed('x') } },
-        { key: 'two', block: look, inputs: { text: from('one', '/items/0/a~1b') } },
-      ];
-      const saved = await saveSet(ada, steps, { title: ' A <b>set</b> ', description: 'x' });
-      expect(saved).toMatchObject({ title: 'A <b>set</b>', steps, version: 1, permissions: 15 });
-      const at = `/api/mcp/sets/${saved.id}`;
-      const changed = await answered(ada.send('PATCH', at, { title: 'B' }, { 'If-Match': '"1"' }));
-      expect(changed).toMatchObject({ status: 200, body: { title: 'B', version: 2 } });
-      expect(await refused(ada.send('PATCH', at, { title: 'C' }, { 'If-Match': '"1"' }))).toEqual([
-        ...[412, 'VERSION_CONFLICT'],
+  test('title and steps are there after saving, changing and a restart; what does not fit is not saved', async () => {
+    const { ada, block } = await begin();
+    const [look, closed] = [await block('look'), await block('plain', { text: fixed('always') })];
+    const steps = [
+      { key: 'one', block: look, inputs: { text: fixed('x') } },
+      { key: 'two', block: look, inputs: { text: from('one', '/items/0/a~1b') } },
+    ];
+    const saved = await saveSet(ada, steps, { title: ' A <b>set</b> ', description: 'x' });
+    expect(saved).toMatchObject({ title: 'A <b>set</b>', steps, version: 1, permissions: 15 });
+    const at = `/api/mcp/sets/${saved.id}`;
+    const changed = await answered(ada.send('PATCH', at, { title: 'B' }, { 'If-Match': '"1"' }));
+    expect(changed).toMatchObject({ status: 200, body: { title: 'B', version: 2 } });
+    expect(await refused(ada.send('PATCH', at, { title: 'C' }, { 'If-Match': '"1"' }))).toEqual([
+      ...[412, 'VERSION_CONFLICT'],
+    ]);
+    const [again] = await scene.beside([ada]);
+    expect((await answered(again!.get(at))).body).toEqual(changed.body);
+    const list = await answered(ada.get('/api/mcp/sets'));
+    expect(SetsView.parse(list.body)).toEqual({ sets: [changed.body], next: null });
+    const save = (wrong: object[]) => refused(ada.post('/api/mcp/sets', { title: 'x', steps: wrong }));
+    const two = (inputs: object, key = 'two') => [steps[0]!, { key, block: look, inputs }];
+    expect(await save([])).toEqual([400, 'REQUEST_INVALID', 'steps']);
+    expect(await save(two({}, 'one'))).toEqual([400, 'REQUEST_INVALID', 'steps.1.key']);
+    const place = 'steps.1.inputs.text';
+    expect(await save(two({ text: from('two') }))).toEqual([400, 'REQUEST_INVALID', `${place}.step`]);
+    for (const pointer of ['a', '/~2', '#/a']) {
+      expect(await save(two({ text: from('one', pointer) }))).toEqual([
+        ...[400, 'REQUEST_INVALID', `${place}.pointer`],
       ]);
-      const [again] = await scene.beside([ada]);
-      expect((await answered(again!.get(at))).body).toEqual(changed.body);
-      const list = await answered(ada.get('/api/mcp/sets'));
-      expect(SetsView.parse(list.body)).toEqual({ sets: [changed.body], next: null });
-      const save = (wrong: object[]) => refused(ada.post('/api/mcp/sets', { title: 'x', steps: wrong }));
-      const two = (inputs: object, key = 'two') => [steps[0]!, { key, block: look, inputs }];
-      expect(await save([])).toEqual([400, 'REQUEST_INVALID', 'steps']);
-      expect(await save(two({}, 'one'))).toEqual([400, 'REQUEST_INVALID', 'steps.1.key']);
-      const place = 'steps.1.inputs.text';
-      expect(await save(two({ text: from('two') }))).toEqual([400, 'REQUEST_INVALID', `${place}.step`]);
-      for (const pointer of ['a', '/~2', '#/a']) {
-        expect(await save(two({ text: from('one', pointer) }))).toEqual([
-          ...[400, 'REQUEST_INVALID', `${place}.pointer`],
-        ]);
-      }
-      expect(await save([{ key: 'a', block: 'nobodys' }])).toEqual([400, 'SET_INVALID', 'steps.0.block']);
-      expect(await save([{ key: 'a', block: closed, inputs: { text: fixed('other') } }])).toEqual([
-        ...[400, 'SET_INVALID', 'steps.0.inputs.text'],
-      ]);
-      expect((await ada.send('DELETE', at)).status).toBe(204);
-      expect(await refused(ada.get(at))).toEqual([404, 'SET_NOT_FOUND']);
-    },
-  );
+    }
+    expect(await save([{ key: 'a', block: 'nobodys' }])).toEqual([400, 'SET_INVALID', 'steps.0.block']);
+    expect(await save([{ key: 'a', block: closed, inputs: { text: fixed('other') } }])).toEqual([
+      ...[400, 'SET_INVALID', 'steps.0.inputs.text'],
+    ]);
+    expect((await ada.send('DELETE', at)).status).toBe(204);
+    expect(await refused(ada.get(at))).toEqual([404, 'SET_NOT_FOUND']);
+  });
 
-  verifies(
-    'sets.access.alike',
-    'a set of somebody else answers as one that does not exist, to an administrator too',
-    async () => {
-      const { ada, bob, root, block } = await begin(['Ada', 'Bob', { name: 'Root', role: 'ADMIN' }]);
-      const { id } = await saveSet(ada, [{ key: 'a', block: await block('slow') }]);
-      for (const who of [bob, root]) {
-        for (const set of [id, 'unknown']) {
-          const at = `/api/mcp/sets/${set}`;
-          const gone = [404, 'SET_NOT_FOUND'];
-          expect(await refused(who.get(at))).toEqual(gone);
-          expect(await refused(who.send('PATCH', at, { title: 'x' }))).toEqual(gone);
-          expect(await refused(who.send('DELETE', at))).toEqual(gone);
-          expect(await refused(who.post(`${at}/run`, {}))).toEqual(gone);
-          expect(await refused(who.post(`${at}/check`, {}))).toEqual(gone);
-          expect(await refused(who.get(`/api/permissions/set/${set}`))).toEqual(gone);
-        }
+  test('a set of somebody else answers as one that does not exist, to an administrator too', async () => {
+    const { ada, bob, root, block } = await begin(['Ada', 'Bob', { name: 'Root', role: 'ADMIN' }]);
+    const { id } = await saveSet(ada, [{ key: 'a', block: await block('slow') }]);
+    for (const who of [bob, root]) {
+      for (const set of [id, 'unknown']) {
+        const at = `/api/mcp/sets/${set}`;
+        const gone = [404, 'SET_NOT_FOUND'];
+        expect(await refused(who.get(at))).toEqual(gone);
+        expect(await refused(who.send('PATCH', at, { title: 'x' }))).toEqual(gone);
+        expect(await refused(who.send('DELETE', at))).toEqual(gone);
+        expect(await refused(who.post(`${at}/run`, {}))).toEqual(gone);
+        expect(await refused(who.post(`${at}/check`, {}))).toEqual(gone);
+        expect(await refused(who.get(`/api/permissions/set/${set}`))).toEqual(gone);
       }
-    },
-  );
+    }
+  });
 
-  verifies(
-    'sets.access.no-block',
-    'a shared set gives nobody its blocks, and says which steps lack theirs',
-    async () => {
-      const { ada, bob, server, block } = await begin();
-      const [first, second] = [await block('slow'), await block('plain', { text: fixed('x') })];
+  test('a shared set gives nobody its blocks, and says which steps lack theirs', async () => {
+    const { ada, bob, server, block } = await begin();
+    const [first, second] = [await block('slow'), await block('plain', { text: fixed('x') })];
+    const { id } = await saveSet(ada, [
+      { key: 'a', block: first },
+      { key: 'b', block: second },
+    ]);
+    await shareSet(ada, id, [bob]);
+    await shareWith(ada, first, [bob]);
+    expect(await refused(bob.send('PATCH', `/api/mcp/sets/${id}`, { title: 'x' }))).toEqual([
+      ...[403, 'SET_FORBIDDEN'],
+    ]);
+    const asked = server.received('tools/call').length;
+    const { status, body } = await askRun(bob, id);
+    expect([status, body.code, body.errors]).toMatchObject([
+      ...[422, 'SET_INCOMPLETE'],
+      [{ path: 'steps.b', code: 'not_found' }],
+    ]);
+    expect(server.received('tools/call')).toHaveLength(asked);
+    await shareWith(ada, second, [bob]);
+    expect(states(await ran(bob, id))).toEqual(['succeeded', 'succeeded', 'succeeded']);
+  });
+
+  test('a later input takes what stands at a pointer in the output of an earlier step', async () => {
+    const { ada, server, block } = await begin();
+    const [look, json, plain] = [await block('look'), await block('json'), await block('plain')];
+    const { id } = await saveSet(ada, [
+      { key: 'look', block: look },
+      { key: 'json', block: json, inputs: { text: from('look', '/items/0/a~1b') } },
+      { key: 'plain', block: plain, inputs: { text: from('json', '/said') } },
+      { key: 'whole', block: plain, inputs: { text: from('plain') } },
+    ]);
+    const run = await ran(ada, id, { inputs: { look: { text: 'from hand to hand' } } });
+    expect(states(run)).toEqual(['succeeded', ...run.steps.map(() => 'succeeded')]);
+    const sent = server.received('tools/call').map(({ message }) => message?.params?.['arguments']);
+    expect(sent).toEqual(Array.from({ length: 4 }, () => ({ text: 'from hand to hand' })));
+    expect(run.steps[3]?.result?.content).toEqual([{ type: 'text', text: 'from hand to hand' }]);
+  });
+
+  test('what is not there, or is not what the tool takes, ends the run before the step is sent', async () => {
+    const { ada, server, block } = await begin();
+    const [look, plain] = [await block('look'), await block('plain')];
+    for (const [pointer, code] of [
+      ['/items/1', 'SET_INPUT_UNAVAILABLE'],
+      ['/items/constructor', 'SET_INPUT_UNAVAILABLE'],
+      ['/__proto__', 'SET_INPUT_UNAVAILABLE'],
+      ['/items/00', 'SET_INPUT_UNAVAILABLE'],
+      ['/items/0/~0n', 'MCP_ARGUMENTS_INVALID'],
+    ]) {
       const { id } = await saveSet(ada, [
-        { key: 'a', block: first },
-        { key: 'b', block: second },
+        { key: 'a', block: look, inputs: { text: fixed('x') } },
+        { key: 'b', block: plain, inputs: { text: from('a', pointer) } },
       ]);
-      await shareSet(ada, id, [bob]);
-      await shareWith(ada, first, [bob]);
-      expect(await refused(bob.send('PATCH', `/api/mcp/sets/${id}`, { title: 'x' }))).toEqual([
-        ...[403, 'SET_FORBIDDEN'],
-      ]);
-      const asked = server.received('tools/call').length;
-      const { status, body } = await askRun(bob, id);
-      expect([status, body.code, body.errors]).toMatchObject([
-        ...[422, 'SET_INCOMPLETE'],
-        [{ path: 'steps.b', code: 'not_found' }],
-      ]);
-      expect(server.received('tools/call')).toHaveLength(asked);
-      await shareWith(ada, second, [bob]);
-      expect(states(await ran(bob, id))).toEqual(['succeeded', 'succeeded', 'succeeded']);
-    },
-  );
+      const run = await ran(ada, id);
+      expect([states(run), run.steps[1]?.code]).toEqual([['failed', 'succeeded', 'failed'], code]);
+    }
+    const names = server.received('tools/call').map(({ message }) => message?.params?.['name']);
+    expect(new Set(names)).toEqual(new Set(['look']));
+  });
 
-  verifies(
-    'sets.run.pointer',
-    'a later input takes what stands at a pointer in the output of an earlier step',
-    async () => {
-      const { ada, server, block } = await begin();
-      const [look, json, plain] = [await block('look'), await block('json'), await block('plain')];
-      const { id } = await saveSet(ada, [
-        { key: 'look', block: look },
-        { key: 'json', block: json, inputs: { text: from('look', '/items/0/a~1b') } },
-        { key: 'plain', block: plain, inputs: { text: from('json', '/said') } },
-        { key: 'whole', block: plain, inputs: { text: from('plain') } },
-      ]);
-      const run = await ran(ada, id, { inputs: { look: { text: 'from hand to hand' } } });
-      expect(states(run)).toEqual(['succeeded', ...run.steps.map(() => 'succeeded')]);
-      const sent = server.received('tools/call').map(({ message }) => message?.params?.['arguments']);
-      expect(sent).toEqual(Array.from({ length: 4 }, () => ({ text: 'from hand to hand' })));
-      expect(run.steps[3]?.result?.content).toEqual([{ type: 'text', text: 'from hand to hand' }]);
-    },
-  );
+  test('the answer comes at once, and the events of a run tell of each step', async () => {
+    const { ada, block } = await begin();
+    const slow = await block('slow');
+    const steps = ['a', 'b'].map((key) => ({ key, block: slow }));
+    const { id } = await saveSet(ada, steps);
+    const begun = await ada.post(`/api/mcp/sets/${id}/run`, {});
+    expect([begun.status, begun.headers.get('location')]).toEqual([
+      ...[202, expect.stringMatching(/^\/api\/mcp\/runs\/[\w-]+$/)],
+    ]);
+    const { id: runId } = (await begun.json()) as { id: string };
+    expect(states(await runEnded(ada, runId))).toEqual(['succeeded', 'succeeded', 'succeeded']);
+    const response = await ada.post(
+      `/api/mcp/sets/${id}/run`,
+      {},
+      { headers: { accept: 'text/event-stream' } },
+    );
+    const events = await collectEvents(response);
+    const told = events.map(({ event, data }) => {
+      const { key, state, step } = data as Record<string, string>;
+      return [event, key ?? step, state].filter((each) => each !== undefined).join(' ');
+    });
+    expect(told).toEqual([
+      'run running',
+      ...['step a running', 'progress a', 'step a succeeded'],
+      ...['step b running', 'progress b', 'step b succeeded'],
+      'result succeeded',
+    ]);
+    const { body } = await answered(ada.get(`/api/mcp/sets/${id}/runs`));
+    const { runs, next } = RunsView.parse(body);
+    expect([runs.map(({ state, done, total }) => [state, done, total]), next]).toEqual([
+      ...[[...runs.map(() => ['succeeded', 2, 2])], null],
+    ]);
+    expect(runs.map((run) => run.id)).toEqual([(events[0]?.data as { id: string }).id, runId]);
+  });
 
-  verifies(
-    'sets.run.pointer',
-    'what is not there, or is not what the tool takes, ends the run before the step is sent',
-    async () => {
-      const { ada, server, block } = await begin();
-      const [look, plain] = [await block('look'), await block('plain')];
-      for (const [pointer, code] of [
-        ['/items/1', 'SET_INPUT_UNAVAILABLE'],
-        ['/items/constructor', 'SET_INPUT_UNAVAILABLE'],
-        ['/__proto__', 'SET_INPUT_UNAVAILABLE'],
-        ['/items/00', 'SET_INPUT_UNAVAILABLE'],
-        ['/items/0/~0n', 'MCP_ARGUMENTS_INVALID'],
-      ]) {
-        const { id } = await saveSet(ada, [
-          { key: 'a', block: look, inputs: { text: fixed('x') } },
-          { key: 'b', block: plain, inputs: { text: from('a', pointer) } },
-        ]);
-        const run = await ran(ada, id);
-        expect([states(run), run.steps[1]?.code]).toEqual([['failed', 'succeeded', 'failed'], code]);
-      }
-      const names = server.received('tools/call').map(({ message }) => message?.params?.['name']);
-      expect(new Set(names)).toEqual(new Set(['look']));
-    },
-  );
-
-  verifies(
-    'sets.run.job',
-    'the answer comes at once, and the events of a run tell of each step',
-    async () => {
-      const { ada, block } = await begin();
-      const slow = await block('slow');
-      const steps = ['a', 'b'].map((key) => ({ key, block: slow }));
-      const { id } = await saveSet(ada, steps);
-      const begun = await ada.post(`/api/mcp/sets/${id}/run`, {});
-      expect([begun.status, begun.headers.get('location')]).toEqual([
-        ...[202, expect.stringMatching(/^\/api\/mcp\/runs\/[\w-]+$/)],
-      ]);
-      const { id: runId } = (await begun.json()) as { id: string };
-      expect(states(await runEnded(ada, runId))).toEqual(['succeeded', 'succeeded', 'succeeded']);
-      const response = await ada.post(
-        `/api/mcp/sets/${id}/run`,
-        {},
-        { headers: { accept: 'text/event-stream' } },
-      );
-      const events = await collectEvents(response);
-      const told = events.map(({ event, data }) => {
-        const { key, state, step } = data as Record<string, string>;
-        return [event, key ?? step, state].filter((each) => each !== undefined).join(' ');
-      });
-      expect(told).toEqual([
-        'run running',
-        ...['step a running', 'progress a', 'step a succeeded'],
-        ...['step b running', 'progress b', 'step b succeeded'],
-        'result succeeded',
-      ]);
-      const { body } = await answered(ada.get(`/api/mcp/sets/${id}/runs`));
-      const { runs, next } = RunsView.parse(body);
-      expect([runs.map(({ state, done, total }) => [state, done, total]), next]).toEqual([
-        ...[[...runs.map(() => ['succeeded', 2, 2])], null],
-      ]);
-      expect(runs.map((run) => run.id)).toEqual([(events[0]?.data as { id: string }).id, runId]);
-    },
-  );
-
-  verifies('sets.run.own-only', 'a run is there for who ran it and for nobody else', async () => {
+  test('a run is there for who ran it and for nobody else', async () => {
     const { ada, bob, root, block } = await begin(['Ada', 'Bob', { name: 'Root', role: 'ADMIN' }]);
     const slow = await block('slow');
     const { id } = await saveSet(ada, [{ key: 'a', block: slow }]);
@@ -270,99 +245,80 @@ describe('sets', () => {
     expect(await viewRun(bob, run.id)).toEqual(run);
   });
 
-  verifies(
-    'sets.run.failed',
-    'a tool that fails ends the run, and is not asked again by resuming it',
-    async () => {
-      const { ada, server, block } = await begin();
-      const { id } = await saveSet(ada, [
-        { key: 'a', block: await block('fails') },
-        { key: 'b', block: await block('slow') },
-      ]);
-      const run = await ran(ada, id);
-      expect([states(run), run.resumable]).toEqual([['failed', 'failed', 'pending'], false]);
-      expect(await refused(ada.post(`/api/mcp/runs/${run.id}/resume`, {}))).toEqual([
-        409,
-        'RUN_NOT_RESUMABLE',
-      ]);
-      expect(server.received('tools/call')).toHaveLength(1);
-    },
-  );
+  test('a tool that fails ends the run, and is not asked again by resuming it', async () => {
+    const { ada, server, block } = await begin();
+    const { id } = await saveSet(ada, [
+      { key: 'a', block: await block('fails') },
+      { key: 'b', block: await block('slow') },
+    ]);
+    const run = await ran(ada, id);
+    expect([states(run), run.resumable]).toEqual([['failed', 'failed', 'pending'], false]);
+    expect(await refused(ada.post(`/api/mcp/runs/${run.id}/resume`, {}))).toEqual([409, 'RUN_NOT_RESUMABLE']);
+    expect(server.received('tools/call')).toHaveLength(1);
+  });
 
-  verifies(
-    'sets.run.bounds',
-    'a result that is too large is not kept, and no step takes from it',
-    async () => {
-      const { ada, block } = await begin();
-      const [large, plain] = [await block('large'), await block('plain')];
-      const { id } = await saveSet(ada, [
-        { key: 'a', block: large },
-        { key: 'b', block: plain, inputs: { text: from('a') } },
-      ]);
-      const run = await ran(ada, id);
-      expect([states(run), run.steps[0]?.isResultLost, run.steps[0]?.result]).toEqual([
-        ...[['failed', 'succeeded', 'failed'], true, undefined],
-      ]);
-      expect(run.steps[1]?.errors).toMatchObject([{ path: 'inputs.text', code: 'result_lost' }]);
-      const keys = ['a', 'b', 'c'];
-      const { id: wide } = await saveSet(
-        ada,
-        keys.map((key) => ({ key, block: plain })),
-      );
-      const inputs = Object.fromEntries(keys.map((key) => [key, { text: 'x'.repeat(200 * 1024) }]));
-      expect((await askRun(ada, wide, { inputs })).body.code).toBe('REQUEST_TOO_LARGE');
-    },
-  );
+  test('a result that is too large is not kept, and no step takes from it', async () => {
+    const { ada, block } = await begin();
+    const [large, plain] = [await block('large'), await block('plain')];
+    const { id } = await saveSet(ada, [
+      { key: 'a', block: large },
+      { key: 'b', block: plain, inputs: { text: from('a') } },
+    ]);
+    const run = await ran(ada, id);
+    expect([states(run), run.steps[0]?.isResultLost, run.steps[0]?.result]).toEqual([
+      ...[['failed', 'succeeded', 'failed'], true, undefined],
+    ]);
+    expect(run.steps[1]?.errors).toMatchObject([{ path: 'inputs.text', code: 'result_lost' }]);
+    const keys = ['a', 'b', 'c'];
+    const { id: wide } = await saveSet(
+      ada,
+      keys.map((key) => ({ key, block: plain })),
+    );
+    const inputs = Object.fromEntries(keys.map((key) => [key, { text: 'x'.repeat(200 * 1024) }]));
+    expect((await askRun(ada, wide, { inputs })).body.code).toBe('REQUEST_TOO_LARGE');
+  });
 
-  verifies(
-    'sets.run.decided',
-    'a run brings nothing to an input that the set decides about, and to no step that is not there',
-    async () => {
-      const { ada, server, block } = await begin();
-      const { id } = await saveSet(ada, [
-        { key: 'a', block: await block('plain'), inputs: { text: fixed('ours') } },
-      ]);
-      const broken = await askRun(ada, id, { inputs: { a: { text: 'theirs' } } });
-      expect([broken.body.code, broken.body.errors?.[0]?.path]).toEqual([
-        ...['SET_INCOMPLETE', 'steps.a.inputs.text'],
-      ]);
-      const stray = await askRun(ada, id, { inputs: { b: { text: 'x' } } });
-      expect([stray.body.code, stray.body.errors?.[0]?.path]).toEqual(['REQUEST_INVALID', 'inputs.b']);
-      expect(server.received('tools/call')).toHaveLength(0);
-      const check = await checkSet(ada, id);
-      expect([check.runs, check.steps]).toMatchObject([true, [{ step: 'a', state: 'ready' }]]);
-    },
-  );
+  test('a run brings nothing to an input that the set decides about, and to no step that is not there', async () => {
+    const { ada, server, block } = await begin();
+    const { id } = await saveSet(ada, [
+      { key: 'a', block: await block('plain'), inputs: { text: fixed('ours') } },
+    ]);
+    const broken = await askRun(ada, id, { inputs: { a: { text: 'theirs' } } });
+    expect([broken.body.code, broken.body.errors?.[0]?.path]).toEqual([
+      ...['SET_INCOMPLETE', 'steps.a.inputs.text'],
+    ]);
+    const stray = await askRun(ada, id, { inputs: { b: { text: 'x' } } });
+    expect([stray.body.code, stray.body.errors?.[0]?.path]).toEqual(['REQUEST_INVALID', 'inputs.b']);
+    expect(server.received('tools/call')).toHaveLength(0);
+    const check = await checkSet(ada, id);
+    expect([check.runs, check.steps]).toMatchObject([true, [{ step: 'a', state: 'ready' }]]);
+  });
 
-  verifies(
-    'sets.audit.told',
-    'saving, sharing and running a set are written down, with names and no values',
-    async () => {
-      const { ada, bob, root, block } = await begin(['Ada', 'Bob', { name: 'Root', role: 'ADMIN' }]);
-      const plain = await block('plain');
-      const { id } = await saveSet(ada, [{ key: 'a', block: plain, inputs: { text: fixed('pl4nted') } }]);
-      await shareSet(ada, id, [bob]);
-      const runId = (await ran(ada, id)).id;
-      await ada.send('PATCH', `/api/mcp/sets/${id}`, { title: 'T' });
-      await ada.send('DELETE', `/api/mcp/sets/${id}`);
-      const { body } = await answered<{ events: Record<string, unknown>[] }>(
-        root.get('/api/admin/audit?limit=1000'),
-      );
-      const of = body.events.filter(({ subject, request }) => subject === id || request === runId);
-      const told = of.map(({ action, outcome, request }) => [action, outcome, request === runId]);
-      expect(told.toReversed()).toEqual([
-        ['set.create', 'ok', false],
-        ['set.share', 'ok', false],
-        ['tool.call', 'ok', true],
-        ['set.run', 'ok', true],
-        ['set.change', 'ok', false],
-        ['set.delete', 'ok', false],
-      ]);
-      expect(JSON.stringify(body)).not.toContain('pl4nted');
-    },
-  );
+  test('saving, sharing and running a set are written down, with names and no values', async () => {
+    const { ada, bob, root, block } = await begin(['Ada', 'Bob', { name: 'Root', role: 'ADMIN' }]);
+    const plain = await block('plain');
+    const { id } = await saveSet(ada, [{ key: 'a', block: plain, inputs: { text: fixed('pl4nted') } }]);
+    await shareSet(ada, id, [bob]);
+    const runId = (await ran(ada, id)).id;
+    await ada.send('PATCH', `/api/mcp/sets/${id}`, { title: 'T' });
+    await ada.send('DELETE', `/api/mcp/sets/${id}`);
+    const { body } = await answered<{ events: Record<string, unknown>[] }>(
+      root.get('/api/admin/audit?limit=1000'),
+    );
+    const of = body.events.filter(({ subject, request }) => subject === id || request === runId);
+    const told = of.map(({ action, outcome, request }) => [action, outcome, request === runId]);
+    expect(told.toReversed()).toEqual([
+      ['set.create', 'ok', false],
+      ['set.share', 'ok', false],
+      ['tool.call', 'ok', true],
+      ['set.run', 'ok', true],
+      ['set.change', 'ok', false],
+      ['set.delete', 'ok', false],
+    ]);
+    expect(JSON.stringify(body)).not.toContain('pl4nted');
+  });
 
-  verifies('sets.run.limit', 'twenty runs of one user are under way at once, and no more', async () => {
+  test('twenty runs of one user are under way at once, and no more', async () => {
     let open: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => (open = resolve));
     const server = await scene.serve({

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { RunView } from '@behalf/contracts';
 import type { ScriptedTool } from '@behalf/testkit';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { answered, saveBlock, shareWith, sharing } from './blockScene.ts';
 import { createGrantScenes } from './grantScene.ts';
 import type { Person } from './people.ts';
@@ -49,114 +48,97 @@ describe('a set over servers where each user signs in', () => {
     return { ...scene, ada, bob, id, block };
   }
 
-  verifies(
-    'sets.run.missing',
-    'inputs and credentials of all steps are named in one answer, and nothing was asked of anybody',
-    async () => {
-      const { bob, id, block, mcp, as, connect } = await begin();
-      const visits = mcp.visits.length;
-      const before = as.counters.tokenHits;
-      const { status, body } = await askRun(bob, id);
-      const need = { kind: 'sign_in', server: 'notes', reason: 'absent', connectUrl: '/servers/notes' };
-      expect([status, body.code, body.missing]).toMatchObject([
-        ...[422, 'SET_INCOMPLETE'],
+  test('inputs and credentials of all steps are named in one answer, and nothing was asked of anybody', async () => {
+    const { bob, id, block, mcp, as, connect } = await begin();
+    const visits = mcp.visits.length;
+    const before = as.counters.tokenHits;
+    const { status, body } = await askRun(bob, id);
+    const need = { kind: 'sign_in', server: 'notes', reason: 'absent', connectUrl: '/servers/notes' };
+    expect([status, body.code, body.missing]).toMatchObject([
+      ...[422, 'SET_INCOMPLETE'],
+      {
+        inputs: [{ step: 'a', block, name: 'text' }],
+        credentials: [{ needs: [{ ...need, blocks: [block], steps: ['a', 'b'] }] }],
+      },
+    ]);
+    expect([mcp.visits.length - visits, as.counters.tokenHits - before]).toEqual([0, 0]);
+    expect((await answered(bob.get(`/api/mcp/sets/${id}/runs`))).body).toEqual({ runs: [], next: null });
+    await connect(bob);
+    expect((await ran(bob, id, { inputs })).state).toBe('succeeded');
+  });
+
+  test('waits for a sign-in that is needed in the middle, and goes on after it without repeating what is done', async () => {
+    let isOver = false;
+    const scene = await begin();
+    const { ada, id, mcp, connect, as } = scene;
+    mcp.change({
+      tools: [
         {
-          inputs: [{ step: 'a', block, name: 'text' }],
-          credentials: [{ needs: [{ ...need, blocks: [block], steps: ['a', 'b'] }] }],
-        },
-      ]);
-      expect([mcp.visits.length - visits, as.counters.tokenHits - before]).toEqual([0, 0]);
-      expect((await answered(bob.get(`/api/mcp/sets/${id}/runs`))).body).toEqual({ runs: [], next: null });
-      await connect(bob);
-      expect((await ran(bob, id, { inputs })).state).toBe('succeeded');
-    },
-  );
-
-  verifies(
-    'sets.run.sign-in',
-    'waits for a sign-in that is needed in the middle, and goes on after it without repeating what is done',
-    async () => {
-      let isOver = false;
-      const scene = await begin();
-      const { ada, id, mcp, connect, as } = scene;
-      mcp.change({
-        tools: [
-          {
-            ...whoami,
-            handler: async (args, call) => {
-              // After the first step the sign-in is deleted: the second has none.
-              if (!isOver) {
-                isOver = true;
-                expect((await ada.send('DELETE', '/api/mcp/notes/credentials/default')).status).toBe(200);
-              }
-              return whoami.handler?.(args, call) ?? {};
-            },
+          ...whoami,
+          handler: async (args, call) => {
+            // After the first step the sign-in is deleted: the second has none.
+            if (!isOver) {
+              isOver = true;
+              expect((await ada.send('DELETE', '/api/mcp/notes/credentials/default')).status).toBe(200);
+            }
+            return whoami.handler?.(args, call) ?? {};
           },
-        ],
-      });
-      const run = await ran(ada, id, { inputs });
-      expect([states(run), run.steps[1]?.wait, run.resumable]).toMatchObject([
-        ['waiting', 'succeeded', 'waiting'],
-        { kind: 'sign_in', server: 'notes', connectUrl: '/servers/notes' },
-        true,
-      ]);
-      const tooEarly = await askResume(ada, run.id);
-      expect([tooEarly.body.code, tooEarly.body.missing?.credentials.length]).toEqual(['SET_INCOMPLETE', 1]);
-      await connect(ada);
-      const calls = mcp.received('tools/call').length;
-      expect(states(await resumed(ada, run.id))).toEqual(['succeeded', 'succeeded', 'succeeded']);
-      expect(mcp.received('tools/call')).toHaveLength(calls + 1);
-      expect(as.counters.tokenHits).toBeGreaterThan(0);
-    },
-  );
+        },
+      ],
+    });
+    const run = await ran(ada, id, { inputs });
+    expect([states(run), run.steps[1]?.wait, run.resumable]).toMatchObject([
+      ['waiting', 'succeeded', 'waiting'],
+      { kind: 'sign_in', server: 'notes', connectUrl: '/servers/notes' },
+      true,
+    ]);
+    const tooEarly = await askResume(ada, run.id);
+    expect([tooEarly.body.code, tooEarly.body.missing?.credentials.length]).toEqual(['SET_INCOMPLETE', 1]);
+    await connect(ada);
+    const calls = mcp.received('tools/call').length;
+    expect(states(await resumed(ada, run.id))).toEqual(['succeeded', 'succeeded', 'succeeded']);
+    expect(mcp.received('tools/call')).toHaveLength(calls + 1);
+    expect(as.counters.tokenHits).toBeGreaterThan(0);
+  });
 
-  verifies(
-    'sets.run.v08',
-    'a credential that a run names and that is deleted is absent: neither another one nor none takes its place',
-    async () => {
-      const server = { requiresOAuth: undefined, auth: 'optional' };
-      const { ada, id, connect, start, mcp } = await begin({ server });
-      await connect(ada, await start(ada, { label: 'work' }));
-      const credentials = { a: 'work', b: 'work' };
-      const first = await ran(ada, id, { inputs, credentials });
-      expect(first.state).toBe('succeeded');
-      await ada.send('DELETE', '/api/mcp/notes/credentials/work');
-      const from = mcp.visits.length;
-      const { status, body } = await askRun(ada, id, { inputs, credentials });
-      expect([status, body.missing?.credentials[0]?.needs]).toMatchObject([
-        422,
-        [{ kind: 'sign_in', reason: 'absent', label: 'work', steps: ['a', 'b'] }],
-      ]);
-      expect(mcp.visits.length - from).toBe(0);
-    },
-  );
+  test('a credential that a run names and that is deleted is absent: neither another one nor none takes its place', async () => {
+    const server = { requiresOAuth: undefined, auth: 'optional' };
+    const { ada, id, connect, start, mcp } = await begin({ server });
+    await connect(ada, await start(ada, { label: 'work' }));
+    const credentials = { a: 'work', b: 'work' };
+    const first = await ran(ada, id, { inputs, credentials });
+    expect(first.state).toBe('succeeded');
+    await ada.send('DELETE', '/api/mcp/notes/credentials/work');
+    const from = mcp.visits.length;
+    const { status, body } = await askRun(ada, id, { inputs, credentials });
+    expect([status, body.missing?.credentials[0]?.needs]).toMatchObject([
+      422,
+      [{ kind: 'sign_in', reason: 'absent', label: 'work', steps: ['a', 'b'] }],
+    ]);
+    expect(mcp.visits.length - from).toBe(0);
+  });
 
-  verifies(
-    'sets.run.never-another',
-    '200 runs of one set by two users at once, each with their own token alone; what its author ends is theirs',
-    async () => {
-      const { ada, bob, id, connect } = await begin();
-      await connect(bob);
-      const people = [ada, bob] as const;
-      const own: (string | undefined)[] = [];
-      for (const who of people) {
-        const [first, second] = shown(await ran(who, id, { inputs }));
-        expect([first?.startsWith('Bearer '), second]).toEqual([true, first]);
-        own.push(first);
-      }
-      expect(new Set(own).size).toBe(2);
-      await Promise.all(
-        Array.from({ length: 10 }, async (_, lane) => {
-          for (let turn = 0; turn < 20; turn += 1) {
-            const which = (lane + turn) % 2;
-            expect(shown(await ran(people[which]!, id, { inputs }))).toEqual([own[which], own[which]]);
-          }
-        }),
-      );
-      await ada.send('DELETE', '/api/mcp/notes/credentials/default');
-      expect(shown(await ran(bob, id, { inputs }))).toEqual([own[1], own[1]]);
-      expect((await askRun(ada, id, { inputs })).body.code).toBe('SET_INCOMPLETE');
-    },
-    120_000,
-  );
+  test('200 runs of one set by two users at once, each with their own token alone; what its author ends is theirs', async () => {
+    const { ada, bob, id, connect } = await begin();
+    await connect(bob);
+    const people = [ada, bob] as const;
+    const own: (string | undefined)[] = [];
+    for (const who of people) {
+      const [first, second] = shown(await ran(who, id, { inputs }));
+      expect([first?.startsWith('Bearer '), second]).toEqual([true, first]);
+      own.push(first);
+    }
+    expect(new Set(own).size).toBe(2);
+    await Promise.all(
+      Array.from({ length: 10 }, async (_, lane) => {
+        for (let turn = 0; turn < 20; turn += 1) {
+          const which = (lane + turn) % 2;
+          expect(shown(await ran(people[which]!, id, { inputs }))).toEqual([own[which], own[which]]);
+        }
+      }),
+    );
+    await ada.send('DELETE', '/api/mcp/notes/credentials/default');
+    expect(shown(await ran(bob, id, { inputs }))).toEqual([own[1], own[1]]);
+    expect((await askRun(ada, id, { inputs })).body.code).toBe('SET_INCOMPLETE');
+  }, 120_000);
 });

@@ -1,6 +1,6 @@
 import { RunView } from '@behalf/contracts';
-import { eventually, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { saveBlock, sharing } from './blockScene.ts';
 import type { Person } from './people.ts';
 import { createScene } from './scene.ts';
@@ -11,7 +11,7 @@ import { tokenCaller } from './tokenCaller.ts';
 describe('a run that a program began', () => {
   const scene = createScene();
 
-  verifies('sets.run.key', 'stops when its key is taken back, and only then', async () => {
+  test('stops when its key is taken back, and only then', async () => {
     const waiting: (() => void)[] = [];
     const handler = async () => {
       await new Promise<void>((resolve) => waiting.push(resolve));

@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RunView } from '@behalf/contracts';
 import type { ScriptedTool } from '@behalf/testkit';
-import { eventually, verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { answered, saveBlock, sharing } from './blockScene.ts';
 import { createWorkplace, type Workplace } from './gatewayProcess.ts';
 import { startInProcess, type InProcessGateway } from './inProcess.ts';
@@ -63,26 +63,22 @@ describe('a run of a set', () => {
     return { server, ada, id, sent };
   }
 
-  verifies(
-    'sets.run.cancel',
-    'is cancelled where it runs: the step under way is uncertain, and none begins after it',
-    async () => {
-      const { tool, asked, open } = gated('wait');
-      const { ada, id, sent } = await begin(tool);
-      const runId = await beginRun(ada, id);
-      await eventually('the step is under way', () => asked() === 1);
-      const { status, body } = await askCancel(ada, runId);
-      expect([status, states(body), body.resumable]).toEqual([
-        ...[200, ['cancelled', 'succeeded', 'uncertain', 'pending'], false],
-      ]);
-      open();
-      expect((await askResume(ada, runId)).body.code).toBe('RUN_NOT_RESUMABLE');
-      expect((await askCancel(ada, runId)).body.state).toBe('cancelled');
-      expect([sent('quick'), sent('wait')]).toEqual([1, 1]);
-    },
-  );
+  test('is cancelled where it runs: the step under way is uncertain, and none begins after it', async () => {
+    const { tool, asked, open } = gated('wait');
+    const { ada, id, sent } = await begin(tool);
+    const runId = await beginRun(ada, id);
+    await eventually('the step is under way', () => asked() === 1);
+    const { status, body } = await askCancel(ada, runId);
+    expect([status, states(body), body.resumable]).toEqual([
+      ...[200, ['cancelled', 'succeeded', 'uncertain', 'pending'], false],
+    ]);
+    open();
+    expect((await askResume(ada, runId)).body.code).toBe('RUN_NOT_RESUMABLE');
+    expect((await askCancel(ada, runId)).body.state).toBe('cancelled');
+    expect([sent('quick'), sent('wait')]).toEqual([1, 1]);
+  });
 
-  verifies('sets.run.cancel', 'is cancelled from another replica', async () => {
+  test('is cancelled from another replica', async () => {
     const { tool, asked, open } = gated('wait');
     const { ada, id, sent } = await begin(tool);
     const [elsewhere] = (await scene.beside([ada])) as [Person];
@@ -99,7 +95,7 @@ describe('a run of a set', () => {
     expect(sent('quick')).toBe(1);
   });
 
-  verifies('sets.run.once', 'that is under way is resumed by nobody', async () => {
+  test('that is under way is resumed by nobody', async () => {
     const { tool, asked, open } = gated('wait');
     const { ada, id } = await begin(tool);
     const [elsewhere] = (await scene.beside([ada])) as [Person];
@@ -120,43 +116,35 @@ describe('a run of a set', () => {
     return () => server.change({ respond: () => undefined });
   };
 
-  verifies(
-    'sets.run.uncertain',
-    'stops at a step that may have run, and resuming does not repeat it',
-    async () => {
-      const { server, ada, id, sent } = await begin({ name: 'write', handler: () => said('wrote') });
-      const mend = breaking(server);
-      const run = await ran(ada, id);
-      expect([states(run), run.steps[1]?.code, run.resumable]).toEqual([
-        ...[['uncertain', 'succeeded', 'uncertain', 'pending'], 'MCP_OUTCOME_UNCERTAIN', false],
-      ]);
-      mend();
-      for (let turn = 0; turn < 2; turn += 1) {
-        const { status, body } = await askResume(ada, run.id);
-        expect([status, body.code]).toEqual([409, 'RUN_OUTCOME_UNCERTAIN']);
-      }
-      expect([sent('quick'), sent('write')]).toEqual([1, 1]);
-      expect(states(await viewRun(ada, run.id))).toEqual(states(run));
-    },
-  );
+  test('stops at a step that may have run, and resuming does not repeat it', async () => {
+    const { server, ada, id, sent } = await begin({ name: 'write', handler: () => said('wrote') });
+    const mend = breaking(server);
+    const run = await ran(ada, id);
+    expect([states(run), run.steps[1]?.code, run.resumable]).toEqual([
+      ...[['uncertain', 'succeeded', 'uncertain', 'pending'], 'MCP_OUTCOME_UNCERTAIN', false],
+    ]);
+    mend();
+    for (let turn = 0; turn < 2; turn += 1) {
+      const { status, body } = await askResume(ada, run.id);
+      expect([status, body.code]).toEqual([409, 'RUN_OUTCOME_UNCERTAIN']);
+    }
+    expect([sent('quick'), sent('write')]).toEqual([1, 1]);
+    expect(states(await viewRun(ada, run.id))).toEqual(states(run));
+  });
 
-  verifies(
-    'sets.run.uncertain',
-    'repeats it where the operator vouches for the tool, and then goes on',
-    async () => {
-      const write = { name: 'write', handler: () => said('wrote') };
-      const { server, ada, id, sent } = await begin(write, { idempotentTools: ['write'] });
-      const mend = breaking(server);
-      const run = await ran(ada, id);
-      expect([run.state, run.resumable]).toEqual(['uncertain', true]);
-      const before = sent('write');
-      mend();
-      expect(states(await resumed(ada, run.id))).toEqual(['succeeded', ...run.steps.map(() => 'succeeded')]);
-      expect([sent('quick'), sent('write') - before]).toEqual([2, 1]);
-    },
-  );
+  test('repeats it where the operator vouches for the tool, and then goes on', async () => {
+    const write = { name: 'write', handler: () => said('wrote') };
+    const { server, ada, id, sent } = await begin(write, { idempotentTools: ['write'] });
+    const mend = breaking(server);
+    const run = await ran(ada, id);
+    expect([run.state, run.resumable]).toEqual(['uncertain', true]);
+    const before = sent('write');
+    mend();
+    expect(states(await resumed(ada, run.id))).toEqual(['succeeded', ...run.steps.map(() => 'succeeded')]);
+    expect([sent('quick'), sent('write') - before]).toEqual([2, 1]);
+  });
 
-  verifies('sets.run.not-sent', 'goes on with a step that was never sent', async () => {
+  test('goes on with a step that was never sent', async () => {
     const { server, ada, id, sent } = await begin({ name: 'write', handler: () => said('wrote') });
     const busy = { status: 429, headers: { 'retry-after': '1' } };
     server.change({
@@ -169,7 +157,7 @@ describe('a run of a set', () => {
     expect(sent('quick')).toBe(2);
   });
 
-  verifies('sets.run.approval', 'waits for its user to approve a call that asks first', async () => {
+  test('waits for its user to approve a call that asks first', async () => {
     const write = { name: 'write', handler: () => said('wrote') };
     const { ada, id, sent } = await begin(
       write,
@@ -191,7 +179,7 @@ describe('a run of a set', () => {
   };
   const blockOf = (run: RunView, at: number) => `blocks/${run.steps[at]?.block ?? ''}`;
 
-  verifies('sets.run.seen', 'begins only with the version of the set that was read', async () => {
+  test('begins only with the version of the set that was read', async () => {
     const { ada, id, sent } = await begin({ name: 'write', handler: () => said('wrote') });
     const runSeen = (version: string) =>
       answered<RunView & { code?: string }>(
@@ -207,7 +195,7 @@ describe('a run of a set', () => {
     expect((await runEnded(ada, begun.body.id)).state).toBe('succeeded');
   });
 
-  verifies('sets.run.seen', 'begins only with the versions of the blocks that were read', async () => {
+  test('begins only with the versions of the blocks that were read', async () => {
     const { ada, id, sent } = await begin({ name: 'write', handler: () => said('wrote') });
     const before = await ran(ada, id, { blocks: { a: 1, b: 1 } });
     expect([before.state, sent('write')]).toEqual(['succeeded', 1]);
@@ -217,7 +205,7 @@ describe('a run of a set', () => {
     expect((await ran(ada, id, { blocks: { a: 1, b: 2 } })).state).toBe('succeeded');
   });
 
-  verifies('sets.run.seen', 'ends before a step whose block was changed since it began', async () => {
+  test('ends before a step whose block was changed since it began', async () => {
     const { tool, asked, open } = gated('wait');
     const { ada, id, sent } = await begin(tool);
     const runId = await beginRun(ada, id);
@@ -233,7 +221,7 @@ describe('a run of a set', () => {
     expect((await ran(ada, id)).state).toBe('succeeded');
   });
 
-  verifies('sets.run.seen', 'is not resumed when a block that is left was changed meanwhile', async () => {
+  test('is not resumed when a block that is left was changed meanwhile', async () => {
     const { server, ada, id, sent } = await begin({ name: 'write', handler: () => said('wrote') });
     server.change({
       respond: ({ message }) => (message?.params?.['name'] === 'write' ? { status: 429 } : undefined),
@@ -250,7 +238,7 @@ describe('a run of a set', () => {
     expect(states(await viewRun(ada, run.id))).toEqual(states(run));
   });
 
-  verifies('sets.run.limit', 'is not resumed beside as many as one may have under way', async () => {
+  test('is not resumed beside as many as one may have under way', async () => {
     const { tool, asked, open } = gated('wait');
     const { server, ada, id } = await begin(tool);
     const isWait = (message?: { params?: Readonly<Record<string, unknown>> }) =>
@@ -272,7 +260,7 @@ describe('a run of a set', () => {
     expect((await resumed(ada, run.id)).state).toBe('succeeded');
   });
 
-  verifies('sets.run.account', 'stops when the account of its user is disabled meanwhile', async () => {
+  test('stops when the account of its user is disabled meanwhile', async () => {
     const { tool, asked, open } = gated('wait');
     const server = await scene.serve({ era: 'legacy', tools: [tool] });
     const people = [{ name: 'Root', role: 'ADMIN' }, 'Ada'];
@@ -309,92 +297,82 @@ describe('a run whose replica is gone', () => {
   });
   const scene = createScene();
 
-  verifies(
-    'sets.run.interrupted',
-    'is shown as interrupted, and resumed elsewhere unless the step under way may have run',
-    async () => {
-      const write = gated('write');
-      const read = gated('read');
-      const quick = { name: 'quick', handler: () => said('quick') };
-      const server = await scene.serve({ era: 'legacy', tools: [quick, write.tool, read.tool] });
-      const yaml = yamlWith({ post: http(server.url, { idempotentTools: ['read'] }) }, sharing);
-      workplace = await createWorkplace();
-      const file = join(workplace.dir, 'librechat.yaml');
-      await writeFile(file, yaml);
-      const dataDir = join(workplace.dir, 'data');
-      const killed = await workplace.start({ CONFIG_PATH: file, BEHALF_DATA_DIR: dataDir });
-      const [ada] = (await createPeople({ url: killed.url, dataDir }, ['Ada'])) as [Person];
-      const ids: string[] = [];
-      for (const tool of ['write', 'read']) {
-        const first = (await saveBlock(ada, { server: 'post', tool: 'quick' })).id;
-        const second = (await saveBlock(ada, { server: 'post', tool })).id;
-        const { id } = await saveSet(ada, [
-          { key: 'a', block: first },
-          { key: 'b', block: second },
-        ]);
-        ids.push(await beginRun(ada, id));
-      }
-      await eventually('both are under way', () => write.asked() === 1 && read.asked() === 1);
-      killed.signal('SIGKILL');
-      await killed.ended();
-      read.open();
-      write.open();
+  test('is shown as interrupted, and resumed elsewhere unless the step under way may have run', async () => {
+    const write = gated('write');
+    const read = gated('read');
+    const quick = { name: 'quick', handler: () => said('quick') };
+    const server = await scene.serve({ era: 'legacy', tools: [quick, write.tool, read.tool] });
+    const yaml = yamlWith({ post: http(server.url, { idempotentTools: ['read'] }) }, sharing);
+    workplace = await createWorkplace();
+    const file = join(workplace.dir, 'librechat.yaml');
+    await writeFile(file, yaml);
+    const dataDir = join(workplace.dir, 'data');
+    const killed = await workplace.start({ CONFIG_PATH: file, BEHALF_DATA_DIR: dataDir });
+    const [ada] = (await createPeople({ url: killed.url, dataDir }, ['Ada'])) as [Person];
+    const ids: string[] = [];
+    for (const tool of ['write', 'read']) {
+      const first = (await saveBlock(ada, { server: 'post', tool: 'quick' })).id;
+      const second = (await saveBlock(ada, { server: 'post', tool })).id;
+      const { id } = await saveSet(ada, [
+        { key: 'a', block: first },
+        { key: 'b', block: second },
+      ]);
+      ids.push(await beginRun(ada, id));
+    }
+    await eventually('both are under way', () => write.asked() === 1 && read.asked() === 1);
+    killed.signal('SIGKILL');
+    await killed.ended();
+    read.open();
+    write.open();
 
-      const clock = createMovableClock();
-      const other: InProcessGateway = await startInProcess({ BEHALF_DATA_DIR: dataDir }, yaml, clock);
-      opened.push(other);
-      const again = person(other.url, ada.id, ada.cookie.slice(ada.cookie.indexOf('=') + 1));
-      const [written, readOnly] = ids as [string, string];
-      // Its lease has not lapsed: it may be alive.
-      expect((await viewRun(again, written)).state).toBe('running');
-      clock.move(21_000);
-      for (const id of ids) {
-        const run = await viewRun(again, id);
-        expect([states(run), run.resumable]).toEqual([['interrupted', 'succeeded', 'running'], true]);
-      }
-      expect((await askResume(again, written)).body.code).toBe('RUN_OUTCOME_UNCERTAIN');
-      expect(states(await viewRun(again, written))).toEqual(['uncertain', 'succeeded', 'uncertain']);
-      expect(states(await resumed(again, readOnly))).toEqual(['succeeded', 'succeeded', 'succeeded']);
-      expect([write.asked(), read.asked()]).toEqual([1, 2]);
-      expect(
-        server.received('tools/call').filter(({ message }) => message?.params?.['name'] === 'quick'),
-      ).toHaveLength(2);
-    },
-    60_000,
-  );
+    const clock = createMovableClock();
+    const other: InProcessGateway = await startInProcess({ BEHALF_DATA_DIR: dataDir }, yaml, clock);
+    opened.push(other);
+    const again = person(other.url, ada.id, ada.cookie.slice(ada.cookie.indexOf('=') + 1));
+    const [written, readOnly] = ids as [string, string];
+    // Its lease has not lapsed: it may be alive.
+    expect((await viewRun(again, written)).state).toBe('running');
+    clock.move(21_000);
+    for (const id of ids) {
+      const run = await viewRun(again, id);
+      expect([states(run), run.resumable]).toEqual([['interrupted', 'succeeded', 'running'], true]);
+    }
+    expect((await askResume(again, written)).body.code).toBe('RUN_OUTCOME_UNCERTAIN');
+    expect(states(await viewRun(again, written))).toEqual(['uncertain', 'succeeded', 'uncertain']);
+    expect(states(await resumed(again, readOnly))).toEqual(['succeeded', 'succeeded', 'succeeded']);
+    expect([write.asked(), read.asked()]).toEqual([1, 2]);
+    expect(
+      server.received('tools/call').filter(({ message }) => message?.params?.['name'] === 'quick'),
+    ).toHaveLength(2);
+  }, 60_000);
 
-  verifies(
-    'sets.run.lost',
-    'does not count as under way when another begins',
-    async () => {
-      const write = gated('write');
-      const server = await scene.serve({ era: 'legacy', tools: [write.tool] });
-      const yaml = yamlWith({ post: http(server.url) }, sharing);
-      workplace = await createWorkplace();
-      const file = join(workplace.dir, 'librechat.yaml');
-      await writeFile(file, yaml);
-      const dataDir = join(workplace.dir, 'data');
-      const killed = await workplace.start({ CONFIG_PATH: file, BEHALF_DATA_DIR: dataDir });
-      const [ada] = (await createPeople({ url: killed.url, dataDir }, ['Ada'])) as [Person];
-      const block = (await saveBlock(ada, { server: 'post', tool: 'write' })).id;
-      const { id } = await saveSet(ada, [{ key: 'a', block }]);
-      const ids: string[] = [];
-      for (let i = 0; i < 20; i += 1) ids.push(await beginRun(ada, id));
-      await eventually('they are under way', () => write.asked() === 20);
-      killed.signal('SIGKILL');
-      await killed.ended();
-      write.open();
+  test('does not count as under way when another begins', async () => {
+    const write = gated('write');
+    const server = await scene.serve({ era: 'legacy', tools: [write.tool] });
+    const yaml = yamlWith({ post: http(server.url) }, sharing);
+    workplace = await createWorkplace();
+    const file = join(workplace.dir, 'librechat.yaml');
+    await writeFile(file, yaml);
+    const dataDir = join(workplace.dir, 'data');
+    const killed = await workplace.start({ CONFIG_PATH: file, BEHALF_DATA_DIR: dataDir });
+    const [ada] = (await createPeople({ url: killed.url, dataDir }, ['Ada'])) as [Person];
+    const block = (await saveBlock(ada, { server: 'post', tool: 'write' })).id;
+    const { id } = await saveSet(ada, [{ key: 'a', block }]);
+    const ids: string[] = [];
+    for (let i = 0; i < 20; i += 1) ids.push(await beginRun(ada, id));
+    await eventually('they are under way', () => write.asked() === 20);
+    killed.signal('SIGKILL');
+    await killed.ended();
+    write.open();
 
-      const clock = createMovableClock();
-      const other: InProcessGateway = await startInProcess({ BEHALF_DATA_DIR: dataDir }, yaml, clock);
-      opened.push(other);
-      const again = person(other.url, ada.id, ada.cookie.slice(ada.cookie.indexOf('=') + 1));
-      clock.move(21_000);
-      expect((await ran(again, id)).state).toBe('succeeded');
-      expect(states(await viewRun(again, ids[0] ?? ''))).toEqual(['uncertain', 'uncertain']);
-      expect((await askResume(again, ids[0] ?? '')).body.code).toBe('RUN_OUTCOME_UNCERTAIN');
-      expect(write.asked()).toBe(21);
-    },
-    60_000,
-  );
+    const clock = createMovableClock();
+    const other: InProcessGateway = await startInProcess({ BEHALF_DATA_DIR: dataDir }, yaml, clock);
+    opened.push(other);
+    const again = person(other.url, ada.id, ada.cookie.slice(ada.cookie.indexOf('=') + 1));
+    clock.move(21_000);
+    expect((await ran(again, id)).state).toBe('succeeded');
+    expect(states(await viewRun(again, ids[0] ?? ''))).toEqual(['uncertain', 'uncertain']);
+    expect((await askResume(again, ids[0] ?? '')).body.code).toBe('RUN_OUTCOME_UNCERTAIN');
+    expect(write.asked()).toBe(21);
+  }, 60_000);
 });

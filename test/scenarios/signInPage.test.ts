@@ -1,5 +1,5 @@
-import { describeWith, verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { describeWith } from '@behalf/testkit';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { launchChromium } from './chromium.ts';
 import { startInProcess } from './inProcess.ts';
@@ -20,7 +20,7 @@ describe('the sign-in page, where there is an identity provider', () => {
   afterAll(() => gateway.close());
   const shown = async (path: string) => (await fetch(gateway.url + path)).text();
 
-  verifies('pages.sign-in.openid', 'offers it before the form of our own accounts', async () => {
+  test('offers it before the form of our own accounts', async () => {
     const text = await shown('/');
     expect(text.indexOf(link)).toBeGreaterThan(0);
     expect(text.indexOf(link)).toBeLessThan(text.indexOf('action="/api/auth/login"'));
@@ -32,7 +32,7 @@ describe('the sign-in page, where there is an identity provider', () => {
     expect([refused.status, (await refused.text()).includes(link)]).toEqual([401, true]);
   });
 
-  verifies('pages.sign-in.openid', 'does not offer what is not configured', async () => {
+  test('does not offer what is not configured', async () => {
     const bearersOnly = { OPENID_ISSUER: gateway.idp.issuer, OPENID_AUDIENCE: 'api://behalf' };
     for (const variables of [{}, bearersOnly]) {
       const other = await startInProcess(variables);
@@ -45,31 +45,27 @@ describe('the sign-in page, where there is an identity provider', () => {
     }
   });
 
-  verifies(
-    'pages.sign-in.openid',
-    'says what became of a sign-in that failed, with its incident',
-    async () => {
-      for (const [error, sentence] of [
-        ['openid_failed', 'The sign-in at your organisation did not succeed.'],
-        ['openid_unavailable', 'The sign-in of your organisation does not answer.'],
-        ['forbidden', 'you may not sign in here.'],
-      ]) {
-        const text = await shown(`/?error=${error}&incident=abc_DEF-123`);
-        expect(text).toContain('<div class="error" role="alert">');
-        expect(text).toContain(sentence);
-        expect(text).toContain('<code>abc_DEF-123</code>');
-      }
-      const visitor = createVisitor(gateway);
-      const refused = await visitor.signIn(bob.id);
-      const page = await (await visitor.get(refused.headers.get('location') ?? '')).text();
-      const logged = gateway.logged.findLast(({ event }) => event.startsWith('Sign-in at the identity'));
-      const { incident } = logged?.fields as { incident: string };
-      expect(page).toContain('you may not sign in here.');
-      expect(page).toContain(`<code>${incident}</code>`);
-    },
-  );
+  test('says what became of a sign-in that failed, with its incident', async () => {
+    for (const [error, sentence] of [
+      ['openid_failed', 'The sign-in at your organisation did not succeed.'],
+      ['openid_unavailable', 'The sign-in of your organisation does not answer.'],
+      ['forbidden', 'you may not sign in here.'],
+    ]) {
+      const text = await shown(`/?error=${error}&incident=abc_DEF-123`);
+      expect(text).toContain('<div class="error" role="alert">');
+      expect(text).toContain(sentence);
+      expect(text).toContain('<code>abc_DEF-123</code>');
+    }
+    const visitor = createVisitor(gateway);
+    const refused = await visitor.signIn(bob.id);
+    const page = await (await visitor.get(refused.headers.get('location') ?? '')).text();
+    const logged = gateway.logged.findLast(({ event }) => event.startsWith('Sign-in at the identity'));
+    const { incident } = logged?.fields as { incident: string };
+    expect(page).toContain('you may not sign in here.');
+    expect(page).toContain(`<code>${incident}</code>`);
+  });
 
-  verifies('pages.sign-in.openid', 'shows nothing of what somebody else wrote into the address', async () => {
+  test('shows nothing of what somebody else wrote into the address', async () => {
     const plain = await shown('/');
     for (const query of [
       'error=Call+555-0100',
@@ -96,41 +92,36 @@ describe('the sign-in page, where there is an identity provider', () => {
     }, 60_000);
     afterAll(() => browser.close());
 
-    verifies(
-      'pages.sign-in.openid',
-      'with the keyboard alone and no script, a person signs in at their organisation',
-      async () => {
-        // Under the name that the provider sends people back to: cookies know hosts.
-        const home = gateway.url.replace('127.0.0.1', 'localhost');
-        await page.goto(`${home}/tools/files?open=1`);
-        await page.waitForSelector('a:focus');
-        expect(await page.textContent('a:focus')).toContain('Sign in with your organisation');
-        const order: string[] = [];
-        for (let i = 0; i < 3; i += 1) {
-          await page.keyboard.press('Tab');
-          order.push((await page.textContent(':focus')) || (await page.getAttribute(':focus', 'id')) || '');
-        }
-        expect(order).toEqual(['email', 'password', 'Sign in']);
-        for (let i = 0; i < 3; i += 1) await page.keyboard.press('Shift+Tab');
+    test('with the keyboard alone and no script, a person signs in at their organisation', async () => {
+      // Under the name that the provider sends people back to: cookies know hosts.
+      const home = gateway.url.replace('127.0.0.1', 'localhost');
+      await page.goto(`${home}/tools/files?open=1`);
+      await page.waitForSelector('a:focus');
+      expect(await page.textContent('a:focus')).toContain('Sign in with your organisation');
+      const order: string[] = [];
+      for (let i = 0; i < 3; i += 1) {
+        await page.keyboard.press('Tab');
+        order.push((await page.textContent(':focus')) || (await page.getAttribute(':focus', 'id')) || '');
+      }
+      expect(order).toEqual(['email', 'password', 'Sign in']);
+      for (let i = 0; i < 3; i += 1) await page.keyboard.press('Shift+Tab');
 
-        await page.keyboard.press('Enter');
-        await page.waitForURL((url) => url.origin === gateway.idp.issuer);
-        await page.click('text=Bob');
-        await page.waitForSelector('[role=alert]');
-        expect(new URL(page.url()).origin).toBe(home);
-        expect(await page.textContent('[role=alert]')).toContain('you may not sign in here.');
+      await page.keyboard.press('Enter');
+      await page.waitForURL((url) => url.origin === gateway.idp.issuer);
+      await page.click('text=Bob');
+      await page.waitForSelector('[role=alert]');
+      expect(new URL(page.url()).origin).toBe(home);
+      expect(await page.textContent('[role=alert]')).toContain('you may not sign in here.');
 
-        await page.context().clearCookies();
-        await page.goto(`${home}/tools/files?open=1`);
-        await page.click('text=Sign in with your organisation');
-        await page.click('text=Ada');
-        await page.waitForURL(`${home}/tools/files?open=1`);
-        expect(await page.locator('#root').count()).toBe(1);
-        await page.context().clearCookies();
-        await page.goto(home);
-        expect(await page.textContent('h1')).toBe('Sign in');
-      },
-      60_000,
-    );
+      await page.context().clearCookies();
+      await page.goto(`${home}/tools/files?open=1`);
+      await page.click('text=Sign in with your organisation');
+      await page.click('text=Ada');
+      await page.waitForURL(`${home}/tools/files?open=1`);
+      expect(await page.locator('#root').count()).toBe(1);
+      await page.context().clearCookies();
+      await page.goto(home);
+      expect(await page.textContent('h1')).toBe('Sign in');
+    }, 60_000);
   });
 });

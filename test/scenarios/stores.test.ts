@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describeWith, eventually, startRedisServer, verifies, type RedisServer } from '@behalf/testkit';
+import { describeWith, eventually, startRedisServer, type RedisServer } from '@behalf/testkit';
 import { createMongoDouble, type MongoDouble } from '@behalf/testkit/mongodouble';
-import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { ada, createBrowser, signedIn, tokenOf } from './browser.ts';
 import { createWorkplace, type Workplace } from './gatewayProcess.ts';
 import { server } from './scriptedYaml.ts';
@@ -33,91 +33,71 @@ describeWith('redis-server', 'a gateway on each pair of stores', () => {
     ['mongo', 'redis', () => ({ MONGO_URI: mongo.uriFor('with-redis'), REDIS_URI: redis.uri })],
   ] as const;
   for (const [primary, coordination, env] of pairs) {
-    verifies(
-      'start.store-pairs',
-      `${primary} and ${coordination}: starts, says so, signs in, stops`,
-      async () => {
-        const gateway = await place.start({ CREDS_KEY, ...env() });
-        expect(await (await fetch(`${gateway.url}/ready`)).json()).toMatchObject({
-          status: 'ready',
-          stores: { primary, coordination },
-        });
-        const browser = createBrowser(gateway.url);
-        expect(
-          (await browser.post('/api/auth/setup', { token: tokenOf(gateway.setupLink), ...ada })).status,
-        ).toBe(201);
-        expect((await browser.get('/api/user')).status).toBe(200);
-        expect(await gateway.stop()).toBe(0);
-      },
-      60_000,
-    );
+    test(`${primary} and ${coordination}: starts, says so, signs in, stops`, async () => {
+      const gateway = await place.start({ CREDS_KEY, ...env() });
+      expect(await (await fetch(`${gateway.url}/ready`)).json()).toMatchObject({
+        status: 'ready',
+        stores: { primary, coordination },
+      });
+      const browser = createBrowser(gateway.url);
+      expect(
+        (await browser.post('/api/auth/setup', { token: tokenOf(gateway.setupLink), ...ada })).status,
+      ).toBe(201);
+      expect((await browser.get('/api/user')).status).toBe(200);
+      expect(await gateway.stop()).toBe(0);
+    }, 60_000);
   }
 
-  verifies(
-    'ready.names-what-is-missing',
-    'without its Redis a gateway starts, says what is missing, and recovers',
-    async () => {
-      const own = await startRedisServer();
-      await own.stop();
-      const gateway = await place.start({ CREDS_KEY, REDIS_URI: own.uri });
-      const ready = await fetch(`${gateway.url}/ready`);
-      expect(ready.status).toBe(503);
-      expect(await ready.json()).toMatchObject({
-        status: 'not_ready',
-        missing: [{ part: 'redis', reason: 'does not answer' }],
-      });
-      expect((await fetch(`${gateway.url}/health`)).status).toBe(200);
-      await own.start();
-      await eventually('the gateway to recover', async () => (await fetch(`${gateway.url}/ready`)).ok);
-      expect(await gateway.stop()).toBe(0);
-      await own.stop();
-    },
-    60_000,
-  );
+  test('without its Redis a gateway starts, says what is missing, and recovers', async () => {
+    const own = await startRedisServer();
+    await own.stop();
+    const gateway = await place.start({ CREDS_KEY, REDIS_URI: own.uri });
+    const ready = await fetch(`${gateway.url}/ready`);
+    expect(ready.status).toBe(503);
+    expect(await ready.json()).toMatchObject({
+      status: 'not_ready',
+      missing: [{ part: 'redis', reason: 'does not answer' }],
+    });
+    expect((await fetch(`${gateway.url}/health`)).status).toBe(200);
+    await own.start();
+    await eventually('the gateway to recover', async () => (await fetch(`${gateway.url}/ready`)).ok);
+    expect(await gateway.stop()).toBe(0);
+    await own.stop();
+  }, 60_000);
 
-  verifies(
-    'start.foreign-key.exit-78',
-    'two replicas on one MongoDB need one key',
-    async () => {
-      const env = { MONGO_URI: mongo.uriFor('replicas'), CREDS_KEY };
-      const first = await place.start(env);
-      const second = await place.start(env);
-      expect(second.setupLink).not.toBeNull();
-      const stranger = await place.run({ ...env, CREDS_KEY: 'e'.repeat(64) });
-      expect(stranger.code).toBe(78);
-      const browser = createBrowser(first.url);
-      expect(
-        (await browser.post('/api/auth/setup', { token: tokenOf(second.setupLink), ...ada })).status,
-      ).toBe(201);
-      const late = await createBrowser(second.url).post('/api/auth/setup', {
-        token: tokenOf(first.setupLink),
-        ...ada,
-        email: 'eve@example.com',
-      });
-      expect(late.status).toBe(403);
-      await first.stop();
-      await second.stop();
-    },
-    60_000,
-  );
+  test('two replicas on one MongoDB need one key', async () => {
+    const env = { MONGO_URI: mongo.uriFor('replicas'), CREDS_KEY };
+    const first = await place.start(env);
+    const second = await place.start(env);
+    expect(second.setupLink).not.toBeNull();
+    const stranger = await place.run({ ...env, CREDS_KEY: 'e'.repeat(64) });
+    expect(stranger.code).toBe(78);
+    const browser = createBrowser(first.url);
+    expect((await browser.post('/api/auth/setup', { token: tokenOf(second.setupLink), ...ada })).status).toBe(
+      201,
+    );
+    const late = await createBrowser(second.url).post('/api/auth/setup', {
+      token: tokenOf(first.setupLink),
+      ...ada,
+      email: 'eve@example.com',
+    });
+    expect(late.status).toBe(403);
+    await first.stop();
+    await second.stop();
+  }, 60_000);
 
-  verifies(
-    'start.reload.all-replicas',
-    'a reload asked of one replica reaches the other',
-    async () => {
-      const file = join(place.dir, 'librechat.yaml');
-      await writeFile(file, `mcpServers:\n${server('first')}`);
-      const env = { MONGO_URI: mongo.uriFor('reload'), REDIS_URI: redis.uri, CREDS_KEY };
-      const one = await place.start(env);
-      const other = await place.start(env);
-      const browser = await signedIn(one);
-      await writeFile(file, `mcpServers:\n${server('second')}`);
-      expect((await browser.post('/api/admin/reload')).status).toBe(200);
-      await eventually('the other replica to reload', () => /"asked":"another replica"/.test(other.output()));
-      expect(one.output()).not.toContain('"asked":"another replica"');
-      await one.stop();
-      await other.stop();
-    },
-    60_000,
-  );
+  test('a reload asked of one replica reaches the other', async () => {
+    const file = join(place.dir, 'librechat.yaml');
+    await writeFile(file, `mcpServers:\n${server('first')}`);
+    const env = { MONGO_URI: mongo.uriFor('reload'), REDIS_URI: redis.uri, CREDS_KEY };
+    const one = await place.start(env);
+    const other = await place.start(env);
+    const browser = await signedIn(one);
+    await writeFile(file, `mcpServers:\n${server('second')}`);
+    expect((await browser.post('/api/admin/reload')).status).toBe(200);
+    await eventually('the other replica to reload', () => /"asked":"another replica"/.test(other.output()));
+    expect(one.output()).not.toContain('"asked":"another replica"');
+    await one.stop();
+    await other.stop();
+  }, 60_000);
 });

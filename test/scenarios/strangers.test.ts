@@ -1,8 +1,8 @@
 import { serverContext } from '@behalf/gateway/ports';
 import { createKeyring, systemClock as clock, systemRandom as random } from '@behalf/kernel';
 import { loadKeys, openPrimary } from '@behalf/stores/open';
-import { scriptedHttpServer, verifies, type ScriptedHttpServer, type ScriptedTool } from '@behalf/testkit';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { scriptedHttpServer, type ScriptedHttpServer, type ScriptedTool } from '@behalf/testkit';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { startInProcess, type InProcessGateway } from './inProcess.ts';
 import { bodyOf, oboPatches, type OboPatch } from './oboPatches.ts';
@@ -104,40 +104,35 @@ describe('strangers', () => {
     return { status: response.status, headers: [...response.headers], text: await response.text() };
   }
 
-  verifies(
-    'strangers.isolated',
-    'no sequence of requests reads or changes what is another user’s',
-    async () => {
-      const { stranger, owner } = people;
-      const run = async (sequence: readonly Step[]) => {
-        const theirs = await hide();
-        const before = await ownersView(theirs);
-        expect(JSON.stringify(before)).toContain(hidden.value);
-        const own: Target[] = [];
-        try {
-          for (const step of sequence) {
-            const names = { me: stranger.id, owner: owner.id, upstream: upstream.url };
-            const scene = { ...names, theirs, own: own.at(-1) };
-            const request = requestOf(step, scene);
-            const { status, headers, text } = await send(stranger, request);
-            const told = `${JSON.stringify(headers)} ${text}`;
-            const leaked = Object.values(hidden).filter((secret) => told.includes(secret));
-            const isRight = aimsAtTheirs(step, scene) ? status >= 400 && status < 500 : status < 500;
-            expect({ request, leaked, isRight }).toEqual({ request, leaked: [], isRight: true });
-            if (status === 201) own.push(named(text));
-          }
-          expect(await ownersView(theirs)).toEqual(before);
-        } finally {
-          for (const server of own) await remove(stranger, server);
-          await remove(owner, theirs);
+  test('no sequence of requests reads or changes what is another user’s', async () => {
+    const { stranger, owner } = people;
+    const run = async (sequence: readonly Step[]) => {
+      const theirs = await hide();
+      const before = await ownersView(theirs);
+      expect(JSON.stringify(before)).toContain(hidden.value);
+      const own: Target[] = [];
+      try {
+        for (const step of sequence) {
+          const names = { me: stranger.id, owner: owner.id, upstream: upstream.url };
+          const scene = { ...names, theirs, own: own.at(-1) };
+          const request = requestOf(step, scene);
+          const { status, headers, text } = await send(stranger, request);
+          const told = `${JSON.stringify(headers)} ${text}`;
+          const leaked = Object.values(hidden).filter((secret) => told.includes(secret));
+          const isRight = aimsAtTheirs(step, scene) ? status >= 400 && status < 500 : status < 500;
+          expect({ request, leaked, isRight }).toEqual({ request, leaked: [], isRight: true });
+          if (status === 201) own.push(named(text));
         }
-      };
-      await fc.assert(fc.asyncProperty(steps, run), property);
-    },
-    120_000,
-  );
+        expect(await ownersView(theirs)).toEqual(before);
+      } finally {
+        for (const server of own) await remove(stranger, server);
+        await remove(owner, theirs);
+      }
+    };
+    await fc.assert(fc.asyncProperty(steps, run), property);
+  }, 120_000);
 
-  verifies('strangers.alike', 'what is another’s answers on every route as what is not there', async () => {
+  test('what is another’s answers on every route as what is not there', async () => {
     const theirs = await hide();
     const nothing = { name: shuffled(theirs.name), id: shuffled(theirs.id) };
     for (const who of [people.stranger, people.user]) {
@@ -153,67 +148,62 @@ describe('strangers', () => {
     await remove(people.owner, theirs);
   });
 
-  verifies(
-    'strangers.obo-locked',
-    'no sequence of patches by an editor changes where an OBO server leads, or with what',
-    async () => {
-      const keyring = createKeyring(
-        loadKeys({ configured: undefined, dataDir: gateway.dataDir, random }),
-        random,
+  test('no sequence of patches by an editor changes where an OBO server leads, or with what', async () => {
+    const keyring = createKeyring(
+      loadKeys({ configured: undefined, dataDir: gateway.dataDir, random }),
+      random,
+    );
+    const store = await openPrimary({ dataDir: gateway.dataDir }, { clock, random });
+    const { admin, editor } = people;
+    const visible = {
+      type: 'streamable-http',
+      url: upstream.url,
+      title: 'On behalf',
+      obo: { scopes: 'a b' },
+    };
+    const stored = async (id: string) => {
+      const record = (await store.servers.find('default', id))!;
+      const definition = JSON.parse(keyring.open(record.configSealed, serverContext(record))) as object;
+      return { definition: withoutTexts(definition), by: record.securedBy, hash: record.securedHash };
+    };
+    const run = async (patches: readonly OboPatch[]) => {
+      const server = await create(admin, { ...visible, headers: { 'X-Key': hidden.header } });
+      const updated = [{ type: 'user', id: editor.id, accessRoleId: 'mcpServer_editor' }];
+      await must(
+        200,
+        admin.send('PUT', `/api/permissions/mcpServer/${server.id}`, {
+          updated,
+          removed: [],
+          public: false,
+        }),
       );
-      const store = await openPrimary({ dataDir: gateway.dataDir }, { clock, random });
-      const { admin, editor } = people;
-      const visible = {
-        type: 'streamable-http',
-        url: upstream.url,
-        title: 'On behalf',
-        obo: { scopes: 'a b' },
-      };
-      const stored = async (id: string) => {
-        const record = (await store.servers.find('default', id))!;
-        const definition = JSON.parse(keyring.open(record.configSealed, serverContext(record))) as object;
-        return { definition: withoutTexts(definition), by: record.securedBy, hash: record.securedHash };
-      };
-      const run = async (patches: readonly OboPatch[]) => {
-        const server = await create(admin, { ...visible, headers: { 'X-Key': hidden.header } });
-        const updated = [{ type: 'user', id: editor.id, accessRoleId: 'mcpServer_editor' }];
-        await must(
-          200,
-          admin.send('PUT', `/api/permissions/mcpServer/${server.id}`, {
-            updated,
-            removed: [],
-            public: false,
-          }),
-        );
-        const seen = async () => withoutTexts(await must(200, admin.get(`/api/mcp/servers/${server.name}`)));
-        const before = { stored: await stored(server.id), seen: await seen() };
-        try {
-          for (const patch of patches) {
-            const answer = await fetch(new URL(`/api/mcp/servers/${server.name}`, gateway.url), {
-              method: 'PATCH',
-              body: bodyOf(patch, visible),
-              headers: {
-                cookie: editor.cookie,
-                'x-behalf-csrf': '1',
-                'content-type': `application/${patch.mode === 'merge' ? 'merge-patch+' : ''}json`,
-                ...(patch.ifMatch !== undefined && { 'if-match': patch.ifMatch }),
-              },
-            });
-            expect([200, 400, 403, 412]).toContain(answer.status);
-          }
-          expect({ stored: await stored(server.id), seen: await seen() }).toEqual(before);
-        } finally {
-          await remove(admin, server);
-        }
-      };
+      const seen = async () => withoutTexts(await must(200, admin.get(`/api/mcp/servers/${server.name}`)));
+      const before = { stored: await stored(server.id), seen: await seen() };
       try {
-        await fc.assert(fc.asyncProperty(oboPatches, run), property);
+        for (const patch of patches) {
+          const answer = await fetch(new URL(`/api/mcp/servers/${server.name}`, gateway.url), {
+            method: 'PATCH',
+            body: bodyOf(patch, visible),
+            headers: {
+              cookie: editor.cookie,
+              'x-behalf-csrf': '1',
+              'content-type': `application/${patch.mode === 'merge' ? 'merge-patch+' : ''}json`,
+              ...(patch.ifMatch !== undefined && { 'if-match': patch.ifMatch }),
+            },
+          });
+          expect([200, 400, 403, 412]).toContain(answer.status);
+        }
+        expect({ stored: await stored(server.id), seen: await seen() }).toEqual(before);
       } finally {
-        await store.close();
+        await remove(admin, server);
       }
-    },
-    120_000,
-  );
+    };
+    try {
+      await fc.assert(fc.asyncProperty(oboPatches, run), property);
+    } finally {
+      await store.close();
+    }
+  }, 120_000);
 });
 
 function named(text: string): Target {

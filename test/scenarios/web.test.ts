@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { Problem } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readWeb } from '../../api/src/web/readWeb.ts';
 import { ensureWebBuilt } from '../../tools/build.mjs';
 import { ada, createBrowser, signedIn, tokenOf } from './browser.ts';
@@ -87,7 +86,7 @@ describe('the interface', () => {
   });
   const stranger = () => createBrowser(gateway.url);
 
-  verifies('web.pages.signed-in', 'is given to who is signed in, at each of its addresses', async () => {
+  test('is given to who is signed in, at each of its addresses', async () => {
     for (const path of ['/', ...inside]) {
       const answer = await browser.get(path);
       expect([path, answer.status, await answer.text()]).toEqual([path, 200, page]);
@@ -101,7 +100,7 @@ describe('the interface', () => {
     ]);
   });
 
-  verifies('web.pages.signed-in', 'leads everybody else to the sign-in, and tells nothing', async () => {
+  test('leads everybody else to the sign-in, and tells nothing', async () => {
     const liar = stranger();
     liar.cookies.set('behalf_session', 'x'.repeat(43));
     for (const anybody of [stranger(), liar]) {
@@ -120,7 +119,7 @@ describe('the interface', () => {
     }
   });
 
-  verifies('web.pages.signed-in', 'ends with the session', async () => {
+  test('ends with the session', async () => {
     const other = stranger();
     await other.post('/api/auth/login', { email: ada.email, password: ada.password });
     const stolen = stranger();
@@ -130,7 +129,7 @@ describe('the interface', () => {
     expect((await stolen.get('/chat')).status).toBe(302);
   });
 
-  verifies('web.pages.signed-in', 'is at no other address, and takes no other method', async () => {
+  test('is at no other address, and takes no other method', async () => {
     for (const [path, method, status] of [
       ['/chat/a/b', 'GET', 404],
       ['/Chat', 'GET', 404],
@@ -148,7 +147,7 @@ describe('the interface', () => {
     }
   });
 
-  verifies('web.pages.headers', 'may run our own scripts, and nothing that somebody else wrote', async () => {
+  test('may run our own scripts, and nothing that somebody else wrote', async () => {
     for (const path of ['/', '/chat/c-1']) {
       const { headers } = await browser.get(path);
       expect(headers.get('content-security-policy')).toBe(
@@ -165,7 +164,7 @@ describe('the interface', () => {
     }
   });
 
-  verifies('web.pages.headers', 'and no other answer of ours runs any', async () => {
+  test('and no other answer of ours runs any', async () => {
     const plain = (await stranger().get('/')).headers.get('content-security-policy');
     expect(plain).not.toContain('script-src');
     for (const path of ['/setup', '/api/user', '/assets/index-Ab12.js', '/assets/none.js', '/style.css']) {
@@ -173,7 +172,7 @@ describe('the interface', () => {
     }
   });
 
-  verifies('web.pages.return', 'is reached again by who signs in on the way to it', async () => {
+  test('is reached again by who signs in on the way to it', async () => {
     for (const path of ['/admin/audit?kind=call&user=a%20b', '/servers/%C3%A9']) {
       const there = stranger();
       const asked = await there.get(path);
@@ -193,7 +192,7 @@ describe('the interface', () => {
     }
   });
 
-  verifies('web.pages.return', 'is the only place that a sign-in leads to', async () => {
+  test('is the only place that a sign-in leads to', async () => {
     const plain = await (await stranger().get('/')).text();
     const hostile = [
       'https://evil.example/',
@@ -228,14 +227,14 @@ describe('the interface', () => {
     expect([absolute.status, absolute.headers['location']]).toEqual([302, '/?returnTo=%2F']);
   });
 
-  verifies('web.pages.return', 'is none of a program’s business', async () => {
+  test('is none of a program’s business', async () => {
     const answer = await stranger().post('/api/auth/login', {
       ...{ email: ada.email, password: ada.password, returnTo: '/chat' },
     });
     expect(Problem.parse(await answer.json())).toMatchObject({ status: 400, code: 'REQUEST_INVALID' });
   });
 
-  verifies('web.assets.served', 'is loaded with types and tags, once and for ever', async () => {
+  test('is loaded with types and tags, once and for ever', async () => {
     for (const [name, type, text] of [
       ['index-Ab12.js', 'text/javascript; charset=utf-8', script],
       ['index-Cd34.css', 'text/css; charset=utf-8', sheet],
@@ -261,43 +260,39 @@ describe('the interface', () => {
     }
   });
 
-  verifies(
-    'web.assets.compressed',
-    'comes in the form that is smallest among those that are taken',
-    async () => {
-      const forms = { br: brotliCompressSync(script), gzip: gzipSync(script), '': Buffer.from(script) };
-      const tags = new Set<unknown>();
-      for (const [accepts, form] of [
-        ['gzip, deflate, br, zstd', 'br'],
-        ['gzip, br;q=0.1', 'br'],
-        ['gzip', 'gzip'],
-        ['br;q=0, gzip', 'gzip'],
-        ['deflate', ''],
-        ['identity', ''],
-        ['br;q=0, gzip;q=0', ''],
-        [undefined, ''],
-      ] as const) {
-        const headers = accepts === undefined ? {} : { 'accept-encoding': accepts };
-        const answer = await raw(gateway.url, '/assets/index-Ab12.js', headers);
-        expect([accepts, answer.headers['content-encoding'] ?? '']).toEqual([accepts, form]);
-        expect(answer.body).toEqual(forms[form]);
-        expect(answer.headers['content-length']).toBe(String(forms[form].length));
-        tags.add(answer.headers['etag']);
-        const head = await raw(gateway.url, '/assets/index-Ab12.js', headers, 'HEAD');
-        expect([head.status, head.body.length]).toEqual([200, 0]);
-        expect(head.headers).toMatchObject({
-          'content-length': answer.headers['content-length'],
-          etag: answer.headers['etag'],
-        });
-      }
-      expect(tags.size).toBe(3);
-      // Nobody made another form of it.
-      const small = await raw(gateway.url, '/assets/index-Cd34.css', { 'accept-encoding': 'br, gzip' });
-      expect([small.headers['content-encoding'], String(small.body)]).toEqual([undefined, sheet]);
-    },
-  );
+  test('comes in the form that is smallest among those that are taken', async () => {
+    const forms = { br: brotliCompressSync(script), gzip: gzipSync(script), '': Buffer.from(script) };
+    const tags = new Set<unknown>();
+    for (const [accepts, form] of [
+      ['gzip, deflate, br, zstd', 'br'],
+      ['gzip, br;q=0.1', 'br'],
+      ['gzip', 'gzip'],
+      ['br;q=0, gzip', 'gzip'],
+      ['deflate', ''],
+      ['identity', ''],
+      ['br;q=0, gzip;q=0', ''],
+      [undefined, ''],
+    ] as const) {
+      const headers = accepts === undefined ? {} : { 'accept-encoding': accepts };
+      const answer = await raw(gateway.url, '/assets/index-Ab12.js', headers);
+      expect([accepts, answer.headers['content-encoding'] ?? '']).toEqual([accepts, form]);
+      expect(answer.body).toEqual(forms[form]);
+      expect(answer.headers['content-length']).toBe(String(forms[form].length));
+      tags.add(answer.headers['etag']);
+      const head = await raw(gateway.url, '/assets/index-Ab12.js', headers, 'HEAD');
+      expect([head.status, head.body.length]).toEqual([200, 0]);
+      expect(head.headers).toMatchObject({
+        'content-length': answer.headers['content-length'],
+        etag: answer.headers['etag'],
+      });
+    }
+    expect(tags.size).toBe(3);
+    // Nobody made another form of it.
+    const small = await raw(gateway.url, '/assets/index-Cd34.css', { 'accept-encoding': 'br, gzip' });
+    expect([small.headers['content-encoding'], String(small.body)]).toEqual([undefined, sheet]);
+  });
 
-  verifies('web.assets.others', 'is all there is to be had', async () => {
+  test('is all there is to be had', async () => {
     for (const path of [
       '/assets/none.js',
       '/assets/index-Ab12.js.map',
@@ -325,7 +320,7 @@ describe('the interface', () => {
     }
   });
 
-  verifies('web.pages.signed-in', 'is where the first administrator arrives', async () => {
+  test('is where the first administrator arrives', async () => {
     const fresh = await startInProcess({}, undefined, undefined, readWeb(dir));
     try {
       const first = createBrowser(fresh.url);
@@ -339,7 +334,7 @@ describe('the interface', () => {
 });
 
 describe('a gateway without the interface', () => {
-  verifies('web.pages.not-built', 'says so with what to do, and works', async () => {
+  test('says so with what to do, and works', async () => {
     const gateway = await startInProcess({}, undefined, undefined, readWeb(join(tmpdir(), 'behalf-none')));
     try {
       const browser = await signedIn(gateway);
@@ -363,28 +358,23 @@ describe('a gateway without the interface', () => {
 });
 
 describe('the interface of this repository', () => {
-  verifies(
-    'web.build.current',
-    'is what its sources make, and names files that are served',
-    async () => {
-      await ensureWebBuilt();
-      const gateway = await startInProcess();
-      try {
-        const browser = await signedIn(gateway);
-        const text = await (await browser.get('/')).text();
-        const named = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path);
-        expect(named.some((path) => path.endsWith('.js'))).toBe(true);
-        for (const path of named) {
-          expect(path).toMatch(/^\/assets\//);
-          const { status, headers } = await raw(gateway.url, path, { 'accept-encoding': 'br' });
-          expect([path, status, headers['content-encoding']]).toEqual([path, 200, 'br']);
-        }
-        // The policy would stop it, and the page would stay white.
-        expect(text).not.toMatch(/<script(?![^>]*\ssrc=)|<style|\sstyle=|\son\w+=/);
-      } finally {
-        await gateway.close();
+  test('is what its sources make, and names files that are served', async () => {
+    await ensureWebBuilt();
+    const gateway = await startInProcess();
+    try {
+      const browser = await signedIn(gateway);
+      const text = await (await browser.get('/')).text();
+      const named = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path);
+      expect(named.some((path) => path.endsWith('.js'))).toBe(true);
+      for (const path of named) {
+        expect(path).toMatch(/^\/assets\//);
+        const { status, headers } = await raw(gateway.url, path, { 'accept-encoding': 'br' });
+        expect([path, status, headers['content-encoding']]).toEqual([path, 200, 'br']);
       }
-    },
-    60_000,
-  );
+      // The policy would stop it, and the page would stay white.
+      expect(text).not.toMatch(/<script(?![^>]*\ssrc=)|<style|\sstyle=|\son\w+=/);
+    } finally {
+      await gateway.close();
+    }
+  }, 60_000);
 });

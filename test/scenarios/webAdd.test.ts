@@ -2,11 +2,10 @@ import {
   describeWith,
   guardedMcpServer,
   startAuthorizationServer,
-  verifies,
   type AuthorizationServer,
   type GuardedMcpServer,
 } from '@behalf/testkit';
-import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { decide, openWindow, startConnectScene, startNotes, type ConnectScene } from './webConnectScene.ts';
 import { askRest } from './webRest.ts';
@@ -69,123 +68,93 @@ describeWith('chromium', 'a server that is found by its address', () => {
     return details;
   }
 
-  verifies(
-    'web.add.public',
-    'is asked, shown with its tools, and saved under a title',
-    async () => {
-      const dialog = await lookAt('http://169.254.169.254/mcp');
-      await dialog.getByText('is not allowed', { exact: false }).waitFor();
-      await dialog.getByRole('textbox', { name: /^URL/ }).fill(scene.desk.server.url);
-      await press(dialog, 'Continue');
-      await tool(dialog, 'echo');
-      const before = await names();
-      await press(dialog, 'Continue');
-      const details = ada.getByRole('dialog', { name: 'New server' });
-      expect(await details.getByRole('textbox', { name: /^URL/ }).inputValue()).toBe(scene.desk.server.url);
-      expect(await names()).toEqual(before);
-      await save('Second desk');
-      expect(await names()).toHaveLength(before.length + 1);
-    },
-    120_000,
-  );
+  test('is asked, shown with its tools, and saved under a title', async () => {
+    const dialog = await lookAt('http://169.254.169.254/mcp');
+    await dialog.getByText('is not allowed', { exact: false }).waitFor();
+    await dialog.getByRole('textbox', { name: /^URL/ }).fill(scene.desk.server.url);
+    await press(dialog, 'Continue');
+    await tool(dialog, 'echo');
+    const before = await names();
+    await press(dialog, 'Continue');
+    const details = ada.getByRole('dialog', { name: 'New server' });
+    expect(await details.getByRole('textbox', { name: /^URL/ }).inputValue()).toBe(scene.desk.server.url);
+    expect(await names()).toEqual(before);
+    await save('Second desk');
+    expect(await names()).toHaveLength(before.length + 1);
+  }, 120_000);
 
-  verifies(
-    'web.add.sign-in',
-    'is signed in at first; what was granted goes to the saved server, and nobody is asked twice',
-    async () => {
-      const dialog = await lookAt(diary.url);
-      await dialog.getByText('Sign in to continue').waitFor();
-      const before = await names();
-      const opened = await openWindow(ada, () => press(dialog, 'Sign in'));
-      await decide(opened, 'Allow');
-      await tool(dialog, 'note');
-      expect(await names()).toEqual(before);
-      const once = asked();
-      await press(dialog, 'Continue');
-      await save('My diary');
-      await ada.getByText('You are already signed in.').waitFor();
-      await ada.goto(`${scene.home}/tools/my-diary/note`);
-      await ada.getByRole('textbox', { name: 'Text' }).fill('dear diary');
-      await press(ada.locator('main'), 'Run');
-      await ada.getByText('kept: dear diary', { exact: true }).waitFor();
-      expect(asked()).toBe(once);
-    },
-    120_000,
-  );
+  test('is signed in at first; what was granted goes to the saved server, and nobody is asked twice', async () => {
+    const dialog = await lookAt(diary.url);
+    await dialog.getByText('Sign in to continue').waitFor();
+    const before = await names();
+    const opened = await openWindow(ada, () => press(dialog, 'Sign in'));
+    await decide(opened, 'Allow');
+    await tool(dialog, 'note');
+    expect(await names()).toEqual(before);
+    const once = asked();
+    await press(dialog, 'Continue');
+    await save('My diary');
+    await ada.getByText('You are already signed in.').waitFor();
+    await ada.goto(`${scene.home}/tools/my-diary/note`);
+    await ada.getByRole('textbox', { name: 'Text' }).fill('dear diary');
+    await press(ada.locator('main'), 'Run');
+    await ada.getByText('kept: dear diary', { exact: true }).waitFor();
+    expect(asked()).toBe(once);
+  }, 120_000);
 
-  verifies(
-    'web.add.sign-in',
-    'is denied by its user, and can be signed in at again',
-    async () => {
-      const dialog = await lookAt(diary.url);
-      await dialog.getByText('Sign in to continue').waitFor();
-      await decide(await openWindow(ada, () => press(dialog, 'Sign in')), 'Deny');
-      await dialog.getByText('Access was denied').waitFor();
-      await decide(await openWindow(ada, () => press(dialog, 'Connect again')), 'Allow');
-      await tool(dialog, 'note');
-    },
-    120_000,
-  );
+  test('is denied by its user, and can be signed in at again', async () => {
+    const dialog = await lookAt(diary.url);
+    await dialog.getByText('Sign in to continue').waitFor();
+    await decide(await openWindow(ada, () => press(dialog, 'Sign in')), 'Deny');
+    await dialog.getByText('Access was denied').waitFor();
+    await decide(await openWindow(ada, () => press(dialog, 'Connect again')), 'Allow');
+    await tool(dialog, 'note');
+  }, 120_000);
 
-  verifies(
-    'web.add.same-tab',
-    'is signed in at in the page where no window opens, and goes on where it was',
-    async () => {
-      const dialog = await begin();
-      await ada.evaluate('window.open = () => null');
-      await dialog.getByRole('textbox', { name: /^URL/ }).fill(diary.url);
-      await press(dialog, 'Continue');
-      await press(dialog, 'Sign in');
-      await dialog.getByRole('link', { name: 'Continue in this window' }).click();
-      await decide(ada, 'Allow');
-      await ada.getByRole('link', { name: 'Back to Behalf' }).click();
-      await tool(ada.getByRole('dialog', { name: 'Add an MCP server' }), 'note');
-    },
-    120_000,
-  );
+  test('is signed in at in the page where no window opens, and goes on where it was', async () => {
+    const dialog = await begin();
+    await ada.evaluate('window.open = () => null');
+    await dialog.getByRole('textbox', { name: /^URL/ }).fill(diary.url);
+    await press(dialog, 'Continue');
+    await press(dialog, 'Sign in');
+    await dialog.getByRole('link', { name: 'Continue in this window' }).click();
+    await decide(ada, 'Allow');
+    await ada.getByRole('link', { name: 'Back to Behalf' }).click();
+    await tool(ada.getByRole('dialog', { name: 'Add an MCP server' }), 'note');
+  }, 120_000);
 
-  verifies(
-    'web.add.key',
-    'names no place to sign in: a token or key is asked for, tried, and stands in the details',
-    async () => {
-      const dialog = await lookAt(vault.url);
-      const form = dialog.getByRole('group', { name: 'This server needs a token or API key' });
-      await form.getByRole('textbox', { name: 'Key' }).fill('not this one');
-      await press(form, 'Connect');
-      await dialog.getByText('The server rejected the token or key').waitFor();
-      const good = diary.visits.findLast(({ status }) => status === 'served')?.bearer ?? '';
-      expect(good).not.toBe('');
-      await form.getByRole('textbox', { name: 'Key' }).fill(good);
-      await ada.keyboard.press('Enter');
-      await tool(dialog, 'open');
-      expect(await ada.locator('body').innerText()).not.toContain(good);
-      await press(dialog, 'Continue');
-      const details = ada.getByRole('dialog', { name: 'New server' });
-      expect(await details.getByRole('textbox', { name: 'Key' }).inputValue()).toBe(good);
-      await save('The vault');
-    },
-    120_000,
-  );
+  test('names no place to sign in: a token or key is asked for, tried, and stands in the details', async () => {
+    const dialog = await lookAt(vault.url);
+    const form = dialog.getByRole('group', { name: 'This server needs a token or API key' });
+    await form.getByRole('textbox', { name: 'Key' }).fill('not this one');
+    await press(form, 'Connect');
+    await dialog.getByText('The server rejected the token or key').waitFor();
+    const good = diary.visits.findLast(({ status }) => status === 'served')?.bearer ?? '';
+    expect(good).not.toBe('');
+    await form.getByRole('textbox', { name: 'Key' }).fill(good);
+    await ada.keyboard.press('Enter');
+    await tool(dialog, 'open');
+    expect(await ada.locator('body').innerText()).not.toContain(good);
+    await press(dialog, 'Continue');
+    const details = ada.getByRole('dialog', { name: 'New server' });
+    expect(await details.getByRole('textbox', { name: 'Key' }).inputValue()).toBe(good);
+    await save('The vault');
+  }, 120_000);
 
-  verifies(
-    'web.add.refused',
-    'refuses the new sign-in: a hint says whether it is about the audience or the scopes',
-    async () => {
-      diary.guard({ refuse: 'unauthorized' });
-      const dialog = await lookAt(diary.url);
-      await decide(await openWindow(ada, () => press(dialog, 'Sign in')), 'Allow');
-      await dialog.getByText('The server rejected your sign-in').waitFor();
-      await dialog.getByText('another audience', { exact: false }).waitFor();
-      diary.guard({ refuse: 'nothing', requiredScope: 'mcp:admin' });
-      await press(dialog, 'Sign in again');
-      await decide(await openWindow(ada, () => press(dialog, 'Sign in')), 'Allow');
-      await dialog.getByText('Your sign-in is missing required scopes').waitFor();
-      await dialog.getByText('mcp:admin', { exact: true }).first().waitFor();
-      await press(dialog, 'Edit details');
-      const details = ada.getByRole('dialog', { name: 'New server' });
-      expect(await details.getByRole('textbox', { name: 'Scopes' }).inputValue()).toContain('mcp:admin');
-      diary.guard({ requiredScope: '' });
-    },
-    120_000,
-  );
+  test('refuses the new sign-in: a hint says whether it is about the audience or the scopes', async () => {
+    diary.guard({ refuse: 'unauthorized' });
+    const dialog = await lookAt(diary.url);
+    await decide(await openWindow(ada, () => press(dialog, 'Sign in')), 'Allow');
+    await dialog.getByText('The server rejected your sign-in').waitFor();
+    await dialog.getByText('another audience', { exact: false }).waitFor();
+    diary.guard({ refuse: 'nothing', requiredScope: 'mcp:admin' });
+    await press(dialog, 'Sign in again');
+    await decide(await openWindow(ada, () => press(dialog, 'Sign in')), 'Allow');
+    await dialog.getByText('Your sign-in is missing required scopes').waitFor();
+    await dialog.getByText('mcp:admin', { exact: true }).first().waitFor();
+    await press(dialog, 'Edit details');
+    const details = ada.getByRole('dialog', { name: 'New server' });
+    expect(await details.getByRole('textbox', { name: 'Scopes' }).inputValue()).toContain('mcp:admin');
+    diary.guard({ requiredScope: '' });
+  }, 120_000);
 });

@@ -2,11 +2,10 @@ import {
   describeWith,
   guardedMcpServer,
   scriptedHttpServer,
-  verifies,
   type GuardedMcpServer,
   type ScriptedHttpServer,
 } from '@behalf/testkit';
-import { afterAll, beforeAll, expect } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { decide, openWindow, startConnectScene, type ConnectScene } from './webConnectScene.ts';
 import { askRest, createServer, idOf } from './webRest.ts';
@@ -75,308 +74,258 @@ describeWith('chromium', 'blocks in the interface', () => {
   }
   const open = (page: Page, id: string) => page.goto(`${scene.home}/blocks/${id}`);
 
-  verifies(
-    'web.blocks.public',
-    'a public server: chosen, filled in, saved, reloaded and run without any credential',
-    async () => {
-      const page = await scene.visit('bea', { at: '/blocks' });
-      await page.getByRole('heading', { name: 'There are no blocks yet' }).waitFor();
-      await page.getByRole('link', { name: 'New block' }).first().click();
-      await page.getByLabel('Server').selectOption('desk');
-      await page.getByLabel('Tool').selectOption('echo');
-      await page.getByRole('textbox', { name: 'Title' }).fill('Say it <b>loudly</b>');
-      const mode = (input: string, name: string) =>
-        page
-          .getByRole('group', { name: `Input ${input}` })
-          .getByRole('radio', { name })
-          .check();
-      await mode('Tone', 'Fixed');
-      // A value that is missing is told before anything is saved.
-      await page.getByRole('button', { name: 'Save the block' }).click();
-      await page.getByText('This is required.').waitFor();
-      await page.getByRole('combobox', { name: 'Tone' }).selectOption({ label: 'loud' });
-      await mode('Times', 'Default');
-      await page.getByRole('textbox', { name: 'Times' }).fill('2');
-      await page.getByRole('button', { name: 'Save the block' }).click();
-      await page.getByRole('heading', { name: 'Say it <b>loudly</b>' }).waitFor();
-      await page.reload();
-      await page.getByRole('heading', { name: 'Say it <b>loudly</b>' }).waitFor();
-      await ready(page);
-      expect(await page.getByRole('textbox', { name: 'Times' }).inputValue()).toBe('2');
-      expect(await page.getByRole('combobox', { name: 'Tone' }).count()).toBe(0);
-      expect(await radios(page).count()).toBe(0);
-      await field(page).fill('hello');
+  test('a public server: chosen, filled in, saved, reloaded and run without any credential', async () => {
+    const page = await scene.visit('bea', { at: '/blocks' });
+    await page.getByRole('heading', { name: 'There are no blocks yet' }).waitFor();
+    await page.getByRole('link', { name: 'New block' }).first().click();
+    await page.getByLabel('Server').selectOption('desk');
+    await page.getByLabel('Tool').selectOption('echo');
+    await page.getByRole('textbox', { name: 'Title' }).fill('Say it <b>loudly</b>');
+    const mode = (input: string, name: string) =>
+      page
+        .getByRole('group', { name: `Input ${input}` })
+        .getByRole('radio', { name })
+        .check();
+    await mode('Tone', 'Fixed');
+    // A value that is missing is told before anything is saved.
+    await page.getByRole('button', { name: 'Save the block' }).click();
+    await page.getByText('This is required.').waitFor();
+    await page.getByRole('combobox', { name: 'Tone' }).selectOption({ label: 'loud' });
+    await mode('Times', 'Default');
+    await page.getByRole('textbox', { name: 'Times' }).fill('2');
+    await page.getByRole('button', { name: 'Save the block' }).click();
+    await page.getByRole('heading', { name: 'Say it <b>loudly</b>' }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Say it <b>loudly</b>' }).waitFor();
+    await ready(page);
+    expect(await page.getByRole('textbox', { name: 'Times' }).inputValue()).toBe('2');
+    expect(await page.getByRole('combobox', { name: 'Tone' }).count()).toBe(0);
+    expect(await radios(page).count()).toBe(0);
+    await field(page).fill('hello');
+    await run(page);
+    await result(page).getByText('HELLO HELLO', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'All blocks' }).click();
+    await page.getByText('Ready', { exact: true }).waitFor();
+    await page.context().close();
+  }, 120_000);
+
+  test('an OAuth server that prompts: what is missing is named together, and the run goes on after the sign-in', async () => {
+    const ada = await scene.visit('ada');
+    await connectAs(ada, 'notes', 'default');
+    const id = await save(ada, { server: 'notes', tool: 'note', title: 'Keep a thought' });
+    const page = await scene.visit('cem', { at: '/blocks' });
+    // Shared in the dialog, as people do.
+    await open(ada, id);
+    await ada.getByRole('button', { name: 'Share' }).click();
+    const dialog = ada.getByRole('dialog', { name: 'Share “Keep a thought”' });
+    await dialog.getByRole('combobox', { name: 'Share with' }).fill('cem');
+    await dialog.getByRole('option', { name: 'cem@example.test' }).click();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await ada.getByText('Sharing saved').waitFor();
+    await page.reload();
+    await page.getByText('Needs a sign-in', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Keep a thought' }).click();
+    const needs = page.getByRole('region', { name: 'What it needs first' });
+    const group = needs.getByRole('region', { name: 'The notes' });
+    await group.getByText('You are not signed in to this server.').waitFor();
+    expect(await group.getByRole('listitem').allTextContents()).toEqual(['Text']);
+    expect(await radios(page).count()).toBe(0);
+    await field(page).fill('mine');
+    await group.getByRole('listitem').waitFor({ state: 'detached' });
+    const before = notes().length;
+    const families = scene.notes.visits.map(({ facts }) => facts?.familyId);
+    await run(page);
+    await result(page).getByText('Needs a sign-in', { exact: true }).waitFor();
+    await group.getByText('The run goes on by itself then.').waitFor();
+    expect(notes()).toHaveLength(before);
+    const opened = await openWindow(page, () =>
+      group.getByRole('button', { name: 'Connect', exact: true }).click(),
+    );
+    await decide(opened, 'Allow');
+    await result(page).getByText('kept: mine', { exact: true }).waitFor();
+    await needs.waitFor({ state: 'detached' });
+    expect(notes()).toHaveLength(before + 1);
+    // With the sign-in that was just made, and not with that of the author.
+    const used = notes().at(-1)?.facts?.familyId;
+    expect(used).toBeDefined();
+    expect(families).not.toContain(used);
+    await radios(page).first().waitFor();
+    expect([await labels(page), await chosen(page)]).toEqual([['default'], ['default']]);
+    await page.context().close();
+    await ada.context().close();
+  }, 120_000);
+
+  test('exactly one is preselected, several can be chosen, and choosing changes no order', async () => {
+    const page = await scene.visit('dov');
+    await connectAs(page, 'notes', 'home');
+    const id = await save(page, { server: 'notes', tool: 'note' });
+    await open(page, id);
+    await radios(page).first().waitFor();
+    expect([await labels(page), await chosen(page)]).toEqual([['home'], ['home']]);
+    await connectAs(page, 'notes', 'work');
+    await connectAs(page, 'notes', 'attic');
+    await open(page, id);
+    await radios(page).nth(2).waitFor();
+    const order = await labels(page);
+    expect([...order].sort()).toEqual(['attic', 'home', 'work']);
+    expect(await chosen(page)).toEqual(['home']);
+    const families = new Set<unknown>();
+    for (const label of ['work', 'attic', 'home']) {
+      const answered = page.waitForResponse((response) => response.url().endsWith('/blocks/check'));
+      await page.getByRole('radio', { name: label }).check();
+      await answered;
+      expect([await labels(page), await chosen(page)]).toEqual([order, [label]]);
+      await field(page).fill(`with ${label}`);
       await run(page);
-      await result(page).getByText('HELLO HELLO', { exact: true }).waitFor();
-      await page.getByRole('link', { name: 'All blocks' }).click();
-      await page.getByText('Ready', { exact: true }).waitFor();
-      await page.context().close();
-    },
-    120_000,
-  );
+      await result(page).getByText(`kept: with ${label}`, { exact: true }).waitFor();
+      families.add(notes().at(-1)?.facts?.familyId);
+    }
+    expect(families.size).toBe(3);
+    await page.context().close();
+  }, 120_000);
 
-  verifies(
-    'web.blocks.own-credential',
-    'an OAuth server that prompts: what is missing is named together, and the run goes on after the sign-in',
-    async () => {
-      const ada = await scene.visit('ada');
-      await connectAs(ada, 'notes', 'default');
-      const id = await save(ada, { server: 'notes', tool: 'note', title: 'Keep a thought' });
-      const page = await scene.visit('cem', { at: '/blocks' });
-      // Shared in the dialog, as people do.
-      await open(ada, id);
-      await ada.getByRole('button', { name: 'Share' }).click();
-      const dialog = ada.getByRole('dialog', { name: 'Share “Keep a thought”' });
-      await dialog.getByRole('combobox', { name: 'Share with' }).fill('cem');
-      await dialog.getByRole('option', { name: 'cem@example.test' }).click();
-      await dialog.getByRole('button', { name: 'Save' }).click();
-      await ada.getByText('Sharing saved').waitFor();
-      await page.reload();
-      await page.getByText('Needs a sign-in', { exact: true }).waitFor();
-      await page.getByRole('link', { name: 'Keep a thought' }).click();
-      const needs = page.getByRole('region', { name: 'What it needs first' });
-      const group = needs.getByRole('region', { name: 'The notes' });
-      await group.getByText('You are not signed in to this server.').waitFor();
-      expect(await group.getByRole('listitem').allTextContents()).toEqual(['Text']);
-      expect(await radios(page).count()).toBe(0);
-      await field(page).fill('mine');
-      await group.getByRole('listitem').waitFor({ state: 'detached' });
-      const before = notes().length;
-      const families = scene.notes.visits.map(({ facts }) => facts?.familyId);
-      await run(page);
-      await result(page).getByText('Needs a sign-in', { exact: true }).waitFor();
-      await group.getByText('The run goes on by itself then.').waitFor();
-      expect(notes()).toHaveLength(before);
-      const opened = await openWindow(page, () =>
-        group.getByRole('button', { name: 'Connect', exact: true }).click(),
-      );
-      await decide(opened, 'Allow');
-      await result(page).getByText('kept: mine', { exact: true }).waitFor();
-      await needs.waitFor({ state: 'detached' });
-      expect(notes()).toHaveLength(before + 1);
-      // With the sign-in that was just made, and not with that of the author.
-      const used = notes().at(-1)?.facts?.familyId;
-      expect(used).toBeDefined();
-      expect(families).not.toContain(used);
-      await radios(page).first().waitFor();
-      expect([await labels(page), await chosen(page)]).toEqual([['default'], ['default']]);
-      await page.context().close();
-      await ada.context().close();
-    },
-    120_000,
-  );
+  test('one that was chosen and is deleted meanwhile is not replaced by another, or by none', async () => {
+    const page = await scene.visit('eva');
+    await connectAs(page, 'notes', 'home');
+    await connectAs(page, 'notes', 'work');
+    const id = await save(page, { server: 'notes', tool: 'note' });
+    await open(page, id);
+    await page.getByRole('radio', { name: 'work' }).check();
+    await askRest(page, 'DELETE', '/api/mcp/notes/credentials/work');
+    await field(page).fill('nobody');
+    const before = notes().length;
+    await run(page);
+    const needs = page.getByRole('region', { name: 'What it needs first' });
+    await needs.getByText('You are not signed in to this server.').waitFor();
+    expect(notes()).toHaveLength(before);
+    await page.context().close();
+  }, 120_000);
 
-  verifies(
-    'web.blocks.choose',
-    'exactly one is preselected, several can be chosen, and choosing changes no order',
-    async () => {
-      const page = await scene.visit('dov');
-      await connectAs(page, 'notes', 'home');
-      const id = await save(page, { server: 'notes', tool: 'note' });
-      await open(page, id);
-      await radios(page).first().waitFor();
-      expect([await labels(page), await chosen(page)]).toEqual([['home'], ['home']]);
-      await connectAs(page, 'notes', 'work');
-      await connectAs(page, 'notes', 'attic');
-      await open(page, id);
-      await radios(page).nth(2).waitFor();
-      const order = await labels(page);
-      expect([...order].sort()).toEqual(['attic', 'home', 'work']);
-      expect(await chosen(page)).toEqual(['home']);
-      const families = new Set<unknown>();
-      for (const label of ['work', 'attic', 'home']) {
-        const answered = page.waitForResponse((response) => response.url().endsWith('/blocks/check'));
-        await page.getByRole('radio', { name: label }).check();
-        await answered;
-        expect([await labels(page), await chosen(page)]).toEqual([order, [label]]);
-        await field(page).fill(`with ${label}`);
-        await run(page);
-        await result(page).getByText(`kept: with ${label}`, { exact: true }).waitFor();
-        families.add(notes().at(-1)?.facts?.familyId);
-      }
-      expect(families.size).toBe(3);
-      await page.context().close();
-    },
-    120_000,
-  );
+  test('where a sign-in is optional, None comes last for who has none; whoever has one uses it', async () => {
+    const page = await scene.visit('fay');
+    const id = await save(page, { server: 'guests', tool: 'look', title: 'Look around' });
+    await open(page, id);
+    await page.getByRole('radio', { name: 'None' }).waitFor();
+    expect([await labels(page), await chosen(page)]).toEqual([[''], ['']]);
+    await run(page);
+    await result(page).getByText('Done', { exact: true }).waitFor();
+    await connectAs(page, 'guests', 'mine');
+    await open(page, id);
+    await page.getByRole('radio', { name: 'mine' }).waitFor();
+    expect([await labels(page), await chosen(page)]).toEqual([['mine'], ['mine']]);
+    await page.context().close();
+  }, 120_000);
 
-  verifies(
-    'web.blocks.deleted',
-    'one that was chosen and is deleted meanwhile is not replaced by another, or by none',
-    async () => {
-      const page = await scene.visit('eva');
-      await connectAs(page, 'notes', 'home');
-      await connectAs(page, 'notes', 'work');
-      const id = await save(page, { server: 'notes', tool: 'note' });
-      await open(page, id);
-      await page.getByRole('radio', { name: 'work' }).check();
-      await askRest(page, 'DELETE', '/api/mcp/notes/credentials/work');
-      await field(page).fill('nobody');
-      const before = notes().length;
-      await run(page);
-      const needs = page.getByRole('region', { name: 'What it needs first' });
-      await needs.getByText('You are not signed in to this server.').waitFor();
-      expect(notes()).toHaveLength(before);
-      await page.context().close();
-    },
-    120_000,
-  );
+  test('what its author changes after it was opened is shown before it can be run', async () => {
+    const ada = await scene.visit('ada');
+    const inputs = { tone: { mode: 'fixed', value: 'calm' } };
+    const id = await save(ada, { server: 'desk', tool: 'echo', title: 'Say', inputs });
+    const page = await scene.visit('gil');
+    await shareWith(ada, id, page);
+    await open(page, id);
+    await ready(page);
+    await field(page).fill('psst');
+    await askRest(ada, 'PATCH', `/api/mcp/blocks/${id}`, {
+      inputs: { tone: { mode: 'fixed', value: 'loud' } },
+    });
+    await run(page);
+    await page.getByText('The block was changed since you opened it').waitFor();
+    await page.getByText('loud', { exact: true }).waitFor();
+    // What was typed is still there.
+    expect(await field(page).inputValue()).toBe('psst');
+    await run(page);
+    await result(page).getByText('PSST', { exact: true }).waitFor();
+    await page.context().close();
+    await ada.context().close();
+  }, 120_000);
 
-  verifies(
-    'web.blocks.none',
-    'where a sign-in is optional, None comes last for who has none; whoever has one uses it',
-    async () => {
-      const page = await scene.visit('fay');
-      const id = await save(page, { server: 'guests', tool: 'look', title: 'Look around' });
-      await open(page, id);
-      await page.getByRole('radio', { name: 'None' }).waitFor();
-      expect([await labels(page), await chosen(page)]).toEqual([[''], ['']]);
-      await run(page);
-      await result(page).getByText('Done', { exact: true }).waitFor();
-      await connectAs(page, 'guests', 'mine');
-      await open(page, id);
-      await page.getByRole('radio', { name: 'mine' }).waitFor();
-      expect([await labels(page), await chosen(page)]).toEqual([['mine'], ['mine']]);
-      await page.context().close();
-    },
-    120_000,
-  );
+  test('a tool that asks first shows what the block brings, before it is called', async () => {
+    const page = await scene.visit('hal');
+    const inputs = { place: { mode: 'fixed', value: 'the whole cellar' } };
+    const id = await save(page, { server: 'desk', tool: 'wipe', inputs });
+    await open(page, id);
+    await run(page);
+    const question = page.getByRole('group', { name: 'May this tool run?' });
+    await question.getByText('the whole cellar').waitFor();
+    const { wiped } = scene.desk.seen;
+    await question.getByRole('button', { name: 'Approve' }).click();
+    await result(page).getByText('the whole cellar is empty').waitFor();
+    expect(scene.desk.seen.wiped).toBe(wiped + 1);
+    await page.context().close();
+  }, 120_000);
 
-  verifies(
-    'web.blocks.seen',
-    'what its author changes after it was opened is shown before it can be run',
-    async () => {
-      const ada = await scene.visit('ada');
-      const inputs = { tone: { mode: 'fixed', value: 'calm' } };
-      const id = await save(ada, { server: 'desk', tool: 'echo', title: 'Say', inputs });
-      const page = await scene.visit('gil');
-      await shareWith(ada, id, page);
-      await open(page, id);
-      await ready(page);
-      await field(page).fill('psst');
-      await askRest(ada, 'PATCH', `/api/mcp/blocks/${id}`, {
-        inputs: { tone: { mode: 'fixed', value: 'loud' } },
-      });
-      await run(page);
-      await page.getByText('The block was changed since you opened it').waitFor();
-      await page.getByText('loud', { exact: true }).waitFor();
-      // What was typed is still there.
-      expect(await field(page).inputValue()).toBe('psst');
-      await run(page);
-      await result(page).getByText('PSST', { exact: true }).waitFor();
-      await page.context().close();
-      await ada.context().close();
-    },
-    120_000,
-  );
+  test('a tool that changed is flagged with the difference; saving takes it over as it is', async () => {
+    const page = await scene.visit('ada');
+    const server = await createServer(page, {
+      ...{ type: 'streamable-http', title: 'Shelf', url: shelf.url },
+    });
+    const inputs = { text: { mode: 'fixed', value: 'a book' } };
+    const id = await save(page, { server, tool: 'put', title: 'Put a book', inputs });
+    const properties = { text, place: { type: 'string', title: 'Place' } };
+    shelf.change({ tools: [{ name: 'put', inputSchema: { type: 'object', properties } }] });
+    await askRest(page, 'POST', `/api/mcp/${server}/reinitialize`, {});
+    await page.goto(`${scene.home}/blocks`);
+    await page.getByText('new: place', { exact: false }).waitFor();
+    await open(page, id);
+    await page.getByText('The tool has changed since the block was saved').waitFor();
+    await page.getByText('Arguments: new: place', { exact: true }).waitFor();
+    await page.getByText('not required any more: text', { exact: false }).waitFor();
+    await page.getByText('The block still runs.', { exact: false }).waitFor();
+    await page.getByRole('link', { name: 'Edit' }).click();
+    await page.getByRole('group', { name: 'Input Place' }).waitFor();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await ready(page);
+    await page.getByText('Ready', { exact: true }).waitFor();
+    await page.getByText('The tool has changed since the block was saved').waitFor({ state: 'detached' });
+    await page.context().close();
+  }, 120_000);
 
-  verifies(
-    'web.blocks.exact',
-    'a tool that asks first shows what the block brings, before it is called',
-    async () => {
-      const page = await scene.visit('hal');
-      const inputs = { place: { mode: 'fixed', value: 'the whole cellar' } };
-      const id = await save(page, { server: 'desk', tool: 'wipe', inputs });
-      await open(page, id);
-      await run(page);
-      const question = page.getByRole('group', { name: 'May this tool run?' });
-      await question.getByText('the whole cellar').waitFor();
-      const { wiped } = scene.desk.seen;
-      await question.getByRole('button', { name: 'Approve' }).click();
-      await result(page).getByText('the whole cellar is empty').waitFor();
-      expect(scene.desk.seen.wiped).toBe(wiped + 1);
-      await page.context().close();
-    },
-    120_000,
-  );
+  test('a server that is not shared with who looks, or was removed, is said; there is nothing to run', async () => {
+    const ada = await scene.visit('ada');
+    const server = await createServer(ada, {
+      ...{ type: 'streamable-http', title: 'Own shelf', url: shelf.url },
+    });
+    const id = await save(ada, { server, tool: 'put', title: 'Put it' });
+    const page = await scene.visit('ida');
+    await shareWith(ada, id, page);
+    await open(page, id);
+    await page.getByText('Its server is not shared with you.', { exact: false }).waitFor();
+    expect(await page.getByRole('button', { name: 'Run', exact: true }).count()).toBe(0);
+    await askRest(ada, 'DELETE', `/api/mcp/servers/${server}`);
+    // Another server under the same name is not the one that the block was made for.
+    await createServer(ada, { type: 'streamable-http', title: 'Own shelf', url: shelf.url });
+    await open(ada, id);
+    await ada.getByText('Its server was removed.', { exact: false }).waitFor();
+    expect(await ada.getByRole('button', { name: 'Run', exact: true }).count()).toBe(0);
+    await ada.getByRole('button', { name: 'Delete' }).click();
+    const dialog = ada.getByRole('dialog', { name: 'Delete “Put it”?' });
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await ada.getByText('“Put it” is deleted').waitFor();
+    await open(page, id);
+    await page.getByRole('heading', { name: 'This block is not there' }).waitFor();
+    await page.context().close();
+    await ada.context().close();
+  }, 120_000);
 
-  verifies(
-    'web.blocks.drift',
-    'a tool that changed is flagged with the difference; saving takes it over as it is',
-    async () => {
-      const page = await scene.visit('ada');
-      const server = await createServer(page, {
-        ...{ type: 'streamable-http', title: 'Shelf', url: shelf.url },
-      });
-      const inputs = { text: { mode: 'fixed', value: 'a book' } };
-      const id = await save(page, { server, tool: 'put', title: 'Put a book', inputs });
-      const properties = { text, place: { type: 'string', title: 'Place' } };
-      shelf.change({ tools: [{ name: 'put', inputSchema: { type: 'object', properties } }] });
-      await askRest(page, 'POST', `/api/mcp/${server}/reinitialize`, {});
-      await page.goto(`${scene.home}/blocks`);
-      await page.getByText('new: place', { exact: false }).waitFor();
-      await open(page, id);
-      await page.getByText('The tool has changed since the block was saved').waitFor();
-      await page.getByText('Arguments: new: place', { exact: true }).waitFor();
-      await page.getByText('not required any more: text', { exact: false }).waitFor();
-      await page.getByText('The block still runs.', { exact: false }).waitFor();
-      await page.getByRole('link', { name: 'Edit' }).click();
-      await page.getByRole('group', { name: 'Input Place' }).waitFor();
-      await page.getByRole('button', { name: 'Save', exact: true }).click();
-      await ready(page);
-      await page.getByText('Ready', { exact: true }).waitFor();
-      await page.getByText('The tool has changed since the block was saved').waitFor({ state: 'detached' });
-      await page.context().close();
-    },
-    120_000,
-  );
-
-  verifies(
-    'web.blocks.gone',
-    'a server that is not shared with who looks, or was removed, is said; there is nothing to run',
-    async () => {
-      const ada = await scene.visit('ada');
-      const server = await createServer(ada, {
-        ...{ type: 'streamable-http', title: 'Own shelf', url: shelf.url },
-      });
-      const id = await save(ada, { server, tool: 'put', title: 'Put it' });
-      const page = await scene.visit('ida');
-      await shareWith(ada, id, page);
-      await open(page, id);
-      await page.getByText('Its server is not shared with you.', { exact: false }).waitFor();
-      expect(await page.getByRole('button', { name: 'Run', exact: true }).count()).toBe(0);
-      await askRest(ada, 'DELETE', `/api/mcp/servers/${server}`);
-      // Another server under the same name is not the one that the block was made for.
-      await createServer(ada, { type: 'streamable-http', title: 'Own shelf', url: shelf.url });
-      await open(ada, id);
-      await ada.getByText('Its server was removed.', { exact: false }).waitFor();
-      expect(await ada.getByRole('button', { name: 'Run', exact: true }).count()).toBe(0);
-      await ada.getByRole('button', { name: 'Delete' }).click();
-      const dialog = ada.getByRole('dialog', { name: 'Delete “Put it”?' });
-      await dialog.getByRole('button', { name: 'Delete' }).click();
-      await ada.getByText('“Put it” is deleted').waitFor();
-      await open(page, id);
-      await page.getByRole('heading', { name: 'This block is not there' }).waitFor();
-      await page.context().close();
-      await ada.context().close();
-    },
-    120_000,
-  );
-
-  verifies(
-    'web.blocks.keys',
-    'from the console to a saved block and its result without a mouse',
-    async () => {
-      const page = await scene.visit('jon', { at: '/tools/desk/echo' });
-      await field(page).fill('typed');
-      await page.getByRole('button', { name: 'Save as block' }).focus();
-      await page.keyboard.press('Enter');
-      await page.getByRole('group', { name: 'Input Text' }).waitFor();
-      expect(await field(page).inputValue()).toBe('typed');
-      // From proposing it to fixing it: the next of the three.
-      await page.getByRole('group', { name: 'Input Text' }).getByRole('radio', { checked: true }).focus();
-      await page.keyboard.press('ArrowRight');
-      await page.getByRole('textbox', { name: 'Title' }).focus();
-      await page.keyboard.type('By keys');
-      await page.keyboard.press('Enter');
-      await page.getByRole('heading', { name: 'By keys' }).waitFor();
-      await ready(page);
-      await page.getByText('typed', { exact: true }).waitFor();
-      await page.getByRole('button', { name: 'Run', exact: true }).focus();
-      await page.keyboard.press('Enter');
-      await result(page).getByText('typed', { exact: true }).waitFor();
-      await page.context().close();
-    },
-    120_000,
-  );
+  test('from the console to a saved block and its result without a mouse', async () => {
+    const page = await scene.visit('jon', { at: '/tools/desk/echo' });
+    await field(page).fill('typed');
+    await page.getByRole('button', { name: 'Save as block' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('group', { name: 'Input Text' }).waitFor();
+    expect(await field(page).inputValue()).toBe('typed');
+    // From proposing it to fixing it: the next of the three.
+    await page.getByRole('group', { name: 'Input Text' }).getByRole('radio', { checked: true }).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.getByRole('textbox', { name: 'Title' }).focus();
+    await page.keyboard.type('By keys');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'By keys' }).waitFor();
+    await ready(page);
+    await page.getByText('typed', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Run', exact: true }).focus();
+    await page.keyboard.press('Enter');
+    await result(page).getByText('typed', { exact: true }).waitFor();
+    await page.context().close();
+  }, 120_000);
 });

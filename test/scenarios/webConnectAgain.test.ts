@@ -1,5 +1,5 @@
-import { describeWith, verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, expect } from '@jest/globals';
+import { describeWith } from '@behalf/testkit';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { decide, openWindow, startConnectScene, type ConnectScene } from './webConnectScene.ts';
 import { askRest } from './webRest.ts';
@@ -23,31 +23,26 @@ describeWith('chromium', 'a sign-in that ended', () => {
   const works = (page: Page) => card(page).getByText('Active', { exact: true }).waitFor();
   const keep = (page: Page, text: string) => askRest(page, 'POST', CALL, { arguments: { text } });
 
-  verifies(
-    'web.connect.ended',
-    'is shown on the page of its server, and the next one takes its place',
-    async () => {
-      const page = await scene.visit('bea', { at: '/servers/notes' });
-      await connect(page, 'Connect');
-      await works(page);
-      // Its token is over, and the authorization server gives no other.
-      for (const { facts } of scene.notes.visits) if (facts) scene.authorization.endFamily(facts.familyId);
-      scene.later(HOURS);
-      expect(await keep(page, 'lost')).toMatchObject({
-        isError: true,
-        _meta: { 'behalf/auth': { code: 'needs_reauth', reason: 'rejected' } },
-      });
-      await card(page).getByText('Sign in again', { exact: true }).waitFor();
-      await card(page).getByText('Your sign-in is no longer accepted.', { exact: false }).waitFor();
-      await page.getByText('Sign in to this server to call its tools.').waitFor();
-      await connect(page, 'Connect again');
-      await works(page);
-      expect(await keep(page, 'again')).toMatchObject({
-        isError: false,
-        content: [{ text: 'kept: again' }],
-      });
-      await page.context().close();
-    },
-    120_000,
-  );
+  test('is shown on the page of its server, and the next one takes its place', async () => {
+    const page = await scene.visit('bea', { at: '/servers/notes' });
+    await connect(page, 'Connect');
+    await works(page);
+    // Its token is over, and the authorization server gives no other.
+    for (const { facts } of scene.notes.visits) if (facts) scene.authorization.endFamily(facts.familyId);
+    scene.later(HOURS);
+    expect(await keep(page, 'lost')).toMatchObject({
+      isError: true,
+      _meta: { 'behalf/auth': { code: 'needs_reauth', reason: 'rejected' } },
+    });
+    await card(page).getByText('Sign in again', { exact: true }).waitFor();
+    await card(page).getByText('Your sign-in is no longer accepted.', { exact: false }).waitFor();
+    await page.getByText('Sign in to this server to call its tools.').waitFor();
+    await connect(page, 'Connect again');
+    await works(page);
+    expect(await keep(page, 'again')).toMatchObject({
+      isError: false,
+      content: [{ text: 'kept: again' }],
+    });
+    await page.context().close();
+  }, 120_000);
 });

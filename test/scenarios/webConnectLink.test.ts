@@ -1,5 +1,5 @@
-import { describeWith, verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, expect } from '@jest/globals';
+import { describeWith } from '@behalf/testkit';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { clientWith, modernRequest } from './mcpClient.ts';
 import { startConnectScene, type ConnectScene } from './webConnectScene.ts';
@@ -28,31 +28,26 @@ describeWith('chromium', 'a link to connect a server, as an MCP client shows it'
     return `${pathname}${search}`;
   }
 
-  verifies(
-    'mcp.signin.own-link',
-    'leads its user to the server, and tells others that it is not theirs',
-    async () => {
-      const bea = await scene.visit('bea', { at: '/servers' });
-      const link = await linkOf(bea);
-      await bea.goto(new URL(link, scene.home).href);
-      await bea.getByRole('button', { name: 'Connect', exact: true }).waitFor();
+  test('leads its user to the server, and tells others that it is not theirs', async () => {
+    const bea = await scene.visit('bea', { at: '/servers' });
+    const link = await linkOf(bea);
+    await bea.goto(new URL(link, scene.home).href);
+    await bea.getByRole('button', { name: 'Connect', exact: true }).waitFor();
 
-      const cem = await scene.visit('cem', { at: link });
-      await cem.getByRole('heading', { name: 'This link is for another user' }).waitFor();
-      await cem.getByText('Nothing was started.', { exact: false }).waitFor();
-      expect(await cem.getByRole('button', { name: 'Connect', exact: true }).count()).toBe(0);
-      expect([scene.asked(), await cem.locator('a[href*="/servers/notes"]').count()]).toEqual([0, 0]);
-      await pressTo(cem, 'Tab', cem.getByRole('main').getByRole('link', { name: 'All servers' }));
-      await cem.keyboard.press('Enter');
-      await cem.getByRole('heading', { name: 'Servers', exact: true }).waitFor();
+    const cem = await scene.visit('cem', { at: link });
+    await cem.getByRole('heading', { name: 'This link is for another user' }).waitFor();
+    await cem.getByText('Nothing was started.', { exact: false }).waitFor();
+    expect(await cem.getByRole('button', { name: 'Connect', exact: true }).count()).toBe(0);
+    expect([scene.asked(), await cem.locator('a[href*="/servers/notes"]').count()]).toEqual([0, 0]);
+    await pressTo(cem, 'Tab', cem.getByRole('main').getByRole('link', { name: 'All servers' }));
+    await cem.keyboard.press('Enter');
+    await cem.getByRole('heading', { name: 'Servers', exact: true }).waitFor();
 
-      scene.later(HOUR_MS);
-      await bea.reload();
-      await bea.getByRole('heading', { name: 'This link has expired' }).waitFor();
-      await bea.getByRole('link', { name: 'Open server' }).click();
-      await bea.getByRole('button', { name: 'Connect', exact: true }).waitFor();
-      for (const page of [bea, cem]) await page.context().close();
-    },
-    90_000,
-  );
+    scene.later(HOUR_MS);
+    await bea.reload();
+    await bea.getByRole('heading', { name: 'This link has expired' }).waitFor();
+    await bea.getByRole('link', { name: 'Open server' }).click();
+    await bea.getByRole('button', { name: 'Connect', exact: true }).waitFor();
+    for (const page of [bea, cem]) await page.context().close();
+  }, 90_000);
 });

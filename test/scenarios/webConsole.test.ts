@@ -1,11 +1,5 @@
-import {
-  describeWith,
-  eventually,
-  scriptedHttpServer,
-  verifies,
-  type ScriptedHttpServer,
-} from '@behalf/testkit';
-import { afterAll, beforeAll, expect } from '@jest/globals';
+import { describeWith, eventually, scriptedHttpServer, type ScriptedHttpServer } from '@behalf/testkit';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { saidOf } from './webFields.ts';
 import { isFocused, pressTo } from './webKeys.ts';
@@ -53,328 +47,263 @@ describeWith('chromium', 'the console', () => {
   const run = (at = page) => at.getByRole('button', { name: 'Run', exact: true });
   const result = (at = page) => at.getByRole('region', { name: 'Result' });
 
-  verifies(
-    'ui.sign-in.return',
-    'whoever signs in comes out where they wanted to go',
-    async () => {
-      const fresh = await scene.visit('gil', { at: '/tools/desk/echo' });
-      await fresh.getByRole('heading', { name: 'Echo', exact: true }).waitFor();
-      expect(fresh.url()).toBe(`${scene.home}/tools/desk/echo`);
-      await fresh.context().close();
-    },
-    90_000,
-  );
+  test('whoever signs in comes out where they wanted to go', async () => {
+    const fresh = await scene.visit('gil', { at: '/tools/desk/echo' });
+    await fresh.getByRole('heading', { name: 'Echo', exact: true }).waitFor();
+    expect(fresh.url()).toBe(`${scene.home}/tools/desk/echo`);
+    await fresh.context().close();
+  }, 90_000);
 
-  verifies(
-    'ui.sign-in.out',
-    'whoever signs out is out, also at the addresses they were at',
-    async () => {
-      const leaving = await scene.visit('gil', { at: '/tools' });
-      await leaving.getByRole('button', { name: 'Sign out' }).click();
-      await leaving.getByRole('heading', { name: 'Sign in', exact: true }).waitFor();
-      await leaving.goto(`${scene.home}/tools/desk/echo`);
-      await leaving.getByRole('heading', { name: 'Sign in', exact: true }).waitFor();
-      expect((await leaving.request.get(`${scene.home}/api/user`)).status()).toBe(401);
-      await leaving.context().close();
-    },
-    90_000,
-  );
+  test('whoever signs out is out, also at the addresses they were at', async () => {
+    const leaving = await scene.visit('gil', { at: '/tools' });
+    await leaving.getByRole('button', { name: 'Sign out' }).click();
+    await leaving.getByRole('heading', { name: 'Sign in', exact: true }).waitFor();
+    await leaving.goto(`${scene.home}/tools/desk/echo`);
+    await leaving.getByRole('heading', { name: 'Sign in', exact: true }).waitFor();
+    expect((await leaving.request.get(`${scene.home}/api/user`)).status()).toBe(401);
+    await leaving.context().close();
+  }, 90_000);
 
-  verifies(
-    'ui.sign-in.ended',
-    'a sign-in that was ended elsewhere is told over the page, which stays, and leads back to it',
-    async () => {
-      const admin = await scene.visit('ada');
-      const other = await scene.visit('gil', { at: '/tools/desk/echo' });
-      await field('Text', other).fill('still here');
-      await askRest(admin, 'DELETE', `/api/admin/users/${await idOf(other)}/sessions`);
-      await run(other).click();
-      const dialog = other.getByRole('dialog', { name: 'You are signed out' });
-      await dialog.waitFor();
-      expect(await field('Text', other).inputValue()).toBe('still here');
-      await dialog.getByRole('button', { name: 'Sign in' }).click();
-      await other.click('text=Sign in with your organisation');
-      await other.waitForURL(`${scene.home}/tools/desk/echo`);
-      await field('Text', other).fill('back again');
-      await run(other).click();
-      await result(other).getByText('back again', { exact: true }).waitFor();
-      await admin.context().close();
-      await other.context().close();
-    },
-    120_000,
-  );
+  test('a sign-in that was ended elsewhere is told over the page, which stays, and leads back to it', async () => {
+    const admin = await scene.visit('ada');
+    const other = await scene.visit('gil', { at: '/tools/desk/echo' });
+    await field('Text', other).fill('still here');
+    await askRest(admin, 'DELETE', `/api/admin/users/${await idOf(other)}/sessions`);
+    await run(other).click();
+    const dialog = other.getByRole('dialog', { name: 'You are signed out' });
+    await dialog.waitFor();
+    expect(await field('Text', other).inputValue()).toBe('still here');
+    await dialog.getByRole('button', { name: 'Sign in' }).click();
+    await other.click('text=Sign in with your organisation');
+    await other.waitForURL(`${scene.home}/tools/desk/echo`);
+    await field('Text', other).fill('back again');
+    await run(other).click();
+    await result(other).getByText('back again', { exact: true }).waitFor();
+    await admin.context().close();
+    await other.context().close();
+  }, 120_000);
 
-  verifies(
-    'ui.console.form',
-    'where there is no model the page of the chat has the tools, each with a form made of its schema',
-    async () => {
-      await page.goto(`${scene.home}/chat`);
-      await page.getByRole('heading', { name: 'Run a tool', level: 1 }).waitFor();
-      await page.getByRole('link', { name: 'echo Says what it is told' }).click();
-      const text = field('Text');
-      await text.waitFor();
-      expect(await text.getAttribute('required')).not.toBeNull();
-      expect(await page.getByText('Text required').count()).toBe(1);
-      expect(await field('Times').inputValue()).toBe('1');
-      expect(await field('Times').getAttribute('required')).toBeNull();
-      const tone = page.getByRole('combobox', { name: 'Tone' });
-      expect(await tone.locator('option').allTextContents()).toEqual(['Not set', 'calm', 'loud']);
+  test('where there is no model the page of the chat has the tools, each with a form made of its schema', async () => {
+    await page.goto(`${scene.home}/chat`);
+    await page.getByRole('heading', { name: 'Run a tool', level: 1 }).waitFor();
+    await page.getByRole('link', { name: 'echo Says what it is told' }).click();
+    const text = field('Text');
+    await text.waitFor();
+    expect(await text.getAttribute('required')).not.toBeNull();
+    expect(await page.getByText('Text required').count()).toBe(1);
+    expect(await field('Times').inputValue()).toBe('1');
+    expect(await field('Times').getAttribute('required')).toBeNull();
+    const tone = page.getByRole('combobox', { name: 'Tone' });
+    expect(await tone.locator('option').allTextContents()).toEqual(['Not set', 'calm', 'loud']);
 
-      const calls = scene.desk.server.received('tools/call').length;
-      await run().click();
-      expect(await saidOf(field('Text'))).toContain('This is required.');
-      expect(await isFocused(text)).toBe(true);
-      await text.fill('hello');
-      await field('Times').fill('9');
-      await run().click();
-      expect(await saidOf(field('Times'))).toContain('This must be 5 or less.');
-      expect(scene.desk.server.received('tools/call')).toHaveLength(calls);
-      await field('Times').fill('2');
-      await tone.selectOption('loud');
-      await run().click();
-      await result().getByText('HELLO HELLO', { exact: true }).waitFor();
-      await result()
-        .getByText(/^\d+(\.\d)? m?s$/)
-        .waitFor();
-    },
-    90_000,
-  );
+    const calls = scene.desk.server.received('tools/call').length;
+    await run().click();
+    expect(await saidOf(field('Text'))).toContain('This is required.');
+    expect(await isFocused(text)).toBe(true);
+    await text.fill('hello');
+    await field('Times').fill('9');
+    await run().click();
+    expect(await saidOf(field('Times'))).toContain('This must be 5 or less.');
+    expect(scene.desk.server.received('tools/call')).toHaveLength(calls);
+    await field('Times').fill('2');
+    await tone.selectOption('loud');
+    await run().click();
+    await result().getByText('HELLO HELLO', { exact: true }).waitFor();
+    await result()
+      .getByText(/^\d+(\.\d)? m?s$/)
+      .waitFor();
+  }, 90_000);
 
-  verifies(
-    'ui.habits.address',
-    'a tool that was picked on the page of the chat is there after a reload, and Back leads to the one before',
-    async () => {
-      await page.goto(`${scene.home}/chat`);
-      await page.getByRole('link', { name: 'echo Says what it is told' }).click();
-      await field('Text').waitFor();
-      await page.reload();
-      await field('Text').waitFor();
-      expect(new URL(page.url()).pathname).toBe('/chat');
-      await page.getByRole('link', { name: 'slow Takes as long as it is let' }).click();
-      await field('Text').waitFor({ state: 'detached' });
-      await page.goBack();
-      await field('Text').waitFor();
-      await page.goBack();
-      await page.getByText('Choose a tool').first().waitFor();
-    },
-    90_000,
-  );
+  test('a tool that was picked on the page of the chat is there after a reload, and Back leads to the one before', async () => {
+    await page.goto(`${scene.home}/chat`);
+    await page.getByRole('link', { name: 'echo Says what it is told' }).click();
+    await field('Text').waitFor();
+    await page.reload();
+    await field('Text').waitFor();
+    expect(new URL(page.url()).pathname).toBe('/chat');
+    await page.getByRole('link', { name: 'slow Takes as long as it is let' }).click();
+    await field('Text').waitFor({ state: 'detached' });
+    await page.goBack();
+    await field('Text').waitFor();
+    await page.goBack();
+    await page.getByText('Choose a tool').first().waitFor();
+  }, 90_000);
 
-  verifies(
-    'ui.console.refused',
-    'what only the gateway finds wrong is said at its field as well',
-    async () => {
-      await page.goto(`${scene.home}/tools/shop/order`);
-      await field('Code').fill('abc');
-      await field('City').fill('Oslo');
-      await page.getByRole('button', { name: 'Add Parts' }).click();
-      await page.getByRole('button', { name: 'Add Part', exact: true }).click();
-      await field('Part 1').fill('wheel');
-      await run().click();
-      await result().getByText('Correct the fields that are marked above.').waitFor();
-      expect(await saidOf(field('Code'))).toContain('^[A-Z]{3}$');
-      expect(await field('Code').getAttribute('aria-invalid')).toBe('true');
-      await eventually('the field has the focus', () => isFocused(field('Code')));
-      expect(shop.received('tools/call')).toEqual([]);
-      await field('Code').fill('ABC');
-      expect(await saidOf(field('Code'))).not.toContain('must match');
-      await run().click();
-      await result().getByText('Done', { exact: true }).waitFor();
-      expect(shop.received('tools/call').at(-1)?.message?.params?.['arguments']).toEqual({
-        code: 'ABC',
-        address: { city: 'Oslo' },
-        parts: ['wheel'],
-      });
-    },
-    90_000,
-  );
+  test('what only the gateway finds wrong is said at its field as well', async () => {
+    await page.goto(`${scene.home}/tools/shop/order`);
+    await field('Code').fill('abc');
+    await field('City').fill('Oslo');
+    await page.getByRole('button', { name: 'Add Parts' }).click();
+    await page.getByRole('button', { name: 'Add Part', exact: true }).click();
+    await field('Part 1').fill('wheel');
+    await run().click();
+    await result().getByText('Correct the fields that are marked above.').waitFor();
+    expect(await saidOf(field('Code'))).toContain('^[A-Z]{3}$');
+    expect(await field('Code').getAttribute('aria-invalid')).toBe('true');
+    await eventually('the field has the focus', () => isFocused(field('Code')));
+    expect(shop.received('tools/call')).toEqual([]);
+    await field('Code').fill('ABC');
+    expect(await saidOf(field('Code'))).not.toContain('must match');
+    await run().click();
+    await result().getByText('Done', { exact: true }).waitFor();
+    expect(shop.received('tools/call').at(-1)?.message?.params?.['arguments']).toEqual({
+      code: 'ABC',
+      address: { city: 'Oslo' },
+      parts: ['wheel'],
+    });
+  }, 90_000);
 
-  verifies(
-    'ui.console.approval',
-    'a tool that asks first shows what will be sent, and runs once or not at all',
-    async () => {
-      const { wiped } = scene.desk.seen;
-      await page.goto(`${scene.home}/tools/desk/wipe`);
-      await field('place').fill('the cellar');
-      await run().click();
-      const question = page.getByRole('group', { name: 'May this tool run?' });
-      await question.getByText('the cellar').waitFor();
-      expect(await isFocused(question)).toBe(true);
-      await question.getByRole('button', { name: 'Deny' }).click();
-      await result().getByText('You did not allow this call, so it was not made.').waitFor();
-      expect(scene.desk.seen.wiped).toBe(wiped);
-      await run().click();
-      await question.getByRole('button', { name: 'Approve' }).dblclick();
-      await result().getByText('the cellar is empty', { exact: true }).waitFor();
-      expect(scene.desk.seen.wiped).toBe(wiped + 1);
-    },
-    90_000,
-  );
+  test('a tool that asks first shows what will be sent, and runs once or not at all', async () => {
+    const { wiped } = scene.desk.seen;
+    await page.goto(`${scene.home}/tools/desk/wipe`);
+    await field('place').fill('the cellar');
+    await run().click();
+    const question = page.getByRole('group', { name: 'May this tool run?' });
+    await question.getByText('the cellar').waitFor();
+    expect(await isFocused(question)).toBe(true);
+    await question.getByRole('button', { name: 'Deny' }).click();
+    await result().getByText('You did not allow this call, so it was not made.').waitFor();
+    expect(scene.desk.seen.wiped).toBe(wiped);
+    await run().click();
+    await question.getByRole('button', { name: 'Approve' }).dblclick();
+    await result().getByText('the cellar is empty', { exact: true }).waitFor();
+    expect(scene.desk.seen.wiped).toBe(wiped + 1);
+  }, 90_000);
 
-  verifies(
-    'ui.console.approval',
-    'what is too long to be seen at once can be approved when its end was seen, and hides nothing',
-    async () => {
-      const { wiped } = scene.desk.seen;
-      const place = `${'far away, '.repeat(2_000)}the \u202eattic`;
-      await page.goto(`${scene.home}/tools/desk/wipe`);
-      await field('place').fill(place);
-      await run().click();
-      const question = page.getByRole('group', { name: 'May this tool run?' });
-      await question.getByText('Read the arguments to their end').waitFor();
-      const approve = question.getByRole('button', { name: 'Approve' });
-      expect(await approve.isEnabled()).toBe(false);
-      const box = question.getByRole('group', { name: 'Arguments' });
-      const shown = await box.locator('bdi').allTextContents();
-      expect(shown.slice(2, -1).join('')).toBe(JSON.stringify(place).replace('\u202e', '\\u202e'));
-      await box.focus();
-      await page.keyboard.press('End');
-      await approve.click();
-      await eventually('it has run', () => scene.desk.seen.wiped === wiped + 1);
-    },
-    90_000,
-  );
+  test('what is too long to be seen at once can be approved when its end was seen, and hides nothing', async () => {
+    const { wiped } = scene.desk.seen;
+    const place = `${'far away, '.repeat(2_000)}the \u202eattic`;
+    await page.goto(`${scene.home}/tools/desk/wipe`);
+    await field('place').fill(place);
+    await run().click();
+    const question = page.getByRole('group', { name: 'May this tool run?' });
+    await question.getByText('Read the arguments to their end').waitFor();
+    const approve = question.getByRole('button', { name: 'Approve' });
+    expect(await approve.isEnabled()).toBe(false);
+    const box = question.getByRole('group', { name: 'Arguments' });
+    const shown = await box.locator('bdi').allTextContents();
+    expect(shown.slice(2, -1).join('')).toBe(JSON.stringify(place).replace('\u202e', '\\u202e'));
+    await box.focus();
+    await page.keyboard.press('End');
+    await approve.click();
+    await eventually('it has run', () => scene.desk.seen.wiped === wiped + 1);
+  }, 90_000);
 
-  verifies(
-    'ui.console.cancel',
-    'a run says how far it is, and whoever cancels it stops it at its server',
-    async () => {
-      const { cancelled } = scene.desk.seen;
-      await page.goto(`${scene.home}/tools/desk/slow`);
-      await run().click();
-      await result().getByText('1 of 4').waitFor();
-      await page.getByRole('button', { name: 'Cancel' }).click();
-      await result().getByText('You stopped waiting.').waitFor();
-      await eventually('the server hears of it', () => scene.desk.seen.cancelled === cancelled + 1, 30_000);
-      expect(await isFocused(run())).toBe(true);
-    },
-    90_000,
-  );
+  test('a run says how far it is, and whoever cancels it stops it at its server', async () => {
+    const { cancelled } = scene.desk.seen;
+    await page.goto(`${scene.home}/tools/desk/slow`);
+    await run().click();
+    await result().getByText('1 of 4').waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await result().getByText('You stopped waiting.').waitFor();
+    await eventually('the server hears of it', () => scene.desk.seen.cancelled === cancelled + 1, 30_000);
+    expect(await isFocused(run())).toBe(true);
+  }, 90_000);
 
-  verifies(
-    'ui.console.curl',
-    'the call is copied as a command that holds what was typed, and no key',
-    async () => {
-      await page.goto(`${scene.home}/tools/desk/echo`);
-      await field('Text').fill("it's $HOME");
-      await page.getByRole('button', { name: 'Copy as curl' }).click();
-      await page.getByRole('button', { name: 'Copied' }).waitFor();
-      await page.getByRole('switch', { name: 'Edit as JSON' }).check();
-      await field('Arguments as JSON').fill('');
-      await page.keyboard.press('Control+V');
-      expect(await field('Arguments as JSON').inputValue()).toBe(
-        [
-          `curl '${scene.home}/api/mcp/servers/desk/tools/echo/call' \\`,
-          `  -H "Authorization: Bearer $BEHALF_API_KEY" \\`,
-          `  -H 'Content-Type: application/json' \\`,
-          `  --data-raw '{"arguments":{"text":"it'\\''s $HOME","times":1}}'`,
-        ].join('\n'),
-      );
-    },
-    90_000,
-  );
+  test('the call is copied as a command that holds what was typed, and no key', async () => {
+    await page.goto(`${scene.home}/tools/desk/echo`);
+    await field('Text').fill("it's $HOME");
+    await page.getByRole('button', { name: 'Copy as curl' }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    await page.getByRole('switch', { name: 'Edit as JSON' }).check();
+    await field('Arguments as JSON').fill('');
+    await page.keyboard.press('Control+V');
+    expect(await field('Arguments as JSON').inputValue()).toBe(
+      [
+        `curl '${scene.home}/api/mcp/servers/desk/tools/echo/call' \\`,
+        `  -H "Authorization: Bearer $BEHALF_API_KEY" \\`,
+        `  -H 'Content-Type: application/json' \\`,
+        `  --data-raw '{"arguments":{"text":"it'\\''s $HOME","times":1}}'`,
+      ].join('\n'),
+    );
+  }, 90_000);
 
-  verifies(
-    'ui.offline.page',
-    'while the gateway cannot be reached the page says so and keeps what was typed; then it reads everything anew',
-    async () => {
-      const admin = await scene.visit('ada');
-      await page.goto(`${scene.home}/tools/desk/echo`);
-      await field('Text').fill('typed before');
-      await page.context().setOffline(true);
-      await run().click();
-      await result().getByText('The connection broke before the answer came').waitFor();
-      const banner = page.getByText('Can’t reach the gateway. Retrying…');
-      await banner.waitFor();
-      const config = { type: 'streamable-http', title: 'Meanwhile', url: shop.url };
-      await createServer(admin, config, { public: true });
-      await page.context().setOffline(false);
-      await page.getByText('Connection restored.').waitFor();
-      await banner.waitFor({ state: 'detached' });
-      await page.getByRole('heading', { name: 'meanwhile', exact: true }).waitFor();
-      expect(await field('Text').inputValue()).toBe('typed before');
-      await run().click();
-      await result().getByText('typed before', { exact: true }).waitFor();
-      await admin.context().close();
-    },
-    120_000,
-  );
+  test('while the gateway cannot be reached the page says so and keeps what was typed; then it reads everything anew', async () => {
+    const admin = await scene.visit('ada');
+    await page.goto(`${scene.home}/tools/desk/echo`);
+    await field('Text').fill('typed before');
+    await page.context().setOffline(true);
+    await run().click();
+    await result().getByText('The connection broke before the answer came').waitFor();
+    const banner = page.getByText('Can’t reach the gateway. Retrying…');
+    await banner.waitFor();
+    const config = { type: 'streamable-http', title: 'Meanwhile', url: shop.url };
+    await createServer(admin, config, { public: true });
+    await page.context().setOffline(false);
+    await page.getByText('Connection restored.').waitFor();
+    await banner.waitFor({ state: 'detached' });
+    await page.getByRole('heading', { name: 'meanwhile', exact: true }).waitFor();
+    expect(await field('Text').inputValue()).toBe('typed before');
+    await run().click();
+    await result().getByText('typed before', { exact: true }).waitFor();
+    await admin.context().close();
+  }, 120_000);
 
-  verifies(
-    'ui.keyboard.tool',
-    'keys alone lead past the navigation, through it, to a tool, through its form and to its result',
-    async () => {
-      await page.goto(`${scene.home}/servers`);
-      await page.getByRole('heading', { name: 'Servers', level: 1 }).waitFor();
-      await pressTo(page, 'Shift+Tab', page.getByRole('link', { name: 'Skip to content' }));
-      await page.keyboard.press('Enter');
-      expect(await isFocused(page.getByRole('main'))).toBe(true);
+  test('keys alone lead past the navigation, through it, to a tool, through its form and to its result', async () => {
+    await page.goto(`${scene.home}/servers`);
+    await page.getByRole('heading', { name: 'Servers', level: 1 }).waitFor();
+    await pressTo(page, 'Shift+Tab', page.getByRole('link', { name: 'Skip to content' }));
+    await page.keyboard.press('Enter');
+    expect(await isFocused(page.getByRole('main'))).toBe(true);
 
-      await pressTo(page, 'Shift+Tab', page.getByRole('link', { name: 'Tools', exact: true }));
-      await page.keyboard.press('Enter');
-      const heading = page.getByRole('heading', { name: 'Tools', level: 1 });
-      await heading.waitFor();
-      await eventually('the page has the focus', () => isFocused(heading));
+    await pressTo(page, 'Shift+Tab', page.getByRole('link', { name: 'Tools', exact: true }));
+    await page.keyboard.press('Enter');
+    const heading = page.getByRole('heading', { name: 'Tools', level: 1 });
+    await heading.waitFor();
+    await eventually('the page has the focus', () => isFocused(heading));
 
-      await page.getByRole('link', { name: 'echo Says what it is told' }).waitFor();
-      await pressTo(page, 'Tab', page.getByRole('searchbox', { name: 'Search the tools' }));
-      await page.keyboard.type('what it is told');
-      const echo = page.getByRole('link', { name: 'echo Says what it is told' });
-      await page.getByRole('link', { name: 'wipe' }).waitFor({ state: 'detached' });
-      await page.keyboard.press('ArrowDown');
-      await eventually('the tool in the list has the focus', () => isFocused(echo));
-      await page.keyboard.press('Enter');
-      const tool = page.getByRole('heading', { name: 'Echo', exact: true });
-      await tool.waitFor();
-      await eventually('the tool has the focus', () => isFocused(tool));
+    await page.getByRole('link', { name: 'echo Says what it is told' }).waitFor();
+    await pressTo(page, 'Tab', page.getByRole('searchbox', { name: 'Search the tools' }));
+    await page.keyboard.type('what it is told');
+    const echo = page.getByRole('link', { name: 'echo Says what it is told' });
+    await page.getByRole('link', { name: 'wipe' }).waitFor({ state: 'detached' });
+    await page.keyboard.press('ArrowDown');
+    await eventually('the tool in the list has the focus', () => isFocused(echo));
+    await page.keyboard.press('Enter');
+    const tool = page.getByRole('heading', { name: 'Echo', exact: true });
+    await tool.waitFor();
+    await eventually('the tool has the focus', () => isFocused(tool));
 
-      await pressTo(page, 'Tab', field('Text'));
-      await page.keyboard.type('by keys');
-      await pressTo(page, 'Tab', page.getByRole('combobox', { name: 'Tone' }));
-      await page.keyboard.press('ArrowDown');
-      await page.keyboard.press('ArrowDown');
-      await pressTo(page, 'Tab', run());
-      await page.keyboard.press('Space');
-      await result().getByText('BY KEYS', { exact: true }).waitFor();
-      expect(await isFocused(run())).toBe(true);
-    },
-    90_000,
-  );
+    await pressTo(page, 'Tab', field('Text'));
+    await page.keyboard.type('by keys');
+    await pressTo(page, 'Tab', page.getByRole('combobox', { name: 'Tone' }));
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await pressTo(page, 'Tab', run());
+    await page.keyboard.press('Space');
+    await result().getByText('BY KEYS', { exact: true }).waitFor();
+    expect(await isFocused(run())).toBe(true);
+  }, 90_000);
 
-  verifies(
-    'ui.keyboard.dialog',
-    'a dialog takes the focus, keeps it, asks before it drops what was typed, and gives the focus back',
-    async () => {
-      const admin = await scene.visit('ada', { at: '/servers' });
-      const add = admin.getByRole('button', { name: 'Add server' }).first();
-      await pressTo(admin, 'Tab', add);
-      await admin.keyboard.press('Enter');
-      const first = admin.getByRole('dialog', { name: 'Add an MCP server' });
-      await eventually('its address is asked for', () => isFocused(field('URL', admin)));
-      await pressTo(admin, 'Tab', first.getByRole('button', { name: 'Set up manually' }));
-      await admin.keyboard.press('Enter');
-      const dialog = admin.getByRole('dialog', { name: 'New server' });
-      await dialog.waitFor();
-      await eventually('the first field has the focus', () => isFocused(field('Title', admin)));
-      const isOutside = () =>
-        admin.evaluate<boolean>('!document.activeElement.matches("body, dialog, dialog *")');
-      for (let presses = 0; presses < 25; presses += 1) {
-        await admin.keyboard.press('Tab');
-        expect(await isOutside()).toBe(false);
-      }
-      await field('Title', admin).fill('Half a server');
-      await admin.keyboard.press('Escape');
-      const question = admin.getByRole('dialog', { name: 'Discard unsaved changes?' });
-      await question.waitFor();
-      await admin.keyboard.press('Escape');
-      await question.waitFor({ state: 'detached' });
-      expect(await field('Title', admin).inputValue()).toBe('Half a server');
-      await field('Title', admin).fill('');
-      await admin.keyboard.press('Escape');
-      await dialog.waitFor({ state: 'detached' });
-      await eventually('the button has the focus again', () => isFocused(add));
-      await admin.context().close();
-    },
-    90_000,
-  );
+  test('a dialog takes the focus, keeps it, asks before it drops what was typed, and gives the focus back', async () => {
+    const admin = await scene.visit('ada', { at: '/servers' });
+    const add = admin.getByRole('button', { name: 'Add server' }).first();
+    await pressTo(admin, 'Tab', add);
+    await admin.keyboard.press('Enter');
+    const first = admin.getByRole('dialog', { name: 'Add an MCP server' });
+    await eventually('its address is asked for', () => isFocused(field('URL', admin)));
+    await pressTo(admin, 'Tab', first.getByRole('button', { name: 'Set up manually' }));
+    await admin.keyboard.press('Enter');
+    const dialog = admin.getByRole('dialog', { name: 'New server' });
+    await dialog.waitFor();
+    await eventually('the first field has the focus', () => isFocused(field('Title', admin)));
+    const isOutside = () =>
+      admin.evaluate<boolean>('!document.activeElement.matches("body, dialog, dialog *")');
+    for (let presses = 0; presses < 25; presses += 1) {
+      await admin.keyboard.press('Tab');
+      expect(await isOutside()).toBe(false);
+    }
+    await field('Title', admin).fill('Half a server');
+    await admin.keyboard.press('Escape');
+    const question = admin.getByRole('dialog', { name: 'Discard unsaved changes?' });
+    await question.waitFor();
+    await admin.keyboard.press('Escape');
+    await question.waitFor({ state: 'detached' });
+    expect(await field('Title', admin).inputValue()).toBe('Half a server');
+    await field('Title', admin).fill('');
+    await admin.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await eventually('the button has the focus again', () => isFocused(add));
+    await admin.context().close();
+  }, 90_000);
 });

@@ -1,5 +1,5 @@
-import { describeWith, verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, expect } from '@jest/globals';
+import { describeWith } from '@behalf/testkit';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { decide, openWindow, startConnectScene, type ConnectScene } from './webConnectScene.ts';
 import { isFocused } from './webKeys.ts';
@@ -22,63 +22,53 @@ describeWith('chromium', 'the diagnosis on the page of a server', () => {
       .getByRole('listitem')
       .filter({ has: page.getByRole('heading', { name, exact: true }) });
 
-  verifies(
-    'ui.servers.diagnose',
-    'says by the keyboard where a call stops, then that it works, and begins nothing',
-    async () => {
-      const page = await scene.visit('bea', { at: PAGE });
-      let release: (() => void) | undefined;
-      const held = new Promise<void>((resolve) => (release = resolve));
-      await page.route('**/diagnose', async (route) => {
-        await held;
-        await route.continue();
-      });
-      await button(page, 'Diagnose').focus();
-      await page.keyboard.press('Enter');
-      await card(page).getByRole('status').getByText('This takes a few seconds').waitFor();
-      expect(await button(page, 'Diagnosing…').getAttribute('aria-busy')).toBe('true');
-      release?.();
-      await card(page).getByRole('alert').getByText('Failed at: Your sign-in or key').waitFor();
-      expect(await isFocused(button(page, 'Diagnose again'))).toBe(true);
-      expect(await step(page, 'Your permission').innerText()).toContain('OK');
-      const credential = await step(page, 'Your sign-in or key').innerText();
-      for (const words of ['Failed', 'What to do', 'MCP_AUTHORIZATION_REQUIRED'])
-        expect(credential).toContain(words);
-      expect(await step(page, 'Your tools').count()).toBe(0);
-      await card(page).getByText('steps skipped').click();
-      await card(page).getByRole('heading', { name: 'Your tools' }).waitFor();
-      expect(scene.authorization.counters).toMatchObject({
-        ...{ registrations: 0, authorizations: 0, tokenHits: 0 },
-      });
+  test('says by the keyboard where a call stops, then that it works, and begins nothing', async () => {
+    const page = await scene.visit('bea', { at: PAGE });
+    let release: (() => void) | undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    await page.route('**/diagnose', async (route) => {
+      await held;
+      await route.continue();
+    });
+    await button(page, 'Diagnose').focus();
+    await page.keyboard.press('Enter');
+    await card(page).getByRole('status').getByText('This takes a few seconds').waitFor();
+    expect(await button(page, 'Diagnosing…').getAttribute('aria-busy')).toBe('true');
+    release?.();
+    await card(page).getByRole('alert').getByText('Failed at: Your sign-in or key').waitFor();
+    expect(await isFocused(button(page, 'Diagnose again'))).toBe(true);
+    expect(await step(page, 'Your permission').innerText()).toContain('OK');
+    const credential = await step(page, 'Your sign-in or key').innerText();
+    for (const words of ['Failed', 'What to do', 'MCP_AUTHORIZATION_REQUIRED'])
+      expect(credential).toContain(words);
+    expect(await step(page, 'Your tools').count()).toBe(0);
+    await card(page).getByText('steps skipped').click();
+    await card(page).getByRole('heading', { name: 'Your tools' }).waitFor();
+    expect(scene.authorization.counters).toMatchObject({
+      ...{ registrations: 0, authorizations: 0, tokenHits: 0 },
+    });
 
-      const signIn = page.getByRole('region', { name: 'Sign-in to this server' });
-      const connect = () => signIn.getByRole('button', { name: 'Connect', exact: true }).click();
-      await decide(await openWindow(page, connect), 'Allow');
-      await signIn.getByText('The server accepted your sign-in.').waitFor();
-      await button(page, 'Diagnose again').click();
-      await told(page, 'Your calls to this server work');
-      expect(await step(page, 'Your tools').innerText()).toContain('There is one tool for you');
-      const shown = await page.content();
-      for (const secret of scene.authorization.secrets) expect(shown).not.toContain(secret);
-      await page.context().close();
-    },
-    120_000,
-  );
+    const signIn = page.getByRole('region', { name: 'Sign-in to this server' });
+    const connect = () => signIn.getByRole('button', { name: 'Connect', exact: true }).click();
+    await decide(await openWindow(page, connect), 'Allow');
+    await signIn.getByText('The server accepted your sign-in.').waitFor();
+    await button(page, 'Diagnose again').click();
+    await told(page, 'Your calls to this server work');
+    expect(await step(page, 'Your tools').innerText()).toContain('There is one tool for you');
+    const shown = await page.content();
+    for (const secret of scene.authorization.secrets) expect(shown).not.toContain(secret);
+    await page.context().close();
+  }, 120_000);
 
-  verifies(
-    'ui.servers.diagnose',
-    'a diagnosis that could not be made says so, and can be tried again',
-    async () => {
-      const page = await scene.visit('cem', { at: PAGE });
-      await page.route('**/diagnose', (route) => route.abort());
-      await button(page, 'Diagnose').click();
-      await card(page).getByRole('alert').waitFor();
-      expect(await card(page).getByRole('list').count()).toBe(0);
-      await page.unroute('**/diagnose');
-      await card(page).getByRole('alert').getByRole('button').click();
-      await told(page, 'Failed at: Your sign-in or key');
-      await page.context().close();
-    },
-    90_000,
-  );
+  test('a diagnosis that could not be made says so, and can be tried again', async () => {
+    const page = await scene.visit('cem', { at: PAGE });
+    await page.route('**/diagnose', (route) => route.abort());
+    await button(page, 'Diagnose').click();
+    await card(page).getByRole('alert').waitFor();
+    expect(await card(page).getByRole('list').count()).toBe(0);
+    await page.unroute('**/diagnose');
+    await card(page).getByRole('alert').getByRole('button').click();
+    await told(page, 'Failed at: Your sign-in or key');
+    await page.context().close();
+  }, 90_000);
 });

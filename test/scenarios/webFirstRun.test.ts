@@ -1,5 +1,5 @@
-import { describeWith, verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, expect } from '@jest/globals';
+import { describeWith } from '@behalf/testkit';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { ada } from './browser.ts';
 import { launchChromium } from './chromium.ts';
@@ -18,32 +18,27 @@ describeWith('chromium', 'the first run', () => {
     await gateway?.close();
   });
 
-  verifies(
-    'ui.first-run',
-    'from nothing at all to the result of a tool, by what the pages say',
-    async () => {
-      const page = await browser.newPage();
-      page.setDefaultTimeout(PATIENCE_MS);
-      await page.goto(gateway.setupLink);
-      await page.getByLabel('Name').fill(ada.name);
-      await page.getByLabel('Email').fill(ada.email);
-      await page.getByLabel('Password').fill(ada.password);
-      await page.keyboard.press('Enter');
+  test('from nothing at all to the result of a tool, by what the pages say', async () => {
+    const page = await browser.newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
+    await page.goto(gateway.setupLink);
+    await page.getByLabel('Name').fill(ada.name);
+    await page.getByLabel('Email').fill(ada.email);
+    await page.getByLabel('Password').fill(ada.password);
+    await page.keyboard.press('Enter');
 
-      await page.getByRole('heading', { name: 'Run a tool', level: 1 }).waitFor();
-      await page.getByRole('heading', { name: 'Next steps' }).waitFor();
-      // How a model is added is said to who can do it.
-      await page.getByText('How to add a model').waitFor();
-      await page.getByRole('link', { name: /^Add two numbers/ }).click();
+    await page.getByRole('heading', { name: 'Run a tool', level: 1 }).waitFor();
+    await page.getByRole('heading', { name: 'Next steps' }).waitFor();
+    // How a model is added is said to who can do it.
+    await page.getByText('How to add a model').waitFor();
+    await page.getByRole('link', { name: /^Add two numbers/ }).click();
 
-      await page.getByText('This form was filled in by a link').waitFor();
-      expect(await page.getByRole('textbox', { name: /^a/ }).inputValue()).toBe('2');
-      expect(await page.getByRole('textbox', { name: /^b/ }).inputValue()).toBe('3');
-      await page.getByRole('button', { name: 'Run', exact: true }).click();
-      const result = page.getByRole('region', { name: 'Result' });
-      await result.getByText('The sum of 2 and 3 is 5.').waitFor();
-      await result.getByText('Done', { exact: true }).waitFor();
-    },
-    120_000,
-  );
+    await page.getByText('This form was filled in by a link').waitFor();
+    expect(await page.getByRole('textbox', { name: /^a/ }).inputValue()).toBe('2');
+    expect(await page.getByRole('textbox', { name: /^b/ }).inputValue()).toBe('3');
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    const result = page.getByRole('region', { name: 'Result' });
+    await result.getByText('The sum of 2 and 3 is 5.').waitFor();
+    await result.getByText('Done', { exact: true }).waitFor();
+  }, 120_000);
 });

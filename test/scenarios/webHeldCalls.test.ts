@@ -1,5 +1,5 @@
-import { describeWith, verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, expect } from '@jest/globals';
+import { describeWith } from '@behalf/testkit';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { callThenReport } from './chatScene.ts';
 import { decide, openWindow, startConnectScene, type ConnectScene } from './webConnectScene.ts';
@@ -31,102 +31,80 @@ describeWith('chromium', 'a call that needs a sign-in', () => {
     return page;
   }
 
-  verifies(
-    'web.connect.held-run',
-    'in the console it is made by itself after the sign-in, as it was',
-    async () => {
-      const page = await lost('bea');
-      await page.goto(`${scene.home}/tools/notes/note`);
-      await field(page).fill('first thing');
-      await run(page);
-      await result(page).getByText('Your sign-in is no longer accepted.', { exact: false }).waitFor();
-      await result(page).getByText('Needs a sign-in', { exact: true }).waitFor();
-      // What is typed meanwhile is not what was asked for.
-      await field(page).fill('second thing');
-      expect(notes()).toEqual([]);
-      await decide(await connect(page), 'Allow');
-      await result(page).getByText('kept: first thing', { exact: true }).waitFor();
-      expect(notes()).toEqual([{ text: 'first thing' }]);
-      await page.context().close();
-    },
-    120_000,
-  );
+  test('in the console it is made by itself after the sign-in, as it was', async () => {
+    const page = await lost('bea');
+    await page.goto(`${scene.home}/tools/notes/note`);
+    await field(page).fill('first thing');
+    await run(page);
+    await result(page).getByText('Your sign-in is no longer accepted.', { exact: false }).waitFor();
+    await result(page).getByText('Needs a sign-in', { exact: true }).waitFor();
+    // What is typed meanwhile is not what was asked for.
+    await field(page).fill('second thing');
+    expect(notes()).toEqual([]);
+    await decide(await connect(page), 'Allow');
+    await result(page).getByText('kept: first thing', { exact: true }).waitFor();
+    expect(notes()).toEqual([{ text: 'first thing' }]);
+    await page.context().close();
+  }, 120_000);
 
-  verifies(
-    'web.connect.held-answer',
-    'in the chat the answer waits for it, and goes on by itself',
-    async () => {
-      const page = await lost('cem');
-      const before = notes().length;
-      scene.model.change(callThenReport({ name: 'note_mcp_notes', args: { text: 'from the chat' } }));
-      await page.goto(`${scene.home}/chat`);
+  test('in the chat the answer waits for it, and goes on by itself', async () => {
+    const page = await lost('cem');
+    const before = notes().length;
+    scene.model.change(callThenReport({ name: 'note_mcp_notes', args: { text: 'from the chat' } }));
+    await page.goto(`${scene.home}/chat`);
+    await page.getByRole('textbox', { name: 'Your message' }).fill('Keep a note');
+    await page.keyboard.press('Enter');
+    const card = page.getByRole('article', { name: 'Call of note on The notes' });
+    await card.getByText('The answer waits, and goes on by itself').waitFor();
+    await card.getByText('Waiting for you', { exact: true }).waitFor();
+    expect(notes()).toHaveLength(before);
+    await decide(await connect(page), 'Allow');
+    await card.getByText('kept: from the chat', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Send' }).waitFor();
+    expect(notes()).toHaveLength(before + 1);
+    await page.context().close();
+  }, 120_000);
+
+  test('also when the sign-in was in another window, and without it when its user wants that', async () => {
+    const page = await lost('dov');
+    const before = notes().length;
+    scene.model.change(callThenReport({ name: 'note_mcp_notes', args: { text: 'twice' } }));
+    await page.goto(`${scene.home}/chat`);
+    const say = async () => {
       await page.getByRole('textbox', { name: 'Your message' }).fill('Keep a note');
       await page.keyboard.press('Enter');
-      const card = page.getByRole('article', { name: 'Call of note on The notes' });
-      await card.getByText('The answer waits, and goes on by itself').waitFor();
-      await card.getByText('Waiting for you', { exact: true }).waitFor();
-      expect(notes()).toHaveLength(before);
-      await decide(await connect(page), 'Allow');
-      await card.getByText('kept: from the chat', { exact: true }).waitFor();
-      await page.getByRole('button', { name: 'Send' }).waitFor();
-      expect(notes()).toHaveLength(before + 1);
-      await page.context().close();
-    },
-    120_000,
-  );
+    };
+    const cards = page.getByRole('article', { name: 'Call of note on The notes' });
+    await say();
+    await cards.getByRole('button', { name: 'Go on without it' }).click();
+    await page.getByRole('button', { name: 'Send' }).waitFor();
+    await cards.getByText('Failed', { exact: true }).waitFor();
+    expect(notes()).toHaveLength(before);
+    await say();
+    await cards.last().getByText('The answer waits, and goes on by itself').waitFor();
+    const other = await page.context().newPage();
+    await other.goto(`${scene.home}/servers/notes`);
+    await decide(await connect(other, 'Connect again'), 'Allow');
+    await cards.last().getByText('kept: twice', { exact: true }).waitFor();
+    expect(notes()).toHaveLength(before + 1);
+    await page.context().close();
+  }, 120_000);
 
-  verifies(
-    'web.connect.held-answer',
-    'also when the sign-in was in another window, and without it when its user wants that',
-    async () => {
-      const page = await lost('dov');
-      const before = notes().length;
-      scene.model.change(callThenReport({ name: 'note_mcp_notes', args: { text: 'twice' } }));
-      await page.goto(`${scene.home}/chat`);
-      const say = async () => {
-        await page.getByRole('textbox', { name: 'Your message' }).fill('Keep a note');
-        await page.keyboard.press('Enter');
-      };
-      const cards = page.getByRole('article', { name: 'Call of note on The notes' });
-      await say();
-      await cards.getByRole('button', { name: 'Go on without it' }).click();
-      await page.getByRole('button', { name: 'Send' }).waitFor();
-      await cards.getByText('Failed', { exact: true }).waitFor();
-      expect(notes()).toHaveLength(before);
-      await say();
-      await cards.last().getByText('The answer waits, and goes on by itself').waitFor();
-      const other = await page.context().newPage();
-      await other.goto(`${scene.home}/servers/notes`);
-      await decide(await connect(other, 'Connect again'), 'Allow');
-      await cards.last().getByText('kept: twice', { exact: true }).waitFor();
-      expect(notes()).toHaveLength(before + 1);
-      await page.context().close();
-    },
-    120_000,
-  );
-
-  verifies(
-    'web.connect.step-up',
-    'a sign-in that does not reach far enough is asked for more, and only that call waits for it',
-    async () => {
-      const page = await scene.visit('eva', { at: '/servers/notes' });
-      await decide(await connect(page), 'Allow');
-      await page.getByText('The server accepted your sign-in.').waitFor();
-      scene.notes.guard({ requiredScope: 'mcp:admin', requiredScopeFor: 'note' });
-      await page.goto(`${scene.home}/tools/notes/note`);
-      await field(page).fill('further');
-      await run(page);
-      await result(page)
-        .getByText('Your sign-in lacks the required permissions.', { exact: false })
-        .waitFor();
-      await result(page).getByText('mcp:admin', { exact: true }).waitFor();
-      const opened = await connect(page);
-      expect(new URL(opened.url()).searchParams.get('scope')?.split(' ')).toContain('mcp:admin');
-      await decide(opened, 'Allow');
-      await result(page).getByText('kept: further', { exact: true }).waitFor();
-      scene.notes.guard({ requiredScope: '', requiredScopeFor: null });
-      await page.context().close();
-    },
-    120_000,
-  );
+  test('a sign-in that does not reach far enough is asked for more, and only that call waits for it', async () => {
+    const page = await scene.visit('eva', { at: '/servers/notes' });
+    await decide(await connect(page), 'Allow');
+    await page.getByText('The server accepted your sign-in.').waitFor();
+    scene.notes.guard({ requiredScope: 'mcp:admin', requiredScopeFor: 'note' });
+    await page.goto(`${scene.home}/tools/notes/note`);
+    await field(page).fill('further');
+    await run(page);
+    await result(page).getByText('Your sign-in lacks the required permissions.', { exact: false }).waitFor();
+    await result(page).getByText('mcp:admin', { exact: true }).waitFor();
+    const opened = await connect(page);
+    expect(new URL(opened.url()).searchParams.get('scope')?.split(' ')).toContain('mcp:admin');
+    await decide(opened, 'Allow');
+    await result(page).getByText('kept: further', { exact: true }).waitFor();
+    scene.notes.guard({ requiredScope: '', requiredScopeFor: null });
+    await page.context().close();
+  }, 120_000);
 });

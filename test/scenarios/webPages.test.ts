@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describeWith, verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, expect } from '@jest/globals';
+import { describeWith } from '@behalf/testkit';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { schemes, screens, shownPages } from './webPages.ts';
 import { startStage, type ShownPage, type Stage } from './webPagesScene.ts';
@@ -75,24 +75,19 @@ describeWith('chromium', 'every page of the interface', () => {
   }
 
   for (const shown of shownPages) {
-    verifies(
-      'ui.accessible',
-      `axe finds nothing serious on ${shown.name}, and nothing is wider than the screen`,
-      async () => {
-        await show(shown, async (page, screen, scheme) => {
-          const as = `${screen}-${scheme}`;
-          if (pictures !== undefined) {
-            await page.screenshot({ path: join(pictures, `${shown.name}-${as}.png`) });
-          }
-          const overflow = await page.evaluate<number>(
-            'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-          );
-          expect({ as, overflow, violations: await findViolations(page, scheme) }).toEqual({
-            ...{ as, overflow: 0, violations: [] },
-          });
+    test(`axe finds nothing serious on ${shown.name}, and nothing is wider than the screen`, async () => {
+      await show(shown, async (page, screen, scheme) => {
+        const as = `${screen}-${scheme}`;
+        if (pictures !== undefined) {
+          await page.screenshot({ path: join(pictures, `${shown.name}-${as}.png`) });
+        }
+        const overflow = await page.evaluate<number>(
+          'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+        );
+        expect({ as, overflow, violations: await findViolations(page, scheme) }).toEqual({
+          ...{ as, overflow: 0, violations: [] },
         });
-      },
-      90_000,
-    );
+      });
+    }, 90_000);
   }
 });

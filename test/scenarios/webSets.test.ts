@@ -1,5 +1,5 @@
-import { describeWith, eventually, verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, expect } from '@jest/globals';
+import { describeWith, eventually } from '@behalf/testkit';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { decide, openWindow, startConnectScene, type ConnectScene } from './webConnectScene.ts';
 import { askRest } from './webRest.ts';
@@ -16,143 +16,123 @@ describeWith('chromium', 'sets in the interface', () => {
   const run = (page: Page) => page.getByRole('button', { name: 'Run', exact: true }).click();
   const shown = (page: Page) => page.getByRole('region', { name: 'This run' });
 
-  verifies(
-    'web.sets.run',
-    'two blocks in an order: the second says what stood in the result of the first',
-    async () => {
-      const page = await scene.visit('bea');
-      await save(page, '/api/mcp/blocks', { server: 'desk', tool: 'report', title: 'Read the report' });
-      await save(page, '/api/mcp/blocks', { server: 'desk', tool: 'echo', title: 'Say it' });
-      await page.goto(`${scene.home}/sets`);
-      await page.getByRole('link', { name: 'New set' }).first().click();
-      await page.getByRole('textbox', { name: 'Title' }).fill('Say the <b>city</b>');
-      const step = (number: number) => page.getByRole('listitem', { name: `Step ${number}` });
-      await step(1)
-        .getByRole('combobox', { name: 'Block' })
-        .selectOption({ label: 'Read the report (report on desk)' });
-      await page.getByRole('button', { name: 'Add a step' }).click();
-      await page.getByRole('button', { name: 'Save the set' }).click();
-      await step(2).getByText('Choose a block.', { exact: true }).waitFor();
-      await step(2).getByRole('combobox', { name: 'Block' }).selectOption({ label: 'Say it (echo on desk)' });
-      const source = step(2).getByRole('combobox', { name: 'Where text comes from' });
-      await source.selectOption({ label: 'From step 1: Read the report' });
-      await step(2).getByRole('textbox', { name: 'Place of text in that result' }).fill('/rows/0/city');
-      await page.getByRole('button', { name: 'Save the set' }).click();
-      await page.getByRole('heading', { name: 'Say the <b>city</b>' }).waitFor();
-      // What an earlier step brings is not asked for.
-      await page.getByRole('textbox', { name: 'Times' }).fill('2');
-      expect(await page.getByRole('textbox', { name: 'Text', exact: true }).count()).toBe(0);
-      await run(page);
-      await shown(page).getByText('2 of 2 steps done').first().waitFor();
-      await shown(page).getByText('Oslo Oslo', { exact: true }).waitFor();
-      await page.reload();
-      await shown(page).getByText('Oslo Oslo', { exact: true }).waitFor();
-      await page.context().close();
-    },
-    120_000,
-  );
+  test('two blocks in an order: the second says what stood in the result of the first', async () => {
+    const page = await scene.visit('bea');
+    await save(page, '/api/mcp/blocks', { server: 'desk', tool: 'report', title: 'Read the report' });
+    await save(page, '/api/mcp/blocks', { server: 'desk', tool: 'echo', title: 'Say it' });
+    await page.goto(`${scene.home}/sets`);
+    await page.getByRole('link', { name: 'New set' }).first().click();
+    await page.getByRole('textbox', { name: 'Title' }).fill('Say the <b>city</b>');
+    const step = (number: number) => page.getByRole('listitem', { name: `Step ${number}` });
+    await step(1)
+      .getByRole('combobox', { name: 'Block' })
+      .selectOption({ label: 'Read the report (report on desk)' });
+    await page.getByRole('button', { name: 'Add a step' }).click();
+    await page.getByRole('button', { name: 'Save the set' }).click();
+    await step(2).getByText('Choose a block.', { exact: true }).waitFor();
+    await step(2).getByRole('combobox', { name: 'Block' }).selectOption({ label: 'Say it (echo on desk)' });
+    const source = step(2).getByRole('combobox', { name: 'Where text comes from' });
+    await source.selectOption({ label: 'From step 1: Read the report' });
+    await step(2).getByRole('textbox', { name: 'Place of text in that result' }).fill('/rows/0/city');
+    await page.getByRole('button', { name: 'Save the set' }).click();
+    await page.getByRole('heading', { name: 'Say the <b>city</b>' }).waitFor();
+    // What an earlier step brings is not asked for.
+    await page.getByRole('textbox', { name: 'Times' }).fill('2');
+    expect(await page.getByRole('textbox', { name: 'Text', exact: true }).count()).toBe(0);
+    await run(page);
+    await shown(page).getByText('2 of 2 steps done').first().waitFor();
+    await shown(page).getByText('Oslo Oslo', { exact: true }).waitFor();
+    await page.reload();
+    await shown(page).getByText('Oslo Oslo', { exact: true }).waitFor();
+    await page.context().close();
+  }, 120_000);
 
-  verifies(
-    'web.sets.seen',
-    'what a set and its blocks bring is read before it runs, and nothing else is run',
-    async () => {
-      const page = await scene.visit('fay');
-      const value = (is: unknown) => ({ mode: 'fixed', value: is });
-      const first = await save(page, '/api/mcp/blocks', { server: 'desk', tool: 'report', title: 'Read' });
-      const said = { server: 'desk', tool: 'echo', title: 'Say' };
-      const twice = await save(page, '/api/mcp/blocks', { ...said, inputs: { times: value(2) } });
-      const text = { mode: 'from', step: 'a', pointer: '/rows/0/city' };
-      const id = await save(page, '/api/mcp/sets', {
-        title: 'Brings all of it',
-        steps: [
-          { key: 'a', block: first },
-          { key: 'b', block: twice, inputs: { text } },
-          { key: 'c', block: twice, inputs: { text: value('by the set') } },
-        ],
-      });
-      await page.goto(`${scene.home}/sets/${id}`);
-      const step = (name: string) => page.getByRole('region', { name, exact: true });
-      const read = (name: string) => step(name).innerText();
-      await step('3. Say').getByText('by the set', { exact: true }).waitFor();
-      await step('2. Say').getByText('text ← step 1, /rows/0/city', { exact: true }).waitFor();
-      expect(await read('2. Say')).toMatch(/desk[^]*Filled in by the block[^]*times[^]*2/);
-      expect(await read('2. Say')).not.toContain('Filled in by the set');
-      expect(await read('3. Say')).toMatch(/desk[^]*Filled in by the set[^]*Filled in by the block/);
-      const other = { inputs: { times: value(3) } };
-      // As late as can be: after the page has read it for the last time.
-      await page.route(
-        '**/run',
-        async (route) => {
-          await askRest(page, 'PATCH', `/api/mcp/blocks/${twice}`, other);
-          await route.continue();
-        },
-        { times: 1 },
+  test('what a set and its blocks bring is read before it runs, and nothing else is run', async () => {
+    const page = await scene.visit('fay');
+    const value = (is: unknown) => ({ mode: 'fixed', value: is });
+    const first = await save(page, '/api/mcp/blocks', { server: 'desk', tool: 'report', title: 'Read' });
+    const said = { server: 'desk', tool: 'echo', title: 'Say' };
+    const twice = await save(page, '/api/mcp/blocks', { ...said, inputs: { times: value(2) } });
+    const text = { mode: 'from', step: 'a', pointer: '/rows/0/city' };
+    const id = await save(page, '/api/mcp/sets', {
+      title: 'Brings all of it',
+      steps: [
+        { key: 'a', block: first },
+        { key: 'b', block: twice, inputs: { text } },
+        { key: 'c', block: twice, inputs: { text: value('by the set') } },
+      ],
+    });
+    await page.goto(`${scene.home}/sets/${id}`);
+    const step = (name: string) => page.getByRole('region', { name, exact: true });
+    const read = (name: string) => step(name).innerText();
+    await step('3. Say').getByText('by the set', { exact: true }).waitFor();
+    await step('2. Say').getByText('text ← step 1, /rows/0/city', { exact: true }).waitFor();
+    expect(await read('2. Say')).toMatch(/desk[^]*Filled in by the block[^]*times[^]*2/);
+    expect(await read('2. Say')).not.toContain('Filled in by the set');
+    expect(await read('3. Say')).toMatch(/desk[^]*Filled in by the set[^]*Filled in by the block/);
+    const other = { inputs: { times: value(3) } };
+    // As late as can be: after the page has read it for the last time.
+    await page.route(
+      '**/run',
+      async (route) => {
+        await askRest(page, 'PATCH', `/api/mcp/blocks/${twice}`, other);
+        await route.continue();
+      },
+      { times: 1 },
+    );
+    await run(page);
+    await page.getByText('The set or one of its blocks was changed since you opened it').waitFor();
+    expect(await shown(page).count()).toBe(0);
+    await eventually('what it is now is shown', async () => /times[^]*3/.test(await read('2. Say')));
+    await run(page);
+    await shown(page).getByText('Oslo Oslo Oslo', { exact: true }).waitFor();
+    await page.context().close();
+  }, 120_000);
+
+  test('one that takes long is cancelled, and found among the runs later', async () => {
+    const page = await scene.visit('cem');
+    const block = await save(page, '/api/mcp/blocks', { server: 'desk', tool: 'slow', title: 'Slowly' });
+    const steps = [{ key: 'a', block }];
+    const id = await save(page, '/api/mcp/sets', { title: 'Takes long', steps });
+    await page.goto(`${scene.home}/sets/${id}`);
+    const before = scene.desk.seen.cancelled;
+    await run(page);
+    await eventually('the tool runs', () => scene.desk.seen.slow > 0);
+    await shown(page).getByRole('button', { name: 'Cancel the run' }).click();
+    await shown(page).getByText('Cancelled', { exact: true }).waitFor();
+    await eventually('the tool heard of it', () => scene.desk.seen.cancelled > before);
+    await page.goto(`${scene.home}/sets/${id}`);
+    await page.getByRole('button', { name: /^Run of / }).click();
+    await shown(page).getByText('Cancelled', { exact: true }).waitFor();
+    await page.context().close();
+  }, 120_000);
+
+  test('one whose sign-in is needed first asks for it, and one that waits for it goes on after it', async () => {
+    const page = await scene.visit('dov', { at: '/servers/notes' });
+    const connect = () =>
+      openWindow(page, () =>
+        page
+          .getByRole('button', { name: /^Connect/ })
+          .first()
+          .click(),
       );
-      await run(page);
-      await page.getByText('The set or one of its blocks was changed since you opened it').waitFor();
-      expect(await shown(page).count()).toBe(0);
-      await eventually('what it is now is shown', async () => /times[^]*3/.test(await read('2. Say')));
-      await run(page);
-      await shown(page).getByText('Oslo Oslo Oslo', { exact: true }).waitFor();
-      await page.context().close();
-    },
-    120_000,
-  );
-
-  verifies(
-    'web.sets.cancel',
-    'one that takes long is cancelled, and found among the runs later',
-    async () => {
-      const page = await scene.visit('cem');
-      const block = await save(page, '/api/mcp/blocks', { server: 'desk', tool: 'slow', title: 'Slowly' });
-      const steps = [{ key: 'a', block }];
-      const id = await save(page, '/api/mcp/sets', { title: 'Takes long', steps });
-      await page.goto(`${scene.home}/sets/${id}`);
-      const before = scene.desk.seen.cancelled;
-      await run(page);
-      await eventually('the tool runs', () => scene.desk.seen.slow > 0);
-      await shown(page).getByRole('button', { name: 'Cancel the run' }).click();
-      await shown(page).getByText('Cancelled', { exact: true }).waitFor();
-      await eventually('the tool heard of it', () => scene.desk.seen.cancelled > before);
-      await page.goto(`${scene.home}/sets/${id}`);
-      await page.getByRole('button', { name: /^Run of / }).click();
-      await shown(page).getByText('Cancelled', { exact: true }).waitFor();
-      await page.context().close();
-    },
-    120_000,
-  );
-
-  verifies(
-    'web.sets.resume',
-    'one whose sign-in is needed first asks for it, and one that waits for it goes on after it',
-    async () => {
-      const page = await scene.visit('dov', { at: '/servers/notes' });
-      const connect = () =>
-        openWindow(page, () =>
-          page
-            .getByRole('button', { name: /^Connect/ })
-            .first()
-            .click(),
-        );
-      await decide(await connect(), 'Allow');
-      await page.getByText('The server accepted your sign-in.').waitFor();
-      const block = await save(page, '/api/mcp/blocks', { server: 'notes', tool: 'note', title: 'Keep' });
-      const inputs = { text: { mode: 'fixed', value: 'in a set' } };
-      const id = await save(page, '/api/mcp/sets', {
-        title: 'Keep it',
-        steps: [{ key: 'a', block, inputs }],
-      });
-      for (const { facts } of scene.notes.visits) if (facts) scene.authorization.endFamily(facts.familyId);
-      await page.goto(`${scene.home}/sets/${id}`);
-      await run(page);
-      await shown(page).getByText('Your sign-in is no longer accepted.', { exact: false }).waitFor();
-      const opened = await openWindow(page, () =>
-        shown(page).getByRole('button', { name: 'Connect', exact: true }).click(),
-      );
-      await decide(opened, 'Allow');
-      await shown(page).getByText('kept: in a set', { exact: true }).waitFor();
-      await page.context().close();
-    },
-    120_000,
-  );
+    await decide(await connect(), 'Allow');
+    await page.getByText('The server accepted your sign-in.').waitFor();
+    const block = await save(page, '/api/mcp/blocks', { server: 'notes', tool: 'note', title: 'Keep' });
+    const inputs = { text: { mode: 'fixed', value: 'in a set' } };
+    const id = await save(page, '/api/mcp/sets', {
+      title: 'Keep it',
+      steps: [{ key: 'a', block, inputs }],
+    });
+    for (const { facts } of scene.notes.visits) if (facts) scene.authorization.endFamily(facts.familyId);
+    await page.goto(`${scene.home}/sets/${id}`);
+    await run(page);
+    await shown(page).getByText('Your sign-in is no longer accepted.', { exact: false }).waitFor();
+    const opened = await openWindow(page, () =>
+      shown(page).getByRole('button', { name: 'Connect', exact: true }).click(),
+    );
+    await decide(opened, 'Allow');
+    await shown(page).getByText('kept: in a set', { exact: true }).waitFor();
+    await page.context().close();
+  }, 120_000);
 });

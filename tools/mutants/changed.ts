@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { transformSync } from '@swc/core';
-import type { Mutant } from '../../test/mutants.ts';
+import type { Mutant } from './mutant.ts';
 
-/** Runs git in the repository; undefined when git says no. */
+/** Runs git in the repository. Returns undefined if git fails. */
 export type Git = (...args: string[]) => string | undefined;
 
 export function gitIn(root: string): Git {
@@ -16,9 +15,8 @@ export function gitIn(root: string): Git {
 }
 
 /**
- * The commit that "changed" is measured from. On a branch: where it left main. On main itself (a clean clone in CI) that
- * would compare main with main and check nothing, so there it is the newest tag before this commit, or without tags the
- * last commit before a pause of this one's working day. Undefined: nothing to compare with, so every mutant runs.
+ * The commit to compare with. On a branch, the commit at which it left main. On main itself, the newest tag before this
+ * commit, otherwise the last commit before this working day. Undefined if there is none: then every mutant runs.
  */
 export function findBase(git: Git): string | undefined {
   const head = git('rev-parse', 'HEAD')?.trim();
@@ -33,64 +31,24 @@ export function findBase(git: Git): string | undefined {
   return earlier === '' ? undefined : earlier;
 }
 
-/** What was pushed together was committed within this time. */
 const WORKING_DAY_S = 8 * 60 * 60;
 
-/** Files that differ from the base, committed or not, and new files git does not know yet. */
+/** Files that differ from the base, committed or not, and new files that git does not track yet. */
 export function changedFiles(git: Git, base: string): Set<string> {
-  const listed = [
+  const lists = [
     git('diff', '--name-only', '-z', base),
     git('ls-files', '--others', '--exclude-standard', '-z'),
   ];
-  if (listed.includes(undefined))
-    throw new Error(`git cannot compare with ${base}; pass --base with a commit it has.`);
-  return new Set(listed.flatMap((list) => (list ?? '').split('\0')).filter(Boolean));
+  if (lists.includes(undefined)) throw new Error(`git cannot compare with ${base}. Pass --base COMMIT.`);
+  return new Set(lists.flatMap((list) => (list ?? '').split('\0')).filter(Boolean));
 }
 
-/**
- * A mutant is due when the code it changes, or a test that must kill it, or the mutant itself changed: a test made
- * weaker lets a mutant live just as a change of the code does.
- */
+/** The mutants whose code, test or definition changed. */
 export function dueMutants(
-  list: readonly Mutant[],
+  lists: ReadonlyMap<string, readonly Mutant[]>,
   changed: ReadonlySet<string>,
-  testFiles: ReadonlyMap<string, readonly string[]>,
-  before: readonly Mutant[],
 ): Mutant[] {
-  const known = new Set(before.map(fingerprint));
-  return list.filter(
-    (mutant) =>
-      changed.has(mutant.file) ||
-      (testFiles.get(mutant.id) ?? []).some((file) => changed.has(file)) ||
-      !known.has(fingerprint(mutant)),
+  return [...lists].flatMap(([path, list]) =>
+    list.filter(({ file, test }) => [path, file, test].some((each) => changed.has(each))),
   );
-}
-
-/** The mutants as the base listed them. A list file that cannot be read back counts as empty: its mutants all run. */
-export async function mutantsAt(git: Git, base: string): Promise<Mutant[]> {
-  const names = git('ls-tree', '--name-only', base, 'test/mutants/') ?? '';
-  const found: Mutant[] = [];
-  for (const name of names.split('\n').filter(Boolean)) {
-    const text = git('show', `${base}:${name}`);
-    if (text === undefined) continue;
-    const { code } = transformSync(text, {
-      swcrc: false,
-      jsc: { target: 'es2022', parser: { syntax: 'typescript' } },
-      module: { type: 'es6' },
-    });
-    try {
-      const area = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as Record<
-        string,
-        Mutant[]
-      >;
-      for (const list of Object.values(area)) found.push(...list);
-    } catch {
-      continue;
-    }
-  }
-  return found;
-}
-
-function fingerprint({ id, file, find, replace }: Mutant): string {
-  return JSON.stringify([id, file, find, replace]);
 }

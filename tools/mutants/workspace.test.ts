@@ -1,13 +1,14 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { repositoryRoot } from '../sources.ts';
-import { runTests } from './runTests.ts';
-import { judge } from './verdict.ts';
+import { evaluate, runTests } from './runTests.ts';
 import { applyMutant, copyRepository } from './workspace.ts';
 
-const id = 'guard.number.refused';
+const id = 'no-limit';
+const title = 'refuses a large number';
+const testFile = 'api/src/guard.test.ts';
 const guard = 'packages/kernel/src/index.ts';
 const files: Record<string, string> = {
   'package.json': '{ "type": "module" }',
@@ -15,11 +16,11 @@ const files: Record<string, string> = {
     '{ "type": "module", "name": "@behalf/kernel", "exports": "./src/index.ts" }',
   [guard]: 'export const allowed = (n: number): boolean => n < 3;\n',
   'api/package.json': '{ "type": "module" }',
-  'api/src/guard.test.ts': `
-    import { expect, it } from '@jest/globals';
+  [testFile]: `
+    import { expect, test } from '@jest/globals';
     import { allowed } from '@behalf/kernel';
-    it('[${id}] refuses a large number', () => expect(allowed(7)).toBe(false));
-    it('[other.id.here] is not asked', () => { throw new Error('ran'); });`,
+    test('${title}', () => expect(allowed(7)).toBe(false));
+    test('is not run', () => { throw new Error('ran'); });`,
 };
 
 let scratch: string;
@@ -54,27 +55,29 @@ describe('a copy of the repository', () => {
   const run = () =>
     runTests({
       copy,
-      id,
-      files: ['api/src/guard.test.ts'],
+      test: testFile,
+      title,
       limitMs: 60_000,
       env: { ...process.env, NODE_OPTIONS: '' },
     });
 
-  it('runs the mutated package, only the tests of the id, and is whole again afterwards', async () => {
-    expect(await run()).toEqual({ passed: 1, failed: 0, broken: undefined });
+  const apply = (find: string, replace: string) =>
+    applyMutant(copy, { id, file: guard, find, replace, test: testFile });
 
-    const undo = await applyMutant(copy, { id, file: guard, find: 'n < 3', replace: 'n > 3' });
-    expect(judge(await run()).result).toBe('killed');
+  test('runs the mutated package and only the named test, and is restored afterwards', async () => {
+    expect(await run()).toEqual({ passed: 1, failed: 0 });
+
+    const undo = await apply('n < 3', 'n > 3');
+    expect(evaluate(await run()).status).toBe('killed');
     await undo();
     expect(await readFile(join(copy, guard), 'utf8')).toBe(files[guard]);
 
-    const undoSame = await applyMutant(copy, { id, file: guard, find: 'n < 3', replace: 'n < 4' });
-    expect(judge(await run()).result).toBe('survived');
+    const undoSame = await apply('n < 3', 'n < 4');
+    expect(evaluate(await run()).status).toBe('survived');
     await undoSame();
   }, 60_000);
 
-  it('refuses a mutant that is not a program any more, or that fits in two places', async () => {
-    const apply = (find: string, replace: string) => applyMutant(copy, { id, file: guard, find, replace });
+  test('a mutant that is no valid program or fits in two places is refused', async () => {
     await expect(apply('n < 3;', 'n < ;')).rejects.toThrow();
     await expect(apply('n', 'm')).rejects.toThrow(/occurs \d+ times/);
     expect(await readFile(join(copy, guard), 'utf8')).toBe(files[guard]);

@@ -1,7 +1,7 @@
 import { cp, lstat, mkdir, readdir, readFile, realpath, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { parseSync } from '@swc/core';
-import type { Mutant } from '../../test/mutants.ts';
+import type { Mutant } from './mutant.ts';
 
 /**
  * A copy of the repository in which mutants are applied, so that the working tree is never touched. Installed packages

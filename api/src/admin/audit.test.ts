@@ -5,8 +5,8 @@ import { createAuditLog, GatewayError, type AuditEvent, type UserPrincipal } fro
 import type { AuditStore } from '@behalf/gateway/ports';
 import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
-import { eventually, verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { createApp } from '../app.ts';
 import { createProblemMap } from '../middleware/problem.ts';
 import { auditRoutes } from './audit.ts';
@@ -69,7 +69,7 @@ describe('the doors to the audit log', () => {
     };
   }
 
-  verifies('audit.rest.query', 'pages of the caller’s own tenant, by filters', async () => {
+  test('pages of the caller’s own tenant, by filters', async () => {
     const { auditLog, ask, asTenant } = await begin();
     for (const tool of ['a', 'b', 'c']) await auditLog.record({ ...event, tool });
     await auditLog.record({ ...event, tenant: 'other', tool: 'theirs' });
@@ -84,7 +84,7 @@ describe('the doors to the audit log', () => {
     expect(await (await ask()).json()).toMatchObject({ events: [{ tool: 'theirs' }] });
   });
 
-  verifies('audit.rest.query', 'what is asked wrongly is refused, and says where', async () => {
+  test('what is asked wrongly is refused, and says where', async () => {
     const { ask } = await begin();
     const wrong = [
       'limit=0',
@@ -105,7 +105,7 @@ describe('the doors to the audit log', () => {
     expect((await ask('/export?cursor=x')).status).toBe(400);
   });
 
-  verifies('audit.rest.export', 'JSON lines of the caller’s own tenant', async () => {
+  test('JSON lines of the caller’s own tenant', async () => {
     const { auditLog, ask } = await begin();
     expect(await (await ask('/export')).text()).toBe('');
     for (let i = 0; i < 30; i += 1) {
@@ -120,30 +120,26 @@ describe('the doors to the audit log', () => {
     expect(lines.filter((line) => line.includes('other'))).toEqual([]);
   });
 
-  verifies(
-    'audit.rest.export',
-    'a failure on the way breaks the answer off; one before it has a status',
-    async () => {
-      let pages = 0;
-      let failAt = 2;
-      const { auditLog, ask } = await begin((store) => ({
-        ...store,
-        page(range, limit) {
-          pages += 1;
-          if (pages === failAt) throw new GatewayError('STORE_UNAVAILABLE');
-          return store.page(range, limit);
-        },
-      }));
-      for (let i = 0; i < 20; i += 1) await auditLog.record(event);
-      const broken = await ask('/export');
-      expect(broken.status).toBe(200);
-      await expect(broken.text()).rejects.toThrow();
-      failAt = pages + 1;
-      expect((await ask('/export')).status).toBe(503);
-    },
-  );
+  test('a failure on the way breaks the answer off; one before it has a status', async () => {
+    let pages = 0;
+    let failAt = 2;
+    const { auditLog, ask } = await begin((store) => ({
+      ...store,
+      page(range, limit) {
+        pages += 1;
+        if (pages === failAt) throw new GatewayError('STORE_UNAVAILABLE');
+        return store.page(range, limit);
+      },
+    }));
+    for (let i = 0; i < 20; i += 1) await auditLog.record(event);
+    const broken = await ask('/export');
+    expect(broken.status).toBe(200);
+    await expect(broken.text()).rejects.toThrow();
+    failAt = pages + 1;
+    expect((await ask('/export')).status).toBe(503);
+  });
 
-  verifies('audit.rest.export', 'who leaves is not read for any more', async () => {
+  test('who leaves is not read for any more', async () => {
     let pages = 0;
     let gone = Promise.resolve();
     const { auditLog, url } = await begin((store) => ({
@@ -173,7 +169,7 @@ describe('the doors to the audit log', () => {
     }
   });
 
-  verifies('audit.rest.verify', 'a report, made once for all who ask at once', async () => {
+  test('a report, made once for all who ask at once', async () => {
     let scans = 0;
     let go: () => void = quiet;
     const allAsked = new Promise<void>((resolve) => (go = resolve));

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { createAuditLog, type AuditEvent } from '@behalf/gateway';
 import { createKeyring, systemClock as clock, systemRandom as random } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
-import { aPrincipal, verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { aPrincipal } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { createApp } from '../app.ts';
 import { createProblemMap } from '../middleware/problem.ts';
 import { metricsRoute } from '../ops/metricsRoute.ts';
@@ -64,7 +64,7 @@ describe('what concerns the gateway as a whole', () => {
     return { ask, reloads: () => reloads, as: (other: string) => (tenant = other) };
   }
 
-  verifies('rest.operator', 'is for administrators of the operator’s own tenant alone', async () => {
+  test('is for administrators of the operator’s own tenant alone', async () => {
     const { ask, as, reloads } = await start();
     const doors = [
       ['POST', '/api/admin/reload'],

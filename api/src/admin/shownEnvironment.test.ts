@@ -1,6 +1,5 @@
 import { EffectiveConfigView, parseEnv, secretMask, secretVariableNames, variables } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { shownEnvironment } from './shownEnvironment.ts';
 
 const KEY = 'a1'.repeat(32);
@@ -13,27 +12,23 @@ function shown(record: Record<string, string>) {
 }
 
 describe('the environment for people to look at', () => {
-  verifies(
-    'live.config.environment',
-    'every variable is there, with what holds and whether it was said',
-    () => {
-      const parsed = parseEnv({});
-      const all = parsed.ok ? shownEnvironment(parsed.env, {}) : [];
-      expect(all.map(({ name }) => name)).toEqual(Object.keys(variables));
-      expect(all.filter(({ isSecret }) => isSecret).map(({ name }) => name)).toEqual(
-        Object.keys(variables).filter((name) => secretVariableNames.has(name)),
-      );
-      expect(all.some(({ isSet }) => isSet)).toBe(false);
-      const said = shown({ DOMAIN_SERVER: 'https://chat.example/', USE_REDIS: 'FALSE', PORT: ' ' });
-      expect(said('PUBLIC_URL')).toMatchObject({ value: 'https://chat.example', isSet: true });
-      expect(said('USE_REDIS')).toMatchObject({ value: 'false', isSet: true });
-      expect(said('PORT')).toMatchObject({ value: '3080', isSet: false });
-      expect(said('MCP_OAUTH_FLOW_TTL')).toMatchObject({ value: '900000', isSet: false });
-      expect(said('MONGO_URI')).toEqual({ name: 'MONGO_URI', value: null, isSet: false, isSecret: true });
-    },
-  );
+  test('every variable is there, with what holds and whether it was said', () => {
+    const parsed = parseEnv({});
+    const all = parsed.ok ? shownEnvironment(parsed.env, {}) : [];
+    expect(all.map(({ name }) => name)).toEqual(Object.keys(variables));
+    expect(all.filter(({ isSecret }) => isSecret).map(({ name }) => name)).toEqual(
+      Object.keys(variables).filter((name) => secretVariableNames.has(name)),
+    );
+    expect(all.some(({ isSet }) => isSet)).toBe(false);
+    const said = shown({ DOMAIN_SERVER: 'https://chat.example/', USE_REDIS: 'FALSE', PORT: ' ' });
+    expect(said('PUBLIC_URL')).toMatchObject({ value: 'https://chat.example', isSet: true });
+    expect(said('USE_REDIS')).toMatchObject({ value: 'false', isSet: true });
+    expect(said('PORT')).toMatchObject({ value: '3080', isSet: false });
+    expect(said('MCP_OAUTH_FLOW_TTL')).toMatchObject({ value: '900000', isSet: false });
+    expect(said('MONGO_URI')).toEqual({ name: 'MONGO_URI', value: null, isSet: false, isSecret: true });
+  });
 
-  verifies('live.config.environment', 'a secret is never shown, of an address where it leads', () => {
+  test('a secret is never shown, of an address where it leads', () => {
     const told = shown({
       CREDS_KEY: KEY,
       METRICS_TOKEN: 'planted-token-0123456789',
@@ -64,16 +59,12 @@ describe('the environment for people to look at', () => {
     }
   });
 
-  verifies(
-    'live.config.environment',
-    'what opens an address is hidden in those that are no secrets, too',
-    () => {
-      const issuer = 'https://planted:planted@idp.example/7a1b2c3d-0000-4000-8000-1234567890ab/v2.0?planted';
-      const told = shown({ OPENID_ISSUER: issuer, OPENID_CLIENT_ID: 'behalf' });
-      expect(told('OPENID_ISSUER')?.value).toBe(
-        `https://${secretMask}:${secretMask}@idp.example/7a1b2c3d-0000-4000-8000-1234567890ab/v2.0?${secretMask}`,
-      );
-      expect(told('OPENID_CALLBACK_URL')?.value).toBe('/oauth/openid/callback');
-    },
-  );
+  test('what opens an address is hidden in those that are no secrets, too', () => {
+    const issuer = 'https://planted:planted@idp.example/7a1b2c3d-0000-4000-8000-1234567890ab/v2.0?planted';
+    const told = shown({ OPENID_ISSUER: issuer, OPENID_CLIENT_ID: 'behalf' });
+    expect(told('OPENID_ISSUER')?.value).toBe(
+      `https://${secretMask}:${secretMask}@idp.example/7a1b2c3d-0000-4000-8000-1234567890ab/v2.0?${secretMask}`,
+    );
+    expect(told('OPENID_CALLBACK_URL')?.value).toBe('/oauth/openid/callback');
+  });
 });

@@ -1,8 +1,8 @@
 import { systemRandom, LightCancellation, type Leases } from '@behalf/kernel';
 import { GatewayError, type UserPrincipal } from '@behalf/gateway';
 import { openMemoryStore } from '@behalf/stores/memory';
-import { aPrincipal, createFakeClock, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { aPrincipal, createFakeClock } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { createAnswers, type Answers } from './answers.ts';
 import { leaseKey } from './running.ts';
 import type { Stopped } from './stopped.ts';
@@ -35,7 +35,7 @@ function codeOf(work: () => unknown): string {
 }
 
 describe('answers under way', () => {
-  verifies('chat.answers.room', 'have room for so many of a user, and so many in all', async () => {
+  test('have room for so many of a user, and so many in all', async () => {
     const { one } = rig();
     const first = enter(one);
     enter(one);
@@ -49,24 +49,20 @@ describe('answers under way', () => {
     expect(codeOf(() => enter(one, aPrincipal({ tenant: 'other' })))).toBe('RATE_LIMITED');
   });
 
-  verifies(
-    'chat.answers.lease',
-    'hold their conversation at all replicas, for as long as they run',
-    async () => {
-      const { one, two, clock } = rig();
-      const running = enter(one);
-      await running.take('c');
-      await expect(enter(two).take('c')).rejects.toMatchObject({ code: 'CHAT_BUSY' });
-      // Somebody else's conversation of this id is another one.
-      await enter(two, bob).take('c');
-      await clock.advance(10 * 60_000);
-      expect([running.signal.aborted, await two.isRunning(ada, 'c')]).toEqual([false, true]);
-      await running.end();
-      expect(await two.isRunning(ada, 'c')).toBe(false);
-    },
-  );
+  test('hold their conversation at all replicas, for as long as they run', async () => {
+    const { one, two, clock } = rig();
+    const running = enter(one);
+    await running.take('c');
+    await expect(enter(two).take('c')).rejects.toMatchObject({ code: 'CHAT_BUSY' });
+    // Somebody else's conversation of this id is another one.
+    await enter(two, bob).take('c');
+    await clock.advance(10 * 60_000);
+    expect([running.signal.aborted, await two.isRunning(ada, 'c')]).toEqual([false, true]);
+    await running.end();
+    expect(await two.isRunning(ada, 'c')).toBe(false);
+  });
 
-  verifies('chat.answers.lease', 'end when another replica has their conversation', async () => {
+  test('end when another replica has their conversation', async () => {
     const { store } = rig();
     let isFirst = true;
     // As after a pause of the whole process: it ran out, and somebody else took it.
@@ -83,7 +79,7 @@ describe('answers under way', () => {
     expect(whyOf(running)).toBe('lost');
   });
 
-  verifies('chat.answers.lease', 'go on when it ran out and nobody took it', async () => {
+  test('go on when it ran out and nobody took it', async () => {
     const { store } = rig();
     const { one, clock } = rig({
       acquire: async (key, purpose, ttlMs) => {
@@ -97,27 +93,23 @@ describe('answers under way', () => {
     expect(running.signal.aborted).toBe(false);
   });
 
-  verifies(
-    'chat.answers.lease',
-    'go on while the store does not answer, and no longer than they may',
-    async () => {
-      const { store } = rig();
-      const failing = rig({
-        acquire: async (key, purpose, ttlMs) => {
-          const held = await store.leases.acquire(key, purpose, ttlMs);
-          return held && { ...held, extend: () => Promise.reject(new Error('down')) };
-        },
-      });
-      const running = enter(failing.one);
-      await running.take('c');
-      await failing.clock.advance(29_000);
-      expect(running.signal.aborted).toBe(false);
-      await failing.clock.advance(1_000);
-      expect(whyOf(running)).toBe('lost');
-    },
-  );
+  test('go on while the store does not answer, and no longer than they may', async () => {
+    const { store } = rig();
+    const failing = rig({
+      acquire: async (key, purpose, ttlMs) => {
+        const held = await store.leases.acquire(key, purpose, ttlMs);
+        return held && { ...held, extend: () => Promise.reject(new Error('down')) };
+      },
+    });
+    const running = enter(failing.one);
+    await running.take('c');
+    await failing.clock.advance(29_000);
+    expect(running.signal.aborted).toBe(false);
+    await failing.clock.advance(1_000);
+    expect(whyOf(running)).toBe('lost');
+  });
 
-  verifies('chat.answers.lease', 'leave none behind that came after their end', async () => {
+  test('leave none behind that came after their end', async () => {
     const { store } = rig();
     let come: () => void = () => undefined;
     const slow = new Promise<void>((resolve) => (come = resolve));
@@ -141,7 +133,7 @@ describe('answers under way', () => {
     expect(await store.leases.holder(leaseKey(ada, 'c'))).toBeNull();
   });
 
-  verifies('chat.answers.age', 'end after half an hour', async () => {
+  test('end after half an hour', async () => {
     const { one, clock } = rig();
     const [late, done] = [enter(one), enter(one)];
     await late.take('c');
@@ -152,7 +144,7 @@ describe('answers under way', () => {
     expect([whyOf(late), done.signal.aborted]).toEqual(['late', false]);
   });
 
-  verifies('chat.answers.stop', 'are stopped from any replica: this one, and not the next', async () => {
+  test('are stopped from any replica: this one, and not the next', async () => {
     const { one, two, clock } = rig();
     const running = enter(one);
     await running.take('c');
@@ -168,7 +160,7 @@ describe('answers under way', () => {
     expect(next.signal.aborted).toBe(false);
   });
 
-  verifies('chat.answers.stop', 'hear of it also when the notice got lost', async () => {
+  test('hear of it also when the notice got lost', async () => {
     const { one, parts, clock } = rig();
     const running = enter(one);
     await running.take('c');
@@ -180,7 +172,7 @@ describe('answers under way', () => {
     expect(whyOf(running)).toBe('asked');
   });
 
-  verifies('chat.answers.drain', 'have a moment to end by themselves when the process ends', async () => {
+  test('have a moment to end by themselves when the process ends', async () => {
     const { one, clock } = rig();
     const running = enter(one);
     await running.take('c');
@@ -199,7 +191,7 @@ describe('answers under way', () => {
     await closing;
   });
 
-  verifies('chat.leave', 'end when their reader leaves, also before they have begun', () => {
+  test('end when their reader leaves, also before they have begun', () => {
     const { one } = rig();
     const leaving = new LightCancellation();
     const running = one.enter(ada, leaving);

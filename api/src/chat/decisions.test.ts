@@ -1,36 +1,32 @@
 import { LightCancellation, systemRandom } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
-import { aPrincipal, createFakeClock, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { aPrincipal, createFakeClock } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { createAnswers } from './answers.ts';
 import { createDecisions } from './decisions.ts';
 import { Stopped } from './stopped.ts';
 
 describe('a word about a call', () => {
-  verifies(
-    'chat.approval.unused',
-    'that comes as the answer is stopped is none, and taken back',
-    async () => {
-      const clock = createFakeClock();
-      const { leases, changes, ...store } = openMemoryStore({ clock, random: systemRandom });
-      const cache = store.cache('chats');
-      const answers = createAnswers({ leases, cache, changes, clock });
-      const running = answers.enter(aPrincipal(), new LightCancellation());
-      await running.take('c');
-      const withdrawn: string[] = [];
-      const approvals = {
-        decide: async () => undefined,
-        async stateOf() {
-          running.stop('asked');
-          return 'approved' as const;
-        },
-        withdraw: async (_owner: unknown, id: string) => void withdrawn.push(id),
-      };
-      const decisions = createDecisions({ approvals, cache, changes, clock });
-      const approval = { id: 'a', expiresAt: clock.now() + 60_000 };
-      const waiting = decisions.wait(running, '1', approval, async () => undefined);
-      await expect(waiting).rejects.toBeInstanceOf(Stopped);
-      expect(withdrawn).toEqual(['a']);
-    },
-  );
+  test('that comes as the answer is stopped is none, and taken back', async () => {
+    const clock = createFakeClock();
+    const { leases, changes, ...store } = openMemoryStore({ clock, random: systemRandom });
+    const cache = store.cache('chats');
+    const answers = createAnswers({ leases, cache, changes, clock });
+    const running = answers.enter(aPrincipal(), new LightCancellation());
+    await running.take('c');
+    const withdrawn: string[] = [];
+    const approvals = {
+      decide: async () => undefined,
+      async stateOf() {
+        running.stop('asked');
+        return 'approved' as const;
+      },
+      withdraw: async (_owner: unknown, id: string) => void withdrawn.push(id),
+    };
+    const decisions = createDecisions({ approvals, cache, changes, clock });
+    const approval = { id: 'a', expiresAt: clock.now() + 60_000 };
+    const waiting = decisions.wait(running, '1', approval, async () => undefined);
+    await expect(waiting).rejects.toBeInstanceOf(Stopped);
+    expect(withdrawn).toEqual(['a']);
+  });
 });

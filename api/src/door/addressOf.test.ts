@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createAddressOf } from './addressOf.ts';
 
 describe('the address of a caller', () => {
@@ -10,7 +9,7 @@ describe('the address of a caller', () => {
       socket: { remoteAddress: '10.0.0.1' },
     } as unknown as IncomingMessage);
 
-  verifies('rest.limits.address', 'only as many hops are believed as there are proxies', () => {
+  test('only as many hops are believed as there are proxies', () => {
     expect(from('1.1.1.1', 0)).toBe('10.0.0.1');
     expect(from(undefined, 1)).toBe('10.0.0.1');
     expect(from('6.6.6.6, 1.1.1.1', 1)).toBe('1.1.1.1');

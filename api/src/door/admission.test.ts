@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError, type Principal } from '@behalf/gateway';
-import { aPrincipal, createFakeClock, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { aPrincipal, createFakeClock } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { createSessionCookie } from '../cookies.ts';
 import { createOrigins } from '../origins.ts';
 import { createAdmission, type Asked } from './admission.ts';
@@ -70,7 +70,7 @@ const byCookie = (secret: string, from = '203.0.113.1') => ({
 const byToken = (token: string) => ({ authorization: `Bearer ${token}` });
 
 describe('admission', () => {
-  verifies('rest.door.session-only', 'a door without a scope opens to a browser session alone', async () => {
+  test('a door without a scope opens to a browser session alone', async () => {
     const { enter } = createDoor();
     for (const access of ['caller', 'signed-in', 'admin'] as const) {
       const door = { access, scope: 'none' } as const;
@@ -83,7 +83,7 @@ describe('admission', () => {
     }
   });
 
-  verifies('limits.refusals.cookies', 'guessed cookies are stopped before the store is asked', async () => {
+  test('guessed cookies are stopped before the store is asked', async () => {
     const { enter, asked, clock } = createDoor();
     expect(await enter(byCookie('cookie'))).toBe('ok');
     for (let i = 0; i < 300; i += 1) expect(await enter(byCookie(`guess-${i}`))).toBe('AUTH_REQUIRED');
@@ -99,7 +99,7 @@ describe('admission', () => {
     expect(await enter(byCookie('guess-303'))).toBe('AUTH_REQUIRED');
   });
 
-  verifies('limits.refusals.unheard', 'also while nobody can be asked about them', async () => {
+  test('also while nobody can be asked about them', async () => {
     const { enter, asked } = createDoor();
     for (let i = 0; i < 300; i += 1) expect(await enter(byToken(`unheard-${i}`))).toBe('OPENID_UNAVAILABLE');
     const before = asked.length;
@@ -107,7 +107,7 @@ describe('admission', () => {
     expect(asked).toHaveLength(before);
   });
 
-  verifies('http.csrf', 'what a browser adds by itself is no proof of a program', async () => {
+  test('what a browser adds by itself is no proof of a program', async () => {
     const { check } = createDoor();
     const forged = { cookie: 'behalf_session=cookie', origin: 'https://evil.example' };
     for (const authorization of ['', 'Basic YWRhOnNlY3JldA==', 'Negotiate YII=', 'Bearer', 'Bearerx y']) {

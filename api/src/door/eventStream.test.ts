@@ -1,7 +1,7 @@
 import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createFakeClock, eventually, verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { createFakeClock, eventually } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { createEventStream, type EventStream } from './eventStream.ts';
 
 const servers: Server[] = [];
@@ -36,40 +36,36 @@ async function begin() {
 const LARGE = 'x'.repeat(8 * 1024 * 1024);
 
 describe('events that must arrive', () => {
-  verifies(
-    'rest.events.send',
-    'the headers come at once, the events in order, none of them lost',
-    async () => {
-      const { stream, response } = await begin();
-      expect([response.headers['content-location'], stream.begun]).toEqual(['/here', true]);
-      let text = '';
-      void stream.send('one', LARGE);
-      // There is no room: this one may be missed, and the next may not.
-      stream.hint('hint', 1);
-      const sent = stream.send('two', 2);
-      let hasRoom = false;
-      void sent.then(() => (hasRoom = true));
-      await new Promise((resolve) => setImmediate(resolve));
-      expect(hasRoom).toBe(false);
-      response
-        .setEncoding('utf8')
-        .on('data', (chunk: string) => (text += chunk))
-        .resume();
-      await sent;
-      stream.hint('hint', 2);
-      stream.end('three', '3');
-      await eventually('the end', () => response.complete);
-      expect([...text.matchAll(/^event: (.*)$/gm)].map(([, name]) => name)).toEqual([
-        'one',
-        'two',
-        'hint',
-        'three',
-      ]);
-      expect(text).toContain('event: hint\ndata: 2\n\n');
-    },
-  );
+  test('the headers come at once, the events in order, none of them lost', async () => {
+    const { stream, response } = await begin();
+    expect([response.headers['content-location'], stream.begun]).toEqual(['/here', true]);
+    let text = '';
+    void stream.send('one', LARGE);
+    // There is no room: this one may be missed, and the next may not.
+    stream.hint('hint', 1);
+    const sent = stream.send('two', 2);
+    let hasRoom = false;
+    void sent.then(() => (hasRoom = true));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(hasRoom).toBe(false);
+    response
+      .setEncoding('utf8')
+      .on('data', (chunk: string) => (text += chunk))
+      .resume();
+    await sent;
+    stream.hint('hint', 2);
+    stream.end('three', '3');
+    await eventually('the end', () => response.complete);
+    expect([...text.matchAll(/^event: (.*)$/gm)].map(([, name]) => name)).toEqual([
+      'one',
+      'two',
+      'hint',
+      'three',
+    ]);
+    expect(text).toContain('event: hint\ndata: 2\n\n');
+  });
 
-  verifies('rest.events.send', 'a reader who does not read for a minute is left', async () => {
+  test('a reader who does not read for a minute is left', async () => {
     const { stream, clock, answer } = await begin();
     const sent = stream.send('one', LARGE);
     await clock.advance(59_000);
@@ -82,7 +78,7 @@ describe('events that must arrive', () => {
     stream.close();
   });
 
-  verifies('rest.events.send', 'one that reads in time is not', async () => {
+  test('one that reads in time is not', async () => {
     const { stream, clock, answer, response } = await begin();
     const sent = stream.send('one', LARGE);
     await clock.advance(59_000);

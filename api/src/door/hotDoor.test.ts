@@ -2,8 +2,8 @@ import { createServer, request, type IncomingMessage, type Server } from 'node:h
 import type { AddressInfo } from 'node:net';
 import { GatewayError } from '@behalf/gateway';
 import { systemClock, systemRandom } from '@behalf/kernel';
-import { aPrincipal, eventually, verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { aPrincipal, eventually } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { createApp } from '../app.ts';
 import { createSessionCookie } from '../cookies.ts';
 import type { HotExchange, Route } from '../http.ts';
@@ -112,7 +112,7 @@ describe('the hot door', () => {
     return { status: response.status, headers, code: body['code'] };
   }
 
-  verifies('rest.door.same-checks', 'every refusal is the one of the other routes', async () => {
+  test('every refusal is the one of the other routes', async () => {
     const { send, refuseWrites, port } = await start();
     const asked: Record<string, RequestInit> = {
       'no cookie': { headers: { cookie: '' } },
@@ -152,13 +152,13 @@ describe('the hot door', () => {
     expect((await send('/hot/x/call')).status).toBe(503);
   });
 
-  verifies('rest.door.same-checks', 'another method is told which there are', async () => {
+  test('another method is told which there are', async () => {
     const { send } = await start();
     const response = await send('/hot/x/call', { method: 'PUT' });
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
   });
 
-  verifies('rest.door.same-checks', 'an error of our own shows nothing of itself', async () => {
+  test('an error of our own shows nothing of itself', async () => {
     const { send } = await start(async () => Promise.reject(new Error('planted secret')));
     const response = await send('/hot/x/call');
     expect(response.status).toBe(500);
@@ -170,7 +170,7 @@ describe('the hot door', () => {
     expect([told.status, told.headers.get('retry-after')]).toEqual([503, '2']);
   });
 
-  verifies('rest.door.body', 'text of another type, or compressed, is not taken for nothing', async () => {
+  test('text of another type, or compressed, is not taken for nothing', async () => {
     const { send } = await start();
     for (const headers of [
       { 'content-type': 'text/plain' },
@@ -182,7 +182,7 @@ describe('the hot door', () => {
     expect(await (await send('/hot/x/call')).json()).toEqual({ body: null });
   });
 
-  verifies('rest.door.body', 'a body without a length stops at the limit too', async () => {
+  test('a body without a length stops at the limit too', async () => {
     const { send } = await start();
     let sent = 0;
     const endless = new ReadableStream<Uint8Array>({
@@ -199,7 +199,7 @@ describe('the hot door', () => {
     await response.body?.cancel();
   });
 
-  verifies('rest.door.paths', 'segments are decoded, and nothing else matches', () => {
+  test('segments are decoded, and nothing else matches', () => {
     const pattern = createMatchPath('/api/servers/:server/call');
     const match = (path: string) => pattern(segmentsOf(path));
     expect(match('/api/servers/a%20b%2Fc/call')).toEqual({ server: 'a b/c' });
@@ -216,7 +216,7 @@ describe('the hot door', () => {
     }
   });
 
-  verifies('rest.events.slow-reader', 'hints wait for room; the result comes whatever happens', async () => {
+  test('hints wait for room; the result comes whatever happens', async () => {
     let hinted = 0;
     const big = 'x'.repeat(64 * 1024);
     const { port } = await start(async ({ res }) => {

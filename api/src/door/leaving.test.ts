@@ -1,8 +1,8 @@
 import { abortReason, type Cancellation } from '@behalf/kernel';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { aPrincipal, eventually, verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { aPrincipal, eventually } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { createApp } from '../app.ts';
 import type { Route } from '../http.ts';
 import { whenCallerLeaves } from '../middleware/whenCallerLeaves.ts';
@@ -82,7 +82,7 @@ describe('a caller who leaves', () => {
   };
 
   for (const path of ['/hot', '/plain']) {
-    verifies('rest.left.quiet', `ends the work and is no incident: ${path}`, async () => {
+    test(`ends the work and is no incident: ${path}`, async () => {
       const { seen, ask } = await begin();
       const caller = ask(path);
       await eventually('the work to begin', () => seen.working === 1);
@@ -92,22 +92,18 @@ describe('a caller who leaves', () => {
       expect(seen.problems).toBe(0);
     });
 
-    verifies(
-      'rest.left.early',
-      `before it is known who they are, nothing runs for them: ${path}`,
-      async () => {
-        const { seen, gate, ask, gone } = await begin();
-        gate.hold = true;
-        const caller = ask(path);
-        await eventually('the question who it is', () => seen.admitted === 1);
-        caller.leave();
-        await gone();
-        gate.open();
-        await settle();
-        // What began all the same has ended.
-        expect(seen.working).toBe(seen.ended);
-        expect(seen.problems).toBe(0);
-      },
-    );
+    test(`before it is known who they are, nothing runs for them: ${path}`, async () => {
+      const { seen, gate, ask, gone } = await begin();
+      gate.hold = true;
+      const caller = ask(path);
+      await eventually('the question who it is', () => seen.admitted === 1);
+      caller.leave();
+      await gone();
+      gate.open();
+      await settle();
+      // What began all the same has ended.
+      expect(seen.working).toBe(seen.ended);
+      expect(seen.problems).toBe(0);
+    });
   }
 });

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import { createFakeClock, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { createFakeClock } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { createAskLimit } from './askLimit.ts';
 
 describe('addresses that anybody can name', () => {
-  verifies('facade.cimd.rate', 'are asked for so often in a minute, for each network by itself', async () => {
+  test('are asked for so often in a minute, for each network by itself', async () => {
     const clock = createFakeClock();
     const limit = createAskLimit(clock, ({ url = '' }) => url);
     const mayAsk = (url: string) => limit.during({ url } as IncomingMessage, async () => limit.mayAsk());

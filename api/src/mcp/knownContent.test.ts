@@ -1,6 +1,5 @@
 import type { Answer, Json } from '@behalf/gateway';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { knownContent } from './knownContent.ts';
 
 const audio = { type: 'audio', data: 'UklGRg==', mimeType: 'audio/wav', annotations: { priority: 1 } };
@@ -12,7 +11,7 @@ const odd = { type: 'constructor' };
 describe('content that an old revision does not have', () => {
   const answerOf = (result: Json): Answer => ({ result, json: JSON.stringify(result) });
 
-  verifies('mcp.legacy.content', 'is told in a text, in results of tools and in prompts', () => {
+  test('is told in a text, in results of tools and in prompts', () => {
     const tool = answerOf({ content: [text, audio, link, image, odd], structuredContent: { a: 1 } });
     const told = { type: 'text', text: expect.stringContaining('audio/wav') as unknown };
     const linked = { type: 'text', text: '[Link to a resource (text/markdown): A, file:///a.md]' };
@@ -32,7 +31,7 @@ describe('content that an old revision does not have', () => {
     });
   });
 
-  verifies('mcp.legacy.content', 'and nothing is touched where there is none', () => {
+  test('and nothing is touched where there is none', () => {
     const all = answerOf({ content: [audio, link] });
     for (const version of ['2025-06-18', '2025-11-25', '2026-07-28'])
       expect(knownContent(all, version)).toBe(all);

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import type { EndpointParts, Principal, WatchParts } from '@behalf/gateway';
 import { createKeyring, LightCancellation, systemRandom } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
-import { aPrincipal, createFakeClock, eventually, verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { aPrincipal, createFakeClock, eventually } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import type { DoorEndpoint } from './doorEndpoint.ts';
 import { createSharedLists } from './session/sharedLists.ts';
 import { createEventIds } from './stream/eventIds.ts';
@@ -90,25 +90,21 @@ describe('a stream of a session', () => {
     return { clock, streams, held, seen, get, leave: () => client.abort() };
   }
 
-  verifies(
-    'mcp.door.streams-released',
-    'that cannot be opened takes no room and ends nothing later',
-    async () => {
-      const failed = new Error('no lists');
-      const { clock, streams, held, seen, get } = await open({
-        followResources: () => {
-          throw failed;
-        },
-      });
-      await get();
-      expect(seen.outcome).toBe(failed);
-      expect([streams.size, held]).toEqual([0, { lists: 0, words: 0, sessions: 0 }]);
-      await clock.advance(HOUR_MS);
-      streams.drain();
-    },
-  );
+  test('that cannot be opened takes no room and ends nothing later', async () => {
+    const failed = new Error('no lists');
+    const { clock, streams, held, seen, get } = await open({
+      followResources: () => {
+        throw failed;
+      },
+    });
+    await get();
+    expect(seen.outcome).toBe(failed);
+    expect([streams.size, held]).toEqual([0, { lists: 0, words: 0, sessions: 0 }]);
+    await clock.advance(HOUR_MS);
+    streams.drain();
+  });
 
-  verifies('mcp.door.streams-released', 'is not begun for who left before', async () => {
+  test('is not begun for who left before', async () => {
     for (const headers of [{}, { 'last-event-id': UNKNOWN }]) {
       const { streams, held, seen, get, leave } = await open({
         requireSession: async ({ res }) => {
@@ -123,21 +119,17 @@ describe('a stream of a session', () => {
     }
   });
 
-  verifies(
-    'mcp.door.streams-released',
-    'of another replica is waited for while its client reads',
-    async () => {
-      const { streams, held, get, leave } = await open();
-      expect((await get({ 'last-event-id': UNKNOWN }))?.status).toBe(200);
-      // For what its holder tells, and for what one that is gone left behind.
-      expect([streams.size, held.words]).toEqual([1, 2]);
-      leave();
-      await eventually('it is let go', () => streams.size === 0);
-      expect(held).toEqual({ lists: 0, words: 0, sessions: 0 });
-    },
-  );
+  test('of another replica is waited for while its client reads', async () => {
+    const { streams, held, get, leave } = await open();
+    expect((await get({ 'last-event-id': UNKNOWN }))?.status).toBe(200);
+    // For what its holder tells, and for what one that is gone left behind.
+    expect([streams.size, held.words]).toEqual([1, 2]);
+    leave();
+    await eventually('it is let go', () => streams.size === 0);
+    expect(held).toEqual({ lists: 0, words: 0, sessions: 0 });
+  });
 
-  verifies('mcp.door.streams-released', 'whose end fails takes no other along', async () => {
+  test('whose end fails takes no other along', async () => {
     const clock = createFakeClock();
     const streams = createOpenStreams({ clock, callers });
     const ended: string[] = [];
@@ -153,7 +145,7 @@ describe('a stream of a session', () => {
     expect([streams.size, ended]).toEqual([0, ['other']]);
   });
 
-  verifies('mcp.streams.expired', 'also when that is at once, and the others later', async () => {
+  test('also when that is at once, and the others later', async () => {
     const clock = createFakeClock();
     const ended: string[] = [];
     const streams = createOpenStreams({ clock, callers });
@@ -175,7 +167,7 @@ describe('a stream of a session', () => {
     expect([ended, streams.size]).toEqual([['cookie'], 0]);
   });
 
-  verifies('mcp.streams.revoked', 'is left by nothing that is told of its caller', () => {
+  test('is left by nothing that is told of its caller', () => {
     const clock = createFakeClock();
     const followed = new Set<() => void>();
     const follow = (_caller: unknown, onOver: () => void) => {
@@ -191,7 +183,7 @@ describe('a stream of a session', () => {
     expect([ended, streams.size, followed.size]).toEqual([['taken back'], 0, 0]);
   });
 
-  verifies('mcp.door.streams-released', 'of a server that went meanwhile follows what is left', () => {
+  test('of a server that went meanwhile follows what is left', () => {
     const clock = createFakeClock();
     let subscribed = 0;
     const news = { subscribe: () => ((subscribed += 1), () => void (subscribed -= 1)) };

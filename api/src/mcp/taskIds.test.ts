@@ -1,6 +1,6 @@
 import { createKeyring, systemRandom } from '@behalf/kernel';
-import { aPrincipal, createFakeClock, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { aPrincipal, createFakeClock } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { createTaskIds } from './taskIds.ts';
 
 const ann = aPrincipal();
@@ -16,7 +16,7 @@ describe('the id of a task', () => {
     };
   };
 
-  verifies('tasks.sealed', 'lasts as long as its task, between a day and thirty', async () => {
+  test('lasts as long as its task, between a day and thirty', async () => {
     for (const [ttlMs, lasts] of [
       [1_000, DAY],
       [-5, DAY],
@@ -33,7 +33,7 @@ describe('the id of a task', () => {
     }
   });
 
-  verifies('tasks.sealed', 'is of one tenant, user, issuer and endpoint', () => {
+  test('is of one tenant, user, issuer and endpoint', () => {
     const { ids } = begin();
     const id = ids.seal(ann, '/mcp', { ...task, credential: 'work' });
     const { ttlMs: _, ...named } = task;
@@ -49,7 +49,7 @@ describe('the id of a task', () => {
       expect(() => ids.open(ann, '/mcp', none)).toThrow('No such task');
   });
 
-  verifies('tasks.sealed', 'fits a header, or the server is at fault', () => {
+  test('fits a header, or the server is at fault', () => {
     const { ids } = begin();
     expect(ids.seal(ann, '/mcp', { ...task, id: 'x'.repeat(2_048) })).toMatch(/^[\w.-]{1,4096}$/);
     expect(() => ids.seal(ann, '/mcp', { ...task, id: '\u0001'.repeat(2_048) })).toThrow();

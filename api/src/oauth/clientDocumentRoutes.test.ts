@@ -1,6 +1,5 @@
 import { GatewayError, type ServerSnapshot } from '@behalf/gateway';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { registryOf, stored } from '../../../packages/gateway/test/registryRig.ts';
 import { clientDocumentRoutes } from './clientDocumentRoutes.ts';
 
@@ -37,7 +36,7 @@ describe('what authorization servers read of a draft', () => {
     { stored: [stored({ id: 'saved', name: 'mine', definition: remote })] },
   );
 
-  verifies('drafts.client.served', 'is there while the draft is, and then while its server is', async () => {
+  test('is there while the draft is, and then while its server is', async () => {
     const ofDraft = (id: string) => ({
       client_id: `${BASE}/oauth/client/draft~${id}.json`,
       redirect_uris: [`${BASE}/api/mcp/draft~${id}/oauth/callback`],

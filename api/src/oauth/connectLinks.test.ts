@@ -1,7 +1,7 @@
 import { createKeyring, systemRandom } from '@behalf/kernel';
-import { aPrincipal, createFakeClock, verifies } from '@behalf/testkit';
+import { aPrincipal, createFakeClock } from '@behalf/testkit';
 import type { CredentialSummary, ServerSnapshot } from '@behalf/gateway';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createConnectLinks } from './connectLinks.ts';
 
 const MINUTE_MS = 60_000;
@@ -22,7 +22,7 @@ describe('links to the page where a user connects a server', () => {
   const ada = aPrincipal({ userId: 'ada' });
   const bob = aPrincipal({ userId: 'bob' });
 
-  verifies('mcp.signin.own-link', 'one counts for its user, its server and its time', async () => {
+  test('one counts for its user, its server and its time', async () => {
     const { clock, links, referenceOf } = rig();
     const path = links.pathOf(ada, 'my notes');
     expect(path).toMatch(/^\/servers\/my%20notes\?for=/);
@@ -54,7 +54,7 @@ describe('links to the page where a user connects a server', () => {
     ]);
   });
 
-  verifies('mcp.signin.one-card', 'a card has one name until the sign-in or its end is counted', async () => {
+  test('a card has one name until the sign-in or its end is counted', async () => {
     const credential = { id: 'c', generation: 1 } as CredentialSummary;
     const { links, own } = rig();
     const first = await links.cardOf(ada, 'notes');

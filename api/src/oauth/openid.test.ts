@@ -10,8 +10,8 @@ import {
 } from '@behalf/gateway';
 import type { UserRecord } from '@behalf/gateway/ports';
 import { systemRandom } from '@behalf/kernel';
-import { createFakeClock, verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { createFakeClock } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import express, { type ErrorRequestHandler } from 'express';
 import { createSessionCookie } from '../cookies.ts';
 import { createRateLimits } from '../door/rateLimits.ts';
@@ -113,7 +113,7 @@ describe('signing in at the identity provider', () => {
     return { get, started, finished, logged, audited, clock, claims };
   }
 
-  verifies('openid.route.begin', 'the browser goes to the provider and keeps its login', async () => {
+  test('the browser goes to the provider and keeps its login', async () => {
     const { get } = await begin();
     const { status, location, cookies, headers } = await get('/oauth/openid?returnTo=/tools');
     expect(status).toBe(302);
@@ -126,7 +126,7 @@ describe('signing in at the identity provider', () => {
     expect(twice.location).toContain('returnTo=none');
   });
 
-  verifies('openid.route.cookie', 'over https no neighbour can plant a login', async () => {
+  test('over https no neighbour can plant a login', async () => {
     const { get } = await begin({ publicUrl: 'https://gateway.example' });
     const [cookie] = (await get('/oauth/openid')).cookies;
     expect(cookie).toMatch(/^__Host-behalf_openid=sealed\.flow; Path=\/; HttpOnly; SameSite=Lax; Secure;/);
@@ -134,7 +134,7 @@ describe('signing in at the identity provider', () => {
     expect(planted.location).toContain('error=openid_failed');
   });
 
-  verifies('openid.route.callback', 'who comes back gets a new session, whatever they had', async () => {
+  test('who comes back gets a new session, whatever they had', async () => {
     const { get, started, finished, audited } = await begin();
     const cookie = 'behalf_session=planted; behalf_openid=sealed.flow';
     const { status, location, cookies } = await get(`${CALLBACK}?code=c&state=s`, cookie);
@@ -146,7 +146,7 @@ describe('signing in at the identity provider', () => {
     expect(audited).toEqual([]);
   });
 
-  verifies('obo.subject.claims', 'who is signed in is asked for more, once, and signs in anew', async () => {
+  test('who is signed in is asked for more, once, and signs in anew', async () => {
     const { get, claims, started } = await begin();
     claims.set('["default","u-ada"]', '+claims');
     const asked = await get('/oauth/openid', 'behalf_session=of-u-ada');
@@ -163,7 +163,7 @@ describe('signing in at the identity provider', () => {
     expect((await get('/oauth/openid', 'behalf_session=of-u-ada')).location).not.toContain('claims');
   });
 
-  verifies('obo.subject.claims', 'nobody else has any sent, and no request brings them along', async () => {
+  test('nobody else has any sent, and no request brings them along', async () => {
     const { get, claims } = await begin();
     claims.set('["default","u-ada"]', '+claims');
     for (const cookie of ['', 'behalf_session=guess', 'behalf_session=of-u-bob']) {
@@ -173,29 +173,25 @@ describe('signing in at the identity provider', () => {
     expect(claims.size).toBe(1);
   });
 
-  verifies(
-    'obo.subject.claims-refused',
-    'who cannot prove it, or is refused, is not asked a second time',
-    async () => {
-      const refused: Partial<OpenIdLogin>['finish'] = async () =>
-        Promise.reject(new GatewayError('OPENID_FAILED'));
-      for (const over of [{ login: { finish: refused } }, { user: null }]) {
-        const { get, claims } = await begin(over);
-        for (const name of ['ada', 'bob']) claims.set(`["default","u-${name}"]`, '+claims');
-        const session = 'behalf_session=of-u-ada';
-        // What failed was another sign-in, or somebody else's.
-        for (const cookie of [session, `${session}; behalf_openid=sealed.flow`, 'behalf_openid=asked.flow']) {
-          await get(`${CALLBACK}?error=access_denied`, cookie);
-          expect(claims.size).toBe(2);
-        }
-        await get(`${CALLBACK}?error=access_denied`, `${session}; behalf_openid=asked.flow`);
-        expect([...claims.keys()]).toEqual(['["default","u-bob"]']);
-        expect((await get('/oauth/openid', session)).location).not.toContain('claims');
+  test('who cannot prove it, or is refused, is not asked a second time', async () => {
+    const refused: Partial<OpenIdLogin>['finish'] = async () =>
+      Promise.reject(new GatewayError('OPENID_FAILED'));
+    for (const over of [{ login: { finish: refused } }, { user: null }]) {
+      const { get, claims } = await begin(over);
+      for (const name of ['ada', 'bob']) claims.set(`["default","u-${name}"]`, '+claims');
+      const session = 'behalf_session=of-u-ada';
+      // What failed was another sign-in, or somebody else's.
+      for (const cookie of [session, `${session}; behalf_openid=sealed.flow`, 'behalf_openid=asked.flow']) {
+        await get(`${CALLBACK}?error=access_denied`, cookie);
+        expect(claims.size).toBe(2);
       }
-    },
-  );
+      await get(`${CALLBACK}?error=access_denied`, `${session}; behalf_openid=asked.flow`);
+      expect([...claims.keys()]).toEqual(['["default","u-bob"]']);
+      expect((await get('/oauth/openid', session)).location).not.toContain('claims');
+    }
+  });
 
-  verifies('obo.subject.claims-refused', 'nobody is sent off with an address that is too long', async () => {
+  test('nobody is sent off with an address that is too long', async () => {
     const { get, claims } = await begin();
     const url = 'https://idp.example/authorize?returnTo=none';
     for (const [length, isSent] of [
@@ -209,7 +205,7 @@ describe('signing in at the identity provider', () => {
     }
   });
 
-  verifies('obo.subject.claims', 'a store that is away keeps nobody from signing in', async () => {
+  test('a store that is away keeps nobody from signing in', async () => {
     const { get, claims, started, logged } = await begin({ broken: true });
     claims.set('["default","u-ada"]', '+claims');
     const asked = await get('/oauth/openid', 'behalf_session=of-u-ada');
@@ -219,7 +215,7 @@ describe('signing in at the identity provider', () => {
     expect(logged).toHaveLength(3);
   });
 
-  verifies('openid.route.failure', 'a failure shows an incident and nothing of the provider', async () => {
+  test('a failure shows an incident and nothing of the provider', async () => {
     const cases: [Parameters<typeof begin>[0], string, string][] = [
       [{}, '', 'openid_failed'],
       [{ user: null }, 'behalf_openid=f', 'forbidden'],
@@ -253,7 +249,7 @@ describe('signing in at the identity provider', () => {
     }
   });
 
-  verifies('openid.route.audited', 'a failed one is written down, and names nobody', async () => {
+  test('a failed one is written down, and names nobody', async () => {
     const refused = async () => Promise.reject(new GatewayError('OPENID_FAILED'));
     const { get, audited } = await begin({ login: { finish: refused } });
     await get(`${CALLBACK}?code=planted`, 'behalf_openid=planted');
@@ -265,7 +261,7 @@ describe('signing in at the identity provider', () => {
     expect(forbidden).toEqual([{ ...event, ...nobody, code: 'FORBIDDEN' }]);
   });
 
-  verifies('openid.route.limited', 'an address that fails without end is stopped at both doors', async () => {
+  test('an address that fails without end is stopped at both doors', async () => {
     const refused = async () => Promise.reject(new GatewayError('OPENID_FAILED'));
     let begun = 0;
     let tried = 0;
@@ -295,7 +291,7 @@ describe('signing in at the identity provider', () => {
     expect((await get('/oauth/openid')).status).toBe(302);
   });
 
-  verifies('openid.route.failure', 'a provider that is not there is said so', async () => {
+  test('a provider that is not there is said so', async () => {
     const unavailable = async () => Promise.reject(new GatewayError('OPENID_UNAVAILABLE'));
     const { get } = await begin({ login: { begin: unavailable } });
     const { location, cookies } = await get('/oauth/openid');
@@ -311,7 +307,7 @@ describe('the identity provider in the environment', () => {
     return openIdSettings(parsed.env);
   };
 
-  verifies('openid.settings.read', 'there is none until an issuer is named', () => {
+  test('there is none until an issuer is named', () => {
     expect(settingsOf({})).toBeNull();
     const issuer = 'https://idp.example';
     expect(settingsOf({ OPENID_ISSUER: issuer, OPENID_AUDIENCE: 'a' })).toEqual({
@@ -327,7 +323,7 @@ describe('the identity provider in the environment', () => {
     });
   });
 
-  verifies('openid.settings.read', 'rules look in the role claim unless told otherwise', () => {
+  test('rules look in the role claim unless told otherwise', () => {
     const base = { OPENID_ISSUER: 'https://idp.example', OPENID_CLIENT_ID: 'c', OPENID_ROLE_CLAIM: 'r' };
     const lists = { OPENID_ALLOWED_TENANTS: 'a, b', OPENID_ALLOWED_CLIENTS: ' , ' };
     const rules = { OPENID_ADMIN_ROLE: 'x, y', OPENID_REQUIRED_ROLE: 'staff, guest' };
@@ -346,7 +342,7 @@ describe('the identity provider in the environment', () => {
     });
   });
 
-  verifies('openid.settings.callback', 'the callback is ours, or the address that is named', () => {
+  test('the callback is ours, or the address that is named', () => {
     const at = (callbackUrl: string) => openIdCallback({ callbackUrl }, 'http://localhost:3080').href;
     expect(at(CALLBACK)).toBe(`http://localhost:3080${CALLBACK}`);
     expect(at('https://gateway.example/x/y?z#a')).toBe('https://gateway.example/x/y');

@@ -1,6 +1,6 @@
 import { StatsView } from '@behalf/contracts';
-import { createFakeClock, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { createFakeClock } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createCallHistory, OTHERS, type HistoryLimits, type Range } from './callHistory.ts';
 import { bucketOf, LATENCY_BUCKETS, latencyBounds, quantile } from './latencyBuckets.ts';
@@ -31,7 +31,7 @@ function begin(limits?: HistoryLimits) {
 }
 
 describe('what was called in the last hour and day', () => {
-  verifies('live.stats.buckets', 'an hour has sixty minutes, a day ninety-six quarters of an hour', () => {
+  test('an hour has sixty minutes, a day ninety-six quarters of an hour', () => {
     const { call, read } = begin();
     call();
     const hour = read('hour');
@@ -48,35 +48,31 @@ describe('what was called in the last hour and day', () => {
     }
   });
 
-  verifies(
-    'live.stats.buckets',
-    'a call is in the minute in which it ended, to the millisecond',
-    async () => {
-      const { clock, call, places, read } = begin();
-      await clock.advance(30 * SECOND_MS - 1);
-      call();
-      expect(places()).toEqual([[59, 1]]);
-      await clock.advance(1);
-      expect(places()).toEqual([[58, 1]]);
-      call();
-      call();
-      expect(places()).toEqual([
-        [58, 1],
-        [59, 2],
-      ]);
-      expect(places('day')).toEqual([[95, 3]]);
-      // The last moment in which the first of them is shown.
-      await clock.advance(59 * MINUTE_MS - 1);
-      expect(places()[0]).toEqual([0, 1]);
-      await clock.advance(1);
-      expect(places()).toEqual([[0, 2]]);
-      await clock.advance(MINUTE_MS);
-      expect(read().servers).toEqual([]);
-      expect(places('day')).toEqual([[91, 3]]);
-    },
-  );
+  test('a call is in the minute in which it ended, to the millisecond', async () => {
+    const { clock, call, places, read } = begin();
+    await clock.advance(30 * SECOND_MS - 1);
+    call();
+    expect(places()).toEqual([[59, 1]]);
+    await clock.advance(1);
+    expect(places()).toEqual([[58, 1]]);
+    call();
+    call();
+    expect(places()).toEqual([
+      [58, 1],
+      [59, 2],
+    ]);
+    expect(places('day')).toEqual([[95, 3]]);
+    // The last moment in which the first of them is shown.
+    await clock.advance(59 * MINUTE_MS - 1);
+    expect(places()[0]).toEqual([0, 1]);
+    await clock.advance(1);
+    expect(places()).toEqual([[0, 2]]);
+    await clock.advance(MINUTE_MS);
+    expect(read().servers).toEqual([]);
+    expect(places('day')).toEqual([[91, 3]]);
+  });
 
-  verifies('live.stats.buckets', 'what comes round again is empty, also after a gap', async () => {
+  test('what comes round again is empty, also after a gap', async () => {
     const { clock, call, places } = begin();
     call({ outcome: 'MCP_TIMEOUT' });
     await clock.advance(HOUR_MS);
@@ -93,7 +89,7 @@ describe('what was called in the last hour and day', () => {
     expect(places('day')).toEqual([]);
   });
 
-  verifies('live.stats.buckets', 'errors are those that ended badly', () => {
+  test('errors are those that ended badly', () => {
     const { call, read } = begin();
     for (const outcome of [
       'ok',
@@ -109,7 +105,7 @@ describe('what was called in the last hour and day', () => {
     expect([told?.calls.at(-1), told?.errors.at(-1)]).toEqual([6, 3]);
   });
 
-  verifies('live.stats.buckets', 'it agrees with a list of all calls', () => {
+  test('it agrees with a list of all calls', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.integer({ min: 0, max: 20 * MINUTE_MS }), fc.boolean()), { maxLength: 60 }),
@@ -143,7 +139,7 @@ describe('what was called in the last hour and day', () => {
     );
   });
 
-  verifies('live.stats.tenant', 'each tenant has numbers of its own', () => {
+  test('each tenant has numbers of its own', () => {
     const { call, read } = begin();
     call();
     call({ tenant: 'evil' });
@@ -154,26 +150,22 @@ describe('what was called in the last hour and day', () => {
     expect(read('hour', 'nobody').servers).toEqual([]);
   });
 
-  verifies(
-    'live.stats.bounded',
-    'servers that are too many are counted together, and none is lost',
-    async () => {
-      const { clock, call, places, read } = begin({ perTenant: 2, total: 10 });
-      for (const server of ['a', 'b', 'c', 'd', 'c']) call({ server });
-      expect(read().servers.map(({ server }) => server)).toEqual([OTHERS, 'a', 'b']);
-      expect(places('hour', OTHERS)).toEqual([[59, 3]]);
-      await clock.advance(DAY_MS - 1);
-      for (const server of ['b', 'c']) call({ server });
-      expect(places('hour', OTHERS)).toEqual([[59, 1]]);
-      // One that has nothing to show makes room.
-      await clock.advance(1);
-      call({ server: 'c' });
-      expect(places('hour', 'c')).toEqual([[59, 1]]);
-      expect(read('day').servers.map(({ server }) => server)).toEqual([OTHERS, 'b', 'c']);
-    },
-  );
+  test('servers that are too many are counted together, and none is lost', async () => {
+    const { clock, call, places, read } = begin({ perTenant: 2, total: 10 });
+    for (const server of ['a', 'b', 'c', 'd', 'c']) call({ server });
+    expect(read().servers.map(({ server }) => server)).toEqual([OTHERS, 'a', 'b']);
+    expect(places('hour', OTHERS)).toEqual([[59, 3]]);
+    await clock.advance(DAY_MS - 1);
+    for (const server of ['b', 'c']) call({ server });
+    expect(places('hour', OTHERS)).toEqual([[59, 1]]);
+    // One that has nothing to show makes room.
+    await clock.advance(1);
+    call({ server: 'c' });
+    expect(places('hour', 'c')).toEqual([[59, 1]]);
+    expect(read('day').servers.map(({ server }) => server)).toEqual([OTHERS, 'b', 'c']);
+  });
 
-  verifies('live.stats.bounded', 'tenants that are too many cost the quietest their numbers', async () => {
+  test('tenants that are too many cost the quietest their numbers', async () => {
     const { clock, call, read } = begin({ perTenant: 2, total: 3 });
     for (const tenant of ['a', 'b', 'c']) {
       call({ tenant });
@@ -193,7 +185,7 @@ describe('durations', () => {
     return histogram;
   };
 
-  verifies('live.stats.quantiles', 'they are estimated within the bucket they fall into', () => {
+  test('they are estimated within the bucket they fall into', () => {
     expect(quantile(0.5, counts([]))).toBeNull();
     // Ten between 50 and 100 ms, as if spread evenly.
     const even = counts(new Array<number>(10).fill(0.07));
@@ -209,7 +201,7 @@ describe('durations', () => {
     expect(quantile(0.5, counts([61, 900]))).toBe(60);
   });
 
-  verifies('live.stats.quantiles', 'an estimate lies in the bucket of the true value', () => {
+  test('an estimate lies in the bucket of the true value', () => {
     const durations = fc.array(fc.double({ min: 0, max: 59, noNaN: true }), { minLength: 1, maxLength: 50 });
     fc.assert(
       fc.property(durations, fc.constantFrom(0.5, 0.95), (seconds, share) => {
@@ -222,7 +214,7 @@ describe('durations', () => {
     );
   });
 
-  verifies('live.stats.quantiles', 'they are told in milliseconds', () => {
+  test('they are told in milliseconds', () => {
     const { call, read } = begin();
     for (let i = 0; i < 10; i += 1) call({ seconds: 0.07 });
     const [told] = read().servers;

@@ -1,20 +1,19 @@
 import type { ServerSnapshot } from '@behalf/gateway';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createExchangeStats } from './exchangeStats.ts';
 import { createMetrics, serverLabel } from './metrics.ts';
 import { createRefreshStats } from './refreshStats.ts';
 import { createSignInStats } from './signInStats.ts';
 
 describe('metrics', () => {
-  verifies('rest.metrics.labels', 'a server that a user stored has no label of its own', () => {
+  test('a server that a user stored has no label of its own', () => {
     const server = (source: string) => ({ source, name: 'planted' }) as unknown as ServerSnapshot;
     expect(serverLabel(server('user'))).toBe('(of a user)');
     expect(serverLabel(undefined)).toBe('(unknown)');
     for (const source of ['yaml', 'config']) expect(serverLabel(server(source))).toBe('planted');
   });
 
-  verifies('rest.metrics.labels', 'connections are counted by kind when they are read', async () => {
+  test('connections are counted by kind when they are read', async () => {
     let shared = 1;
     const exchanges = createExchangeStats();
     const metrics = createMetrics({
@@ -45,39 +44,35 @@ describe('metrics', () => {
     }
   });
 
-  verifies(
-    'rest.metrics.credentials',
-    'what became of tokens and sign-ins is counted by outcome',
-    async () => {
-      const refreshes = createRefreshStats();
-      const signIns = createSignInStats();
-      const metrics = createMetrics({
-        ...{ refreshes, signIns, exchanges: createExchangeStats() },
-        history: { observe: () => undefined },
-        connections: () => ({ shared: 0, user: 0, stateless: 0, breakersOpen: 0 }),
-        version: '0.0.0',
-      });
-      const quiet = await metrics.render();
-      // There from the start, so that an alert on their growth sees the first one.
-      expect(quiet).toContain('behalf_lost_rotations_total{version="0.0.0"} 0');
-      expect(quiet).toContain('behalf_token_pairs_not_stored_total{version="0.0.0"} 0');
-      for (const outcome of ['ok', 'ok', 'lost_rotation']) refreshes.count(outcome);
-      refreshes.countNotStored();
-      signIns.count({ ok: true });
-      signIns.count({ ok: false, error: 'access_denied' });
-      signIns.count({ ok: false });
-      const text = await metrics.render();
-      for (const line of [
-        'behalf_token_refreshes_total{outcome="ok",version="0.0.0"} 2',
-        'behalf_token_refreshes_total{outcome="lost_rotation",version="0.0.0"} 1',
-        'behalf_lost_rotations_total{version="0.0.0"} 1',
-        'behalf_token_pairs_not_stored_total{version="0.0.0"} 1',
-        'behalf_sign_ins_total{outcome="ok",version="0.0.0"} 1',
-        'behalf_sign_ins_total{outcome="access_denied",version="0.0.0"} 1',
-        'behalf_sign_ins_total{outcome="callback_failed",version="0.0.0"} 1',
-      ]) {
-        expect(text).toContain(line);
-      }
-    },
-  );
+  test('what became of tokens and sign-ins is counted by outcome', async () => {
+    const refreshes = createRefreshStats();
+    const signIns = createSignInStats();
+    const metrics = createMetrics({
+      ...{ refreshes, signIns, exchanges: createExchangeStats() },
+      history: { observe: () => undefined },
+      connections: () => ({ shared: 0, user: 0, stateless: 0, breakersOpen: 0 }),
+      version: '0.0.0',
+    });
+    const quiet = await metrics.render();
+    // There from the start, so that an alert on their growth sees the first one.
+    expect(quiet).toContain('behalf_lost_rotations_total{version="0.0.0"} 0');
+    expect(quiet).toContain('behalf_token_pairs_not_stored_total{version="0.0.0"} 0');
+    for (const outcome of ['ok', 'ok', 'lost_rotation']) refreshes.count(outcome);
+    refreshes.countNotStored();
+    signIns.count({ ok: true });
+    signIns.count({ ok: false, error: 'access_denied' });
+    signIns.count({ ok: false });
+    const text = await metrics.render();
+    for (const line of [
+      'behalf_token_refreshes_total{outcome="ok",version="0.0.0"} 2',
+      'behalf_token_refreshes_total{outcome="lost_rotation",version="0.0.0"} 1',
+      'behalf_lost_rotations_total{version="0.0.0"} 1',
+      'behalf_token_pairs_not_stored_total{version="0.0.0"} 1',
+      'behalf_sign_ins_total{outcome="ok",version="0.0.0"} 1',
+      'behalf_sign_ins_total{outcome="access_denied",version="0.0.0"} 1',
+      'behalf_sign_ins_total{outcome="callback_failed",version="0.0.0"} 1',
+    ]) {
+      expect(text).toContain(line);
+    }
+  });
 });

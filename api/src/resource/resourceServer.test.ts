@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError, type Principal } from '@behalf/gateway';
 import { systemRandom } from '@behalf/kernel';
-import { aPrincipal, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { aPrincipal } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { createProblemMap } from '../middleware/problem.ts';
 import { createEndpoints } from './endpoints.ts';
 import { createResourceServer, type ResourceServerParts } from './resourceServer.ts';
@@ -40,7 +40,7 @@ function create(over: Partial<ResourceServerParts> = {}) {
 }
 
 describe('the gateway as a resource server', () => {
-  verifies('mcp.resource.audience', 'a token for an endpoint counts at that endpoint', () => {
+  test('a token for an endpoint counts at that endpoint', () => {
     const { refusal } = create();
     const issuedFor = (...endpoints: string[]) => ({ via: 'bearer' as const, endpoints });
     expect(refusal('/mcp', issuedFor(`${BASE}/mcp`))).toBeNull();
@@ -53,7 +53,7 @@ describe('the gateway as a resource server', () => {
     expect(refusal('/mcp', issuedFor(`${BASE}/`))).toBeNull();
   });
 
-  verifies('mcp.resource.audience', 'and nowhere else', () => {
+  test('and nowhere else', () => {
     const { refusal } = create();
     const issuedFor = (...endpoints: string[]) => ({ via: 'bearer' as const, endpoints });
     for (const path of [
@@ -74,7 +74,7 @@ describe('the gateway as a resource server', () => {
     expect(refusal('/mcp', { via: 'api_key', key: 'k', scopes: [] })).toBeNull();
   });
 
-  verifies('mcp.resource.audience', 'only our own addresses are endpoints', () => {
+  test('only our own addresses are endpoints', () => {
     const { isEndpoint } = createEndpoints({ base });
     for (const own of [BASE, `${BASE}/`, `${BASE}/mcp`, `${BASE}/mcp/`, `${BASE}/mcp/any`]) {
       expect(isEndpoint(own)).toBe(true);
@@ -91,7 +91,7 @@ describe('the gateway as a resource server', () => {
     for (const other of others) expect([other, isEndpoint(other)]).toEqual([other, false]);
   });
 
-  verifies('mcp.resource.scope', 'all that are asked for must be in it, at MCP endpoints', () => {
+  test('all that are asked for must be in it, at MCP endpoints', () => {
     const { refusal, challengeAt } = create({ scopes: ['api://behalf/access_as_user', 'tools'] });
     const given = (...scopes: string[]) => ({ via: 'bearer' as const, scopes });
     expect(refusal('/mcp', given('access_as_user', 'tools', 'other'))).toBeNull();
@@ -106,7 +106,7 @@ describe('the gateway as a resource server', () => {
     );
   });
 
-  verifies('mcp.resource.challenge', 'a refusal keeps what it says and adds where to ask', () => {
+  test('a refusal keeps what it says and adds where to ask', () => {
     const { challengeAt } = create();
     const where = (path: string) => `resource_metadata="${BASE}/.well-known/oauth-protected-resource${path}"`;
     expect(challengeAt('/mcp', new GatewayError('AUTH_REQUIRED'))).toBe(`Bearer ${where('/mcp')}`);
@@ -126,7 +126,7 @@ describe('the gateway as a resource server', () => {
     );
   });
 
-  verifies('mcp.resource.none', 'without an identity provider a refusal is what it was', () => {
+  test('without an identity provider a refusal is what it was', () => {
     const { challengeAt, routes } = create({ issuer: null });
     expect(challengeAt('/mcp', new GatewayError('AUTH_REQUIRED'))).toBe('Bearer');
     expect(routes).toEqual([]);

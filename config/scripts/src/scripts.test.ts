@@ -7,10 +7,10 @@ import { fileURLToPath } from 'node:url';
 import { createAccounts, createPasswords, keyFitsStore, queryAudit } from '@behalf/gateway';
 import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
 import { openSqliteStore } from '@behalf/stores/sqlite';
-import { freePort, verifies } from '@behalf/testkit';
+import { freePort } from '@behalf/testkit';
 import { createMongoDouble } from '@behalf/testkit/mongodouble';
 import { aRole } from '@behalf/testkit/suites';
-import { afterEach, beforeEach, describe, expect } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const OLD = 'a1'.repeat(32);
@@ -74,7 +74,7 @@ async function fill(): Promise<void> {
 }
 
 describe('npm run store -- copy', () => {
-  verifies('stores.command.same-store', 'knows a file again under another spelling', async () => {
+  test('knows a file again under another spelling', async () => {
     await fill();
     await symlink(join(dir, 'data'), join(dir, 'linked'));
     // Nothing is opened to find out: an opened one would be refused for the gateway on it.
@@ -88,7 +88,7 @@ describe('npm run store -- copy', () => {
     }
   });
 
-  verifies('stores.command.same-store', 'knows a MongoDB again, without asking it', async () => {
+  test('knows a MongoDB again, without asking it', async () => {
     const uri = 'mongodb://one.invalid:27017,two.invalid/behalf';
     for (const other of [
       'mongodb://two.invalid,One.invalid',
@@ -99,7 +99,7 @@ describe('npm run store -- copy', () => {
     }
   });
 
-  verifies('stores.command.env-target', 'takes a store from a variable, or from .env', async () => {
+  test('takes a store from a variable, or from .env', async () => {
     await fill();
     const double = await createMongoDouble();
     try {
@@ -112,7 +112,7 @@ describe('npm run store -- copy', () => {
     }
   });
 
-  verifies('stores.command.env-target', 'never prints what a variable holds', async () => {
+  test('never prints what a variable holds', async () => {
     await fill();
     const missing = await copy('sqlite:data/behalf.db', 'env:NOWHERE');
     expect(missing).toEqual({ code: 1, output: 'env:NOWHERE: the variable NOWHERE is not set.\n' });
@@ -121,7 +121,7 @@ describe('npm run store -- copy', () => {
     expect(mistyped.output).toMatch(/^env:TARGET: it holds neither sqlite:FILE nor a MongoDB URI\.\n$/);
   });
 
-  verifies('stores.command.errors', 'a store that is away is one line, without the password', async () => {
+  test('a store that is away is one line, without the password', async () => {
     await fill();
     const away = `mongodb://ada:${SECRET}@127.0.0.1:${await freePort()}/behalf?serverSelectionTimeoutMS=200`;
     const { code, output } = await copy('sqlite:data/behalf.db', 'env:TARGET', { TARGET: away });
@@ -130,7 +130,7 @@ describe('npm run store -- copy', () => {
     expect(output).not.toContain(SECRET);
   });
 
-  verifies('stores.command.errors', 'what a driver may say about a URI does not show it', async () => {
+  test('what a driver may say about a URI does not show it', async () => {
     const environment = JSON.stringify(join(root, 'config/scripts/src/environment.ts'));
     const odd = `${SECRET}/with@odd`;
     // Today's drivers keep URIs to themselves; the next version may not.
@@ -151,7 +151,7 @@ describe('npm run store -- copy', () => {
     }
   });
 
-  verifies('stores.command.errors', 'a mistyped option is one line', async () => {
+  test('a mistyped option is one line', async () => {
     const { code, output } = await run('store', ['copy', '--form', 'x']);
     expect(code).toBe(1);
     expect(output).toMatch(/^Unknown option '--form'.*\n$/);
@@ -159,7 +159,7 @@ describe('npm run store -- copy', () => {
 });
 
 describe('npm run rotate-key', () => {
-  verifies('stores.rotate.command', 'leaves a store that the new key alone opens', async () => {
+  test('leaves a store that the new key alone opens', async () => {
     await fill();
     const CREDS_KEY = `${NEW},${OLD}`;
     const first = await run('rotateKey', [], { CREDS_KEY });
@@ -177,7 +177,7 @@ describe('npm run rotate-key', () => {
     await store.close();
   });
 
-  verifies('stores.rotate.command', 'goes on beside a gateway that is alive', async () => {
+  test('goes on beside a gateway that is alive', async () => {
     await fill();
     const store = await openFile();
     await store.system.announce('gateway', 60_000);
@@ -190,30 +190,26 @@ describe('npm run rotate-key', () => {
 });
 
 describe('npm run set-role', () => {
-  verifies(
-    'stores.command.set-role',
-    'gives a role that exists, for good, whatever a token says',
-    async () => {
-      await fill();
-      const setRole = (role: string) => run('setRole', ['--email', 'A@b.c', '--role', role]);
-      const unknown = await setRole('EDITORS');
-      expect(unknown.code).toBe(1);
-      expect(unknown.output).toMatch(/^--role must be one of ADMIN, USER\. Usage: .*\n$/);
-      const store = await openFile();
-      await store.roles.insert(aRole({ name: 'EDITORS' }));
-      await store.roles.insert(aRole({ name: 'ELSEWHERE', tenant: 'other' }));
-      const [user] = await store.users.list('default', { after: null, limit: 1 });
-      await store.users.update(user!.id, { roleSource: 'claim', roleConfirmedAt: 1 }, 1);
-      expect((await setRole('ELSEWHERE')).code).toBe(1);
-      expect(await setRole('EDITORS')).toEqual({ code: 0, output: 'a@b.c is now EDITORS\n' });
-      expect(await store.users.findById(user!.id)).toMatchObject({
-        role: 'EDITORS',
-        roleSource: 'manual',
-        roleConfirmedAt: null,
-      });
-      await store.close();
-    },
-  );
+  test('gives a role that exists, for good, whatever a token says', async () => {
+    await fill();
+    const setRole = (role: string) => run('setRole', ['--email', 'A@b.c', '--role', role]);
+    const unknown = await setRole('EDITORS');
+    expect(unknown.code).toBe(1);
+    expect(unknown.output).toMatch(/^--role must be one of ADMIN, USER\. Usage: .*\n$/);
+    const store = await openFile();
+    await store.roles.insert(aRole({ name: 'EDITORS' }));
+    await store.roles.insert(aRole({ name: 'ELSEWHERE', tenant: 'other' }));
+    const [user] = await store.users.list('default', { after: null, limit: 1 });
+    await store.users.update(user!.id, { roleSource: 'claim', roleConfirmedAt: 1 }, 1);
+    expect((await setRole('ELSEWHERE')).code).toBe(1);
+    expect(await setRole('EDITORS')).toEqual({ code: 0, output: 'a@b.c is now EDITORS\n' });
+    expect(await store.users.findById(user!.id)).toMatchObject({
+      role: 'EDITORS',
+      roleSource: 'manual',
+      roleConfirmedAt: null,
+    });
+    await store.close();
+  });
 });
 
 /** What the audit tells, the oldest first. */
@@ -233,8 +229,7 @@ describe('commands about accounts', () => {
   const createUser = (email: string, role: string) =>
     run('createUser', ['--email', email, '--role', role], {}, `${login.password}\n`);
 
-  verifies(
-    'stores.command.last-admin',
+  test(
     'somebody remains administrator, unless it is forced',
     async () => {
       await fill();
@@ -255,8 +250,7 @@ describe('commands about accounts', () => {
     PATIENCE_MS,
   );
 
-  verifies(
-    'stores.command.audited',
+  test(
     'who was made or given a role is told, refusals too',
     async () => {
       await fill();
@@ -278,8 +272,7 @@ describe('commands about accounts', () => {
     PATIENCE_MS,
   );
 
-  verifies(
-    'stores.command.create-user',
+  test(
     'with a role of one’s own, if there is one',
     async () => {
       const store = await openFile();

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { commands } from './commands/commands.ts';
 import { exitCodes } from './exitCodes.ts';
 import { commandHelp } from './help.ts';
@@ -8,7 +7,7 @@ import { commandHelp } from './help.ts';
 const page = readFileSync(new URL('../../../docs/reference/cli.md', import.meta.url), 'utf8');
 
 describe('the page about the command', () => {
-  verifies('cli.docs.help', 'says of every command what its help says, and of no other', () => {
+  test('says of every command what its help says, and of no other', () => {
     const sections = [...page.matchAll(/^### `behalf ([^`]+)`$/gm)].map(([, name]) => name);
     expect(sections.sort()).toEqual(commands.map(({ path }) => path.join(' ')).sort());
     for (const command of commands) {
@@ -17,7 +16,7 @@ describe('the page about the command', () => {
     }
   });
 
-  verifies('cli.docs.help', 'lists every exit code', () => {
+  test('lists every exit code', () => {
     const rows = [...page.matchAll(/^\| (\d+) +\| (.+?) +\|$/gm)].map(([, code, meaning]) => [
       Number(code),
       meaning,

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { fakeIo, problem } from '../test/fakeIo.ts';
 import { commands } from './commands/commands.ts';
 import { exitCodes } from './exitCodes.ts';
@@ -8,7 +7,7 @@ import { run } from './run.ts';
 const start = (io: ReturnType<typeof fakeIo>, ...argv: string[]) => run(argv, commands, io, '9.9.9');
 
 describe('the command line', () => {
-  verifies('cli.usage.help', 'every command explains itself, and so does every group', async () => {
+  test('every command explains itself, and so does every group', async () => {
     for (const { path, arguments: words, options } of commands) {
       for (const flag of ['--help', '-h']) {
         const io = fakeIo();
@@ -28,29 +27,25 @@ describe('the command line', () => {
     expect([await start(io, '--version'), io.printed.out]).toEqual([0, '9.9.9\n']);
   });
 
-  verifies(
-    'cli.usage.mistakes',
-    'everything that is wrong is said at once, with what was meant',
-    async () => {
-      const io = fakeIo();
-      expect(await start(io, 'mcp', 'token', 'import', '--stdn', '--json=1', '--label')).toBe(2);
-      for (const words of [
-        '--stdn is no option',
-        'did you mean "stdin"',
-        '--label needs a value',
-        '--json takes no value',
-        'SERVER is missing',
-      ]) {
-        expect(io.printed.err).toContain(words);
-      }
-      const other = fakeIo();
-      expect(await start(other, 'mcp', 'lits')).toBe(2);
-      expect(other.printed.err).toContain('did you mean "mcp list"');
-      expect([...io.asked, ...other.asked]).toEqual([]);
-    },
-  );
+  test('everything that is wrong is said at once, with what was meant', async () => {
+    const io = fakeIo();
+    expect(await start(io, 'mcp', 'token', 'import', '--stdn', '--json=1', '--label')).toBe(2);
+    for (const words of [
+      '--stdn is no option',
+      'did you mean "stdin"',
+      '--label needs a value',
+      '--json takes no value',
+      'SERVER is missing',
+    ]) {
+      expect(io.printed.err).toContain(words);
+    }
+    const other = fakeIo();
+    expect(await start(other, 'mcp', 'lits')).toBe(2);
+    expect(other.printed.err).toContain('did you mean "mcp list"');
+    expect([...io.asked, ...other.asked]).toEqual([]);
+  });
 
-  verifies('cli.secrecy.echo', 'a secret that was typed where none belongs is not repeated', async () => {
+  test('a secret that was typed where none belongs is not repeated', async () => {
     for (const argv of [
       ['mcp', 'token', 'import', 'notes', 'pl4nted'],
       ['mcp', 'token', 'import', 'notes', '--stdin', 'pl4nted'],
@@ -73,7 +68,7 @@ describe('the command line', () => {
     }
   });
 
-  verifies('cli.exit.codes', 'what happened is told by the exit code', async () => {
+  test('what happened is told by the exit code', async () => {
     const path = 'GET /api/mcp/servers';
     const status = {
       'GET /api/mcp/connection/status': [200, { success: true, connectionStatus: {}, oauthTimeout: 1 }],
@@ -101,82 +96,70 @@ describe('the command line', () => {
     expect(new Set(Object.values(exitCodes).map(([code]) => code)).size).toBe(Object.keys(exitCodes).length);
   });
 
-  verifies(
-    'cli.json.document',
-    'with --json standard output is one document, also when it fails',
-    async () => {
-      const io = fakeIo({
-        'POST /api/mcp/notes/diagnose': problem(403, 'API_KEY_SCOPE', 'The key \u009b2J lacks it'),
-      });
-      expect(await start(io, 'doctor', 'notes', '--json')).toBe(4);
-      expect(JSON.parse(io.printed.out)).toMatchObject({
-        error: { code: 'API_KEY_SCOPE', action: expect.any(String) },
-      });
-      expect(io.printed.out).not.toContain('\u009b');
-      expect(io.printed.err).not.toContain('API_KEY_SCOPE');
-      const usage = fakeIo();
-      expect(await start(usage, 'doctor', '--json')).toBe(2);
-      expect(JSON.parse(usage.printed.out)).toMatchObject({ error: { code: 'usage' } });
-    },
-  );
+  test('with --json standard output is one document, also when it fails', async () => {
+    const io = fakeIo({
+      'POST /api/mcp/notes/diagnose': problem(403, 'API_KEY_SCOPE', 'The key \u009b2J lacks it'),
+    });
+    expect(await start(io, 'doctor', 'notes', '--json')).toBe(4);
+    expect(JSON.parse(io.printed.out)).toMatchObject({
+      error: { code: 'API_KEY_SCOPE', action: expect.any(String) },
+    });
+    expect(io.printed.out).not.toContain('\u009b');
+    expect(io.printed.err).not.toContain('API_KEY_SCOPE');
+    const usage = fakeIo();
+    expect(await start(usage, 'doctor', '--json')).toBe(2);
+    expect(JSON.parse(usage.printed.out)).toMatchObject({ error: { code: 'usage' } });
+  });
 
-  verifies(
-    'cli.secrecy.key',
-    'the key goes to the gateway that was named, and is never printed',
-    async () => {
-      const seen: [string, RequestInit | undefined][] = [];
-      const io = fakeIo(
-        {},
-        {
-          fetch: async (input, init) => {
-            seen.push([new URL(input).href, init]);
-            return new Response(null, { status: 302, headers: { location: 'https://elsewhere.example/' } });
-          },
+  test('the key goes to the gateway that was named, and is never printed', async () => {
+    const seen: [string, RequestInit | undefined][] = [];
+    const io = fakeIo(
+      {},
+      {
+        fetch: async (input, init) => {
+          seen.push([new URL(input).href, init]);
+          return new Response(null, { status: 302, headers: { location: 'https://elsewhere.example/' } });
         },
-      );
-      expect(await start(io, 'doctor', 'a/../b?c')).toBe(3);
-      expect(seen).toHaveLength(1);
-      expect(seen[0]?.[0]).toBe('http://localhost:1/api/mcp/a%2F..%2Fb%3Fc/diagnose');
-      expect(seen[0]?.[1]).toMatchObject({
-        redirect: 'manual',
-        headers: { authorization: 'Bearer bhf_pl4nted' },
-      });
-      expect(io.printed.out + io.printed.err).not.toContain('pl4nted');
-      for (const url of ['ftp://x', 'nonsense', 'http://a:b@x']) {
-        const wrong = fakeIo();
-        expect([url, await start(wrong, 'doctor', 'x', '--url', url)]).toEqual([url, 2]);
-        expect(wrong.asked).toEqual([]);
-      }
-    },
-  );
+      },
+    );
+    expect(await start(io, 'doctor', 'a/../b?c')).toBe(3);
+    expect(seen).toHaveLength(1);
+    expect(seen[0]?.[0]).toBe('http://localhost:1/api/mcp/a%2F..%2Fb%3Fc/diagnose');
+    expect(seen[0]?.[1]).toMatchObject({
+      redirect: 'manual',
+      headers: { authorization: 'Bearer bhf_pl4nted' },
+    });
+    expect(io.printed.out + io.printed.err).not.toContain('pl4nted');
+    for (const url of ['ftp://x', 'nonsense', 'http://a:b@x']) {
+      const wrong = fakeIo();
+      expect([url, await start(wrong, 'doctor', 'x', '--url', url)]).toEqual([url, 2]);
+      expect(wrong.asked).toEqual([]);
+    }
+  });
 
-  verifies(
-    'cli.secrecy.unencrypted',
-    'the key crosses no network in clear unless its owner said so',
-    async () => {
-      const to = (BEHALF_URL: string, env: Record<string, string> = {}) =>
-        fakeIo({}, { env: { BEHALF_API_KEY: 'bhf_pl4nted', BEHALF_URL, ...env } });
-      for (const url of ['http://gw.example', 'http://127.0.0.1.gw.example', 'http://10.0.0.1:3080']) {
-        for (const env of [{}, { BEHALF_INSECURE: '' }, { BEHALF_INSECURE: 'false' }]) {
-          const refused = to(url, env);
-          expect([url, await start(refused, 'doctor', 'x'), refused.asked]).toEqual([url, 2, []]);
-          expect(refused.printed.err).toContain('unencrypted');
-          expect(refused.printed.err).toContain('--insecure');
-        }
+  test('the key crosses no network in clear unless its owner said so', async () => {
+    const to = (BEHALF_URL: string, env: Record<string, string> = {}) =>
+      fakeIo({}, { env: { BEHALF_API_KEY: 'bhf_pl4nted', BEHALF_URL, ...env } });
+    for (const url of ['http://gw.example', 'http://127.0.0.1.gw.example', 'http://10.0.0.1:3080']) {
+      for (const env of [{}, { BEHALF_INSECURE: '' }, { BEHALF_INSECURE: 'false' }]) {
+        const refused = to(url, env);
+        expect([url, await start(refused, 'doctor', 'x'), refused.asked]).toEqual([url, 2, []]);
+        expect(refused.printed.err).toContain('unencrypted');
+        expect(refused.printed.err).toContain('--insecure');
       }
-      const said = to('http://gw.example');
-      await start(said, 'doctor', 'x', '--insecure');
-      const set = to('http://gw.example', { BEHALF_INSECURE: 'true' });
-      await start(set, 'doctor', 'x');
-      for (const { asked, printed } of [said, set]) {
-        expect(asked).toHaveLength(1);
-        expect(printed.err).toContain('unencrypted');
-      }
-      for (const url of ['https://gw.example', 'http://localhost:1', 'http://[::1]:1', 'http://127.0.0.2']) {
-        const quiet = to(url);
-        await start(quiet, 'doctor', 'x');
-        expect([url, quiet.asked.length, quiet.printed.err.includes('unencrypted')]).toEqual([url, 1, false]);
-      }
-    },
-  );
+    }
+    const said = to('http://gw.example');
+    await start(said, 'doctor', 'x', '--insecure');
+    const set = to('http://gw.example', { BEHALF_INSECURE: 'true' });
+    await start(set, 'doctor', 'x');
+    for (const { asked, printed } of [said, set]) {
+      expect(asked).toHaveLength(1);
+      expect(printed.err).toContain('unencrypted');
+    }
+    for (const url of ['https://gw.example', 'http://localhost:1', 'http://[::1]:1', 'http://127.0.0.2']) {
+      const quiet = to(url);
+      await start(quiet, 'doctor', 'x');
+      expect([url, quiet.asked.length, quiet.printed.err.includes('unencrypted')]).toEqual([url, 1, false]);
+    }
+  });
 });

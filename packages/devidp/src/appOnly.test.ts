@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { clientCredentialsGrant } from 'openid-client';
 import { audience, closeIdps, createIdpRig, robot } from '../test/idpRig.ts';
 
@@ -24,7 +23,7 @@ const expected = () => ({
 });
 
 describe('an app-only token', () => {
-  verifies('devidp.app-only', 'names the client and no user, and nothing delegated', async () => {
+  test('names the client and no user, and nothing delegated', async () => {
     const config = await rig.discover(robot);
     for (const asked of [{}, { scope: 'access_as_user' }]) {
       const { access_token: token, refresh_token: refresh } = await clientCredentialsGrant(config, asked);
@@ -35,11 +34,11 @@ describe('an app-only token', () => {
     }
   });
 
-  verifies('devidp.app-only', 'can be minted', async () => {
+  test('can be minted', async () => {
     expect((await rig.verify(rig.idp.tokens.mintAppOnly())).payload).toEqual(expected());
   });
 
-  verifies('devidp.app-only', 'is given for the secret only', async () => {
+  test('is given for the secret only', async () => {
     const wrong = await rig.discover({ ...robot, secret: 'guessed' });
     await expect(clientCredentialsGrant(wrong)).rejects.toMatchObject({ error: 'invalid_client' });
     const response = await fetch(`${rig.idp.issuer}/token`, {

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { freePort, verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { freePort } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { closeIdps, createIdpRig, web } from '../test/idpRig.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -23,13 +23,13 @@ function startMain(env: Record<string, string>) {
 }
 
 describe('the development identity provider', () => {
-  verifies('devidp.development-only', 'does not run in production', async () => {
+  test('does not run in production', async () => {
     const port = await freePort();
     await expect(createIdpRig({ production: true, port })).rejects.toThrow('does not run in production');
     await expect(fetch(`http://127.0.0.1:${port}/jwks`)).rejects.toThrow('fetch failed');
   });
 
-  verifies('devidp.development-only', 'listens on loopback only', async () => {
+  test('listens on loopback only', async () => {
     for (const host of ['0.0.0.0', '::', '192.0.2.1', '128.0.0.1', 'localhost', 'idp.example', '']) {
       await expect(createIdpRig({ host })).rejects.toThrow('loopback only');
     }
@@ -38,7 +38,7 @@ describe('the development identity provider', () => {
     await signIn('u-ada');
   });
 
-  verifies('devidp.development-only', 'is called by an origin on loopback', async () => {
+  test('is called by an origin on loopback', async () => {
     for (const issuer of [
       'https://idp.example',
       'http://127.0.0.1:9090/tenant',
@@ -53,7 +53,7 @@ describe('the development identity provider', () => {
     expect(callback.searchParams.get('iss')).toBe(`http://localhost:${port}`);
   });
 
-  verifies('devidp.development-only', 'does not answer under a name that was pointed at it', async () => {
+  test('does not answer under a name that was pointed at it', async () => {
     const { idp } = await createIdpRig();
     const { port } = new URL(idp.issuer);
     const statusFor = async (host: string) => {
@@ -68,19 +68,19 @@ describe('the development identity provider', () => {
     expect(await statusFor('127.0.0.1')).toBe(421);
   });
 
-  verifies('devidp.development-only', 'closes, however often', async () => {
+  test('closes, however often', async () => {
     const { idp } = await createIdpRig();
     await Promise.all([idp.close(), idp.close()]);
     await expect(fetch(`${idp.issuer}/jwks`)).rejects.toThrow('fetch failed');
   });
 
-  verifies('devidp.development-only', 'leaves nothing listening when it cannot start', async () => {
+  test('leaves nothing listening when it cannot start', async () => {
     const port = await freePort();
     await expect(createIdpRig({ port, clients: [web, web] })).rejects.toThrow('invalid_client_metadata');
     await expect(fetch(`http://127.0.0.1:${port}/jwks`)).rejects.toThrow('fetch failed');
   });
 
-  verifies('devidp.development-only', 'as a program refuses NODE_ENV=production', async () => {
+  test('as a program refuses NODE_ENV=production', async () => {
     const child = startMain({ NODE_ENV: 'production', PORT: '0' });
     const exited = once(child, 'exit');
     const [out, error] = await Promise.all([text(child.stdout), text(child.stderr)]);
@@ -88,7 +88,7 @@ describe('the development identity provider', () => {
     expect(error).toContain('does not run in production');
   });
 
-  verifies('devidp.development-only', 'as a program says how to use it, and ends when told', async () => {
+  test('as a program says how to use it, and ends when told', async () => {
     const child = startMain({ PORT: '0' });
     const exited = once(child, 'exit');
     const errors = text(child.stderr);

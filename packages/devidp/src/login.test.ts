@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { buildEndSessionUrl, refreshTokenGrant } from 'openid-client';
 import { ada, bob, closeIdps, createIdpRig, web } from '../test/idpRig.ts';
 import { createBrowser } from './browser.ts';
@@ -9,7 +8,7 @@ beforeAll(async () => void (rig = await createIdpRig()));
 afterAll(closeIdps);
 
 describe('signing in', () => {
-  verifies('devidp.login', 'gives the client tokens of the chosen user', async () => {
+  test('gives the client tokens of the chosen user', async () => {
     // The client checks PKCE, nonce, issuer and signature on the way.
     for (const { id } of [ada, bob]) {
       const { callback, tokens } = await rig.signIn(id);
@@ -19,12 +18,12 @@ describe('signing in', () => {
     }
   });
 
-  verifies('devidp.login', 'says that its answers name their issuer', async () => {
+  test('says that its answers name their issuer', async () => {
     const metadata = (await rig.discover()).serverMetadata();
     expect(metadata.authorization_response_iss_parameter_supported).toBe(true);
   });
 
-  verifies('devidp.login', 'gives a refresh token that works once', async () => {
+  test('gives a refresh token that works once', async () => {
     const { config, tokens } = await rig.signIn(ada.id);
     const first = tokens.refresh_token!;
     const refreshed = await refreshTokenGrant(config, first);
@@ -33,7 +32,7 @@ describe('signing in', () => {
     await expect(refreshTokenGrant(config, first)).rejects.toMatchObject({ error: 'invalid_grant' });
   });
 
-  verifies('devidp.login', 'is remembered, until the client wants it shown again', async () => {
+  test('is remembered, until the client wants it shown again', async () => {
     const { browser } = await rig.signIn(ada.id);
     const { url, finish } = await rig.begin();
     const visit = await browser.open(url);
@@ -42,7 +41,7 @@ describe('signing in', () => {
     expect(await browser.open(url)).toMatchObject({ status: 200, text: expect.stringContaining(bob.name) });
   });
 
-  verifies('devidp.login', 'asks for no consent, also when the client prompts for it', async () => {
+  test('asks for no consent, also when the client prompts for it', async () => {
     const { browser } = await rig.signIn(ada.id);
     const { url, finish } = await rig.begin('openid offline_access access_as_user');
     url.searchParams.set('prompt', 'consent');
@@ -50,7 +49,7 @@ describe('signing in', () => {
     expect((await finish(visit.leavesTo!)).scope).toBe('access_as_user');
   });
 
-  verifies('devidp.login', 'can be cancelled', async () => {
+  test('can be cancelled', async () => {
     const browser = createBrowser();
     const { url } = await rig.begin();
     const page = await browser.open(url);
@@ -61,7 +60,7 @@ describe('signing in', () => {
     });
   });
 
-  verifies('devidp.login', 'signs nobody in who is not a user', async () => {
+  test('signs nobody in who is not a user', async () => {
     const browser = createBrowser();
     const { url } = await rig.begin();
     const page = await browser.open(url);
@@ -70,7 +69,7 @@ describe('signing in', () => {
     expect((await browser.open(url)).text).toContain(ada.name);
   });
 
-  verifies('devidp.login', 'is finished only by the browser that began it', async () => {
+  test('is finished only by the browser that began it', async () => {
     const { url } = await rig.begin();
     const page = await createBrowser().open(url);
     const other = await createBrowser().open(page.url, { user: ada.id });
@@ -78,7 +77,7 @@ describe('signing in', () => {
     expect(other.leavesTo).toBeUndefined();
   });
 
-  verifies('devidp.login', 'needs PKCE and a registered address to go back to', async () => {
+  test('needs PKCE and a registered address to go back to', async () => {
     const { url } = await rig.begin();
     const bare = new URL(url);
     bare.searchParams.delete('code_challenge');
@@ -94,7 +93,7 @@ describe('signing in', () => {
 });
 
 describe('signing out', () => {
-  verifies('devidp.login', 'ends the login and its refresh token', async () => {
+  test('ends the login and its refresh token', async () => {
     const { config, browser, tokens } = await rig.signIn(ada.id);
     const bye = web.postLogoutRedirectUris[0]!;
     const asked = buildEndSessionUrl(config, {
@@ -117,7 +116,7 @@ describe('signing out', () => {
 });
 
 describe('the login page', () => {
-  verifies('devidp.login', 'has a button for each user, no script and nothing from elsewhere', async () => {
+  test('has a button for each user, no script and nothing from elsewhere', async () => {
     const { url } = await rig.begin();
     const { text } = await createBrowser().open(url);
     expect(text).toContain('<html lang="en">');
@@ -131,7 +130,7 @@ describe('the login page', () => {
     expect(page.headers.get('cache-control')).toBe('no-store');
   });
 
-  verifies('devidp.login', 'escapes what it shows', async () => {
+  test('escapes what it shows', async () => {
     const mallory = {
       id: `"><script>alert('id')</script>&`,
       email: `"onfocus=alert(1) x="@example.test`,

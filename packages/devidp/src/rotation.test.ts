@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { afterEach, beforeEach, describe, expect } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { decodeProtectedHeader } from 'jose';
 import { refreshTokenGrant } from 'openid-client';
 import { ada, closeIdps, createIdpRig } from '../test/idpRig.ts';
@@ -13,7 +12,7 @@ const kidsPublished = async () => (await rig.jwks()).keys.map(({ kid }) => kid);
 const kidOf = (token: string) => decodeProtectedHeader(token).kid;
 
 describe('key rotation', () => {
-  verifies('devidp.rotation', 'signs with the new key, and the old one is gone', async () => {
+  test('signs with the new key, and the old one is gone', async () => {
     const old = (await rig.signIn(ada.id)).tokens.access_token;
     await rig.verify(old);
     const { kid } = await rig.idp.rotateKeys({ keepOld: false });
@@ -27,7 +26,7 @@ describe('key rotation', () => {
     await rig.verify(tokens.access_token);
   });
 
-  verifies('devidp.rotation', 'keeps the old key published where that is asked', async () => {
+  test('keeps the old key published where that is asked', async () => {
     const old = rig.idp.tokens.mint();
     const { kid } = await rig.idp.rotateKeys({ keepOld: true });
     expect(await kidsPublished()).toEqual([kid, kidOf(old)]);
@@ -38,7 +37,7 @@ describe('key rotation', () => {
     await rig.verify(tokens.access_token);
   });
 
-  verifies('devidp.rotation', 'leaves logins, codes and refresh tokens as they are', async () => {
+  test('leaves logins, codes and refresh tokens as they are', async () => {
     const { config, browser, tokens } = await rig.signIn(ada.id);
     const waiting = createBrowser();
     const { url, finish } = await rig.begin();
@@ -55,7 +54,7 @@ describe('key rotation', () => {
     expect((await browser.open((await rig.begin()).url)).leavesTo).toBeDefined();
   });
 
-  verifies('devidp.rotation', 'publishes public halves only, and a few of them', async () => {
+  test('publishes public halves only, and a few of them', async () => {
     for (let i = 0; i < 6; i += 1) await rig.idp.rotateKeys({ keepOld: true });
     const { keys } = await rig.jwks();
     expect(keys).toHaveLength(5);

@@ -1,6 +1,6 @@
 import { createPublicKey } from 'node:crypto';
-import { createFakeClock, verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { createFakeClock } from '@behalf/testkit';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
 import { ada, audience, bob, closeIdps, createIdpRig, robot, web } from '../test/idpRig.ts';
 import { createBrowser } from './browser.ts';
@@ -10,39 +10,35 @@ beforeAll(async () => void (rig = await createIdpRig()));
 afterAll(closeIdps);
 
 describe('the tokens of a login', () => {
-  verifies(
-    'devidp.tokens',
-    'the access token is a JWT for the audience, with the user’s claims',
-    async () => {
-      const { tokens } = await rig.signIn(ada.id);
-      const { protectedHeader, payload } = await rig.verify(tokens.access_token);
-      const { keys } = await rig.jwks();
-      expect(protectedHeader).toEqual({ alg: 'RS256', typ: 'at+jwt', kid: keys[0]!.kid });
-      expect(payload).toEqual({
-        iss: rig.idp.issuer,
-        sub: ada.id,
-        aud: audience,
-        azp: web.id,
-        client_id: web.id,
-        scope: 'access_as_user',
-        roles: ada.roles,
-        groups: ada.groups,
-        tid: ada.tenant,
-        jti: expect.any(String),
-        iat: expect.any(Number),
-        exp: payload.iat! + 3600,
-      });
-    },
-  );
+  test('the access token is a JWT for the audience, with the user’s claims', async () => {
+    const { tokens } = await rig.signIn(ada.id);
+    const { protectedHeader, payload } = await rig.verify(tokens.access_token);
+    const { keys } = await rig.jwks();
+    expect(protectedHeader).toEqual({ alg: 'RS256', typ: 'at+jwt', kid: keys[0]!.kid });
+    expect(payload).toEqual({
+      iss: rig.idp.issuer,
+      sub: ada.id,
+      aud: audience,
+      azp: web.id,
+      client_id: web.id,
+      scope: 'access_as_user',
+      roles: ada.roles,
+      groups: ada.groups,
+      tid: ada.tenant,
+      jti: expect.any(String),
+      iat: expect.any(Number),
+      exp: payload.iat! + 3600,
+    });
+  });
 
-  verifies('devidp.tokens', 'a claim that nobody configured is absent', async () => {
+  test('a claim that nobody configured is absent', async () => {
     const { tokens } = await rig.signIn(bob.id);
     const { payload } = await rig.verify(tokens.access_token);
     expect(payload).toMatchObject({ sub: bob.id });
     for (const claim of ['roles', 'groups', 'tid']) expect(payload).not.toHaveProperty(claim);
   });
 
-  verifies('devidp.tokens', 'the ID token is for the client and says who it is', async () => {
+  test('the ID token is for the client and says who it is', async () => {
     const { tokens } = await rig.signIn(ada.id);
     const { iat, exp, nonce, ...claims } = tokens.claims()!;
     expect([iat, exp, nonce]).not.toContain(undefined);
@@ -60,7 +56,7 @@ describe('the tokens of a login', () => {
     });
   });
 
-  verifies('devidp.tokens', 'carry the scopes of the API that were asked for', async () => {
+  test('carry the scopes of the API that were asked for', async () => {
     const { signIn } = await createIdpRig({ scopes: ['read', 'write'], accessTokenSeconds: 60 });
     const scopeOf = async (scope: string) => decodeJwt((await signIn(ada.id, scope)).tokens.access_token);
     expect(await scopeOf('openid read unknown')).toMatchObject({ scope: 'read' });
@@ -68,21 +64,21 @@ describe('the tokens of a login', () => {
     expect(all).toMatchObject({ scope: 'read write', exp: all.iat! + 60 });
   });
 
-  verifies('devidp.tokens', 'are for no other resource', async () => {
+  test('are for no other resource', async () => {
     const { url } = await rig.begin();
     url.searchParams.set('resource', 'api://other');
     const { leavesTo } = await createBrowser().open(url);
     expect(leavesTo!.searchParams.get('error')).toBe('invalid_target');
   });
 
-  verifies('devidp.tokens', 'an audience may be any text', async () => {
+  test('an audience may be any text', async () => {
     const { signIn } = await createIdpRig({ audience: 'the gateway' });
     expect(decodeJwt((await signIn(ada.id)).tokens.access_token).aud).toBe('the gateway');
   });
 });
 
 describe('a minted token', () => {
-  verifies('devidp.tokens', 'is what a login gives', async () => {
+  test('is what a login gives', async () => {
     const minted = await rig.verify(rig.idp.tokens.mint());
     const { access_token: token } = (await rig.signIn(ada.id)).tokens;
     const { protectedHeader, payload } = await rig.verify(token);
@@ -91,7 +87,7 @@ describe('a minted token', () => {
     expect(minted.payload).toEqual({ ...payload, ...changing });
   });
 
-  verifies('devidp.tokens', 'is of whom and says what the test wants', async () => {
+  test('is of whom and says what the test wants', async () => {
     const { mint, mintIdToken } = rig.idp.tokens;
     expect(decodeJwt(mint({ user: bob.id, client: robot.id }))).toMatchObject({ sub: bob.id, azp: robot.id });
     const { payload } = await rig.verify(
@@ -113,7 +109,7 @@ describe('a minted token', () => {
     expect(() => mint({ client: 'nothing' })).toThrow('no client');
   });
 
-  verifies('devidp.tokens', 'can be wrong in one way at a time', async () => {
+  test('can be wrong in one way at a time', async () => {
     const { mint, mintIdToken, mintUnsigned, mintWithPublicKeyAsSecret, unknownKey } = rig.idp.tokens;
     const soon = Math.floor(Date.now() / 1000) + 600;
     const key = await unknownKey();
@@ -133,25 +129,21 @@ describe('a minted token', () => {
     expect(mintUnsigned()).toMatch(/^[\w-]+\.[\w-]+\.$/);
   });
 
-  verifies(
-    'devidp.tokens',
-    'signed with the public key as a secret is right for who takes it as one',
-    async () => {
-      const { mintWithPublicKeyAsSecret } = rig.idp.tokens;
-      const { kty, n, e } = (await rig.jwks()).keys[0]!;
-      const pem = createPublicKey({ key: { kty: kty!, n: n!, e: e! }, format: 'jwk' }).export({
-        format: 'pem',
-        type: 'spki',
-      });
-      const secrets = { pem, jwk: JSON.stringify({ kty, n, e }) };
-      for (const text of ['pem', 'jwk'] as const) {
-        const { payload } = await jwtVerify(mintWithPublicKeyAsSecret({ text }), Buffer.from(secrets[text]));
-        expect(payload).toMatchObject({ sub: ada.id, aud: audience });
-      }
-    },
-  );
+  test('signed with the public key as a secret is right for who takes it as one', async () => {
+    const { mintWithPublicKeyAsSecret } = rig.idp.tokens;
+    const { kty, n, e } = (await rig.jwks()).keys[0]!;
+    const pem = createPublicKey({ key: { kty: kty!, n: n!, e: e! }, format: 'jwk' }).export({
+      format: 'pem',
+      type: 'spki',
+    });
+    const secrets = { pem, jwk: JSON.stringify({ kty, n, e }) };
+    for (const text of ['pem', 'jwk'] as const) {
+      const { payload } = await jwtVerify(mintWithPublicKeyAsSecret({ text }), Buffer.from(secrets[text]));
+      expect(payload).toMatchObject({ sub: ada.id, aud: audience });
+    }
+  });
 
-  verifies('devidp.tokens', 'follows the clock it was given', async () => {
+  test('follows the clock it was given', async () => {
     const clock = createFakeClock();
     const { idp } = await createIdpRig({ clock });
     const { iat, exp } = decodeJwt(idp.tokens.mint());

@@ -1,5 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
-import { verifies } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createRig, PUBLIC, reasonOf } from '../test/rig.ts';
 import { formatAddress, parseAddress } from './address.ts';
@@ -85,39 +84,31 @@ const publicAddresses = [
 
 describe('addresses', () => {
   for (const [range, ...addresses] of special) {
-    verifies(
-      'egress.address.private-refused',
-      `${range} is refused, as literal and behind a name`,
-      async () => {
-        for (const address of addresses) {
-          expect({ address, range: rangeOf(parseAddress(address)!)?.name }).toEqual({ address, range });
-          const { egress, dialled } = createRig({ dns: { 'name.example': [address] } });
-          for (const audience of ['user-server', 'yaml-server', 'identity'] as const) {
-            const fetch = egress.fetchFor({ audience });
-            expect(await reasonOf(fetch('https://name.example/'))).toBe('private_address');
-            // A zone has no place in a URL.
-            const literal = address.includes(':') ? `[${address.split('%')[0]!}]` : address;
-            expect(await reasonOf(fetch(`http://${literal}/`))).toBe('private_address');
-          }
-          expect(dialled).toEqual([]);
+    test(`${range} is refused, as literal and behind a name`, async () => {
+      for (const address of addresses) {
+        expect({ address, range: rangeOf(parseAddress(address)!)?.name }).toEqual({ address, range });
+        const { egress, dialled } = createRig({ dns: { 'name.example': [address] } });
+        for (const audience of ['user-server', 'yaml-server', 'identity'] as const) {
+          const fetch = egress.fetchFor({ audience });
+          expect(await reasonOf(fetch('https://name.example/'))).toBe('private_address');
+          // A zone has no place in a URL.
+          const literal = address.includes(':') ? `[${address.split('%')[0]!}]` : address;
+          expect(await reasonOf(fetch(`http://${literal}/`))).toBe('private_address');
         }
-      },
-    );
+        expect(dialled).toEqual([]);
+      }
+    });
   }
 
-  verifies(
-    'egress.address.public-passes',
-    'public addresses, also right beside a special range, are dialled',
-    async () => {
-      for (const address of publicAddresses) {
-        const { egress, dialled } = createRig({ dns: { 'name.example': [address] } });
-        expect(await reasonOf(egress.fetchFor({ audience: 'user-server' })('https://name.example/'))).toBe(
-          'connection_failed',
-        );
-        expect(dialled.map((target) => target.address)).toEqual([formatAddress(parseAddress(address)!)]);
-      }
-    },
-  );
+  test('public addresses, also right beside a special range, are dialled', async () => {
+    for (const address of publicAddresses) {
+      const { egress, dialled } = createRig({ dns: { 'name.example': [address] } });
+      expect(await reasonOf(egress.fetchFor({ audience: 'user-server' })('https://name.example/'))).toBe(
+        'connection_failed',
+      );
+      expect(dialled.map((target) => target.address)).toEqual([formatAddress(parseAddress(address)!)]);
+    }
+  });
 
   const octet = fc.integer({ min: 0, max: 255 });
   const privateV4 = fc.oneof(
@@ -129,97 +120,85 @@ describe('addresses', () => {
     fc.tuple(fc.constant(100), fc.integer({ min: 64, max: 127 }), octet, octet),
   );
 
-  verifies(
-    'egress.address.hidden-v4-refused',
-    'a private IPv4 address in any IPv6 clothing is refused',
-    () => {
-      const shape = fc.constantFrom(
-        '::ffff:',
-        '::',
-        '::ffff:0:',
-        '64:ff9b::',
-        '64:ff9b:1::',
-        '2002:',
-        '2001::',
-      );
-      fc.assert(
-        fc.property(privateV4, shape, fc.boolean(), fc.boolean(), (v4, prefix, dotted, upper) => {
-          const hex = (high: number, low: number) => ((high << 8) | low).toString(16);
-          const groups = `${hex(v4[0], v4[1])}:${hex(v4[2], v4[3])}`;
-          // 6to4 carries it behind its prefix, Teredo inverted at the end.
-          const inverted = `${hex(v4[0] ^ 255, v4[1] ^ 255)}:${hex(v4[2] ^ 255, v4[3] ^ 255)}`;
-          const text =
-            prefix === '2002:'
-              ? `2002:${groups}::1`
-              : prefix === '2001::'
-                ? `2001:0:1:2:3:4:${inverted}`
-                : prefix + (dotted ? v4.join('.') : groups);
-          const address = parseAddress(upper ? text.toUpperCase() : text);
-          expect(address && rangeOf(address)).toBeDefined();
-        }),
-      );
-    },
-  );
+  test('a private IPv4 address in any IPv6 clothing is refused', () => {
+    const shape = fc.constantFrom(
+      '::ffff:',
+      '::',
+      '::ffff:0:',
+      '64:ff9b::',
+      '64:ff9b:1::',
+      '2002:',
+      '2001::',
+    );
+    fc.assert(
+      fc.property(privateV4, shape, fc.boolean(), fc.boolean(), (v4, prefix, dotted, upper) => {
+        const hex = (high: number, low: number) => ((high << 8) | low).toString(16);
+        const groups = `${hex(v4[0], v4[1])}:${hex(v4[2], v4[3])}`;
+        // 6to4 carries it behind its prefix, Teredo inverted at the end.
+        const inverted = `${hex(v4[0] ^ 255, v4[1] ^ 255)}:${hex(v4[2] ^ 255, v4[3] ^ 255)}`;
+        const text =
+          prefix === '2002:'
+            ? `2002:${groups}::1`
+            : prefix === '2001::'
+              ? `2001:0:1:2:3:4:${inverted}`
+              : prefix + (dotted ? v4.join('.') : groups);
+        const address = parseAddress(upper ? text.toUpperCase() : text);
+        expect(address && rangeOf(address)).toBeDefined();
+      }),
+    );
+  });
 
-  verifies(
-    'egress.address.hidden-v4-refused',
-    'the URL parser has no spelling of a private address that passes',
-    async () => {
-      const number = ([a, b, c, d]: readonly number[]) => ((a! << 24) | (b! << 16) | (c! << 8) | d!) >>> 0;
-      await fc.assert(
-        fc.asyncProperty(privateV4, fc.integer({ min: 0, max: 5 }), async (v4, spelling) => {
-          const host = [
-            () => v4.join('.'),
-            () => String(number(v4)),
-            () => `0x${number(v4).toString(16)}`,
-            () => v4.map((part) => `0${part.toString(8)}`).join('.'),
-            () => `${v4[0]}.0x${((v4[1] << 16) | (v4[2] << 8) | v4[3]).toString(16)}`,
-            () => `${v4.join('.')}.`,
-          ][spelling]!();
-          const { egress, dialled } = createRig();
-          const reason = await reasonOf(egress.fetchFor({ audience: 'user-server' })(`http://${host}/`));
-          expect([host, reason, dialled]).toEqual([host, 'private_address', []]);
-        }),
-        { numRuns: 60 },
-      );
-    },
-  );
+  test('the URL parser has no spelling of a private address that passes', async () => {
+    const number = ([a, b, c, d]: readonly number[]) => ((a! << 24) | (b! << 16) | (c! << 8) | d!) >>> 0;
+    await fc.assert(
+      fc.asyncProperty(privateV4, fc.integer({ min: 0, max: 5 }), async (v4, spelling) => {
+        const host = [
+          () => v4.join('.'),
+          () => String(number(v4)),
+          () => `0x${number(v4).toString(16)}`,
+          () => v4.map((part) => `0${part.toString(8)}`).join('.'),
+          () => `${v4[0]}.0x${((v4[1] << 16) | (v4[2] << 8) | v4[3]).toString(16)}`,
+          () => `${v4.join('.')}.`,
+        ][spelling]!();
+        const { egress, dialled } = createRig();
+        const reason = await reasonOf(egress.fetchFor({ audience: 'user-server' })(`http://${host}/`));
+        expect([host, reason, dialled]).toEqual([host, 'private_address', []]);
+      }),
+      { numRuns: 60 },
+    );
+  });
 
-  verifies(
-    'egress.address.one-spelling',
-    'loose spellings are no addresses, wherever they come from',
-    async () => {
-      const loose = [
-        '127.1',
-        '0x7f.0.0.1',
-        '0177.0.0.1',
-        '2130706433',
-        '127.0.0.1.',
-        ' 127.0.0.1',
-        '1.2.3.256',
-        '1.2.3.04',
-      ];
-      const broken = [
-        ':::',
-        '1::2::3',
-        '1:2:3:4:5:6:7',
-        '1:2:3:4:5:6:7:8:9',
-        '12345::',
-        'g::',
-        '::1%',
-        '::1%a%b',
-        '1.2.3.4::',
-      ];
-      for (const text of [...loose, ...broken]) {
-        expect([text, parseAddress(text)]).toEqual([text, undefined]);
-        const { egress, dialled } = createRig({ dns: { 'name.example': [PUBLIC, text] } });
-        const reason = await reasonOf(egress.fetchFor({ audience: 'user-server' })('http://name.example/'));
-        expect([text, reason, dialled]).toEqual([text, 'dns_failed', []]);
-      }
-    },
-  );
+  test('loose spellings are no addresses, wherever they come from', async () => {
+    const loose = [
+      '127.1',
+      '0x7f.0.0.1',
+      '0177.0.0.1',
+      '2130706433',
+      '127.0.0.1.',
+      ' 127.0.0.1',
+      '1.2.3.256',
+      '1.2.3.04',
+    ];
+    const broken = [
+      ':::',
+      '1::2::3',
+      '1:2:3:4:5:6:7',
+      '1:2:3:4:5:6:7:8:9',
+      '12345::',
+      'g::',
+      '::1%',
+      '::1%a%b',
+      '1.2.3.4::',
+    ];
+    for (const text of [...loose, ...broken]) {
+      expect([text, parseAddress(text)]).toEqual([text, undefined]);
+      const { egress, dialled } = createRig({ dns: { 'name.example': [PUBLIC, text] } });
+      const reason = await reasonOf(egress.fetchFor({ audience: 'user-server' })('http://name.example/'));
+      expect([text, reason, dialled]).toEqual([text, 'dns_failed', []]);
+    }
+  });
 
-  it('writes what it read', () => {
+  test('writes what it read', () => {
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (text) => {
         const address = parseAddress(text)!;

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { createAuthority, serveSecurely } from '../test/authority.ts';
 import { connectProxy, socksProxy } from '../test/proxies.ts';
 import { createRig, reasonOf } from '../test/rig.ts';
@@ -37,7 +36,7 @@ const options = (ca: string | undefined, more: Partial<FetchOptions> = {}): Fetc
 });
 
 describe('a server with an authority of its own', () => {
-  verifies('egress.ca.trust', 'is reached with its authority, and with no other and none', async () => {
+  test('is reached with its authority, and with no other and none', async () => {
     const { authority, stranger, site, door, url } = await begin();
     const egress = door();
     const fetch = egress.fetchFor(options(authority.ca));
@@ -59,7 +58,7 @@ describe('a server with an authority of its own', () => {
     expect(site.requests).toHaveLength(seen);
   });
 
-  verifies('egress.ca.trust', 'the authorities that count otherwise do not count for it', async () => {
+  test('the authorities that count otherwise do not count for it', async () => {
     const { authority, stranger, door, url } = await begin();
     // Stands for the public ones, which cannot be had on loopback.
     const egress = door(createSystemDial({ ca: authority.ca }));
@@ -68,13 +67,13 @@ describe('a server with an authority of its own', () => {
     expect(await reasonOf(egress.fetchFor(options(''))(url))).toBe('certificate_untrusted');
   });
 
-  verifies('egress.ca.trust', 'several authorities in one text all count', async () => {
+  test('several authorities in one text all count', async () => {
     const { authority, stranger, door, url } = await begin();
     const fetch = door().fetchFor(options(`${stranger.ca}\n${authority.ca}`));
     expect(await (await fetch(url)).text()).toBe('secure');
   });
 
-  verifies('egress.ca.name', 'its certificate must still be for the name that was asked for', async () => {
+  test('its certificate must still be for the name that was asked for', async () => {
     const { authority, door, site } = await begin({ names: ['own.example', '127.0.0.1'] });
     const fetch = door().fetchFor(options(authority.ca));
     expect(await (await fetch(`https://127.0.0.1:${site.port}/`)).text()).toBe('secure');
@@ -84,7 +83,7 @@ describe('a server with an authority of its own', () => {
     expect(site.requests).toHaveLength(1);
   });
 
-  verifies('egress.ca.pools', 'a connection that one authority vouched for serves no other', async () => {
+  test('a connection that one authority vouched for serves no other', async () => {
     const { authority, stranger, site, door, url } = await begin();
     const egress = door();
     const ask = async (ca: string) => {
@@ -101,33 +100,29 @@ describe('a server with an authority of its own', () => {
     expect([site.connections(), site.requests.length]).toEqual([1, 3]);
   });
 
-  verifies(
-    'egress.ca.proxy',
-    'through the tunnel of a proxy as well, which it does not vouch for',
-    async () => {
-      const { authority, stranger, site, door, url } = await begin();
-      for (const [scheme, make] of [
-        ['http', connectProxy],
-        ['socks5', socksProxy],
-      ] as const) {
-        const proxy = await make(site.port);
-        cleanUp.push(() => proxy.close());
-        const egress = door();
-        const at = (ca: string | undefined) =>
-          egress.fetchFor(options(ca, { proxy: `${scheme}://127.0.0.1:${proxy.port}` }));
-        expect(await (await at(authority.ca)(url)).text()).toBe('secure');
-        const seen = site.requests.length;
-        for (const ca of [undefined, stranger.ca]) {
-          expect(await reasonOf(at(ca)(url))).toBe('certificate_untrusted');
-        }
-        const other = `https://other.example:${site.port}/`;
-        expect(await reasonOf(at(authority.ca)(other))).toBe('certificate_untrusted');
-        expect([site.requests.length, proxy.asked.length]).toEqual([seen, 4]);
+  test('through the tunnel of a proxy as well, which it does not vouch for', async () => {
+    const { authority, stranger, site, door, url } = await begin();
+    for (const [scheme, make] of [
+      ['http', connectProxy],
+      ['socks5', socksProxy],
+    ] as const) {
+      const proxy = await make(site.port);
+      cleanUp.push(() => proxy.close());
+      const egress = door();
+      const at = (ca: string | undefined) =>
+        egress.fetchFor(options(ca, { proxy: `${scheme}://127.0.0.1:${proxy.port}` }));
+      expect(await (await at(authority.ca)(url)).text()).toBe('secure');
+      const seen = site.requests.length;
+      for (const ca of [undefined, stranger.ca]) {
+        expect(await reasonOf(at(ca)(url))).toBe('certificate_untrusted');
       }
-    },
-  );
+      const other = `https://other.example:${site.port}/`;
+      expect(await reasonOf(at(authority.ca)(other))).toBe('certificate_untrusted');
+      expect([site.requests.length, proxy.asked.length]).toEqual([seen, 4]);
+    }
+  });
 
-  verifies('egress.ca.proxy', 'a proxy with a certificate of the same authority is refused', async () => {
+  test('a proxy with a certificate of the same authority is refused', async () => {
     const { authority, site, door, url } = await begin({ names: ['own.example', '127.0.0.1'] });
     const egress = door();
     const fetch = egress.fetchFor(options(authority.ca, { proxy: `https://127.0.0.1:${site.port}` }));
@@ -135,7 +130,7 @@ describe('a server with an authority of its own', () => {
     expect(site.connections()).toBe(0);
   });
 
-  verifies('egress.ca.socket', 'a socket for another protocol is held to it, too', async () => {
+  test('a socket for another protocol is held to it, too', async () => {
     const { authority, stranger, site, door } = await begin();
     const egress = door();
     const url = `wss://own.example:${site.port}/`;
@@ -146,42 +141,38 @@ describe('a server with an authority of its own', () => {
     }
   });
 
-  verifies(
-    'egress.ca.redirect',
-    'where it redirects to must have a certificate of the same authority',
-    async () => {
-      const { authority, stranger, url, site } = await begin({
-        answer: (request, response) => {
-          response.writeHead(307, { location: `https://far.example:${(request.url ?? '/').slice(1)}/` });
-          response.end();
+  test('where it redirects to must have a certificate of the same authority', async () => {
+    const { authority, stranger, url, site } = await begin({
+      answer: (request, response) => {
+        response.writeHead(307, { location: `https://far.example:${(request.url ?? '/').slice(1)}/` });
+        response.end();
+      },
+    });
+    const near = await serveSecurely(await authority.issue('far.example'));
+    const far = await serveSecurely(await stranger.issue('far.example'));
+    cleanUp.push(
+      () => near.close(),
+      () => far.close(),
+    );
+    // No address of a redirect is exempt, so the last step is dialled by hand.
+    const there = (port: number) =>
+      createRig({
+        settings: { allowedAddresses: [`127.0.0.1:${site.port}`] },
+        dns: { ...dns, 'far.example': ['93.184.216.34'] },
+        dial: (target, ended) => {
+          const dial = createSystemDial({ ca: [authority.ca, stranger.ca] });
+          const address = '127.0.0.1';
+          return dial(target.port === port ? { ...target, address } : target, ended);
         },
-      });
-      const near = await serveSecurely(await authority.issue('far.example'));
-      const far = await serveSecurely(await stranger.issue('far.example'));
-      cleanUp.push(
-        () => near.close(),
-        () => far.close(),
-      );
-      // No address of a redirect is exempt, so the last step is dialled by hand.
-      const there = (port: number) =>
-        createRig({
-          settings: { allowedAddresses: [`127.0.0.1:${site.port}`] },
-          dns: { ...dns, 'far.example': ['93.184.216.34'] },
-          dial: (target, ended) => {
-            const dial = createSystemDial({ ca: [authority.ca, stranger.ca] });
-            const address = '127.0.0.1';
-            return dial(target.port === port ? { ...target, address } : target, ended);
-          },
-        }).egress;
-      for (const [to, outcome] of [
-        [near, 'no error'],
-        [far, 'certificate_untrusted'],
-      ] as const) {
-        const egress = there(to.port);
-        cleanUp.push(() => egress.close(0));
-        expect(await reasonOf(egress.fetchFor(options(authority.ca))(`${url}${to.port}`))).toBe(outcome);
-      }
-      expect([near.requests.length, far.requests.length]).toEqual([1, 0]);
-    },
-  );
+      }).egress;
+    for (const [to, outcome] of [
+      [near, 'no error'],
+      [far, 'certificate_untrusted'],
+    ] as const) {
+      const egress = there(to.port);
+      cleanUp.push(() => egress.close(0));
+      expect(await reasonOf(egress.fetchFor(options(authority.ca))(`${url}${to.port}`))).toBe(outcome);
+    }
+    expect([near.requests.length, far.requests.length]).toEqual([1, 0]);
+  });
 });

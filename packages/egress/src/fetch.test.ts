@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { afterEach, describe, expect } from '@jest/globals';
-import { createFakeClock, eventually, verifies } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { createFakeClock, eventually } from '@behalf/testkit';
 import {
   createRig,
   loopback,
@@ -37,7 +37,7 @@ async function echo() {
 afterEach(stopServers);
 
 describe('fetch', () => {
-  verifies('egress.fetch.request', 'method, path, query, headers and every kind of body arrive', async () => {
+  test('method, path, query, headers and every kind of body arrive', async () => {
     const { seen, port } = await echo();
     const { egress } = createRig({ dns, to: port });
     const fetch = egress.fetchFor({ audience: 'user-server' });
@@ -69,109 +69,93 @@ describe('fetch', () => {
     }
   });
 
-  verifies(
-    'egress.fetch.own-headers',
-    'headers of the connection are ours: no caller chooses another host',
-    async () => {
-      const { seen, port } = await echo();
-      const { egress } = createRig({ dns, to: port });
-      const headers = {
-        host: 'internal.example',
-        connection: 'upgrade',
-        upgrade: 'websocket',
-        'content-length': '1',
-        'transfer-encoding': 'chunked',
-        'proxy-authorization': 'Basic x',
-        te: 'trailers',
-        expect: '100-continue',
-        'accept-encoding': 'gzip',
-      };
-      const fetch = egress.fetchFor({ audience: 'user-server' });
-      await (await fetch('http://a.example/', { method: 'POST', headers, body: 'abc' })).text();
-      const last = seen.at(-1)!;
-      expect([last.headers.host, last.headers['content-length'], last.body]).toEqual([
-        'a.example',
-        '3',
-        'abc',
-      ]);
-      expect(last.headers['accept-encoding']).toBe('identity');
-      for (const name of ['upgrade', 'transfer-encoding', 'proxy-authorization', 'te', 'expect']) {
-        expect([name, last.headers[name]]).toEqual([name, undefined]);
-      }
-    },
-  );
+  test('headers of the connection are ours: no caller chooses another host', async () => {
+    const { seen, port } = await echo();
+    const { egress } = createRig({ dns, to: port });
+    const headers = {
+      host: 'internal.example',
+      connection: 'upgrade',
+      upgrade: 'websocket',
+      'content-length': '1',
+      'transfer-encoding': 'chunked',
+      'proxy-authorization': 'Basic x',
+      te: 'trailers',
+      expect: '100-continue',
+      'accept-encoding': 'gzip',
+    };
+    const fetch = egress.fetchFor({ audience: 'user-server' });
+    await (await fetch('http://a.example/', { method: 'POST', headers, body: 'abc' })).text();
+    const last = seen.at(-1)!;
+    expect([last.headers.host, last.headers['content-length'], last.body]).toEqual(['a.example', '3', 'abc']);
+    expect(last.headers['accept-encoding']).toBe('identity');
+    for (const name of ['upgrade', 'transfer-encoding', 'proxy-authorization', 'te', 'expect']) {
+      expect([name, last.headers[name]]).toEqual([name, undefined]);
+    }
+  });
 
-  verifies(
-    'egress.fetch.response',
-    'the answer is a Response: status, headers, body by every method',
-    async () => {
-      const port = await serve((request, response) => {
-        const status = Number(request.url?.slice(1));
-        response.writeHead(
-          status,
-          [
-            ['content-type', 'application/json'],
-            ['set-cookie', 'a=1'],
-            ['set-cookie', 'b=2'],
-          ].flat(),
-        );
-        response.end(status === 204 || status === 304 ? undefined : '\uFEFF{"a":"ü"}');
-      });
-      const { egress } = createRig({ dns, to: port });
-      const fetch = egress.fetchFor({ audience: 'user-server' });
-      const get = (status: number) => fetch(`http://a.example/${status}`);
+  test('the answer is a Response: status, headers, body by every method', async () => {
+    const port = await serve((request, response) => {
+      const status = Number(request.url?.slice(1));
+      response.writeHead(
+        status,
+        [
+          ['content-type', 'application/json'],
+          ['set-cookie', 'a=1'],
+          ['set-cookie', 'b=2'],
+        ].flat(),
+      );
+      response.end(status === 204 || status === 304 ? undefined : '\uFEFF{"a":"ü"}');
+    });
+    const { egress } = createRig({ dns, to: port });
+    const fetch = egress.fetchFor({ audience: 'user-server' });
+    const get = (status: number) => fetch(`http://a.example/${status}`);
 
-      const response = await get(201);
-      expect([response.ok, response.status, response.statusText, response.url]).toEqual([
-        true,
-        201,
-        'Created',
-        'http://a.example/201',
-      ]);
-      expect([response.headers.get('content-type'), response.headers.getSetCookie()]).toEqual([
-        'application/json',
-        ['a=1', 'b=2'],
-      ]);
-      expect(Object.prototype.toString.call(response)).toBe('[object Response]');
-      const copy = response.clone();
-      expect([await response.json(), await copy.json()]).toEqual([{ a: 'ü' }, { a: 'ü' }]);
-      expect(response.bodyUsed).toBe(true);
-      await expect(response.text()).rejects.toThrow(TypeError);
+    const response = await get(201);
+    expect([response.ok, response.status, response.statusText, response.url]).toEqual([
+      true,
+      201,
+      'Created',
+      'http://a.example/201',
+    ]);
+    expect([response.headers.get('content-type'), response.headers.getSetCookie()]).toEqual([
+      'application/json',
+      ['a=1', 'b=2'],
+    ]);
+    expect(Object.prototype.toString.call(response)).toBe('[object Response]');
+    const copy = response.clone();
+    expect([await response.json(), await copy.json()]).toEqual([{ a: 'ü' }, { a: 'ü' }]);
+    expect(response.bodyUsed).toBe(true);
+    await expect(response.text()).rejects.toThrow(TypeError);
 
-      expect((await get(404)).ok).toBe(false);
-      expect((await (await get(200)).arrayBuffer()).byteLength).toBe(13);
-      expect((await (await get(200)).blob()).type).toBe('application/json');
-      expect(await new Response((await get(200)).body).json()).toEqual({ a: 'ü' });
-      for (const status of [204, 304]) {
-        const empty = await get(status);
-        expect([empty.status, empty.body, await empty.text()]).toEqual([status, null, '']);
-      }
-      const head = await fetch('http://a.example/200', { method: 'HEAD' });
-      expect([head.body, await head.text()]).toEqual([null, '']);
-    },
-  );
+    expect((await get(404)).ok).toBe(false);
+    expect((await (await get(200)).arrayBuffer()).byteLength).toBe(13);
+    expect((await (await get(200)).blob()).type).toBe('application/json');
+    expect(await new Response((await get(200)).body).json()).toEqual({ a: 'ü' });
+    for (const status of [204, 304]) {
+      const empty = await get(status);
+      expect([empty.status, empty.body, await empty.text()]).toEqual([status, null, '']);
+    }
+    const head = await fetch('http://a.example/200', { method: 'HEAD' });
+    expect([head.body, await head.text()]).toEqual([null, '']);
+  });
 
-  verifies(
-    'egress.fetch.broken',
-    'a connection that breaks is one typed error, before and in the middle of an answer',
-    async () => {
-      const port = await serve((request, response) => {
-        if (request.url === '/before') request.socket.destroy();
-        else response.write('half', () => request.socket.destroy());
-      });
-      const { egress } = createRig({ dns, to: port });
-      const fetch = egress.fetchFor({ audience: 'user-server' });
-      const before: unknown = await fetch('http://a.example/before').catch((error: unknown) => error);
-      expect(before).toMatchObject({ reason: 'connection_failed', requestSent: true });
-      expect(await reasonOf((await fetch('http://a.example/half')).text())).toBe('connection_failed');
-      const refused: unknown = await createRig({ dns })
-        .egress.fetchFor({ audience: 'user-server' })('http://a.example/')
-        .catch((error: unknown) => error);
-      expect(refused).toMatchObject({ reason: 'connection_failed', requestSent: false });
-    },
-  );
+  test('a connection that breaks is one typed error, before and in the middle of an answer', async () => {
+    const port = await serve((request, response) => {
+      if (request.url === '/before') request.socket.destroy();
+      else response.write('half', () => request.socket.destroy());
+    });
+    const { egress } = createRig({ dns, to: port });
+    const fetch = egress.fetchFor({ audience: 'user-server' });
+    const before: unknown = await fetch('http://a.example/before').catch((error: unknown) => error);
+    expect(before).toMatchObject({ reason: 'connection_failed', requestSent: true });
+    expect(await reasonOf((await fetch('http://a.example/half')).text())).toBe('connection_failed');
+    const refused: unknown = await createRig({ dns })
+      .egress.fetchFor({ audience: 'user-server' })('http://a.example/')
+      .catch((error: unknown) => error);
+    expect(refused).toMatchObject({ reason: 'connection_failed', requestSent: false });
+  });
 
-  verifies('egress.errors.closed-set', 'each reason maps to one code that callers know', () => {
+  test('each reason maps to one code that callers know', () => {
     const codes = new Set(egressReasons.map((reason) => egressErrorCode(new EgressError(reason, 'h'))));
     expect([...codes].sort()).toEqual([
       'MCP_DOMAIN_NOT_ALLOWED',
@@ -185,7 +169,7 @@ describe('fetch', () => {
 });
 
 describe('hops', () => {
-  verifies('egress.hop.limit', 'two hops pass, the third is refused and nothing is sent', async () => {
+  test('two hops pass, the third is refused and nothing is sent', async () => {
     const { seen, port } = await echo();
     const { egress } = createRig({ dns, to: port });
     let value: string | undefined;
@@ -205,7 +189,7 @@ describe('hops', () => {
     expect(seen).toHaveLength(2);
   });
 
-  verifies('egress.hop.sealed', 'replicas believe the seal: the clear number cannot lower it', () => {
+  test('replicas believe the seal: the clear number cannot lower it', () => {
     const replica = createRig({ keyring: testKeyring() }).egress;
     const written = hopHeader(2);
     expect(written.startsWith('2;')).toBe(true);
@@ -213,33 +197,29 @@ describe('hops', () => {
     expect(replica.readHop(`0${written.slice(1)}`)).toBe(2);
   });
 
-  verifies('egress.hop.foreign', 'a loop over gateways with other keys ends, too', () => {
+  test('a loop over gateways with other keys ends, too', () => {
     const foreign = createRig({ keyring: testKeyring(9) }).egress;
     expect(foreign.readHop(hopHeader(1))).toBe(1);
     expect(foreign.readHop(hopHeader(2))).toBe(2);
     expect(foreign.readHop(`0${hopHeader(1).slice(1)}`)).toBe(1);
   });
 
-  verifies(
-    'egress.hop.unreadable',
-    'no header is no hop; one that makes no sense counts as the limit',
-    () => {
-      const { egress } = createRig();
-      for (const none of [undefined, null, []]) expect(egress.readHop(none)).toBe(0);
-      for (const value of [
-        '',
-        '0',
-        '1',
-        '-1;x',
-        '1;',
-        '1;a b',
-        `${hopHeader(1)}, ${hopHeader(1)}`,
-        [hopHeader(1)],
-      ]) {
-        expect([value, egress.readHop(value)]).toEqual([value, 2]);
-      }
-    },
-  );
+  test('no header is no hop; one that makes no sense counts as the limit', () => {
+    const { egress } = createRig();
+    for (const none of [undefined, null, []]) expect(egress.readHop(none)).toBe(0);
+    for (const value of [
+      '',
+      '0',
+      '1',
+      '-1;x',
+      '1;',
+      '1;a b',
+      `${hopHeader(1)}, ${hopHeader(1)}`,
+      [hopHeader(1)],
+    ]) {
+      expect([value, egress.readHop(value)]).toEqual([value, 2]);
+    }
+  });
 
   function hopHeader(count: number): string {
     const keyring = testKeyring();
@@ -261,55 +241,43 @@ describe('kept connections', () => {
     return { seen, ...createRig({ dns, to: port, ...options }) };
   };
 
-  verifies(
-    'egress.pool.reuse',
-    'a second request of the same audience rides on the first connection',
-    async () => {
-      const { egress, dialled, resolved } = await rig();
-      for (let i = 0; i < 5; i += 1) {
-        await read(egress.fetchFor({ audience: 'user-server' })('http://a.example/'));
-      }
-      expect([dialled.length, resolved.length]).toEqual([1, 1]);
-    },
-  );
+  test('a second request of the same audience rides on the first connection', async () => {
+    const { egress, dialled, resolved } = await rig();
+    for (let i = 0; i < 5; i += 1) {
+      await read(egress.fetchFor({ audience: 'user-server' })('http://a.example/'));
+    }
+    expect([dialled.length, resolved.length]).toEqual([1, 1]);
+  });
 
-  verifies(
-    'egress.pool.key',
-    "a user's server never rides on a socket that the operator's word opened",
-    async () => {
-      const { egress, seen, dialled } = await rig({
-        settings: { operatorAddresses: ['in.example:80'], identityOrigins: ['http://in.example'] },
-      });
-      for (const audience of ['yaml-server', 'identity'] as const) {
-        await read(egress.fetchFor({ audience })('http://in.example/'));
-      }
-      expect(await reasonOf(egress.fetchFor({ audience: 'user-server' })('http://in.example/'))).toBe(
-        'private_address',
-      );
-      expect([seen.length, dialled.length]).toEqual([2, 2]);
-    },
-  );
+  test("a user's server never rides on a socket that the operator's word opened", async () => {
+    const { egress, seen, dialled } = await rig({
+      settings: { operatorAddresses: ['in.example:80'], identityOrigins: ['http://in.example'] },
+    });
+    for (const audience of ['yaml-server', 'identity'] as const) {
+      await read(egress.fetchFor({ audience })('http://in.example/'));
+    }
+    expect(await reasonOf(egress.fetchFor({ audience: 'user-server' })('http://in.example/'))).toBe(
+      'private_address',
+    );
+    expect([seen.length, dialled.length]).toEqual([2, 2]);
+  });
 
-  verifies(
-    'egress.pool.bounded',
-    'the number of origins kept is capped, the least recent leaves',
-    async () => {
-      const names = Array.from({ length: 520 }, (_, i) => `n${i}.example`);
-      const { egress, dialled } = await rig({
-        dns: Object.fromEntries(names.map((name) => [name, [PUBLIC]])),
-      });
-      const fetch = egress.fetchFor({ audience: 'user-server' });
-      for (const name of names) await read(fetch(`http://${name}/`));
-      expect(dialled).toHaveLength(520);
-      await read(fetch(`http://${names.at(-1)!}/`));
-      expect(dialled).toHaveLength(520);
-      await read(fetch(`http://${names[0]!}/`));
-      expect(dialled).toHaveLength(521);
-      await egress.close();
-    },
-  );
+  test('the number of origins kept is capped, the least recent leaves', async () => {
+    const names = Array.from({ length: 520 }, (_, i) => `n${i}.example`);
+    const { egress, dialled } = await rig({
+      dns: Object.fromEntries(names.map((name) => [name, [PUBLIC]])),
+    });
+    const fetch = egress.fetchFor({ audience: 'user-server' });
+    for (const name of names) await read(fetch(`http://${name}/`));
+    expect(dialled).toHaveLength(520);
+    await read(fetch(`http://${names.at(-1)!}/`));
+    expect(dialled).toHaveLength(520);
+    await read(fetch(`http://${names[0]!}/`));
+    expect(dialled).toHaveLength(521);
+    await egress.close();
+  });
 
-  verifies('egress.pool.bounded', 'refused URLs push no warm connection out', async () => {
+  test('refused URLs push no warm connection out', async () => {
     const { egress, dialled } = await rig();
     const fetch = egress.fetchFor({ audience: 'user-server' });
     await read(fetch('http://a.example/'));
@@ -318,7 +286,7 @@ describe('kept connections', () => {
     expect(dialled).toHaveLength(1);
   });
 
-  verifies('egress.pool.bounded', 'connections that nobody uses are closed after a minute', async () => {
+  test('connections that nobody uses are closed after a minute', async () => {
     const clock = createFakeClock();
     const port = await serve((_request, response) => response.end('ok'));
     const { egress, dialled } = createRig({ dns, clock, to: port });
@@ -330,49 +298,41 @@ describe('kept connections', () => {
     expect(dialled).toHaveLength(2);
   });
 
-  verifies(
-    'egress.close',
-    'close lets requests finish for a moment, ends the rest, and refuses new ones',
-    async () => {
-      const clock = createFakeClock();
-      const port = await serve((_request, response) => void response.write('half'));
-      const { egress } = createRig({ dns, clock, to: port });
-      const fetch = egress.fetchFor({ audience: 'user-server' });
-      const text = reasonOf((await fetch('http://a.example/')).text());
-      const closed = egress.close(1_000);
-      expect(await reasonOf(fetch('http://a.example/'))).toBe('closed');
-      await clock.advance(1_000);
-      await closed;
-      expect(await text).toBe('connection_failed');
-      await egress.close();
-    },
-  );
+  test('close lets requests finish for a moment, ends the rest, and refuses new ones', async () => {
+    const clock = createFakeClock();
+    const port = await serve((_request, response) => void response.write('half'));
+    const { egress } = createRig({ dns, clock, to: port });
+    const fetch = egress.fetchFor({ audience: 'user-server' });
+    const text = reasonOf((await fetch('http://a.example/')).text());
+    const closed = egress.close(1_000);
+    expect(await reasonOf(fetch('http://a.example/'))).toBe('closed');
+    await clock.advance(1_000);
+    await closed;
+    expect(await text).toBe('connection_failed');
+    await egress.close();
+  });
 
-  verifies(
-    'egress.dial.fallback',
-    'a silent address does not hold up the next one, and the loser is closed',
-    async () => {
-      const clock = createFakeClock();
-      const { port } = await echo();
-      let abandoned = false;
-      const { egress, dialled } = createRig({
-        clock,
-        dns: { 'two.example': ['2606:4700::1', PUBLIC] },
-        dial: ({ address }, signal) =>
-          address === PUBLIC
-            ? loopback(port)
-            : new Promise((_, reject) => {
-                signal.addEventListener('abort', () => {
-                  abandoned = true;
-                  reject(new Error('aborted'));
-                });
-              }),
-      });
-      const promise = egress.fetchFor({ audience: 'user-server' })('http://two.example/');
-      await clock.advance(250);
-      expect(await (await promise).text()).toBe('ok');
-      expect(dialled.map(({ address }) => address)).toEqual(['2606:4700:0:0:0:0:0:1', PUBLIC]);
-      await eventually('the loser is told', () => abandoned);
-    },
-  );
+  test('a silent address does not hold up the next one, and the loser is closed', async () => {
+    const clock = createFakeClock();
+    const { port } = await echo();
+    let abandoned = false;
+    const { egress, dialled } = createRig({
+      clock,
+      dns: { 'two.example': ['2606:4700::1', PUBLIC] },
+      dial: ({ address }, signal) =>
+        address === PUBLIC
+          ? loopback(port)
+          : new Promise((_, reject) => {
+              signal.addEventListener('abort', () => {
+                abandoned = true;
+                reject(new Error('aborted'));
+              });
+            }),
+    });
+    const promise = egress.fetchFor({ audience: 'user-server' })('http://two.example/');
+    await clock.advance(250);
+    expect(await (await promise).text()).toBe('ok');
+    expect(dialled.map(({ address }) => address)).toEqual(['2606:4700:0:0:0:0:0:1', PUBLIC]);
+    await eventually('the loser is told', () => abandoned);
+  });
 });

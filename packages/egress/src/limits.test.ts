@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { afterEach, describe, expect } from '@jest/globals';
-import { createFakeClock, eventually, verifies } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { createFakeClock, eventually } from '@behalf/testkit';
 import fc from 'fast-check';
 import { createRig, PUBLIC, reasonOf, serve, stopServers, type RigOptions } from '../test/rig.ts';
 import { createEventStreamGuard, isEventStream } from './bodyGuard.ts';
@@ -26,34 +26,30 @@ const next = (responses: ServerResponse[]) => eventually('a request arrives', ()
 afterEach(stopServers);
 
 describe('timeouts', () => {
-  verifies(
-    'egress.timeout.connect',
-    'a connection that does not come about in time is given up',
-    async () => {
-      const clock = createFakeClock();
-      let aborted = false;
-      const { egress } = createRig({
-        dns,
-        clock,
-        dial: (_target, signal) =>
-          new Promise((_, reject) => {
-            signal.addEventListener('abort', () => {
-              aborted = true;
-              reject(new Error('aborted'));
-            });
-          }),
-      });
-      const reason = reasonOf(
-        egress.fetchFor({ audience: 'user-server', timeouts: { connectMs: 5_000 } })('http://a.example'),
-      );
-      await clock.advance(4_999);
-      expect(aborted).toBe(false);
-      await clock.advance(1);
-      expect([await reason, aborted]).toEqual(['connect_timeout', true]);
-    },
-  );
+  test('a connection that does not come about in time is given up', async () => {
+    const clock = createFakeClock();
+    let aborted = false;
+    const { egress } = createRig({
+      dns,
+      clock,
+      dial: (_target, signal) =>
+        new Promise((_, reject) => {
+          signal.addEventListener('abort', () => {
+            aborted = true;
+            reject(new Error('aborted'));
+          });
+        }),
+    });
+    const reason = reasonOf(
+      egress.fetchFor({ audience: 'user-server', timeouts: { connectMs: 5_000 } })('http://a.example'),
+    );
+    await clock.advance(4_999);
+    expect(aborted).toBe(false);
+    await clock.advance(1);
+    expect([await reason, aborted]).toEqual(['connect_timeout', true]);
+  });
 
-  verifies('egress.timeout.connect', 'a resolver that hangs counts as connecting', async () => {
+  test('a resolver that hangs counts as connecting', async () => {
     const clock = createFakeClock();
     const { egress, dialled } = createRig({
       clock,
@@ -64,7 +60,7 @@ describe('timeouts', () => {
     expect([await reason, dialled]).toEqual(['connect_timeout', []]);
   });
 
-  verifies('egress.timeout.headers', 'an answer that does not begin in time is given up', async () => {
+  test('an answer that does not begin in time is given up', async () => {
     const clock = createFakeClock();
     const { egress, responses, closed } = await open({ clock });
     const reason = reasonOf(
@@ -78,27 +74,23 @@ describe('timeouts', () => {
     await eventually('the socket is closed', () => closed.length === 1);
   });
 
-  verifies(
-    'egress.timeout.total',
-    'an answer that does not end in time is given up, even when nobody reads it',
-    async () => {
-      const clock = createFakeClock();
-      const { egress, responses, closed } = await open({ clock });
-      const promise = egress.fetchFor({ audience: 'user-server', timeouts: { totalMs: 5_000 } })(
-        'http://a.example',
-      );
-      const server = await next(responses);
-      server.write('some');
-      const response = await promise;
-      await clock.advance(4_999);
-      server.write('more');
-      await clock.advance(1);
-      await eventually('the socket is closed', () => closed.length === 1);
-      expect(await reasonOf(response.text())).toBe('total_timeout');
-    },
-  );
+  test('an answer that does not end in time is given up, even when nobody reads it', async () => {
+    const clock = createFakeClock();
+    const { egress, responses, closed } = await open({ clock });
+    const promise = egress.fetchFor({ audience: 'user-server', timeouts: { totalMs: 5_000 } })(
+      'http://a.example',
+    );
+    const server = await next(responses);
+    server.write('some');
+    const response = await promise;
+    await clock.advance(4_999);
+    server.write('more');
+    await clock.advance(1);
+    await eventually('the socket is closed', () => closed.length === 1);
+    expect(await reasonOf(response.text())).toBe('total_timeout');
+  });
 
-  verifies('egress.timeout.total', 'redirects share one total', async () => {
+  test('redirects share one total', async () => {
     const clock = createFakeClock();
     const { egress, responses } = await open({ clock });
     const timeouts = { totalMs: 5_000, headersMs: 4_000 };
@@ -111,74 +103,66 @@ describe('timeouts', () => {
     expect(await reason).toBe('total_timeout');
   });
 
-  verifies(
-    'egress.timeout.idle',
-    'a body that falls silent is given up; one that goes on is not',
-    async () => {
-      const clock = createFakeClock();
-      const { egress, responses } = await open({ clock });
-      const promise = egress.fetchFor({
-        audience: 'user-server',
-        timeouts: { idleMs: 1_000, totalMs: 1_500 },
-      })('http://a.example');
-      const server = await next(responses);
-      server.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 0\n\n');
-      const reader = (await promise).body!.getReader();
+  test('a body that falls silent is given up; one that goes on is not', async () => {
+    const clock = createFakeClock();
+    const { egress, responses } = await open({ clock });
+    const promise = egress.fetchFor({
+      audience: 'user-server',
+      timeouts: { idleMs: 1_000, totalMs: 1_500 },
+    })('http://a.example');
+    const server = await next(responses);
+    server.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 0\n\n');
+    const reader = (await promise).body!.getReader();
+    await reader.read();
+    for (let i = 0; i < 5; i += 1) {
+      await clock.advance(900);
+      server.write('data: 1\n\n');
       await reader.read();
-      for (let i = 0; i < 5; i += 1) {
-        await clock.advance(900);
-        server.write('data: 1\n\n');
-        await reader.read();
-      }
-      const reason = reasonOf(reader.read());
-      await clock.advance(1_000);
-      expect(await reason).toBe('idle_timeout');
-    },
-  );
+    }
+    const reason = reasonOf(reader.read());
+    await clock.advance(1_000);
+    expect(await reason).toBe('idle_timeout');
+  });
 
-  verifies(
-    'egress.abort',
-    "the caller's signal ends the request in every phase with its own reason",
-    async () => {
-      const mine = new Error('mine');
-      const hanging = createRig({ dns, dial: () => new Promise(() => undefined) });
-      const controller = new AbortController();
-      const connecting = hanging.egress.fetchFor({ audience: 'user-server' })('http://a.example', {
+  test("the caller's signal ends the request in every phase with its own reason", async () => {
+    const mine = new Error('mine');
+    const hanging = createRig({ dns, dial: () => new Promise(() => undefined) });
+    const controller = new AbortController();
+    const connecting = hanging.egress.fetchFor({ audience: 'user-server' })('http://a.example', {
+      signal: controller.signal,
+    });
+    await eventually('the dial begins', () => hanging.dialled.length === 1);
+    controller.abort(mine);
+    await expect(connecting).rejects.toBe(mine);
+    await expect(
+      hanging.egress.fetchFor({ audience: 'user-server' })('http://a.example', {
         signal: controller.signal,
-      });
-      await eventually('the dial begins', () => hanging.dialled.length === 1);
-      controller.abort(mine);
-      await expect(connecting).rejects.toBe(mine);
-      await expect(
-        hanging.egress.fetchFor({ audience: 'user-server' })('http://a.example', {
-          signal: controller.signal,
-        }),
-      ).rejects.toBe(mine);
+      }),
+    ).rejects.toBe(mine);
 
-      const { egress, responses, closed } = await open();
-      const fetch = egress.fetchFor({ audience: 'user-server' });
-      const waiting = new AbortController();
-      const headers = fetch('http://a.example', { signal: waiting.signal });
-      await next(responses);
-      waiting.abort(mine);
-      await expect(headers).rejects.toBe(mine);
-      await eventually('the socket is closed', () => closed.length === 1);
+    const { egress, responses, closed } = await open();
+    const fetch = egress.fetchFor({ audience: 'user-server' });
+    const waiting = new AbortController();
+    const headers = fetch('http://a.example', { signal: waiting.signal });
+    await next(responses);
+    waiting.abort(mine);
+    await expect(headers).rejects.toBe(mine);
+    await eventually('the socket is closed', () => closed.length === 1);
 
-      const reading = new AbortController();
-      const promise = fetch('http://a.example', { signal: reading.signal });
-      (await next(responses)).write('some');
-      const text = (await promise).text();
-      reading.abort(mine);
-      await expect(text).rejects.toBe(mine);
-      await eventually('the socket is closed', () => closed.length === 2);
-    },
-  );
+    const reading = new AbortController();
+    const promise = fetch('http://a.example', { signal: reading.signal });
+    (await next(responses)).write('some');
+    const text = (await promise).text();
+    reading.abort(mine);
+    await expect(text).rejects.toBe(mine);
+    await eventually('the socket is closed', () => closed.length === 2);
+  });
 });
 
 describe('size limits', () => {
   const limits = { bodyBytes: 1_000, sseLineBytes: 100 };
 
-  verifies('egress.limit.body', 'a declared length over the limit fails before a byte is read', async () => {
+  test('a declared length over the limit fails before a byte is read', async () => {
     const { egress, responses, closed } = await open();
     const promise = egress.fetchFor({ audience: 'user-server', limits })('http://a.example');
     (await next(responses)).writeHead(200, { 'content-length': '1001' }).write('x');
@@ -187,39 +171,35 @@ describe('size limits', () => {
     await eventually('the socket is closed', () => closed.length === 1);
   });
 
-  verifies(
-    'egress.limit.body',
-    'a chunked body fails as soon as it passes the limit, whole or streamed',
-    async () => {
-      const { egress, responses, closed } = await open();
-      const fetch = egress.fetchFor({ audience: 'user-server', limits });
-      for (const read of [
-        (r: Response) => r.text(),
-        (r: Response) => new Response(r.body).text(),
-        (r: Response) => r.json(),
-      ]) {
-        const promise = fetch('http://a.example');
-        const server = await next(responses);
-        server.write('x'.repeat(1_000));
-        const reason = reasonOf(promise.then(read));
-        server.write('y');
-        expect(await reason).toBe('body_too_large');
-      }
-      await eventually('the sockets are closed', () => closed.length === 3);
-      const exact = fetch('http://a.example');
-      (await next(responses)).end('x'.repeat(1_000));
-      expect(await (await exact).text()).toHaveLength(1_000);
-    },
-  );
+  test('a chunked body fails as soon as it passes the limit, whole or streamed', async () => {
+    const { egress, responses, closed } = await open();
+    const fetch = egress.fetchFor({ audience: 'user-server', limits });
+    for (const read of [
+      (r: Response) => r.text(),
+      (r: Response) => new Response(r.body).text(),
+      (r: Response) => r.json(),
+    ]) {
+      const promise = fetch('http://a.example');
+      const server = await next(responses);
+      server.write('x'.repeat(1_000));
+      const reason = reasonOf(promise.then(read));
+      server.write('y');
+      expect(await reason).toBe('body_too_large');
+    }
+    await eventually('the sockets are closed', () => closed.length === 3);
+    const exact = fetch('http://a.example');
+    (await next(responses)).end('x'.repeat(1_000));
+    expect(await (await exact).text()).toHaveLength(1_000);
+  });
 
-  verifies('egress.limit.body', 'the default limit is 16 MiB', async () => {
+  test('the default limit is 16 MiB', async () => {
     const { egress, responses } = await open();
     const promise = egress.fetchFor({ audience: 'user-server' })('http://a.example');
     (await next(responses)).writeHead(200, { 'content-length': String(16 * 1024 * 1024 + 1) }).write('x');
     await expect(promise).rejects.toThrow(String(16 * 1024 * 1024));
   });
 
-  verifies('egress.limit.sse-line', 'a line over the limit fails promptly and names the limit', async () => {
+  test('a line over the limit fails promptly and names the limit', async () => {
     const { egress, responses } = await open();
     const promise = egress.fetchFor({ audience: 'user-server', limits })('http://a.example');
     const server = await next(responses);
@@ -234,25 +214,21 @@ describe('size limits', () => {
     });
   });
 
-  verifies(
-    'egress.limit.sse-event',
-    'an event that never ends is capped; a stream of many events is not',
-    async () => {
-      const { egress, responses } = await open();
-      const fetch = egress.fetchFor({ audience: 'user-server', limits });
-      const run = async (text: string) => {
-        const promise = fetch('http://a.example');
-        (await next(responses)).writeHead(200, { 'content-type': 'text/event-stream' }).end(text);
-        return reasonOf(promise.then((r) => r.text()));
-      };
-      expect(await run('data: 0123456789\n\n'.repeat(500))).toBe('no error');
-      expect(await run('data: 0123456789\r\n\r\n'.repeat(500))).toBe('no error');
-      expect(await run('data: 0123456789\n'.repeat(500))).toBe('body_too_large');
-      expect(await run('data: 0123456789\r\n'.repeat(500))).toBe('body_too_large');
-    },
-  );
+  test('an event that never ends is capped; a stream of many events is not', async () => {
+    const { egress, responses } = await open();
+    const fetch = egress.fetchFor({ audience: 'user-server', limits });
+    const run = async (text: string) => {
+      const promise = fetch('http://a.example');
+      (await next(responses)).writeHead(200, { 'content-type': 'text/event-stream' }).end(text);
+      return reasonOf(promise.then((r) => r.text()));
+    };
+    expect(await run('data: 0123456789\n\n'.repeat(500))).toBe('no error');
+    expect(await run('data: 0123456789\r\n\r\n'.repeat(500))).toBe('no error');
+    expect(await run('data: 0123456789\n'.repeat(500))).toBe('body_too_large');
+    expect(await run('data: 0123456789\r\n'.repeat(500))).toBe('body_too_large');
+  });
 
-  verifies('egress.limit.sse-line', 'how a stream is cut into chunks changes nothing', () => {
+  test('how a stream is cut into chunks changes nothing', () => {
     const piece = fc.constantFrom('\r', '\n', '\r\n', '\n\n', 'a', 'bbbb', 'x'.repeat(9));
     fc.assert(
       fc.property(
@@ -283,7 +259,7 @@ describe('size limits', () => {
     );
   });
 
-  verifies('egress.stream.before-eof', 'an event is delivered while the stream is open', async () => {
+  test('an event is delivered while the stream is open', async () => {
     const { egress, responses } = await open();
     const promise = egress.fetchFor({ audience: 'user-server' })('http://a.example');
     const server = await next(responses);
@@ -296,7 +272,7 @@ describe('size limits', () => {
     await eventually('the socket is closed', () => server.destroyed);
   });
 
-  verifies('egress.stream.media-type', 'only the exact media type is a stream', async () => {
+  test('only the exact media type is a stream', async () => {
     const stream = [
       'text/event-stream',
       'Text/Event-Stream',
@@ -320,18 +296,14 @@ describe('size limits', () => {
     expect(await reasonOf(promise.then((r) => r.text()))).toBe('body_too_large');
   });
 
-  verifies(
-    'egress.limit.encoding',
-    'a compressed answer, which could hide its size, is refused',
-    async () => {
-      const { egress, responses } = await open();
-      const promise = egress.fetchFor({ audience: 'user-server' })('http://a.example', {
-        headers: { 'accept-encoding': 'gzip' },
-      });
-      const server = await next(responses);
-      expect(server.req.headers['accept-encoding']).toBe('identity');
-      server.writeHead(200, { 'content-encoding': 'gzip' }).write('x');
-      expect(await reasonOf(promise)).toBe('encoded_response');
-    },
-  );
+  test('a compressed answer, which could hide its size, is refused', async () => {
+    const { egress, responses } = await open();
+    const promise = egress.fetchFor({ audience: 'user-server' })('http://a.example', {
+      headers: { 'accept-encoding': 'gzip' },
+    });
+    const server = await next(responses);
+    expect(server.req.headers['accept-encoding']).toBe('identity');
+    server.writeHead(200, { 'content-encoding': 'gzip' }).write('x');
+    expect(await reasonOf(promise)).toBe('encoded_response');
+  });
 });

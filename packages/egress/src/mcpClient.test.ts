@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { afterEach, describe, expect } from '@jest/globals';
-import { eventually, verifies } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { createRig, serve, stopServers } from '../test/rig.ts';
 import { EgressError, HOP_HEADER, systemDial } from './index.ts';
@@ -65,45 +65,41 @@ function createMcpServer() {
 afterEach(stopServers);
 
 describe('the MCP SDK', () => {
-  verifies(
-    'egress.fetch.mcp-sdk',
-    "its client works over the guarded fetch, from hand-shake to the session's end",
-    async () => {
-      const server = createMcpServer();
-      const port = await serve(server.listener);
-      const { egress } = createRig({
-        dial: systemDial,
-        settings: { allowedAddresses: [`127.0.0.1:${port}`] },
-      });
-      const transport = new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}/mcp`), {
-        fetch: egress.fetchFor({ audience: 'user-server' }),
-        requestInit: { headers: { authorization: 'Bearer user-token' } },
-        redirectPolicy: 'follow',
-      });
-      const client = new Client({ name: 'test', version: '1.0.0' });
-      await client.connect(transport);
-      expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['echo']);
-      const result = await client.callTool({ name: 'echo', arguments: { text: 'hello' } });
-      expect(result.content).toEqual([{ type: 'text', text: 'hello' }]);
+  test("its client works over the guarded fetch, from hand-shake to the session's end", async () => {
+    const server = createMcpServer();
+    const port = await serve(server.listener);
+    const { egress } = createRig({
+      dial: systemDial,
+      settings: { allowedAddresses: [`127.0.0.1:${port}`] },
+    });
+    const transport = new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}/mcp`), {
+      fetch: egress.fetchFor({ audience: 'user-server' }),
+      requestInit: { headers: { authorization: 'Bearer user-token' } },
+      redirectPolicy: 'follow',
+    });
+    const client = new Client({ name: 'test', version: '1.0.0' });
+    await client.connect(transport);
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['echo']);
+    const result = await client.callTool({ name: 'echo', arguments: { text: 'hello' } });
+    expect(result.content).toEqual([{ type: 'text', text: 'hello' }]);
 
-      const changed = new Promise<void>((resolve) => {
-        client.setNotificationHandler('notifications/tools/list_changed', () => resolve());
-      });
-      const stream = await eventually('the GET stream opens', () => server.streams[0]);
-      stream.write('data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n\n');
-      await changed;
+    const changed = new Promise<void>((resolve) => {
+      client.setNotificationHandler('notifications/tools/list_changed', () => resolve());
+    });
+    const stream = await eventually('the GET stream opens', () => server.streams[0]);
+    stream.write('data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n\n');
+    await changed;
 
-      await transport.terminateSession();
-      expect(server.seen.at(-1)!.method).toBe('DELETE');
-      expect(server.seen.every(({ headers }) => headers.authorization === 'Bearer user-token')).toBe(true);
-      expect(server.seen.every(({ headers }) => headers[HOP_HEADER] !== undefined)).toBe(true);
-      await client.close();
-      await eventually('the stream is closed', () => stream.destroyed);
-      await egress.close();
-    },
-  );
+    await transport.terminateSession();
+    expect(server.seen.at(-1)!.method).toBe('DELETE');
+    expect(server.seen.every(({ headers }) => headers.authorization === 'Bearer user-token')).toBe(true);
+    expect(server.seen.every(({ headers }) => headers[HOP_HEADER] !== undefined)).toBe(true);
+    await client.close();
+    await eventually('the stream is closed', () => stream.destroyed);
+    await egress.close();
+  });
 
-  verifies('egress.fetch.mcp-sdk', 'a refusal reaches its caller as the typed error', async () => {
+  test('a refusal reaches its caller as the typed error', async () => {
     const { egress, dialled } = createRig({ dial: systemDial });
     const transport = new StreamableHTTPClientTransport(new URL('http://127.0.0.1:9/mcp'), {
       fetch: egress.fetchFor({ audience: 'user-server' }),

@@ -1,5 +1,4 @@
-import { afterEach, describe, expect } from '@jest/globals';
-import { verifies } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { connectProxy, socksProxy, type TestProxy } from '../test/proxies.ts';
 import {
   createRig,
@@ -41,103 +40,83 @@ async function behind(make: (upstream: number) => Promise<TestProxy>, options: R
 }
 
 describe('a proxied request', () => {
-  verifies(
-    'egress.proxy.pinned',
-    'the proxy is asked for the checked literal, so its DNS has no say',
-    async () => {
-      for (const make of [connectProxy, socksProxy]) {
-        const { egress, proxy, dialled } = await behind((port) => make(port));
-        const scheme = make === socksProxy ? 'socks5' : 'http';
-        const fetch = egress.fetchFor({
-          audience: 'user-server',
-          proxy: `${scheme}://127.0.0.1:${proxy.port}`,
-        });
-        expect(await (await fetch('http://a.example/x')).text()).toBe('a.example /x');
-        expect(await (await fetch('http://a.example:8080/x')).text()).toBe('a.example:8080 /x');
-        await (await fetch('http://six.example/')).text();
-        expect(proxy.asked.map(({ target }) => target)).toEqual([
-          `${PUBLIC}:80`,
-          `${PUBLIC}:8080`,
-          make === socksProxy ? '[26062800022000010248189325c81946]:80' : `[${OTHER_PUBLIC}]:80`,
-        ]);
-        expect(dialled.every(({ port }) => port === proxy.port)).toBe(true);
-        await egress.close();
-      }
-    },
-  );
-
-  verifies(
-    'egress.proxy.pinned',
-    'TLS is spoken through the tunnel with the name that was asked for',
-    async () => {
-      const { egress, proxy, dialled } = await behind((port) => connectProxy(port));
+  test('the proxy is asked for the checked literal, so its DNS has no say', async () => {
+    for (const make of [connectProxy, socksProxy]) {
+      const { egress, proxy, dialled } = await behind((port) => make(port));
+      const scheme = make === socksProxy ? 'socks5' : 'http';
       const fetch = egress.fetchFor({
         audience: 'user-server',
-        proxy: `http://proxy.internal:${proxy.port}`,
+        proxy: `${scheme}://127.0.0.1:${proxy.port}`,
       });
-      await (await fetch('https://a.example/')).text();
-      expect(dialled).toEqual([
-        { address: '127.0.0.1', port: proxy.port, servername: 'proxy.internal', tls: false },
-        { address: PUBLIC, port: 443, servername: 'a.example', tls: true },
+      expect(await (await fetch('http://a.example/x')).text()).toBe('a.example /x');
+      expect(await (await fetch('http://a.example:8080/x')).text()).toBe('a.example:8080 /x');
+      await (await fetch('http://six.example/')).text();
+      expect(proxy.asked.map(({ target }) => target)).toEqual([
+        `${PUBLIC}:80`,
+        `${PUBLIC}:8080`,
+        make === socksProxy ? '[26062800022000010248189325c81946]:80' : `[${OTHER_PUBLIC}]:80`,
       ]);
-      expect(proxy.asked).toEqual([{ target: `${PUBLIC}:443`, credentials: undefined }]);
-    },
-  );
+      expect(dialled.every(({ port }) => port === proxy.port)).toBe(true);
+      await egress.close();
+    }
+  });
 
-  verifies(
-    'egress.proxy.prechecked',
-    'names and literals are judged here before the proxy hears of them',
-    async () => {
-      const settings = { operatorAddresses: ['in.example:80', 'far.example:80'] };
-      const { egress, proxy, dialled } = await behind((port) => connectProxy(port), { settings });
-      const options = { proxy: `http://127.0.0.1:${proxy.port}` };
-      for (const audience of ['user-server', 'yaml-server'] as const) {
-        const fetch = egress.fetchFor({ audience, ...options });
-        expect(await reasonOf(fetch('http://private.example/'))).toBe('private_address');
-        expect(await reasonOf(fetch('http://127.0.0.1/'))).toBe('private_address');
-        expect(await reasonOf(fetch('http://[::ffff:a00:1]/'))).toBe('private_address');
-        expect(await reasonOf(fetch('http://gone.example/'))).toBe('dns_failed');
-        expect(await reasonOf(fetch('http://redis/'))).toBe('blocked_name');
-      }
-      const user = egress.fetchFor({ audience: 'user-server', ...options });
-      expect(await reasonOf(user('http://in.example/'))).toBe('private_address');
-      expect(await reasonOf(user('http://far.example/'))).toBe('dns_failed');
-      expect([proxy.asked, dialled]).toEqual([[], []]);
-    },
-  );
+  test('TLS is spoken through the tunnel with the name that was asked for', async () => {
+    const { egress, proxy, dialled } = await behind((port) => connectProxy(port));
+    const fetch = egress.fetchFor({
+      audience: 'user-server',
+      proxy: `http://proxy.internal:${proxy.port}`,
+    });
+    await (await fetch('https://a.example/')).text();
+    expect(dialled).toEqual([
+      { address: '127.0.0.1', port: proxy.port, servername: 'proxy.internal', tls: false },
+      { address: PUBLIC, port: 443, servername: 'a.example', tls: true },
+    ]);
+    expect(proxy.asked).toEqual([{ target: `${PUBLIC}:443`, credentials: undefined }]);
+  });
 
-  verifies(
-    'egress.proxy.prechecked',
-    'an opened name goes through, by address or, if only the proxy knows it, by name',
-    async () => {
-      const settings = { operatorAddresses: ['in.example:80', 'far.example:80'] };
-      const { egress, proxy } = await behind((port) => connectProxy(port), { settings });
-      const fetch = egress.fetchFor({ audience: 'yaml-server', proxy: `http://127.0.0.1:${proxy.port}` });
-      await (await fetch('http://in.example/')).text();
-      await (await fetch('http://far.example/')).text();
-      expect(proxy.asked.map(({ target }) => target)).toEqual(['10.0.0.2:80', 'far.example:80']);
-    },
-  );
+  test('names and literals are judged here before the proxy hears of them', async () => {
+    const settings = { operatorAddresses: ['in.example:80', 'far.example:80'] };
+    const { egress, proxy, dialled } = await behind((port) => connectProxy(port), { settings });
+    const options = { proxy: `http://127.0.0.1:${proxy.port}` };
+    for (const audience of ['user-server', 'yaml-server'] as const) {
+      const fetch = egress.fetchFor({ audience, ...options });
+      expect(await reasonOf(fetch('http://private.example/'))).toBe('private_address');
+      expect(await reasonOf(fetch('http://127.0.0.1/'))).toBe('private_address');
+      expect(await reasonOf(fetch('http://[::ffff:a00:1]/'))).toBe('private_address');
+      expect(await reasonOf(fetch('http://gone.example/'))).toBe('dns_failed');
+      expect(await reasonOf(fetch('http://redis/'))).toBe('blocked_name');
+    }
+    const user = egress.fetchFor({ audience: 'user-server', ...options });
+    expect(await reasonOf(user('http://in.example/'))).toBe('private_address');
+    expect(await reasonOf(user('http://far.example/'))).toBe('dns_failed');
+    expect([proxy.asked, dialled]).toEqual([[], []]);
+  });
 
-  verifies(
-    'egress.proxy.refused',
-    'a proxy that refuses, or is not there, is an error of its own without its secrets',
-    async () => {
-      const { egress, proxy } = await behind((port) => connectProxy(port, 407));
-      for (const port of [proxy.port, 9]) {
-        const fetch = egress.fetchFor({
-          audience: 'user-server',
-          proxy: `http://user:hush@127.0.0.1:${port}`,
-        });
-        const error: unknown = await fetch('http://a.example/').catch((thrown: unknown) => thrown);
-        expect(error).toMatchObject({ reason: 'proxy_refused', host: 'a.example', requestSent: false });
-        expect(String(error)).not.toContain('hush');
-      }
-      expect(proxy.asked[0]!.credentials).toBe(`Basic ${Buffer.from('user:hush').toString('base64')}`);
-    },
-  );
+  test('an opened name goes through, by address or, if only the proxy knows it, by name', async () => {
+    const settings = { operatorAddresses: ['in.example:80', 'far.example:80'] };
+    const { egress, proxy } = await behind((port) => connectProxy(port), { settings });
+    const fetch = egress.fetchFor({ audience: 'yaml-server', proxy: `http://127.0.0.1:${proxy.port}` });
+    await (await fetch('http://in.example/')).text();
+    await (await fetch('http://far.example/')).text();
+    expect(proxy.asked.map(({ target }) => target)).toEqual(['10.0.0.2:80', 'far.example:80']);
+  });
 
-  verifies('egress.proxy.refused', 'SOCKS5 signs in, and a wrong password ends it', async () => {
+  test('a proxy that refuses, or is not there, is an error of its own without its secrets', async () => {
+    const { egress, proxy } = await behind((port) => connectProxy(port, 407));
+    for (const port of [proxy.port, 9]) {
+      const fetch = egress.fetchFor({
+        audience: 'user-server',
+        proxy: `http://user:hush@127.0.0.1:${port}`,
+      });
+      const error: unknown = await fetch('http://a.example/').catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ reason: 'proxy_refused', host: 'a.example', requestSent: false });
+      expect(String(error)).not.toContain('hush');
+    }
+    expect(proxy.asked[0]!.credentials).toBe(`Basic ${Buffer.from('user:hush').toString('base64')}`);
+  });
+
+  test('SOCKS5 signs in, and a wrong password ends it', async () => {
     const { egress, proxy } = await behind((port) => socksProxy(port, 'p@ss'));
     const at = (password: string) =>
       egress.fetchFor({ audience: 'user-server', proxy: `socks5://u:${password}@127.0.0.1:${proxy.port}` });
@@ -146,22 +125,18 @@ describe('a proxied request', () => {
     expect(await reasonOf(at('wrong')('http://a.example/'))).toBe('proxy_refused');
   });
 
-  verifies(
-    'egress.proxy.pool-key',
-    'a request without the proxy never rides on a tunnel through it',
-    async () => {
-      const { egress, proxy, dialled } = await behind((port) => connectProxy(port));
-      await (
-        await egress.fetchFor({ audience: 'user-server', proxy: `http://127.0.0.1:${proxy.port}` })(
-          'http://a.example/',
-        )
-      ).text();
-      expect(await reasonOf(egress.fetchFor({ audience: 'user-server' })('http://a.example/'))).toBe(
-        'connection_failed',
-      );
-      expect(dialled.at(-1)).toMatchObject({ address: PUBLIC, port: 80 });
-    },
-  );
+  test('a request without the proxy never rides on a tunnel through it', async () => {
+    const { egress, proxy, dialled } = await behind((port) => connectProxy(port));
+    await (
+      await egress.fetchFor({ audience: 'user-server', proxy: `http://127.0.0.1:${proxy.port}` })(
+        'http://a.example/',
+      )
+    ).text();
+    expect(await reasonOf(egress.fetchFor({ audience: 'user-server' })('http://a.example/'))).toBe(
+      'connection_failed',
+    );
+    expect(dialled.at(-1)).toMatchObject({ address: PUBLIC, port: 80 });
+  });
 });
 
 describe('which proxy', () => {
@@ -170,7 +145,7 @@ describe('which proxy', () => {
     return proxy && `${proxy.kind} ${proxy.host}:${proxy.port}`;
   };
 
-  verifies('egress.proxy.order', "the server's own, then PROXY, then the standard variables", () => {
+  test("the server's own, then PROXY, then the standard variables", () => {
     const env = {
       PROXY: 'http://general:1',
       HTTPS_PROXY: 'http://secure:2',
@@ -187,7 +162,7 @@ describe('which proxy', () => {
     expect(choose({}, 'https://h.example')).toBeUndefined();
   });
 
-  verifies('egress.proxy.loopback', 'what is on this machine is asked directly', () => {
+  test('what is on this machine is asked directly', () => {
     const environments = [
       { PROXY: 'http://general:1' },
       { http_proxy: 'http://plain:2', https_proxy: 'http://secure:3' },
@@ -223,22 +198,18 @@ describe('which proxy', () => {
     }
   });
 
-  verifies(
-    'egress.proxy.loopback',
-    'unless a server names its proxy itself, and never with what the gateway tells an identity provider',
-    () => {
-      const own = 'socks5://own:4';
-      for (const env of [{}, { PROXY: 'http://general:1' }]) {
-        for (const audience of ['yaml-server', 'user-server'] as const) {
-          expect(choose(env, 'http://127.0.0.1:3000', own, audience)).toBe('socks5 own:4');
-        }
-        expect(choose(env, 'http://127.0.0.1:3000', own, 'identity')).toBeUndefined();
-        expect(choose(env, 'https://idp.example', own, 'identity')).toBe('socks5 own:4');
+  test('unless a server names its proxy itself, and never with what the gateway tells an identity provider', () => {
+    const own = 'socks5://own:4';
+    for (const env of [{}, { PROXY: 'http://general:1' }]) {
+      for (const audience of ['yaml-server', 'user-server'] as const) {
+        expect(choose(env, 'http://127.0.0.1:3000', own, audience)).toBe('socks5 own:4');
       }
-    },
-  );
+      expect(choose(env, 'http://127.0.0.1:3000', own, 'identity')).toBeUndefined();
+      expect(choose(env, 'https://idp.example', own, 'identity')).toBe('socks5 own:4');
+    }
+  });
 
-  verifies('egress.proxy.loopback', 'a request to this machine crosses no network', async () => {
+  test('a request to this machine crosses no network', async () => {
     const { proxy, egress, dialled } = await behind((port) => connectProxy(port), {
       env: { PROXY: 'http://proxy.internal:8080' },
       settings: { operatorAddresses: ['127.0.0.1:3000'], identityOrigins: ['http://127.0.0.1:3000'] },
@@ -253,21 +224,17 @@ describe('which proxy', () => {
     expect(proxy.asked).toEqual([]);
   });
 
-  verifies(
-    'egress.proxy.order',
-    'a lower-case variable wins, and empty it switches its upper-case twin off',
-    () => {
-      expect(choose({ https_proxy: 'http://low:1', HTTPS_PROXY: 'http://up:2' }, 'https://h.example')).toBe(
-        'http low:1',
-      );
-      expect(choose({ https_proxy: '', HTTPS_PROXY: 'http://up:2' }, 'https://h.example')).toBeUndefined();
-      const noProxy = { HTTPS_PROXY: 'http://up:2', NO_PROXY: '*' };
-      expect(choose(noProxy, 'https://h.example')).toBeUndefined();
-      expect(choose({ ...noProxy, no_proxy: '' }, 'https://h.example')).toBe('http up:2');
-    },
-  );
+  test('a lower-case variable wins, and empty it switches its upper-case twin off', () => {
+    expect(choose({ https_proxy: 'http://low:1', HTTPS_PROXY: 'http://up:2' }, 'https://h.example')).toBe(
+      'http low:1',
+    );
+    expect(choose({ https_proxy: '', HTTPS_PROXY: 'http://up:2' }, 'https://h.example')).toBeUndefined();
+    const noProxy = { HTTPS_PROXY: 'http://up:2', NO_PROXY: '*' };
+    expect(choose(noProxy, 'https://h.example')).toBeUndefined();
+    expect(choose({ ...noProxy, no_proxy: '' }, 'https://h.example')).toBe('http up:2');
+  });
 
-  verifies('egress.proxy.order', 'a malformed proxy stops the start and keeps its password to itself', () => {
+  test('a malformed proxy stops the start and keeps its password to itself', () => {
     for (const text of ['ftp://u:hush@h', 'http://', 'http://u:hush@', 'http://u:%zz@h', 'http://h:99999']) {
       expect(() => createRig({ env: { PROXY: text } })).toThrow(EgressPolicyError);
       expect(() => createRig({ env: { HTTPS_PROXY: text } })).toThrow(/^(?!.*hush)/);
@@ -277,7 +244,7 @@ describe('which proxy', () => {
     }
   });
 
-  verifies('egress.proxy.no-proxy', 'NO_PROXY takes names, wildcards, blocks, ranges, IPv6 and ports', () => {
+  test('NO_PROXY takes names, wildcards, blocks, ranges, IPv6 and ports', () => {
     const cases: [noProxy: string, direct: string[], proxied: string[]][] = [
       ['*', ['http://any.example', 'http://10.0.0.1'], []],
       [

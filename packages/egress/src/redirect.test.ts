@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { afterEach, describe, expect } from '@jest/globals';
-import { verifies } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { createRig, PUBLIC, reasonOf, serve, stopServers, type RigOptions } from '../test/rig.ts';
 
 interface Seen {
@@ -38,7 +37,7 @@ const dns = {
 afterEach(stopServers);
 
 describe('redirects', () => {
-  verifies('egress.redirect.keeps-method', '307 and 308 keep method and body', async () => {
+  test('307 and 308 keep method and body', async () => {
     for (const status of [307, 308]) {
       const { seen, port } = await site((path) => (path === '/end' ? [200] : [status, '/end']));
       const { egress } = createRig({ dns, to: port });
@@ -58,7 +57,7 @@ describe('redirects', () => {
     }
   });
 
-  verifies('egress.redirect.keeps-method', '301, 302 and 303 are returned and not followed', async () => {
+  test('301, 302 and 303 are returned and not followed', async () => {
     for (const status of [301, 302, 303]) {
       const { seen, port } = await site(() => [status, 'https://b.example/']);
       const { egress } = createRig({ dns, to: port });
@@ -72,7 +71,7 @@ describe('redirects', () => {
     }
   });
 
-  verifies('egress.redirect.limit', 'five are followed, the sixth fails', async () => {
+  test('five are followed, the sixth fails', async () => {
     const { seen, port } = await site((path) => {
       const left = Number(path.slice(1));
       return left === 0 ? [200] : [307, `/${left - 1}`];
@@ -85,7 +84,7 @@ describe('redirects', () => {
     expect(seen).toHaveLength(12);
   });
 
-  verifies('egress.redirect.rechecked', 'each hop is judged as if it had been asked for', async () => {
+  test('each hop is judged as if it had been asked for', async () => {
     const targets: [location: string, reason: string, options?: RigOptions][] = [
       ['http://127.0.0.1:9/', 'private_address'],
       ['http://private.example/', 'private_address'],
@@ -106,23 +105,19 @@ describe('redirects', () => {
     }
   });
 
-  verifies(
-    'egress.redirect.rechecked',
-    'a name is looked up anew: public first, private on the second hop',
-    async () => {
-      const answers = [[PUBLIC], ['127.0.0.1']];
-      const { seen, port } = await site(() => [307, 'http://flip.example/x']);
-      const { egress, dialled } = createRig({
-        dns: { 'flip.example': () => answers.shift() ?? ['127.0.0.1'] },
-        to: port,
-      });
-      const reason = await reasonOf(egress.fetchFor({ audience: 'user-server' })('https://flip.example/'));
-      expect(reason).toBe('private_address');
-      expect([seen.length, dialled.length]).toEqual([1, 1]);
-    },
-  );
+  test('a name is looked up anew: public first, private on the second hop', async () => {
+    const answers = [[PUBLIC], ['127.0.0.1']];
+    const { seen, port } = await site(() => [307, 'http://flip.example/x']);
+    const { egress, dialled } = createRig({
+      dns: { 'flip.example': () => answers.shift() ?? ['127.0.0.1'] },
+      to: port,
+    });
+    const reason = await reasonOf(egress.fetchFor({ audience: 'user-server' })('https://flip.example/'));
+    expect(reason).toBe('private_address');
+    expect([seen.length, dialled.length]).toEqual([1, 1]);
+  });
 
-  verifies('egress.redirect.own', "a user's server cannot redirect us to ourselves", async () => {
+  test("a user's server cannot redirect us to ourselves", async () => {
     const { port } = await site(() => [307, 'https://b.example/mcp']);
     const { egress, dialled } = createRig({
       dns,
@@ -149,28 +144,24 @@ describe('redirects', () => {
     'mcp-protocol-version': '2025-11-25',
   };
 
-  verifies(
-    'egress.redirect.strip',
-    'another origin sees no credential and no configured header',
-    async () => {
-      const others = ['https://b.example/end', 'http://a.example/end', 'https://a.example:8443/end'];
-      for (const location of others) {
-        const { seen, port } = await site((path) => (path === '/end' ? [200] : [308, location]));
-        const { egress } = createRig({ dns, to: port });
-        const fetch = egress.fetchFor({ audience: 'user-server' });
-        await (
-          await fetch('https://a.example/', { method: 'POST', body: '{}', headers: { ...secrets, ...plain } })
-        ).text();
-        expect(JSON.stringify(seen[0]!.headers)).toContain('secret');
-        expect(JSON.stringify(seen[1]!.headers)).not.toContain('secret');
-        expect(seen[1]!.headers).toMatchObject(plain);
-        expect(seen[1]!.headers['x-behalf-hop']).toBeDefined();
-        await egress.close();
-      }
-    },
-  );
+  test('another origin sees no credential and no configured header', async () => {
+    const others = ['https://b.example/end', 'http://a.example/end', 'https://a.example:8443/end'];
+    for (const location of others) {
+      const { seen, port } = await site((path) => (path === '/end' ? [200] : [308, location]));
+      const { egress } = createRig({ dns, to: port });
+      const fetch = egress.fetchFor({ audience: 'user-server' });
+      await (
+        await fetch('https://a.example/', { method: 'POST', body: '{}', headers: { ...secrets, ...plain } })
+      ).text();
+      expect(JSON.stringify(seen[0]!.headers)).toContain('secret');
+      expect(JSON.stringify(seen[1]!.headers)).not.toContain('secret');
+      expect(seen[1]!.headers).toMatchObject(plain);
+      expect(seen[1]!.headers['x-behalf-hop']).toBeDefined();
+      await egress.close();
+    }
+  });
 
-  verifies('egress.redirect.strip', 'a detour over another origin does not bring them back', async () => {
+  test('a detour over another origin does not bring them back', async () => {
     const { seen, port } = await site((path) => {
       if (path === '/end') return [200];
       return path === '/' ? [307, 'https://b.example/back'] : [307, 'https://a.example/end'];
@@ -187,82 +178,67 @@ describe('redirects', () => {
     expect(JSON.stringify(seen[2]!.headers)).not.toContain('secret');
   });
 
-  verifies(
-    'egress.redirect.same-origin',
-    'the same origin, also with its default port written out, keeps headers',
-    async () => {
-      for (const location of ['/end', 'https://a.example:443/end', 'https://A.example/end']) {
-        const { seen, port } = await site((path) => (path === '/end' ? [200] : [307, location]));
-        const { egress } = createRig({ dns, to: port });
-        await (
-          await egress.fetchFor({ audience: 'user-server' })('https://a.example/', { headers: secrets })
-        ).text();
-        expect(seen[1]!.headers).toMatchObject({ authorization: 'Bearer secret', 'x-per-call': 'secret' });
-        await egress.close();
-      }
-    },
-  );
+  test('the same origin, also with its default port written out, keeps headers', async () => {
+    for (const location of ['/end', 'https://a.example:443/end', 'https://A.example/end']) {
+      const { seen, port } = await site((path) => (path === '/end' ? [200] : [307, location]));
+      const { egress } = createRig({ dns, to: port });
+      await (
+        await egress.fetchFor({ audience: 'user-server' })('https://a.example/', { headers: secrets })
+      ).text();
+      expect(seen[1]!.headers).toMatchObject({ authorization: 'Bearer secret', 'x-per-call': 'secret' });
+      await egress.close();
+    }
+  });
 
-  verifies('egress.redirect.same-origin', 'the same origin keeps the exemption', async () => {
+  test('the same origin keeps the exemption', async () => {
     const { port } = await site((path) => (path === '/mcp/' ? [200] : [307, '/mcp/']));
     const { egress } = createRig({ dns, to: port, settings: { operatorAddresses: ['in.example:80'] } });
     const response = await egress.fetchFor({ audience: 'yaml-server' })('http://in.example/mcp');
     expect(response.status).toBe(200);
   });
 
-  verifies(
-    'egress.redirect.no-exemption',
-    'a redirect from elsewhere opens no private space, whoever may ask for it',
-    async () => {
-      const settings = {
-        operatorAddresses: ['in.example:80', '10.0.0.1:80'],
-        allowedAddresses: ['10.0.0.4:80', 'redis:80'],
-        identityOrigins: ['http://login.example'],
-      };
-      const cases = [
-        ['yaml-server', 'http://in.example/'],
-        ['yaml-server', 'http://private.example/'],
-        ['user-server', 'http://10.0.0.4/'],
-        ['identity', 'http://login.example/'],
-      ] as const;
-      for (const [audience, location] of cases) {
-        const { seen, port } = await site((_path, host) => (host === 'a.example' ? [307, location] : [200]));
-        const { egress } = createRig({ dns, to: port, settings });
-        const fetch = egress.fetchFor({ audience });
-        // The kept connection of a direct request must not be a way in, either.
-        expect((await (await fetch(location)).text()).length).toBeGreaterThan(0);
-        expect([location, await reasonOf(fetch('https://a.example/'))]).toEqual([
-          location,
-          'private_address',
-        ]);
-        expect(seen.map(({ host }) => host)).toEqual([new URL(location).host, 'a.example']);
-        await egress.close();
-      }
-    },
-  );
+  test('a redirect from elsewhere opens no private space, whoever may ask for it', async () => {
+    const settings = {
+      operatorAddresses: ['in.example:80', '10.0.0.1:80'],
+      allowedAddresses: ['10.0.0.4:80', 'redis:80'],
+      identityOrigins: ['http://login.example'],
+    };
+    const cases = [
+      ['yaml-server', 'http://in.example/'],
+      ['yaml-server', 'http://private.example/'],
+      ['user-server', 'http://10.0.0.4/'],
+      ['identity', 'http://login.example/'],
+    ] as const;
+    for (const [audience, location] of cases) {
+      const { seen, port } = await site((_path, host) => (host === 'a.example' ? [307, location] : [200]));
+      const { egress } = createRig({ dns, to: port, settings });
+      const fetch = egress.fetchFor({ audience });
+      // The kept connection of a direct request must not be a way in, either.
+      expect((await (await fetch(location)).text()).length).toBeGreaterThan(0);
+      expect([location, await reasonOf(fetch('https://a.example/'))]).toEqual([location, 'private_address']);
+      expect(seen.map(({ host }) => host)).toEqual([new URL(location).host, 'a.example']);
+      await egress.close();
+    }
+  });
 
-  verifies(
-    'egress.redirect.refuse-mode',
-    'where redirects are refused, every one of them is an error',
-    async () => {
-      for (const status of [301, 302, 303, 307, 308]) {
-        const { seen, port } = await site(() => [status, '/elsewhere']);
-        const { egress } = createRig({ dns, to: port });
-        const strict = egress.fetchFor({ audience: 'identity', redirects: 'refuse' });
-        expect(await reasonOf(strict('https://a.example/token', { method: 'POST', body: 'code=1' }))).toBe(
-          'redirect_refused',
-        );
-        expect(await reasonOf(strict('https://a.example/token', { redirect: 'follow' }))).toBe(
-          'redirect_refused',
-        );
-        const fetch = egress.fetchFor({ audience: 'identity' });
-        expect(await reasonOf(fetch('https://a.example/', { redirect: 'error' }))).toBe('redirect_refused');
-        const manual = await fetch('https://a.example/', { redirect: 'manual' });
-        expect([manual.status, manual.redirected]).toEqual([status, false]);
-        await manual.text();
-        expect(seen).toHaveLength(4);
-        await egress.close();
-      }
-    },
-  );
+  test('where redirects are refused, every one of them is an error', async () => {
+    for (const status of [301, 302, 303, 307, 308]) {
+      const { seen, port } = await site(() => [status, '/elsewhere']);
+      const { egress } = createRig({ dns, to: port });
+      const strict = egress.fetchFor({ audience: 'identity', redirects: 'refuse' });
+      expect(await reasonOf(strict('https://a.example/token', { method: 'POST', body: 'code=1' }))).toBe(
+        'redirect_refused',
+      );
+      expect(await reasonOf(strict('https://a.example/token', { redirect: 'follow' }))).toBe(
+        'redirect_refused',
+      );
+      const fetch = egress.fetchFor({ audience: 'identity' });
+      expect(await reasonOf(fetch('https://a.example/', { redirect: 'error' }))).toBe('redirect_refused');
+      const manual = await fetch('https://a.example/', { redirect: 'manual' });
+      expect([manual.status, manual.redirected]).toEqual([status, false]);
+      await manual.text();
+      expect(seen).toHaveLength(4);
+      await egress.close();
+    }
+  });
 });

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import { afterEach, describe, expect } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import type { SendReply, SendRequest } from '@behalf/kernel';
-import { eventually, verifies } from '@behalf/testkit';
+import { eventually } from '@behalf/testkit';
 import { createRig, PUBLIC, reasonOf, serve, stopServers, type RigOptions } from '../test/rig.ts';
 import { HOP_HEADER, type FetchOptions } from './index.ts';
 
@@ -54,45 +54,41 @@ const settle = async () => {
 afterEach(stopServers);
 
 describe('a request that is sent', () => {
-  verifies(
-    'egress.send.request',
-    'method, path, headers and body arrive; the answer comes back',
-    async () => {
-      const { ask, seen } = await open((response) => {
-        response.writeHead(
-          201,
-          [
-            ['content-type', 'application/json'],
-            ['x-two', 'a'],
-            ['x-two', 'b'],
-          ].flat(),
-        );
-        response.write(Buffer.from([0xef, 0xbb, 0xbf, 0x7b, 0xc3]));
-        setImmediate(() => response.end(Buffer.from([0xbc, 0x7d])));
-      });
-      const reply = await ask('http://a.example/p%20q?x=1#f', {
-        headers: { 'x-a': '1', 'content-type': 'application/json' },
-        body: '{"a":"ü"}',
-      });
-      expect([reply.status, reply.isEventStream]).toEqual([201, false]);
-      expect(['content-type', 'x-two', 'x-none', 'constructor'].map((name) => reply.header(name))).toEqual([
-        'application/json',
-        'a, b',
-        undefined,
-        undefined,
-      ]);
-      expect(await reply.text()).toBe('{ü}');
-      expect(seen[0]).toMatchObject({
-        line: 'POST a.example /p%20q?x=1',
-        headers: { 'x-a': '1', 'content-type': 'application/json', 'accept-encoding': 'identity' },
-        body: '{"a":"ü"}',
-      });
-      await (await ask('http://a.example/', { method: 'DELETE', body: undefined as never })).text();
-      expect(seen[1]).toMatchObject({ line: 'DELETE a.example /', body: '' });
-    },
-  );
+  test('method, path, headers and body arrive; the answer comes back', async () => {
+    const { ask, seen } = await open((response) => {
+      response.writeHead(
+        201,
+        [
+          ['content-type', 'application/json'],
+          ['x-two', 'a'],
+          ['x-two', 'b'],
+        ].flat(),
+      );
+      response.write(Buffer.from([0xef, 0xbb, 0xbf, 0x7b, 0xc3]));
+      setImmediate(() => response.end(Buffer.from([0xbc, 0x7d])));
+    });
+    const reply = await ask('http://a.example/p%20q?x=1#f', {
+      headers: { 'x-a': '1', 'content-type': 'application/json' },
+      body: '{"a":"ü"}',
+    });
+    expect([reply.status, reply.isEventStream]).toEqual([201, false]);
+    expect(['content-type', 'x-two', 'x-none', 'constructor'].map((name) => reply.header(name))).toEqual([
+      'application/json',
+      'a, b',
+      undefined,
+      undefined,
+    ]);
+    expect(await reply.text()).toBe('{ü}');
+    expect(seen[0]).toMatchObject({
+      line: 'POST a.example /p%20q?x=1',
+      headers: { 'x-a': '1', 'content-type': 'application/json', 'accept-encoding': 'identity' },
+      body: '{"a":"ü"}',
+    });
+    await (await ask('http://a.example/', { method: 'DELETE', body: undefined as never })).text();
+    expect(seen[1]).toMatchObject({ line: 'DELETE a.example /', body: '' });
+  });
 
-  verifies('egress.send.request', 'a body is read once', async () => {
+  test('a body is read once', async () => {
     const { ask } = await open();
     const reply = await ask('http://a.example/');
     expect(await reply.text()).toBe('ok');
@@ -101,7 +97,7 @@ describe('a request that is sent', () => {
     expect(() => reply.discard()).toThrow(TypeError);
   });
 
-  verifies('egress.send.request', 'an answer without a body reads as empty', async () => {
+  test('an answer without a body reads as empty', async () => {
     const { ask } = await open((response, path) => response.writeHead(Number(path.slice(1))).end());
     for (const status of [204, 205, 304]) {
       expect(await (await ask(`http://a.example/${status}`)).text()).toBe('');
@@ -109,7 +105,7 @@ describe('a request that is sent', () => {
     }
   });
 
-  verifies('egress.send.guard', 'the door is the same: nothing private is dialled', async () => {
+  test('the door is the same: nothing private is dialled', async () => {
     const refused: [url: string, reason: string, rig?: RigOptions][] = [
       ['http://127.0.0.1:1/', 'private_address'],
       ['http://private.example/', 'private_address'],
@@ -133,7 +129,7 @@ describe('a request that is sent', () => {
     expect(await (await trusted.ask('http://in.example/')).text()).toBe('ok');
   });
 
-  verifies('egress.send.guard', 'a URL that was read before is judged at each new connection', async () => {
+  test('a URL that was read before is judged at each new connection', async () => {
     const answers = [[PUBLIC], ['127.0.0.1']];
     const { ask, dialled } = await open((response) => response.setHeader('connection', 'close').end('ok'), {
       rig: { dns: { 'flip.example': () => answers.shift() ?? [] } },
@@ -144,7 +140,7 @@ describe('a request that is sent', () => {
     expect(dialled).toHaveLength(1);
   });
 
-  verifies('egress.send.guard', "a socket that the operator's word opened carries nobody else", async () => {
+  test("a socket that the operator's word opened carries nobody else", async () => {
     const { port } = await site((response) => response.end('ok'));
     const { egress, dialled } = createRig({
       dns,
@@ -164,39 +160,35 @@ describe('a request that is sent', () => {
     expect(dialled).toHaveLength(1);
   });
 
-  verifies(
-    'egress.send.own-headers',
-    'no caller sets a header of the connection, in any spelling',
-    async () => {
-      const { ask, seen } = await open();
-      const headers = {
-        host: 'internal.example',
-        Host: 'internal.example',
-        connection: 'close',
-        'content-length': '1',
-        'Transfer-Encoding': 'chunked',
-        'proxy-authorization': 'Basic x',
-        te: 'trailers',
-        expect: '100-continue',
-        'accept-encoding': 'gzip',
-        upgrade: 'websocket',
-      };
-      await (await ask('http://a.example/', { headers, body: 'abc' })).text();
-      const [{ headers: got, body }] = seen as [Seen];
-      expect([got.host, got['content-length'], got['accept-encoding'], body]).toEqual([
-        'a.example',
-        '3',
-        'identity',
-        'abc',
-      ]);
-      expect(got.connection).toBe('keep-alive');
-      for (const name of ['upgrade', 'transfer-encoding', 'proxy-authorization', 'te', 'expect']) {
-        expect([name, got[name]]).toEqual([name, undefined]);
-      }
-    },
-  );
+  test('no caller sets a header of the connection, in any spelling', async () => {
+    const { ask, seen } = await open();
+    const headers = {
+      host: 'internal.example',
+      Host: 'internal.example',
+      connection: 'close',
+      'content-length': '1',
+      'Transfer-Encoding': 'chunked',
+      'proxy-authorization': 'Basic x',
+      te: 'trailers',
+      expect: '100-continue',
+      'accept-encoding': 'gzip',
+      upgrade: 'websocket',
+    };
+    await (await ask('http://a.example/', { headers, body: 'abc' })).text();
+    const [{ headers: got, body }] = seen as [Seen];
+    expect([got.host, got['content-length'], got['accept-encoding'], body]).toEqual([
+      'a.example',
+      '3',
+      'identity',
+      'abc',
+    ]);
+    expect(got.connection).toBe('keep-alive');
+    for (const name of ['upgrade', 'transfer-encoding', 'proxy-authorization', 'te', 'expect']) {
+      expect([name, got[name]]).toEqual([name, undefined]);
+    }
+  });
 
-  verifies('egress.send.header-values', 'a value that breaks out of its line is refused unsent', async () => {
+  test('a value that breaks out of its line is refused unsent', async () => {
     const { ask, seen } = await open();
     const bad: Record<string, string>[] = [
       { 'x-a': 'secret\r\nx-b: 1' },
@@ -220,7 +212,7 @@ describe('a request that is sent', () => {
     expect(await (await ask('http://a.example/')).text()).toBe('ok');
   });
 
-  verifies('egress.send.hop', 'the hop header is counted up, replaced, and ends at the limit', async () => {
+  test('the hop header is counted up, replaced, and ends at the limit', async () => {
     const { ask, seen, egress } = await open();
     let headers: Record<string, string> = {};
     for (const count of [1, 2]) {
@@ -243,7 +235,7 @@ describe('a redirect of what was sent', () => {
     (response: ServerResponse, path: string) =>
       path === '/end' ? response.end('ok') : response.writeHead(status, { location }).end('moved');
 
-  verifies('egress.send.redirect', '307 and 308 keep method and body, the others come back', async () => {
+  test('307 and 308 keep method and body, the others come back', async () => {
     for (const status of [307, 308]) {
       const { ask, seen } = await open(to('/end', status));
       const reply = await ask('http://a.example/start', { headers: secrets, body: '{"a":1}' });
@@ -257,7 +249,7 @@ describe('a redirect of what was sent', () => {
     }
   });
 
-  verifies('egress.send.redirect', 'another origin sees no credential, for good', async () => {
+  test('another origin sees no credential, for good', async () => {
     const { ask, seen } = await open((response, path, host) => {
       if (path === '/end') response.end('ok');
       else if (host === 'a.example') response.writeHead(307, { location: 'http://b.example/back' }).end();
@@ -276,7 +268,7 @@ describe('a redirect of what was sent', () => {
     }
   });
 
-  verifies('egress.send.redirect', 'each hop is judged, without the exemptions of the first', async () => {
+  test('each hop is judged, without the exemptions of the first', async () => {
     const settings = { operatorAddresses: ['in.example:80'] };
     for (const [location, reason] of [
       ['http://169.254.169.254/latest', 'private_address'],
@@ -290,7 +282,7 @@ describe('a redirect of what was sent', () => {
     }
   });
 
-  verifies('egress.send.redirect', 'five are followed; where they are refused, none', async () => {
+  test('five are followed; where they are refused, none', async () => {
     const { ask, seen } = await open((response, path) =>
       response.writeHead(307, { location: `${path}x` }).end('x'.repeat(20_000)),
     );
@@ -301,7 +293,7 @@ describe('a redirect of what was sent', () => {
     expect(strict.seen).toHaveLength(1);
   });
 
-  verifies('egress.send.redirect', 'an abort while the redirect is on its way ends it', async () => {
+  test('an abort while the redirect is on its way ends it', async () => {
     const mine = new Error('mine');
     const controller = new AbortController();
     const { ask, seen } = await open((response) =>

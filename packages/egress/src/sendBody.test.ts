@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import { afterEach, describe, expect } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { systemClock, type SendReply } from '@behalf/kernel';
-import { createFakeClock, eventually, verifies } from '@behalf/testkit';
+import { createFakeClock, eventually } from '@behalf/testkit';
 import { createRig, loopback, PUBLIC, reasonOf, serve, stopServers } from '../test/rig.ts';
 import { openSend, read, settle } from '../test/sendRig.ts';
 
@@ -10,7 +10,7 @@ const dns = { 'a.example': [PUBLIC] };
 afterEach(stopServers);
 
 describe('patience with an answer', () => {
-  verifies('egress.send.timeout', 'headers that do not come in time are given up', async () => {
+  test('headers that do not come in time are given up', async () => {
     const clock = createFakeClock();
     const { ask, next, closed } = await openSend({ rig: { clock }, timeouts: { headersMs: 900 } });
     const reason = reasonOf(ask());
@@ -22,7 +22,7 @@ describe('patience with an answer', () => {
     await eventually('the socket is closed', () => closed.length === 1);
   });
 
-  verifies('egress.send.timeout', 'a body that does not end in time is given up, also unread', async () => {
+  test('a body that does not end in time is given up, also unread', async () => {
     const clock = createFakeClock();
     const { exchange, closed } = await openSend({ rig: { clock }, timeouts: { totalMs: 5_000 } });
     const reply = await exchange((response) => void response.write('some'));
@@ -33,7 +33,7 @@ describe('patience with an answer', () => {
     expect(await reasonOf(reply.text())).toBe('total_timeout');
   });
 
-  verifies('egress.send.timeout', 'a stream that falls silent is given up; a live one goes on', async () => {
+  test('a stream that falls silent is given up; a live one goes on', async () => {
     const clock = createFakeClock();
     const timeouts = { idleMs: 1_000, totalMs: 1_500 };
     const { exchange, ask, next } = await openSend({ rig: { clock }, timeouts });
@@ -59,7 +59,7 @@ describe('patience with an answer', () => {
     expect(await slow).toBe('idle_timeout');
   });
 
-  verifies('egress.send.timeout', 'a request takes one timer, whatever the number of chunks', async () => {
+  test('a request takes one timer, whatever the number of chunks', async () => {
     let timers = 0;
     const clock = {
       ...systemClock,
@@ -80,48 +80,44 @@ describe('patience with an answer', () => {
     expect(timers - before).toBe(1);
   });
 
-  verifies(
-    'egress.send.abort',
-    "the caller's signal ends it in every phase with its own reason",
-    async () => {
-      const mine = new Error('mine');
-      const hanging = await openSend({ rig: { dial: () => new Promise(() => undefined) } });
-      const connecting = new AbortController();
-      const dialling = hanging.ask(connecting.signal);
-      await eventually('the dial begins', () => hanging.dialled.length === 1);
-      connecting.abort(mine);
-      await expect(dialling).rejects.toBe(mine);
-      await expect(hanging.ask(connecting.signal)).rejects.toBe(mine);
-      expect(hanging.dialled).toHaveLength(1);
+  test("the caller's signal ends it in every phase with its own reason", async () => {
+    const mine = new Error('mine');
+    const hanging = await openSend({ rig: { dial: () => new Promise(() => undefined) } });
+    const connecting = new AbortController();
+    const dialling = hanging.ask(connecting.signal);
+    await eventually('the dial begins', () => hanging.dialled.length === 1);
+    connecting.abort(mine);
+    await expect(dialling).rejects.toBe(mine);
+    await expect(hanging.ask(connecting.signal)).rejects.toBe(mine);
+    expect(hanging.dialled).toHaveLength(1);
 
-      const { ask, next, closed } = await openSend();
-      const waiting = new AbortController();
-      const headers = ask(waiting.signal);
-      await next();
-      waiting.abort(mine);
-      await expect(headers).rejects.toBe(mine);
-      await eventually('the socket is closed', () => closed.length === 1);
+    const { ask, next, closed } = await openSend();
+    const waiting = new AbortController();
+    const headers = ask(waiting.signal);
+    await next();
+    waiting.abort(mine);
+    await expect(headers).rejects.toBe(mine);
+    await eventually('the socket is closed', () => closed.length === 1);
 
-      const reading = new AbortController();
-      const reply = ask(reading.signal);
-      (await next()).write('some');
-      const text = (await reply).text();
-      reading.abort(mine);
-      await expect(text).rejects.toBe(mine);
-      await eventually('the socket is closed', () => closed.length === 2);
+    const reading = new AbortController();
+    const reply = ask(reading.signal);
+    (await next()).write('some');
+    const text = (await reply).text();
+    reading.abort(mine);
+    await expect(text).rejects.toBe(mine);
+    await eventually('the socket is closed', () => closed.length === 2);
 
-      const streaming = new AbortController();
-      const opened = ask(streaming.signal);
-      (await next()).writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n');
-      const stream = read(await opened);
-      await stream.next();
-      streaming.abort(mine);
-      await expect(stream.next()).rejects.toBe(mine);
-      await eventually('the socket is closed', () => closed.length === 3);
-    },
-  );
+    const streaming = new AbortController();
+    const opened = ask(streaming.signal);
+    (await next()).writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n');
+    const stream = read(await opened);
+    await stream.next();
+    streaming.abort(mine);
+    await expect(stream.next()).rejects.toBe(mine);
+    await eventually('the socket is closed', () => closed.length === 3);
+  });
 
-  verifies('egress.send.abort', 'an abort while connecting means that nothing is sent', async () => {
+  test('an abort while connecting means that nothing is sent', async () => {
     let connect: (() => void) | undefined;
     const gate = new Promise<void>((resolve) => (connect = resolve));
     const { port, hits } = await counting();
@@ -158,7 +154,7 @@ async function counting() {
 describe('size of an answer', () => {
   const limits = { bodyBytes: 1_000, sseLineBytes: 100 };
 
-  verifies('egress.send.limit', 'a declared length over the limit fails before a byte is read', async () => {
+  test('a declared length over the limit fails before a byte is read', async () => {
     const { exchange, closed } = await openSend({ limits });
     const reason = reasonOf(
       exchange((response) => void response.writeHead(200, { 'content-length': '1001' }).write('x')),
@@ -167,7 +163,7 @@ describe('size of an answer', () => {
     await eventually('the socket is closed', () => closed.length === 1);
   });
 
-  verifies('egress.send.limit', 'a chunked body fails at the limit, whole, in pieces or unread', async () => {
+  test('a chunked body fails at the limit, whole, in pieces or unread', async () => {
     const readers: ((reply: SendReply) => Promise<unknown>)[] = [
       (reply) => reply.text(),
       async (reply) => {
@@ -191,7 +187,7 @@ describe('size of an answer', () => {
     expect(await exact.text()).toHaveLength(1_000);
   });
 
-  verifies('egress.send.limit', 'lines and events of a stream are capped, its sum is not', async () => {
+  test('lines and events of a stream are capped, its sum is not', async () => {
     const { exchange } = await openSend({ limits });
     const run = async (text: string) => {
       const reply = await exchange((response) =>
@@ -204,7 +200,7 @@ describe('size of an answer', () => {
     expect(await run(`data: ${'x'.repeat(101)}\n\n`)).toBe('sse_line_too_large');
   });
 
-  verifies('egress.send.limit', 'a compressed answer is refused', async () => {
+  test('a compressed answer is refused', async () => {
     const { exchange, closed } = await openSend({ limits });
     const reason = reasonOf(
       exchange((response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).write('x')),
@@ -213,7 +209,7 @@ describe('size of an answer', () => {
     await eventually('the socket is closed', () => closed.length === 1);
   });
 
-  verifies('egress.send.backpressure', 'a slow reader slows the server, not the heap', async () => {
+  test('a slow reader slows the server, not the heap', async () => {
     const { exchange } = await openSend();
     const piece = 'x'.repeat(64 * 1024);
     let written = 0;
@@ -251,7 +247,7 @@ describe('size of an answer', () => {
 });
 
 describe('the end of an answer', () => {
-  verifies('egress.send.release', 'a short body that nobody wants leaves its socket in use', async () => {
+  test('a short body that nobody wants leaves its socket in use', async () => {
     const { exchange, dialled, closed } = await openSend();
     for (let i = 0; i < 3; i += 1) {
       await (await exchange((response) => response.end('short'))).discard();
@@ -261,7 +257,7 @@ describe('the end of an answer', () => {
     expect([dialled.length, closed]).toEqual([1, [false, false, false]]);
   });
 
-  verifies('egress.send.release', 'a long body and a stream are closed when nobody wants them', async () => {
+  test('a long body and a stream are closed when nobody wants them', async () => {
     for (const type of ['application/json', 'text/event-stream']) {
       const { exchange, closed } = await openSend({ rig: { clock: createFakeClock() } });
       const reply = await exchange((response) => {
@@ -273,7 +269,7 @@ describe('the end of an answer', () => {
     }
   });
 
-  verifies('egress.send.release', 'leaving in the middle of a stream closes it', async () => {
+  test('leaving in the middle of a stream closes it', async () => {
     const { exchange, closed } = await openSend();
     const reply = await exchange((response) =>
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n'),
@@ -285,7 +281,7 @@ describe('the end of an answer', () => {
     await eventually('the socket is closed', () => closed.length === 1);
   });
 
-  verifies('egress.send.broken', 'a connection that breaks says whether the request was sent', async () => {
+  test('a connection that breaks says whether the request was sent', async () => {
     const { ask, next, exchange } = await openSend();
     const before = ask().catch((error: unknown) => error);
     (await next()).destroy();

@@ -1,56 +1,48 @@
-import { afterEach, describe, expect } from '@jest/globals';
-import { createFakeClock, eventually, verifies } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { createFakeClock, eventually } from '@behalf/testkit';
 import { reasonOf, stopServers } from '../test/rig.ts';
 import { openSend, settle } from '../test/sendRig.ts';
 
 afterEach(stopServers);
 
 describe('an answer in tiny pieces', () => {
-  verifies(
-    'egress.send.pieces',
-    'a body cut very small is read whole, or refused by their number',
-    async () => {
-      const run = async (bodyBytes: number, count: number) => {
-        const { exchange } = await openSend({ limits: { bodyBytes } });
-        const reply = await exchange((response) => {
-          response.socket!.setNoDelay(true);
-          response.writeHead(200);
-          for (let i = 0; i < count; i += 1) response.write(String(i % 10));
-          response.end();
-        });
-        return reply.text();
-      };
-      const expected = Array.from({ length: 3_000 }, (_, i) => i % 10).join('');
-      expect(await run(1_000_000, 3_000)).toBe(expected);
-      expect(await reasonOf(run(3_000, 3_000))).toBe('body_too_large');
-      expect(await run(3_000, 1_024)).toBe(expected.slice(0, 1_024));
-    },
-  );
-
-  verifies(
-    'egress.send.pieces',
-    'what waits for a slow reader is a few pieces, not one for every byte',
-    async () => {
-      const { exchange } = await openSend();
+  test('a body cut very small is read whole, or refused by their number', async () => {
+    const run = async (bodyBytes: number, count: number) => {
+      const { exchange } = await openSend({ limits: { bodyBytes } });
       const reply = await exchange((response) => {
-        response.writeHead(200, { 'content-type': 'text/event-stream' });
-        for (let i = 0; i < 20_000; i += 1) response.write('x');
+        response.socket!.setNoDelay(true);
+        response.writeHead(200);
+        for (let i = 0; i < count; i += 1) response.write(String(i % 10));
         response.end();
       });
-      const sizes: number[] = [];
-      for await (const chunk of reply.chunks()) {
-        sizes.push(chunk.length);
-        // Long enough for everything to arrive.
-        if (sizes.length === 1) for (let i = 0; i < 50; i += 1) await settle();
-      }
-      expect(sizes.reduce((sum, size) => sum + size)).toBe(20_000);
-      expect(sizes.length).toBeLessThan(2_000);
-    },
-  );
+      return reply.text();
+    };
+    const expected = Array.from({ length: 3_000 }, (_, i) => i % 10).join('');
+    expect(await run(1_000_000, 3_000)).toBe(expected);
+    expect(await reasonOf(run(3_000, 3_000))).toBe('body_too_large');
+    expect(await run(3_000, 1_024)).toBe(expected.slice(0, 1_024));
+  });
+
+  test('what waits for a slow reader is a few pieces, not one for every byte', async () => {
+    const { exchange } = await openSend();
+    const reply = await exchange((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (let i = 0; i < 20_000; i += 1) response.write('x');
+      response.end();
+    });
+    const sizes: number[] = [];
+    for await (const chunk of reply.chunks()) {
+      sizes.push(chunk.length);
+      // Long enough for everything to arrive.
+      if (sizes.length === 1) for (let i = 0; i < 50; i += 1) await settle();
+    }
+    expect(sizes.reduce((sum, size) => sum + size)).toBe(20_000);
+    expect(sizes.length).toBeLessThan(2_000);
+  });
 });
 
 describe('an answer that nobody wants', () => {
-  verifies('egress.send.unwanted', 'a body that nobody wants and that never comes is cut off', async () => {
+  test('a body that nobody wants and that never comes is cut off', async () => {
     const clock = createFakeClock();
     const day = 86_400_000;
     const timeouts = { headersMs: day, totalMs: day, idleMs: day };
@@ -74,7 +66,7 @@ describe('an answer that nobody wants', () => {
     void next.discard();
   });
 
-  verifies('egress.send.unwanted', 'nor does a redirect hold up the one who follows it', async () => {
+  test('nor does a redirect hold up the one who follows it', async () => {
     const clock = createFakeClock();
     const { ask, next, closed } = await openSend({ rig: { clock } });
     const reply = ask();

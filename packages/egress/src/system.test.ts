@@ -1,7 +1,7 @@
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect } from '@jest/globals';
-import { eventually, verifies } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
 import { testCertificate, testKey } from '../test/certificate.ts';
 import { connectProxy } from '../test/proxies.ts';
 import { createRig, reasonOf, serve, stopServers } from '../test/rig.ts';
@@ -31,13 +31,13 @@ async function secureSite() {
 }
 
 describe('the system parts', () => {
-  verifies('egress.system.literal-only', 'a name is never dialled', async () => {
+  test('a name is never dialled', async () => {
     await expect(
       systemDial({ address: 'localhost', port: 9, servername: 'localhost', tls: false }, signal),
     ).rejects.toThrow('checked');
   });
 
-  verifies('egress.system.dial', 'sockets open, fail and stop as asked', async () => {
+  test('sockets open, fail and stop as asked', async () => {
     const port = await serve((_request, response) => response.end('ok'));
     const target = { address: '127.0.0.1', port, servername: 'x.example', tls: false };
     (await systemDial(target, signal)).destroy();
@@ -52,7 +52,7 @@ describe('the system parts', () => {
     await expect(waiting).rejects.toThrow('enough');
   });
 
-  verifies('egress.system.tls', 'the certificate is checked for the name that was asked for', async () => {
+  test('the certificate is checked for the name that was asked for', async () => {
     const site = await secureSite();
     const dns = { 'tls.example': ['127.0.0.1'], 'other.example': ['127.0.0.1'] };
     const open = { settings: { allowedAddresses: [`127.0.0.1:${site.port}`] }, dns };
@@ -69,7 +69,7 @@ describe('the system parts', () => {
     await trusting.close();
   });
 
-  verifies('egress.system.tls', 'through a proxy, too', async () => {
+  test('through a proxy, too', async () => {
     const site = await secureSite();
     const proxy = await connectProxy(site.port);
     cleanUp.push(() => proxy.close());
@@ -90,14 +90,10 @@ describe('the system parts', () => {
     await egress.close();
   });
 
-  verifies(
-    'egress.system.resolve',
-    'names of this machine resolve, and its addresses are known',
-    async () => {
-      expect(await systemResolve('localhost')).toEqual(
-        expect.arrayContaining([expect.stringMatching(/^(127\.0\.0\.1|::1)$/)]),
-      );
-      await eventually('an interface', () => systemLocalAddresses().length > 0);
-    },
-  );
+  test('names of this machine resolve, and its addresses are known', async () => {
+    expect(await systemResolve('localhost')).toEqual(
+      expect.arrayContaining([expect.stringMatching(/^(127\.0\.0\.1|::1)$/)]),
+    );
+    await eventually('an interface', () => systemLocalAddresses().length > 0);
+  });
 });

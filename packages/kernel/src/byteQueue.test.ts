@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import { ByteQueue } from './byteQueue.ts';
 
@@ -10,7 +9,7 @@ function drain(queue: ByteQueue): Buffer[] {
 }
 
 describe('bytes that wait for their reader', () => {
-  verifies('kernel.bytes.order', 'come out as they went in, however they are cut and taken', () => {
+  test('come out as they went in, however they are cut and taken', () => {
     const size = fc.oneof(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 16_000, max: 70_000 }));
     const step = fc.oneof({ weight: 5, arbitrary: size }, fc.constant('shift' as const));
     fc.assert(
@@ -41,29 +40,25 @@ describe('bytes that wait for their reader', () => {
     );
   });
 
-  verifies('kernel.bytes.pieces', 'a hundred thousand single bytes are a few dozen pieces', () => {
+  test('a hundred thousand single bytes are a few dozen pieces', () => {
     const queue = new ByteQueue();
     for (let i = 0; i < 100_000; i += 1) queue.push(Buffer.from([i % 256]));
     expect(drain(queue).length).toBeLessThan(50);
   });
 
-  verifies(
-    'kernel.bytes.pieces',
-    'what is copied together fills whole blocks, also between large ones',
-    () => {
-      const queue = new ByteQueue();
-      for (let i = 0; i < 200; i += 1) {
-        queue.push(Buffer.from([i]));
-        queue.push(Buffer.alloc(16_384));
-      }
-      const small = drain(queue).filter(({ length }) => length === 1);
-      expect(small).toHaveLength(200);
-      // The first few were kept as they came; the others share one block.
-      expect(new Set(small.slice(20).map(({ buffer }) => buffer)).size).toBe(1);
-    },
-  );
+  test('what is copied together fills whole blocks, also between large ones', () => {
+    const queue = new ByteQueue();
+    for (let i = 0; i < 200; i += 1) {
+      queue.push(Buffer.from([i]));
+      queue.push(Buffer.alloc(16_384));
+    }
+    const small = drain(queue).filter(({ length }) => length === 1);
+    expect(small).toHaveLength(200);
+    // The first few were kept as they came; the others share one block.
+    expect(new Set(small.slice(20).map(({ buffer }) => buffer)).size).toBe(1);
+  });
 
-  verifies('kernel.bytes.order', 'a single piece is not copied', () => {
+  test('a single piece is not copied', () => {
     const queue = new ByteQueue();
     const chunk = Buffer.from('one answer');
     queue.push(chunk);

@@ -1,11 +1,10 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { LightCancellation, toAbortSignal } from './cancellation.ts';
 
 const late = new Error('late');
 
 describe('a light cancellation', () => {
-  verifies('kernel.cancellation.once', 'tells every listener once, with its reason in place', () => {
+  test('tells every listener once, with its reason in place', () => {
     const cancellation = new LightCancellation();
     const told: string[] = [];
     const note = (name: string) => () => told.push(`${name} ${(cancellation.reason as Error).message}`);
@@ -21,7 +20,7 @@ describe('a light cancellation', () => {
     expect(told).toEqual(['first late', 'second late', 'third late']);
   });
 
-  verifies('kernel.cancellation.left', 'tells nobody who has left, in whatever order they came', () => {
+  test('tells nobody who has left, in whatever order they came', () => {
     const cancellation = new LightCancellation();
     const told: string[] = [];
     const [a, b, c] = ['a', 'b', 'c'].map((name) => () => void told.push(name)) as [
@@ -38,7 +37,7 @@ describe('a light cancellation', () => {
     expect(told).toEqual(['b']);
   });
 
-  verifies('kernel.cancellation.once', 'becomes a signal of the platform for who needs one', () => {
+  test('becomes a signal of the platform for who needs one', () => {
     const cancellation = new LightCancellation();
     const signal = toAbortSignal(cancellation);
     expect(signal.aborted).toBe(false);

@@ -1,9 +1,9 @@
-import { createFakeClock, eventually, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { createFakeClock, eventually } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { abortReason, sleep, systemClock } from './clock.ts';
 
 describe('sleep', () => {
-  verifies('kernel.clock.sleep', 'ends when the time is over, not before', async () => {
+  test('ends when the time is over, not before', async () => {
     const clock = createFakeClock();
     let awake = false;
     const sleeping = sleep(clock, 1_000).then(() => (awake = true));
@@ -13,28 +13,24 @@ describe('sleep', () => {
     await sleeping;
   });
 
-  verifies(
-    'kernel.clock.sleep',
-    'ends at once with the reason of an abort, and leaves no timer',
-    async () => {
-      const clock = createFakeClock();
-      let fired = 0;
-      const counted = {
-        ...clock,
-        timer: (ms: number, fn: () => void) => clock.timer(ms, () => (fn(), (fired += 1))),
-      };
-      const controller = new AbortController();
-      const sleeping = sleep(counted, 1_000, controller.signal);
-      const reason = new Error('changed my mind');
-      controller.abort(reason);
-      await expect(sleeping).rejects.toBe(reason);
-      await clock.advance(10_000);
-      expect(fired).toBe(0);
-      await expect(sleep(counted, 1_000, controller.signal)).rejects.toBe(reason);
-    },
-  );
+  test('ends at once with the reason of an abort, and leaves no timer', async () => {
+    const clock = createFakeClock();
+    let fired = 0;
+    const counted = {
+      ...clock,
+      timer: (ms: number, fn: () => void) => clock.timer(ms, () => (fn(), (fired += 1))),
+    };
+    const controller = new AbortController();
+    const sleeping = sleep(counted, 1_000, controller.signal);
+    const reason = new Error('changed my mind');
+    controller.abort(reason);
+    await expect(sleeping).rejects.toBe(reason);
+    await clock.advance(10_000);
+    expect(fired).toBe(0);
+    await expect(sleep(counted, 1_000, controller.signal)).rejects.toBe(reason);
+  });
 
-  verifies('kernel.clock.sleep', 'an abort afterwards changes nothing', async () => {
+  test('an abort afterwards changes nothing', async () => {
     const clock = createFakeClock();
     const controller = new AbortController();
     const sleeping = sleep(clock, 10, controller.signal);
@@ -44,7 +40,7 @@ describe('sleep', () => {
     await sleeping;
   });
 
-  verifies('kernel.clock.sleep', 'a reason that is no Error becomes one', () => {
+  test('a reason that is no Error becomes one', () => {
     expect(abortReason(AbortSignal.abort('text'))).toMatchObject({ name: 'AbortError' });
     const reason = new TypeError('x');
     expect(abortReason(AbortSignal.abort(reason))).toBe(reason);
@@ -52,7 +48,7 @@ describe('sleep', () => {
 });
 
 describe('systemClock', () => {
-  verifies('kernel.clock.long-timer', 'a timer of more than 25 days does not fire at once', async () => {
+  test('a timer of more than 25 days does not fire at once', async () => {
     let fired = false;
     let later = false;
     const cancel = systemClock.timer(2 ** 31 + 5, () => (fired = true));
@@ -62,27 +58,23 @@ describe('systemClock', () => {
     cancel();
   });
 
-  verifies(
-    'kernel.clock.unref',
-    'a pending timer does not keep the process alive, and a cancelled one does not fire',
-    async () => {
-      const alive = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
-      const before = alive();
-      let fired = false;
-      const cancel = systemClock.timer(5, () => (fired = true));
-      expect(alive()).toBe(before);
-      cancel();
-      cancel();
-      let later = false;
-      systemClock.timer(15, () => (later = true));
-      await eventually('a later timer to fire', () => later);
-      expect(fired).toBe(false);
-    },
-  );
+  test('a pending timer does not keep the process alive, and a cancelled one does not fire', async () => {
+    const alive = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+    const before = alive();
+    let fired = false;
+    const cancel = systemClock.timer(5, () => (fired = true));
+    expect(alive()).toBe(before);
+    cancel();
+    cancel();
+    let later = false;
+    systemClock.timer(15, () => (later = true));
+    await eventually('a later timer to fire', () => later);
+    expect(fired).toBe(false);
+  });
 });
 
 describe('the fake clock', () => {
-  verifies('testkit.clock.order', 'fires timers in the order of their times, each at its time', async () => {
+  test('fires timers in the order of their times, each at its time', async () => {
     const clock = createFakeClock(1_000);
     const fired: string[] = [];
     const note = (name: string) => () => fired.push(`${name} at ${clock.now()}`);
@@ -98,7 +90,7 @@ describe('the fake clock', () => {
     expect(fired.at(-1)).toBe('c at 1030');
   });
 
-  verifies('testkit.clock.order', 'lets what one timer wakes set the next, within one advance', async () => {
+  test('lets what one timer wakes set the next, within one advance', async () => {
     const clock = createFakeClock(0);
     const at: number[] = [];
     const beat = async () => {

@@ -1,10 +1,9 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { equalSecrets } from './equal.ts';
 
 describe('equalSecrets', () => {
-  verifies('kernel.equal.secrets', 'is equality, for every length', () => {
+  test('is equality, for every length', () => {
     const text = fc.string({ unit: 'grapheme' });
     fc.assert(fc.property(text, text, (a, b) => equalSecrets(a, b) === (a === b)));
     fc.assert(

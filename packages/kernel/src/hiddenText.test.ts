@@ -1,9 +1,8 @@
 import { inspect } from 'node:util';
-import { verifies } from '@behalf/testkit';
-import { expect } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { HiddenText } from './hiddenText.ts';
 
-verifies('kernel.hidden-text', 'only who asks for it gets it', () => {
+test('only who asks for it gets it', () => {
   const hidden = new HiddenText('planted');
   const holder = { hidden, list: [hidden] };
   expect(hidden.reveal()).toBe('planted');

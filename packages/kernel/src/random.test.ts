@@ -1,9 +1,8 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { randomFrom, systemRandom } from './random.ts';
 
 describe('random', () => {
-  verifies('kernel.random.id', 'an id carries 128 bits, fits a URL and does not repeat', () => {
+  test('an id carries 128 bits, fits a URL and does not repeat', () => {
     const ids = Array.from({ length: 1_000 }, () => systemRandom.id());
     for (const id of ids) expect(id).toMatch(/^[A-Za-z0-9_-]{22}$/);
     expect(new Set(ids).size).toBe(1_000);
@@ -12,7 +11,7 @@ describe('random', () => {
     expect(asked).toBe(16);
   });
 
-  verifies('kernel.random.uniform', 'a uniform number is at least 0 and below 1', () => {
+  test('a uniform number is at least 0 and below 1', () => {
     const of = (byte: number) => randomFrom((length) => new Uint8Array(length).fill(byte)).uniform();
     expect(of(0)).toBe(0);
     expect(of(255)).toBeLessThan(1);
@@ -20,7 +19,7 @@ describe('random', () => {
     expect(of(128)).toBeCloseTo(0.5, 2);
   });
 
-  verifies('kernel.random.uniform', 'bytes are as many as asked for', () => {
+  test('bytes are as many as asked for', () => {
     for (const length of [1, 12, 32, 100]) expect(systemRandom.bytes(length)).toHaveLength(length);
   });
 });

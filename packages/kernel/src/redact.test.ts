@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { systemRandom } from './random.ts';
 import { createRedactor } from './redact.ts';
 import { createKeyring } from './seal.ts';
@@ -10,60 +9,48 @@ const PLANTED = 'pl4nted-S3cret-v4lue';
 const shown = (value: unknown, live: string[] = []) => JSON.stringify(createRedactor(live).value(value));
 
 describe('redaction by field name', () => {
-  verifies(
-    'kernel.redact.fields',
-    'a secret field is masked whatever its value looks like, at any depth',
-    () => {
-      const names = [
-        ...[
-          'authorization',
-          'Authorization',
-          'Proxy-Authorization',
-          'cookie',
-          'Set-Cookie',
-          'x-api-key',
-          'X-Auth-Token',
-        ],
-        ...[
-          'password',
-          'newPassword',
-          'passphrase',
-          'secret',
-          'client_secret',
-          'clientSecret',
-          'OPENID_CLIENT_SECRET',
-        ],
-        ...[
-          'token',
-          'access_token',
-          'accessToken',
-          'accesstoken',
-          'refresh_token',
-          'idToken',
-          'sessionToken',
-        ],
-        ...[
-          'subject_token',
-          'apiKey',
-          'api_key',
-          'apikey',
-          'private_key',
-          'privateKey',
-          'credential',
-          'CREDS_KEY',
-        ],
-        ...['assertion', 'client_assertion', 'code_verifier', 'codeVerifier'],
-      ];
-      for (const name of names) {
-        const text = shown({ a: [{ b: { [name]: PLANTED } }] });
-        expect([name, text.includes(PLANTED)]).toEqual([name, false]);
-        expect(shown({ [name]: [PLANTED, { deep: PLANTED }] })).not.toContain(PLANTED);
-        expect(shown({ [name]: 1234567 })).not.toContain('1234567');
-      }
-    },
-  );
+  test('a secret field is masked whatever its value looks like, at any depth', () => {
+    const names = [
+      ...[
+        'authorization',
+        'Authorization',
+        'Proxy-Authorization',
+        'cookie',
+        'Set-Cookie',
+        'x-api-key',
+        'X-Auth-Token',
+      ],
+      ...[
+        'password',
+        'newPassword',
+        'passphrase',
+        'secret',
+        'client_secret',
+        'clientSecret',
+        'OPENID_CLIENT_SECRET',
+      ],
+      ...['token', 'access_token', 'accessToken', 'accesstoken', 'refresh_token', 'idToken', 'sessionToken'],
+      ...[
+        'subject_token',
+        'apiKey',
+        'api_key',
+        'apikey',
+        'private_key',
+        'privateKey',
+        'credential',
+        'CREDS_KEY',
+      ],
+      ...['assertion', 'client_assertion', 'code_verifier', 'codeVerifier'],
+    ];
+    for (const name of names) {
+      const text = shown({ a: [{ b: { [name]: PLANTED } }] });
+      expect([name, text.includes(PLANTED)]).toEqual([name, false]);
+      expect(shown({ [name]: [PLANTED, { deep: PLANTED }] })).not.toContain(PLANTED);
+      expect(shown({ [name]: 1234567 })).not.toContain('1234567');
+    }
+  });
 
-  verifies('kernel.redact.fields', 'what is not a secret stays readable', () => {
+  test('what is not a secret stays readable', () => {
     const value = {
       code: 'MCP_FORBIDDEN',
       maxTokens: 5,
@@ -79,7 +66,7 @@ describe('redaction by field name', () => {
     expect(redactor.value(value)).toEqual(value);
   });
 
-  verifies('kernel.redact.fields', 'headers are masked as an object, as Headers and as a Map', () => {
+  test('headers are masked as an object, as Headers and as a Map', () => {
     const headers = {
       authorization: `Custom ${PLANTED}`,
       'set-cookie': `sid=${PLANTED}`,
@@ -117,7 +104,7 @@ describe('redaction by shape', () => {
       JSON.stringify({ body: JSON.stringify({ token: `a ${secret}` }) }),
     ),
   };
-  verifies('kernel.redact.shapes', 'a secret in free text is masked by what surrounds it', () => {
+  test('a secret in free text is masked by what surrounds it', () => {
     for (const [shape, text] of Object.entries(planted)) {
       for (const spelt of [
         secret,
@@ -130,7 +117,7 @@ describe('redaction by shape', () => {
     }
   });
 
-  verifies('kernel.redact.shapes', 'what stands around a secret stays', () => {
+  test('what stands around a secret stays', () => {
     expect(redactor.text(`GET /setup?token=${secret}&x=1 200`)).toBe('GET /setup?token=[redacted]&x=1 200');
     expect(redactor.text(planted['URL password']!)).toBe('cannot reach mongodb://[redacted]@db.example/x');
     expect(redactor.text('{"url":"http://h/p","email":"ada@example.com"}')).toContain(
@@ -140,7 +127,7 @@ describe('redaction by shape', () => {
     expect(redactor.text(planted['json in json']!)).toContain('ada');
   });
 
-  verifies('kernel.redact.shapes', 'a sealed value is masked too', () => {
+  test('a sealed value is masked too', () => {
     const sealed = createKeyring([new Uint8Array(32)], systemRandom).seal('x', {
       tenant: 't',
       principal: '-',
@@ -153,7 +140,7 @@ describe('redaction by shape', () => {
 });
 
 describe('redaction of live values', () => {
-  verifies('kernel.redact.live', 'a live value is masked wherever it stands, in every spelling', () => {
+  test('a live value is masked wherever it stands, in every spelling', () => {
     const live = 'a "b"\\ ü/c d&e=é!';
     const all = createRedactor([live]);
     const texts = [
@@ -170,22 +157,22 @@ describe('redaction of live values', () => {
     ).not.toMatch(/ü|%C3%BC/);
   });
 
-  verifies('kernel.redact.live', 'of two live values that overlap, no part is left', () => {
+  test('of two live values that overlap, no part is left', () => {
     expect(createRedactor(['secret', 'secret-and-more']).text('x secret-and-more y')).toBe('x [redacted] y');
   });
 
-  verifies('kernel.redact.live', 'a value too short to be a secret masks nothing', () => {
+  test('a value too short to be a secret masks nothing', () => {
     expect(createRedactor(['', 'a', '12345']).text('a 12345 b')).toBe('a 12345 b');
     expect(createRedactor(['123456']).text('a 123456 b')).toBe('a [redacted] b');
   });
 
-  verifies('kernel.redact.live', 'half a surrogate pair in a live value ends no process', () => {
+  test('half a surrogate pair in a live value ends no process', () => {
     expect(createRedactor(['broken\ud800value']).text('x broken\ud800value y')).toBe('x [redacted] y');
   });
 });
 
 describe('redaction of errors', () => {
-  verifies('kernel.redact.errors', 'an error keeps name, message, fields and its causes, all masked', () => {
+  test('an error keeps name, message, fields and its causes, all masked', () => {
     const root = Object.assign(new Error(`connect ECONNREFUSED token=${PLANTED}`), {
       code: 'ECONNREFUSED',
       password: PLANTED,
@@ -216,7 +203,7 @@ describe('redaction of errors', () => {
     });
   });
 
-  verifies('kernel.redact.errors', 'an endless chain of causes is cut', () => {
+  test('an endless chain of causes is cut', () => {
     let error = new Error('first');
     for (let i = 0; i < 1_000; i += 1) error = new Error(`error ${i}`, { cause: error });
     expect(JSON.stringify(redactor.value(error)).length).toBeLessThan(1_000);
@@ -227,7 +214,7 @@ describe('redaction of errors', () => {
 });
 
 describe('redaction of hostile values', () => {
-  verifies('kernel.redact.hostile', 'cycles end, also where every node knows every other', () => {
+  test('cycles end, also where every node knows every other', () => {
     const nodes = Array.from({ length: 30 }, (_, i) => ({ i, all: [] as unknown[] }));
     for (const node of nodes) node.all = nodes;
     expect(JSON.stringify(redactor.value(nodes)).length).toBeLessThan(5_000);
@@ -237,73 +224,65 @@ describe('redaction of hostile values', () => {
     expect(JSON.stringify(redactor.value(shared)).length).toBeLessThan(5_000);
   });
 
-  verifies('kernel.redact.hostile', 'depth is bounded', () => {
+  test('depth is bounded', () => {
     let deep: unknown = PLANTED;
     for (let i = 0; i < 100_000; i += 1) deep = { deep };
     expect(shown(deep)).toContain('[too deep]');
     expect(shown(deep)).not.toContain(PLANTED);
   });
 
-  verifies(
-    'kernel.redact.hostile',
-    'a getter or a proxy that throws, bytes, dates and bigints do no harm',
-    () => {
-      const value = {
-        get trap(): string {
+  test('a getter or a proxy that throws, bytes, dates and bigints do no harm', () => {
+    const value = {
+      get trap(): string {
+        throw new Error('trapped');
+      },
+    };
+    const proxy = new Proxy(
+      {},
+      {
+        ownKeys: () => {
           throw new Error('trapped');
         },
-      };
-      const proxy = new Proxy(
-        {},
-        {
-          ownKeys: () => {
-            throw new Error('trapped');
-          },
-        },
-      );
-      expect(redactor.value({ a: value, b: proxy, c: 1 })).toEqual({
-        a: '[unreadable]',
-        b: '[unreadable]',
-        c: 1,
-      });
-      expect(shown({ key: Buffer.from(PLANTED), n: 5n, at: new Date(0), never: new Date(NaN) })).toBe(
-        '{"key":"[20 bytes]","n":"5","at":"1970-01-01T00:00:00.000Z","never":"[no date]"}',
-      );
-      expect(redactor.value(JSON.parse('{"__proto__":{"password":"pl4nted"},"x":1}'))).toHaveProperty('x', 1);
-      for (const plain of [undefined, null, 1, true]) expect(redactor.value(plain)).toBe(plain);
-    },
-  );
+      },
+    );
+    expect(redactor.value({ a: value, b: proxy, c: 1 })).toEqual({
+      a: '[unreadable]',
+      b: '[unreadable]',
+      c: 1,
+    });
+    expect(shown({ key: Buffer.from(PLANTED), n: 5n, at: new Date(0), never: new Date(NaN) })).toBe(
+      '{"key":"[20 bytes]","n":"5","at":"1970-01-01T00:00:00.000Z","never":"[no date]"}',
+    );
+    expect(redactor.value(JSON.parse('{"__proto__":{"password":"pl4nted"},"x":1}'))).toHaveProperty('x', 1);
+    for (const plain of [undefined, null, 1, true]) expect(redactor.value(plain)).toBe(plain);
+  });
 
-  verifies(
-    'kernel.redact.hostile',
-    'a text made to be slow is cut before it is looked at, and a long one without half a secret',
-    () => {
-      for (const piece of [
-        'eyJ-',
-        'a.',
-        'a://',
-        'token="',
-        '"token":"',
-        'Bearer ',
-        '\\"',
-        '\\"token\\":\\"',
-        'a:b@',
-      ]) {
-        const out = redactor.text(piece.repeat(2_000_000 / piece.length));
-        // What shapes are looked for in is bounded, whatever comes: masks may add to it, and little.
-        expect(out.length).toBeLessThan(100_000);
-        expect(out.endsWith('[cut]')).toBe(true);
-      }
-      for (let shift = 0; shift < 40; shift += 1) {
-        const long = redactor.text(
-          `${' '.repeat(32_768 - 40 + shift)}redis://ada:${PLANTED}@db.example ${' '.repeat(100)}`,
-        );
-        expect(long).not.toContain(PLANTED.slice(0, 6));
-      }
-    },
-  );
+  test('a text made to be slow is cut before it is looked at, and a long one without half a secret', () => {
+    for (const piece of [
+      'eyJ-',
+      'a.',
+      'a://',
+      'token="',
+      '"token":"',
+      'Bearer ',
+      '\\"',
+      '\\"token\\":\\"',
+      'a:b@',
+    ]) {
+      const out = redactor.text(piece.repeat(2_000_000 / piece.length));
+      // What shapes are looked for in is bounded, whatever comes: masks may add to it, and little.
+      expect(out.length).toBeLessThan(100_000);
+      expect(out.endsWith('[cut]')).toBe(true);
+    }
+    for (let shift = 0; shift < 40; shift += 1) {
+      const long = redactor.text(
+        `${' '.repeat(32_768 - 40 + shift)}redis://ada:${PLANTED}@db.example ${' '.repeat(100)}`,
+      );
+      expect(long).not.toContain(PLANTED.slice(0, 6));
+    }
+  });
 
-  verifies('kernel.redact.shapes', 'headers and settings as text, and keys by their field name', () => {
+  test('headers and settings as text, and keys by their field name', () => {
     const redactor = createRedactor();
     const text = (line: string) => redactor.text(line);
     for (const planted of [
@@ -322,7 +301,7 @@ describe('redaction of hostile values', () => {
     expect(text('status code: 200, my token is nice')).toBe('status code: 200, my token is nice');
   });
 
-  verifies('kernel.redact.hostile', 'texts built to be slow are done at once, however many they are', () => {
+  test('texts built to be slow are done at once, however many they are', () => {
     const redactor = createRedactor();
     const slow = `token\\":\\"${'\\'.repeat(32_000)}`;
     // Quadratic matching would take minutes here, and the test would not end in time.

@@ -1,9 +1,8 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { Roster } from './roster.ts';
 
 describe('a roster', () => {
-  verifies('kernel.roster', 'knows who is here, in whatever order they came and went', () => {
+  test('knows who is here, in whatever order they came and went', () => {
     const roster = new Roster<{ name: string }>();
     const [a, b, c] = [{ name: 'a' }, { name: 'b' }, { name: 'c' }];
     const names = () => [...roster].map(({ name }) => name).sort();
@@ -15,7 +14,7 @@ describe('a roster', () => {
     expect([names(), roster.size]).toEqual([['a', 'c', 'd'], 3]);
   });
 
-  verifies('kernel.roster', 'lets nobody leave from the seat of another', () => {
+  test('lets nobody leave from the seat of another', () => {
     const roster = new Roster<object>();
     const [first, second] = [{}, {}];
     const seat = roster.enter(first);
@@ -28,7 +27,7 @@ describe('a roster', () => {
     expect([roster.size, roster.enter(first), roster.enter(second)]).toEqual([0, 0, 1]);
   });
 
-  verifies('kernel.roster', 'may be walked through while it changes', () => {
+  test('may be walked through while it changes', () => {
     const roster = new Roster<() => void>();
     const told: number[] = [];
     for (const one of [1, 2, 3]) {

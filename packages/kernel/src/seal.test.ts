@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { systemRandom } from './random.ts';
 import { createKeyring, keyId, SealError, type OpenFailure, type SealContext } from './seal.ts';
@@ -27,7 +26,7 @@ function reasonOf(attempt: () => unknown): OpenFailure | 'opened' {
 }
 
 describe('seal', () => {
-  verifies('kernel.seal.round-trip', 'what was sealed opens unchanged, whatever the text', () => {
+  test('what was sealed opens unchanged, whatever the text', () => {
     const text = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 200 }), fc.string({ maxLength: 50 }));
     fc.assert(
       fc.property(text, (plain) => {
@@ -40,27 +39,23 @@ describe('seal', () => {
     expect(ring.open(ring.seal('', context), context)).toBe('');
   });
 
-  verifies(
-    'kernel.seal.context',
-    'a value opens only where it belongs: every part of the context counts',
-    () => {
-      const envelope = ring.seal('secret', context);
-      for (const part of ['tenant', 'principal', 'server', 'kind', 'field'] as const) {
-        expect([part, reasonOf(() => ring.open(envelope, { ...context, [part]: 'other' }))]).toEqual([
-          part,
-          'tampered',
-        ]);
-      }
-      const { binding: _, ...unbound } = context;
-      const bindings = [[], ['record'], ['record', '8'], ['7', 'record'], ['record', '7', ''], ['record7']];
-      for (const binding of bindings) {
-        expect(reasonOf(() => ring.open(envelope, { ...context, binding }))).toBe('tampered');
-      }
-      expect(reasonOf(() => ring.open(envelope, unbound))).toBe('tampered');
-    },
-  );
+  test('a value opens only where it belongs: every part of the context counts', () => {
+    const envelope = ring.seal('secret', context);
+    for (const part of ['tenant', 'principal', 'server', 'kind', 'field'] as const) {
+      expect([part, reasonOf(() => ring.open(envelope, { ...context, [part]: 'other' }))]).toEqual([
+        part,
+        'tampered',
+      ]);
+    }
+    const { binding: _, ...unbound } = context;
+    const bindings = [[], ['record'], ['record', '8'], ['7', 'record'], ['record', '7', ''], ['record7']];
+    for (const binding of bindings) {
+      expect(reasonOf(() => ring.open(envelope, { ...context, binding }))).toBe('tampered');
+    }
+    expect(reasonOf(() => ring.open(envelope, unbound))).toBe('tampered');
+  });
 
-  verifies('kernel.seal.context', 'no two tuples share an encoding', () => {
+  test('no two tuples share an encoding', () => {
     const bound = (...binding: string[]) => ({ ...context, binding });
     expect(reasonOf(() => ring.open(ring.seal('x', bound('a', 'bc')), bound('ab', 'c')))).toBe('tampered');
     expect(reasonOf(() => ring.open(ring.seal('x', bound('ab')), bound('a', 'b')))).toBe('tampered');
@@ -75,7 +70,7 @@ describe('seal', () => {
     expect(reasonOf(() => ring.open(ring.seal('x', tenants[0]), tenants[1]))).toBe('tampered');
   });
 
-  verifies('kernel.seal.tamper', 'a flipped bit anywhere does not open', () => {
+  test('a flipped bit anywhere does not open', () => {
     // Three lengths: the last character of base64url carries 0, 2 or 4 bits that a lenient decoder ignores.
     for (const plain of ['abc', 'abcd', 'abcde']) {
       const bytes = Buffer.from(ring.seal(plain, context), 'latin1');
@@ -87,7 +82,7 @@ describe('seal', () => {
     }
   });
 
-  verifies('kernel.seal.tamper', 'what is cut, lengthened, respelt or was never sealed does not open', () => {
+  test('what is cut, lengthened, respelt or was never sealed does not open', () => {
     const envelope = ring.seal('secret', context);
     const [version, kid, nonce, body] = envelope.split('.') as [string, string, string, string];
     const malformed = [
@@ -116,7 +111,7 @@ describe('seal', () => {
     expect(reasonOf(() => ring.open([version, kid, other[2], body].join('.'), context))).toBe('tampered');
   });
 
-  verifies('kernel.seal.tamper', 'the error says nothing of the value', () => {
+  test('the error says nothing of the value', () => {
     const envelope = ring.seal('very secret', context);
     try {
       ring.open(envelope, { ...context, field: 'x' });
@@ -126,7 +121,7 @@ describe('seal', () => {
     expect.assertions(1);
   });
 
-  verifies('kernel.seal.keys', 'the first key writes and all read; an unknown key says so', () => {
+  test('the first key writes and all read; an unknown key says so', () => {
     const old = createKeyring([keyA], systemRandom);
     const rotating = createKeyring([keyB, keyA], systemRandom);
     const rotated = createKeyring([keyB], systemRandom);
@@ -136,7 +131,7 @@ describe('seal', () => {
     expect(reasonOf(() => rotated.open(old.seal('x', context), context))).toBe('unknown_key');
   });
 
-  verifies('kernel.seal.keys', 'rewrapping moves a value to the writing key, once', () => {
+  test('rewrapping moves a value to the writing key, once', () => {
     const rotating = createKeyring([keyB, keyA], systemRandom);
     const before = createKeyring([keyA], systemRandom).seal('x', context);
     const after = rotating.rewrap(before, context);
@@ -146,25 +141,21 @@ describe('seal', () => {
     expect(reasonOf(() => rotating.rewrap(before, { ...context, field: 'other' }))).toBe('tampered');
   });
 
-  verifies(
-    'kernel.seal.keys',
-    'a key of another length, or none, is refused; an id names a key without telling it',
-    () => {
-      expect(() => createKeyring([], systemRandom)).toThrow(RangeError);
-      expect(() => createKeyring([keyA, Buffer.alloc(16)], systemRandom)).toThrow(RangeError);
-      expect(keyId(keyA)).toMatch(/^[0-9a-f]{8}$/);
-      expect(keyId(keyA)).not.toBe(keyId(keyB));
-      expect(keyA.toString('hex')).not.toContain(keyId(keyA));
-    },
-  );
+  test('a key of another length, or none, is refused; an id names a key without telling it', () => {
+    expect(() => createKeyring([], systemRandom)).toThrow(RangeError);
+    expect(() => createKeyring([keyA, Buffer.alloc(16)], systemRandom)).toThrow(RangeError);
+    expect(keyId(keyA)).toMatch(/^[0-9a-f]{8}$/);
+    expect(keyId(keyA)).not.toBe(keyId(keyB));
+    expect(keyA.toString('hex')).not.toContain(keyId(keyA));
+  });
 
-  verifies('kernel.seal.nonce', 'no nonce repeats, so equal values look different', () => {
+  test('no nonce repeats, so equal values look different', () => {
     const envelopes = Array.from({ length: 2_000 }, () => ring.seal('same', context));
     expect(new Set(envelopes.map((envelope) => envelope.split('.')[2])).size).toBe(2_000);
     expect(new Set(envelopes.map((envelope) => envelope.split('.')[3])).size).toBe(2_000);
   });
 
-  verifies('kernel.seal.subkeys', 'tenants and kinds are encrypted under keys of their own', () => {
+  test('tenants and kinds are encrypted under keys of their own', () => {
     // With one nonce for all, equal key streams would show as equal ciphertext before the tag.
     const fixed = createKeyring([keyA], { ...systemRandom, bytes: (length) => new Uint8Array(length) });
     const streamOf = (over: Partial<SealContext>) =>
@@ -176,29 +167,25 @@ describe('seal', () => {
     expect(streamOf({ kind: 'other' })).not.toBe(streamOf({}));
   });
 
-  verifies(
-    'kernel.mac.keys',
-    'the first key makes a MAC and all verify; an unknown key is known as such',
-    () => {
-      const old = createKeyring([keyA], systemRandom);
-      const rotating = createKeyring([keyB, keyA], systemRandom);
-      const rotated = createKeyring([keyB], systemRandom);
-      const before = old.mac('text', context);
-      expect(before).toMatch(/^v1\.[0-9a-f]{8}\.[A-Za-z0-9_-]{43}$/);
-      expect(before.split('.')[1]).toBe(keyId(keyA));
-      expect(rotating.mac('text', context).split('.')[1]).toBe(keyId(keyB));
-      expect(rotating.verifyMac('text', before, context)).toBe(true);
-      expect(rotated.verifyMac('text', rotating.mac('text', context), context)).toBe(true);
-      expect(rotated.verifyMac('text', before, context)).toBe(false);
-      expect([rotating.knowsKeyOf(before), rotated.knowsKeyOf(before), rotated.knowsKeyOf('')]).toEqual([
-        true,
-        false,
-        false,
-      ]);
-    },
-  );
+  test('the first key makes a MAC and all verify; an unknown key is known as such', () => {
+    const old = createKeyring([keyA], systemRandom);
+    const rotating = createKeyring([keyB, keyA], systemRandom);
+    const rotated = createKeyring([keyB], systemRandom);
+    const before = old.mac('text', context);
+    expect(before).toMatch(/^v1\.[0-9a-f]{8}\.[A-Za-z0-9_-]{43}$/);
+    expect(before.split('.')[1]).toBe(keyId(keyA));
+    expect(rotating.mac('text', context).split('.')[1]).toBe(keyId(keyB));
+    expect(rotating.verifyMac('text', before, context)).toBe(true);
+    expect(rotated.verifyMac('text', rotating.mac('text', context), context)).toBe(true);
+    expect(rotated.verifyMac('text', before, context)).toBe(false);
+    expect([rotating.knowsKeyOf(before), rotated.knowsKeyOf(before), rotated.knowsKeyOf('')]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
 
-  verifies('kernel.mac.context', 'a MAC holds for its text and its whole context alone', () => {
+  test('a MAC holds for its text and its whole context alone', () => {
     const mac = ring.mac('text', context);
     expect(ring.verifyMac('text', mac, context)).toBe(true);
     for (const text of ['', 'tex', 'text ', 'Text']) expect(ring.verifyMac(text, mac, context)).toBe(false);
@@ -213,7 +200,7 @@ describe('seal', () => {
     expect(ring.verifyMac('text', moved, context)).toBe(false);
   });
 
-  verifies('kernel.mac.tamper', 'a MAC that was changed in any bit, cut or respelt is none', () => {
+  test('a MAC that was changed in any bit, cut or respelt is none', () => {
     const mac = ring.mac('text', context);
     const bytes = Buffer.from(mac, 'latin1');
     for (let bit = 0; bit < bytes.length * 8; bit += 1) {
@@ -227,7 +214,7 @@ describe('seal', () => {
     for (const text of wrong) expect([text, ring.verifyMac('text', text, context)]).toEqual([text, false]);
   });
 
-  verifies('kernel.mac.tamper', 'a sealed value is no MAC, and a MAC opens nothing', () => {
+  test('a sealed value is no MAC, and a MAC opens nothing', () => {
     expect(ring.verifyMac('text', ring.seal('text', context), context)).toBe(false);
     expect(reasonOf(() => ring.open(ring.mac('text', context), context))).toBe('malformed');
   });

@@ -1,5 +1,5 @@
-import { createFakeClock, verifies } from '@behalf/testkit';
-import { describe, expect, it } from '@jest/globals';
+import { createFakeClock } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { sleep } from './clock.ts';
 import { createSingleFlight, type FlightKey } from './singleFlight.ts';
@@ -20,7 +20,7 @@ const leaving = () => {
 };
 
 describe('SingleFlight', () => {
-  verifies('kernel.flight.one-per-key', 'who asks meanwhile shares the one outcome', async () => {
+  test('who asks meanwhile shares the one outcome', async () => {
     const flights = createSingleFlight<object>();
     const { runs, work } = controlled<object>();
     const asked = Array.from({ length: 50 }, () => flights.run(['k'], work));
@@ -30,20 +30,16 @@ describe('SingleFlight', () => {
     for (const got of await Promise.all(asked)) expect(got).toBe(outcome);
   });
 
-  verifies(
-    'kernel.flight.one-per-key',
-    'a landed flight is not joined: the next call starts anew',
-    async () => {
-      const flights = createSingleFlight<number>();
-      let n = 0;
-      const next = async () => (n += 1);
-      expect(await flights.run(['k'], next)).toBe(1);
-      expect(await flights.run(['k'], next)).toBe(2);
-      expect(flights.size).toBe(0);
-    },
-  );
+  test('a landed flight is not joined: the next call starts anew', async () => {
+    const flights = createSingleFlight<number>();
+    let n = 0;
+    const next = async () => (n += 1);
+    expect(await flights.run(['k'], next)).toBe(1);
+    expect(await flights.run(['k'], next)).toBe(2);
+    expect(flights.size).toBe(0);
+  });
 
-  verifies('kernel.flight.key-tuple', 'different tuples never meet, whatever they hold', async () => {
+  test('different tuples never meet, whatever they hold', async () => {
     const part = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom('null', '1', 'true', '","', '"', '\\', ':'),
@@ -80,44 +76,36 @@ describe('SingleFlight', () => {
     );
   });
 
-  verifies('kernel.flight.key-tuple', 'a number that JSON cannot tell from null is refused', async () => {
+  test('a number that JSON cannot tell from null is refused', async () => {
     const flights = createSingleFlight<number>();
     for (const part of [NaN, Infinity, -Infinity]) {
       await expect(flights.run([part], async () => 1)).rejects.toThrow(RangeError);
     }
   });
 
-  verifies(
-    'kernel.flight.failure-not-kept',
-    'a failure reaches everyone who waited and nobody later',
-    async () => {
-      const flights = createSingleFlight<string>();
-      const { runs, work } = controlled<string>();
-      const asked = [flights.run(['k'], work), flights.run(['k'], work), flights.run(['k'], work)];
-      const error = new Error('refused');
-      runs[0]!.crash(error);
-      for (const outcome of await Promise.allSettled(asked)) {
-        expect(outcome).toMatchObject({ status: 'rejected', reason: error });
-      }
-      expect(await flights.run(['k'], async () => 'fresh')).toBe('fresh');
-    },
-  );
+  test('a failure reaches everyone who waited and nobody later', async () => {
+    const flights = createSingleFlight<string>();
+    const { runs, work } = controlled<string>();
+    const asked = [flights.run(['k'], work), flights.run(['k'], work), flights.run(['k'], work)];
+    const error = new Error('refused');
+    runs[0]!.crash(error);
+    for (const outcome of await Promise.allSettled(asked)) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: error });
+    }
+    expect(await flights.run(['k'], async () => 'fresh')).toBe('fresh');
+  });
 
-  verifies(
-    'kernel.flight.failure-not-kept',
-    'work that throws before its first await is a failure like another',
-    async () => {
-      const flights = createSingleFlight<string>();
-      const broken = () => {
-        throw new TypeError('at once');
-      };
-      await expect(flights.run(['k'], broken)).rejects.toThrow('at once');
-      expect(flights.size).toBe(0);
-      expect(await flights.run(['k'], async () => 'fresh')).toBe('fresh');
-    },
-  );
+  test('work that throws before its first await is a failure like another', async () => {
+    const flights = createSingleFlight<string>();
+    const broken = () => {
+      throw new TypeError('at once');
+    };
+    await expect(flights.run(['k'], broken)).rejects.toThrow('at once');
+    expect(flights.size).toBe(0);
+    expect(await flights.run(['k'], async () => 'fresh')).toBe('fresh');
+  });
 
-  verifies('kernel.flight.abort-one', 'one caller’s abort releases that caller alone', async () => {
+  test('one caller’s abort releases that caller alone', async () => {
     const flights = createSingleFlight<string>();
     const { runs, work } = controlled<string>();
     const { signal, leave } = leaving();
@@ -132,24 +120,20 @@ describe('SingleFlight', () => {
     expect(runs).toHaveLength(1);
   });
 
-  verifies(
-    'kernel.flight.abort-one',
-    'a signal that is aborted already starts nothing and joins nothing',
-    async () => {
-      const flights = createSingleFlight<string>();
-      const { runs, work } = controlled<string>();
-      const gone = AbortSignal.abort(new Error('gone'));
-      await expect(flights.run(['k'], work, { signal: gone })).rejects.toThrow('gone');
-      expect(runs).toHaveLength(0);
-      const stayer = flights.run(['k'], work);
-      await expect(flights.run(['k'], work, { signal: gone })).rejects.toThrow('gone');
-      expect(runs[0]!.signal.aborted).toBe(false);
-      runs[0]!.land('done');
-      expect(await stayer).toBe('done');
-    },
-  );
+  test('a signal that is aborted already starts nothing and joins nothing', async () => {
+    const flights = createSingleFlight<string>();
+    const { runs, work } = controlled<string>();
+    const gone = AbortSignal.abort(new Error('gone'));
+    await expect(flights.run(['k'], work, { signal: gone })).rejects.toThrow('gone');
+    expect(runs).toHaveLength(0);
+    const stayer = flights.run(['k'], work);
+    await expect(flights.run(['k'], work, { signal: gone })).rejects.toThrow('gone');
+    expect(runs[0]!.signal.aborted).toBe(false);
+    runs[0]!.land('done');
+    expect(await stayer).toBe('done');
+  });
 
-  verifies('kernel.flight.abort-one', 'an abort after the landing changes nothing', async () => {
+  test('an abort after the landing changes nothing', async () => {
     const flights = createSingleFlight<string>();
     const { runs, work } = controlled<string>();
     const { signal, leave } = leaving();
@@ -160,55 +144,47 @@ describe('SingleFlight', () => {
     expect(runs[0]!.signal.aborted).toBe(false);
   });
 
-  verifies(
-    'kernel.flight.last-leaves',
-    'the work is told to stop when the last waiter leaves, not before',
-    async () => {
-      const clock = createFakeClock();
-      const flights = createSingleFlight<string>();
-      let told: AbortSignal | undefined;
-      const slow = async (signal: AbortSignal) => {
-        told = signal;
-        await sleep(clock, 1_000, signal);
-        return 'done';
-      };
-      const first = leaving();
-      const last = leaving();
-      const asked = [
-        flights.run(['k'], slow, { signal: first.signal }),
-        flights.run(['k'], slow, { signal: last.signal }),
-      ];
-      const settled = Promise.allSettled(asked);
-      await clock.advance(500);
-      first.leave();
-      expect(told!.aborted).toBe(false);
-      last.leave();
-      expect(told!.aborted).toBe(true);
-      expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-      await flights.idle();
-      expect(flights.size).toBe(0);
-    },
-  );
+  test('the work is told to stop when the last waiter leaves, not before', async () => {
+    const clock = createFakeClock();
+    const flights = createSingleFlight<string>();
+    let told: AbortSignal | undefined;
+    const slow = async (signal: AbortSignal) => {
+      told = signal;
+      await sleep(clock, 1_000, signal);
+      return 'done';
+    };
+    const first = leaving();
+    const last = leaving();
+    const asked = [
+      flights.run(['k'], slow, { signal: first.signal }),
+      flights.run(['k'], slow, { signal: last.signal }),
+    ];
+    const settled = Promise.allSettled(asked);
+    await clock.advance(500);
+    first.leave();
+    expect(told!.aborted).toBe(false);
+    last.leave();
+    expect(told!.aborted).toBe(true);
+    expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    await flights.idle();
+    expect(flights.size).toBe(0);
+  });
 
-  verifies(
-    'kernel.flight.detached',
-    'detached work finishes though everybody left, and can be joined meanwhile',
-    async () => {
-      const flights = createSingleFlight<string>();
-      const { runs, work } = controlled<string>();
-      const { signal, leave } = leaving();
-      const asked = flights.run(['k'], work, { signal, detached: true });
-      leave();
-      await expect(asked).rejects.toThrow('left');
-      expect(runs[0]!.signal.aborted).toBe(false);
-      const joiner = flights.run(['k'], work);
-      expect(runs).toHaveLength(1);
-      runs[0]!.land('done');
-      expect(await joiner).toBe('done');
-    },
-  );
+  test('detached work finishes though everybody left, and can be joined meanwhile', async () => {
+    const flights = createSingleFlight<string>();
+    const { runs, work } = controlled<string>();
+    const { signal, leave } = leaving();
+    const asked = flights.run(['k'], work, { signal, detached: true });
+    leave();
+    await expect(asked).rejects.toThrow('left');
+    expect(runs[0]!.signal.aborted).toBe(false);
+    const joiner = flights.run(['k'], work);
+    expect(runs).toHaveLength(1);
+    runs[0]!.land('done');
+    expect(await joiner).toBe('done');
+  });
 
-  verifies('kernel.flight.detached', 'whoever joins detached makes the flight so', async () => {
+  test('whoever joins detached makes the flight so', async () => {
     const flights = createSingleFlight<string>();
     const { runs, work } = controlled<string>();
     const one = leaving();
@@ -225,7 +201,7 @@ describe('SingleFlight', () => {
     await flights.idle();
   });
 
-  verifies('kernel.flight.detached', 'the failure of work nobody waits for ends no process', async () => {
+  test('the failure of work nobody waits for ends no process', async () => {
     const flights = createSingleFlight<string>();
     const { runs, work } = controlled<string>();
     const { signal, leave } = leaving();
@@ -242,57 +218,49 @@ describe('SingleFlight', () => {
     expect(unhandled).toEqual([]);
   });
 
-  verifies(
-    'kernel.flight.successor',
-    'an abandoned flight neither serves nor evicts its successor',
-    async () => {
-      const flights = createSingleFlight<string>();
-      const { runs, work } = controlled<string>();
-      const { signal, leave } = leaving();
-      const abandoned = flights.run(['k'], work, { signal });
-      leave();
-      await expect(abandoned).rejects.toThrow('left');
-      const successor = flights.run(['k'], work);
-      expect(runs).toHaveLength(2);
-      // The abandoned work ignores its signal and lands late.
-      runs[0]!.land('stale');
-      await new Promise((resolve) => setImmediate(resolve));
-      const joiner = flights.run(['k'], work);
-      expect(runs).toHaveLength(2);
-      runs[1]!.land('fresh');
-      expect(await Promise.all([successor, joiner])).toEqual(['fresh', 'fresh']);
-    },
-  );
+  test('an abandoned flight neither serves nor evicts its successor', async () => {
+    const flights = createSingleFlight<string>();
+    const { runs, work } = controlled<string>();
+    const { signal, leave } = leaving();
+    const abandoned = flights.run(['k'], work, { signal });
+    leave();
+    await expect(abandoned).rejects.toThrow('left');
+    const successor = flights.run(['k'], work);
+    expect(runs).toHaveLength(2);
+    // The abandoned work ignores its signal and lands late.
+    runs[0]!.land('stale');
+    await new Promise((resolve) => setImmediate(resolve));
+    const joiner = flights.run(['k'], work);
+    expect(runs).toHaveLength(2);
+    runs[1]!.land('fresh');
+    expect(await Promise.all([successor, joiner])).toEqual(['fresh', 'fresh']);
+  });
 
-  verifies(
-    'kernel.flight.idle',
-    'a shutdown waits for every flight, abandoned ones and those begun meanwhile',
-    async () => {
-      const flights = createSingleFlight<string>();
-      const { runs, work } = controlled<string>();
-      const { signal, leave } = leaving();
-      const abandoned = flights.run(['k'], work, { signal });
-      leave();
-      await expect(abandoned).rejects.toThrow('left');
-      const failing = flights.run(['other'], work);
-      expect(flights.size).toBe(2);
-      let idle = false;
-      const waiting = flights.idle().then(() => (idle = true));
-      const settle = () => new Promise((resolve) => setImmediate(resolve));
-      runs[1]!.crash(new Error('refused'));
-      await expect(failing).rejects.toThrow('refused');
-      const late = flights.run(['late'], work);
-      runs[0]!.land('stale');
-      await settle();
-      expect(idle).toBe(false);
-      runs[2]!.land('done');
-      await late;
-      await waiting;
-      expect(flights.size).toBe(0);
-    },
-  );
+  test('a shutdown waits for every flight, abandoned ones and those begun meanwhile', async () => {
+    const flights = createSingleFlight<string>();
+    const { runs, work } = controlled<string>();
+    const { signal, leave } = leaving();
+    const abandoned = flights.run(['k'], work, { signal });
+    leave();
+    await expect(abandoned).rejects.toThrow('left');
+    const failing = flights.run(['other'], work);
+    expect(flights.size).toBe(2);
+    let idle = false;
+    const waiting = flights.idle().then(() => (idle = true));
+    const settle = () => new Promise((resolve) => setImmediate(resolve));
+    runs[1]!.crash(new Error('refused'));
+    await expect(failing).rejects.toThrow('refused');
+    const late = flights.run(['late'], work);
+    runs[0]!.land('stale');
+    await settle();
+    expect(idle).toBe(false);
+    runs[2]!.land('done');
+    await late;
+    await waiting;
+    expect(flights.size).toBe(0);
+  });
 
-  it('has nothing to wait for when nothing is in the air', async () => {
+  test('has nothing to wait for when nothing is in the air', async () => {
     await createSingleFlight<string>().idle();
   });
 });

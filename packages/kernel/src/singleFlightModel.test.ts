@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createSingleFlight } from './singleFlight.ts';
 
@@ -21,7 +20,7 @@ const step = fc.oneof(
 );
 
 describe('SingleFlight against a model', () => {
-  verifies('kernel.flight.model', 'any order of asking, leaving and landing keeps every rule', async () => {
+  test('any order of asking, leaving and landing keeps every rule', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 12, maxLength: 30 }), async (steps) => {
         const flights = createSingleFlight<number>();

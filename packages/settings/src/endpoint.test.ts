@@ -1,5 +1,4 @@
-import { describe, expect } from '@jest/globals';
-import { verifies } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { codes, http } from '../test/oneServer.ts';
 import { loadSettings } from './loadSettings.ts';
 
@@ -17,7 +16,7 @@ function told(endpoint: object) {
 describe('mcpSettings.endpoint', () => {
   const at = 'mcpSettings.endpoint';
 
-  verifies('settings.endpoint.names', 'the list, the keys and the names chosen by hand', () => {
+  test('the list, the keys and the names chosen by hand', () => {
     expect(found({})).toEqual([]);
     expect(
       found({
@@ -71,7 +70,7 @@ describe('mcpSettings.endpoint', () => {
     }
   });
 
-  verifies('settings.endpoint.origins', 'and nothing that could be more than one', () => {
+  test('and nothing that could be more than one', () => {
     const allowedOrigins = ['https://app.example', 'https://app.example:8443', 'http://localhost:6274'];
     expect(found({ allowedOrigins })).toEqual([]);
     for (const origin of [

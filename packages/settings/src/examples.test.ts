@@ -1,8 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { unusedInterfaceKeys, unusedSections } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 import { explain } from './explain.ts';
@@ -35,7 +34,7 @@ const validate = new Ajv({ strict: false }).compile(
 );
 
 describe('the files we ship', () => {
-  verifies('settings.examples.load', 'there is an example for each recipe', () => {
+  test('there is an example for each recipe', () => {
     expect(examples.sort()).toEqual([
       'api-key.yaml',
       'authorization-server.yaml',
@@ -55,13 +54,13 @@ describe('the files we ship', () => {
   });
 
   for (const path of [...examples.map((name) => `config/examples/${name}`), 'librechat.yaml.example']) {
-    verifies('settings.examples.load', `${path} loads without a warning`, () => {
+    test(`${path} loads without a warning`, () => {
       const result = loadSettings(read(path), { env });
       expect(result.ok ? '' : explain(result.diagnostics, path)).toBe('');
       expect(result).toMatchObject({ ok: true, warnings: [], unused: [] });
     });
 
-    verifies('settings.schema.agrees', `${path} satisfies the JSON Schema it names`, () => {
+    test(`${path} satisfies the JSON Schema it names`, () => {
       const text = read(path);
       expect(text.split('\n')[0]).toMatch(
         /^# yaml-language-server: \$schema=\.{1,2}\/(config\/)?schema\/librechat\.schema\.json$/,
@@ -73,7 +72,7 @@ describe('the files we ship', () => {
     });
   }
 
-  verifies('settings.schema.agrees', 'the JSON Schema refuses what loading refuses', () => {
+  test('the JSON Schema refuses what loading refuses', () => {
     for (const text of [
       'mcpServers: {a: {type: http, url: "https://a.example", requiresOauth: true}}',
       'mcpServers: {a: {command: x, obo: {scopes: y}}}',
@@ -87,46 +86,42 @@ describe('the files we ship', () => {
     expect(validate(parse('x-note: 1\nmcpServers: {a: {command: x, x-note: why}}'))).toBe(true);
   });
 
-  verifies(
-    'settings.librechat.all-sections',
-    'a file with every section of LibreChat loads, each unused one named once',
-    () => {
-      const text = read('test/fixtures/librechat-all-sections.yaml');
-      const result = loadSettings(text, { env });
-      if (!result.ok) throw new Error(explain(result.diagnostics, 'fixture'));
-      for (const section of unusedSections)
-        expect(result.unused.filter((path) => path === section)).toEqual([section]);
-      const present = Object.keys((parse(text) as { interface: object }).interface).filter(
-        (key) => key !== 'mcpServers',
-      );
-      expect(present.filter((key) => !(unusedInterfaceKeys as readonly string[]).includes(key))).toEqual([]);
-      for (const key of present) expect(result.unused).toContain(`interface.${key}`);
-      expect(new Set(result.unused).size).toBe(result.unused.length);
-      expect(result.unused).toEqual(
-        expect.arrayContaining([
-          'endpoints.openAI',
-          'endpoints.custom.titleConvo',
-          'mcpServers.tracker.oauthRefreshWaitTimeout',
-          'mcpSettings.catalogRecovery',
-        ]),
-      );
-      expect(validate(parse(text))).toBe(true);
-      expect(result.settings.servers.map((server) => [server.name, server.type])).toEqual([
-        ['everything', 'stdio'],
-        ['puppeteer', 'stdio'],
-        ['legacy', 'sse'],
-        ['socket', 'websocket'],
-        ['docs', 'streamable-http'],
-        ['tracker', 'streamable-http'],
-        ['mail', 'streamable-http'],
-      ]);
-      expect(result.settings.endpoints.custom.map((endpoint) => endpoint.name)).toEqual(['Local']);
-      expect(result.settings.endpoints.toolApproval).toMatchObject({ ask: ['mcp:*:write_*'] });
-      expect(result.warnings.map(({ path, code }) => [path, code])).toEqual([
-        ['endpoints.custom[0].apiKey', 'variable_unset'],
-        ['mcpServers.legacy.url', 'type_inferred'],
-        ['mcpServers.tracker.oauth.redirect_uri', 'ignored'],
-      ]);
-    },
-  );
+  test('a file with every section of LibreChat loads, each unused one named once', () => {
+    const text = read('test/fixtures/librechat-all-sections.yaml');
+    const result = loadSettings(text, { env });
+    if (!result.ok) throw new Error(explain(result.diagnostics, 'fixture'));
+    for (const section of unusedSections)
+      expect(result.unused.filter((path) => path === section)).toEqual([section]);
+    const present = Object.keys((parse(text) as { interface: object }).interface).filter(
+      (key) => key !== 'mcpServers',
+    );
+    expect(present.filter((key) => !(unusedInterfaceKeys as readonly string[]).includes(key))).toEqual([]);
+    for (const key of present) expect(result.unused).toContain(`interface.${key}`);
+    expect(new Set(result.unused).size).toBe(result.unused.length);
+    expect(result.unused).toEqual(
+      expect.arrayContaining([
+        'endpoints.openAI',
+        'endpoints.custom.titleConvo',
+        'mcpServers.tracker.oauthRefreshWaitTimeout',
+        'mcpSettings.catalogRecovery',
+      ]),
+    );
+    expect(validate(parse(text))).toBe(true);
+    expect(result.settings.servers.map((server) => [server.name, server.type])).toEqual([
+      ['everything', 'stdio'],
+      ['puppeteer', 'stdio'],
+      ['legacy', 'sse'],
+      ['socket', 'websocket'],
+      ['docs', 'streamable-http'],
+      ['tracker', 'streamable-http'],
+      ['mail', 'streamable-http'],
+    ]);
+    expect(result.settings.endpoints.custom.map((endpoint) => endpoint.name)).toEqual(['Local']);
+    expect(result.settings.endpoints.toolApproval).toMatchObject({ ask: ['mcp:*:write_*'] });
+    expect(result.warnings.map(({ path, code }) => [path, code])).toEqual([
+      ['endpoints.custom[0].apiKey', 'variable_unset'],
+      ['mcpServers.legacy.url', 'type_inferred'],
+      ['mcpServers.tracker.oauth.redirect_uri', 'ignored'],
+    ]);
+  });
 });

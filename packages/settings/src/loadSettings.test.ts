@@ -1,5 +1,4 @@
-import { describe, expect } from '@jest/globals';
-import { verifies } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { builtInSettings } from './builtInSettings.ts';
 import { explain } from './explain.ts';
@@ -18,7 +17,7 @@ function load(text: string, env: Record<string, string> = {}) {
 }
 
 describe('a mistake is told with line, path and suggestion', () => {
-  verifies('settings.unknown-key.refused', 'a misspelt key of a server', () => {
+  test('a misspelt key of a server', () => {
     const text =
       'mcpServers:\n  github:\n    type: streamable-http\n    url: https://github.example/mcp\n    requiresOauth: true\n';
     expect(errors(text)).toBe(
@@ -26,7 +25,7 @@ describe('a mistake is told with line, path and suggestion', () => {
     );
   });
 
-  verifies('settings.unknown-key.refused', 'misspelt keys at every level we own', () => {
+  test('misspelt keys at every level we own', () => {
     const text = [
       'mcpServer: {}',
       'mcpSettings: {allowedDomain: []}',
@@ -44,36 +43,28 @@ describe('a mistake is told with line, path and suggestion', () => {
     ]);
   });
 
-  verifies(
-    'settings.unknown-key.comments',
-    'keys beginning with x- are comments, but header names are not',
-    () => {
-      const result = load(
-        'x-why: because\nmcpServers: {a: {type: http, url: "https://a.example", x-note: y, headers: {x-token: z}}}',
-      );
-      const [server] = result.settings.servers;
-      expect(server).toMatchObject({ headers: { 'x-token': [{ kind: 'literal', text: 'z' }] } });
-      expect(server).not.toHaveProperty('x-note');
-    },
-  );
+  test('keys beginning with x- are comments, but header names are not', () => {
+    const result = load(
+      'x-why: because\nmcpServers: {a: {type: http, url: "https://a.example", x-note: y, headers: {x-token: z}}}',
+    );
+    const [server] = result.settings.servers;
+    expect(server).toMatchObject({ headers: { 'x-token': [{ kind: 'literal', text: 'z' }] } });
+    expect(server).not.toHaveProperty('x-note');
+  });
 
-  verifies(
-    'settings.unknown-key.lenient',
-    'unknownKeys: warn turns unknown keys, and nothing else, into warnings',
-    () => {
-      const result = load('unknownKeys: warn\nfoo: 1\nmcpServers: {a: {command: x, titel: y}}');
-      expect(result.warnings.map(({ path, line }) => [path, line])).toEqual([
-        ['foo', 2],
-        ['mcpServers.a.titel', 3],
-      ]);
-      expect(errors('unknownKeys: warn\nmcpServers: {a: {command: x, obo: {scopes: y}}}')).toContain(
-        'On-Behalf-Of',
-      );
-      expect(errors('unknownKey: warn\nfoo: 1')).toContain('foo  unknown key');
-    },
-  );
+  test('unknownKeys: warn turns unknown keys, and nothing else, into warnings', () => {
+    const result = load('unknownKeys: warn\nfoo: 1\nmcpServers: {a: {command: x, titel: y}}');
+    expect(result.warnings.map(({ path, line }) => [path, line])).toEqual([
+      ['foo', 2],
+      ['mcpServers.a.titel', 3],
+    ]);
+    expect(errors('unknownKeys: warn\nmcpServers: {a: {command: x, obo: {scopes: y}}}')).toContain(
+      'On-Behalf-Of',
+    );
+    expect(errors('unknownKey: warn\nfoo: 1')).toContain('foo  unknown key');
+  });
 
-  verifies('settings.wrong-type.refused', 'wrong types in the words of the file', () => {
+  test('wrong types in the words of the file', () => {
     const text =
       'mcpServers:\n  a:\n    command: x\n    args: one\n    timeout: "5000"\n    startup: maybe\n    stderr: pip\n    env: {PORT: 3000}\n';
     expect(errors(text).split('\n')).toEqual([
@@ -89,18 +80,14 @@ describe('a mistake is told with line, path and suggestion', () => {
     expect(errors('mcpServers: {a: null}')).toContain('mcpServers.a  must be a mapping');
   });
 
-  verifies(
-    'settings.obo.transport',
-    'On-Behalf-Of on a process: one message, exact path and suggestion',
-    () => {
-      expect(errors('mcpServers:\n  files:\n    command: npx\n    obo:\n      scopes: a\n')).toBe(
-        'librechat.yaml:4  mcpServers.files.obo  On-Behalf-Of is not possible on a stdio server: no request of it could carry ' +
-          'the user\'s token; use a url with type "streamable-http" or "sse", or remove obo',
-      );
-    },
-  );
+  test('On-Behalf-Of on a process: one message, exact path and suggestion', () => {
+    expect(errors('mcpServers:\n  files:\n    command: npx\n    obo:\n      scopes: a\n')).toBe(
+      'librechat.yaml:4  mcpServers.files.obo  On-Behalf-Of is not possible on a stdio server: no request of it could carry ' +
+        'the user\'s token; use a url with type "streamable-http" or "sse", or remove obo',
+    );
+  });
 
-  verifies('settings.obo.transport', 'On-Behalf-Of on a websocket, written or inferred', () => {
+  test('On-Behalf-Of on a websocket, written or inferred', () => {
     for (const type of ['', 'type: websocket, ']) {
       expect(errors(`mcpServers: {w: {${type}url: "wss://w.example", obo: {scopes: a}}}`)).toContain(
         'mcpServers.w.obo  On-Behalf-Of is not possible on a websocket server',
@@ -108,7 +95,7 @@ describe('a mistake is told with line, path and suggestion', () => {
     }
   });
 
-  verifies('settings.diagnostics.no-values', 'no diagnostic repeats a value of the file', () => {
+  test('no diagnostic repeats a value of the file', () => {
     const planted = 'hunter2hunter2';
     for (const text of [
       `mcpServers: {a: {command: x, timeout: "${planted}"}}`,
@@ -130,7 +117,7 @@ describe('a mistake is told with line, path and suggestion', () => {
 });
 
 describe('the snapshot', () => {
-  verifies('settings.snapshot.frozen', 'it is frozen all the way down', () => {
+  test('it is frozen all the way down', () => {
     const { settings } = load(
       'mcpSettings: {allowedDomains: [a.example]}\nidentityProviders: {p: {type: jwt-bearer, issuer: "https://p.example", clientId: c}}\ninterface: {mcpServers: {use: true}}\n' +
         'mcpServers: {a: {type: http, url: "https://a.example/{{LIBRECHAT_USER_ID}}", headers: {B: c}, oauth: {grant_types_supported: [x]}}}',
@@ -144,19 +131,15 @@ describe('the snapshot', () => {
     expect(() => Object.assign(settings.servers[0]!, { type: 'stdio' })).toThrow(TypeError);
   });
 
-  verifies(
-    'settings.built-in.everything',
-    'without a file: the reference server, its paths taken literally',
-    () => {
-      const settings = builtInSettings({ command: '/opt/${HOME}/node', args: ['/opt/{{x}}/index.js', ''] });
-      const [server] = settings.servers;
-      expect(settings.servers).toHaveLength(1);
-      expect(server).toMatchObject({ name: 'everything', type: 'stdio', command: '/opt/${HOME}/node' });
-      if (server?.type !== 'stdio') throw new Error('not stdio');
-      expect(server.args.map(literalText)).toEqual(['/opt/{{x}}/index.js', '']);
-      expect(server.env).toEqual({ GZIP_ALLOWED_DOMAINS: [{ kind: 'literal', text: 'invalid' }] });
-    },
-  );
+  test('without a file: the reference server, its paths taken literally', () => {
+    const settings = builtInSettings({ command: '/opt/${HOME}/node', args: ['/opt/{{x}}/index.js', ''] });
+    const [server] = settings.servers;
+    expect(settings.servers).toHaveLength(1);
+    expect(server).toMatchObject({ name: 'everything', type: 'stdio', command: '/opt/${HOME}/node' });
+    if (server?.type !== 'stdio') throw new Error('not stdio');
+    expect(server.args.map(literalText)).toEqual(['/opt/{{x}}/index.js', '']);
+    expect(server.env).toEqual({ GZIP_ALLOWED_DOMAINS: [{ kind: 'literal', text: 'invalid' }] });
+  });
 });
 
 describe('whatever the text', () => {
@@ -193,7 +176,7 @@ describe('whatever the text', () => {
     '\u0000',
     '\u2028',
   );
-  verifies('settings.load.never-throws', 'loading answers, it never throws', () => {
+  test('loading answers, it never throws', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -210,7 +193,7 @@ describe('whatever the text', () => {
     );
   });
 
-  verifies('settings.load.never-throws', 'also when the shape is right and the values are anything', () => {
+  test('also when the shape is right and the values are anything', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.dictionary(word, fc.jsonValue())), (mcpServers) => {
         const result = loadSettings(JSON.stringify({ mcpServers }), { env: {} });
@@ -222,7 +205,7 @@ describe('whatever the text', () => {
 });
 
 describe('the definitions of a file', () => {
-  verifies('settings.load.definitions', 'they are there as they were written, unfilled and frozen', () => {
+  test('they are there as they were written, unfilled and frozen', () => {
     const text = 'mcpServers:\n  one:\n    url: https://a.example/${PART}\n    type: streamable-http\n';
     const { definitions } = load(text, { PART: 'planted' });
     expect(definitions).toEqual({ one: { url: 'https://a.example/${PART}', type: 'streamable-http' } });

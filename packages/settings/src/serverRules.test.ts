@@ -1,6 +1,5 @@
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { reservedHeaders } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit';
 import { codes, http, loaded, server } from '../test/oneServer.ts';
 import { compileDefinition } from './compileDefinition.ts';
 import { loadSettings } from './loadSettings.ts';
@@ -9,7 +8,7 @@ const obo = { scopes: 'api://s/.default' };
 
 describe('sign-in over a websocket', () => {
   const socket = { type: 'websocket', url: 'wss://s.example/mcp' };
-  verifies('settings.websocket.no-sign-in', 'is refused, naming what asks for it', () => {
+  test('is refused, naming what asks for it', () => {
     const code = 'websocket_oauth';
     expect(server({ ...socket, oauth: { client_id: 'c' } })).toEqual([['oauth', code]]);
     expect(server({ ...socket, requiresOAuth: true })).toEqual([['requiresOAuth', code]]);
@@ -25,7 +24,7 @@ describe('sign-in over a websocket', () => {
     expect(server({ ...socket, oauth: grant })).toEqual([['oauth', code]]);
   });
 
-  verifies('settings.websocket.no-sign-in', 'keys and open servers are not', () => {
+  test('keys and open servers are not', () => {
     for (const more of [{}, { requiresOAuth: false }, { auth: 'none' }]) {
       expect(server({ ...socket, ...more })).toEqual([]);
     }
@@ -37,7 +36,7 @@ describe('sign-in over a websocket', () => {
 });
 
 describe('names', () => {
-  verifies('settings.names.refused', 'characters and words that routes and URLs cannot hold', () => {
+  test('characters and words that routes and URLs cannot hold', () => {
     for (const name of [
       'a/b',
       'a\\b',
@@ -64,7 +63,7 @@ describe('names', () => {
       expect(codes({ mcpServers: { [name]: http } })).toEqual([]);
   });
 
-  verifies('settings.names.collision', 'two names with one normalised form are refused, naming both', () => {
+  test('two names with one normalised form are refused, naming both', () => {
     const result = loadSettings(JSON.stringify({ mcpServers: { 'my server': http, my_server: http } }), {
       env: {},
     });
@@ -83,46 +82,36 @@ describe('names', () => {
 });
 
 describe('transports', () => {
-  verifies(
-    'settings.transport.inferred',
-    'type decides; without it the choice is the one an existing file relies on',
-    () => {
-      expect(loaded({ command: 'x' }).server).toMatchObject({ type: 'stdio', args: [] });
-      expect(loaded({ url: 'ws://s.example' }).server.type).toBe('websocket');
-      expect(loaded({ url: '${U}' }, { U: 'WSS://s.example' }).server.type).toBe('websocket');
-      expect(loaded({ type: 'http', url: 'https://s.example' }).server.type).toBe('streamable-http');
-      const bare = loaded({ url: 'https://s.example' });
-      expect(bare.server.type).toBe('sse');
-      expect(bare.warnings.map(({ code }) => code)).toEqual(['type_inferred']);
-      expect(loaded({ type: 'sse', url: 'https://s.example' }).warnings).toEqual([]);
-    },
-  );
+  test('type decides; without it the choice is the one an existing file relies on', () => {
+    expect(loaded({ command: 'x' }).server).toMatchObject({ type: 'stdio', args: [] });
+    expect(loaded({ url: 'ws://s.example' }).server.type).toBe('websocket');
+    expect(loaded({ url: '${U}' }, { U: 'WSS://s.example' }).server.type).toBe('websocket');
+    expect(loaded({ type: 'http', url: 'https://s.example' }).server.type).toBe('streamable-http');
+    const bare = loaded({ url: 'https://s.example' });
+    expect(bare.server.type).toBe('sse');
+    expect(bare.warnings.map(({ code }) => code)).toEqual(['type_inferred']);
+    expect(loaded({ type: 'sse', url: 'https://s.example' }).warnings).toEqual([]);
+  });
 
-  verifies(
-    'settings.transport.mixed',
-    'fields of a process next to a url, and a transport that does not fit its url',
-    () => {
-      expect(server({ ...http, command: 'x', args: [] })).toEqual([
-        ['command', 'process_field_with_url'],
-        ['args', 'process_field_with_url'],
-      ]);
-      expect(server({ url: 'https://s.example', env: {} })).toEqual([['env', 'process_field_with_url']]);
-      expect(server({ type: 'stdio', url: 'https://s.example' })).toEqual([['url', 'url_on_stdio']]);
-      expect(server({ type: 'sse', command: 'x' })).toEqual([['command', 'process_field_with_url']]);
-      expect(server({ type: 'sse', url: 'wss://s.example' })).toEqual([['url', 'url']]);
-      expect(server({ type: 'websocket', url: 'https://s.example' })).toEqual([['url', 'url']]);
-      expect(server({})).toEqual([['', 'missing']]);
-      expect(server({ type: 'streamable-htpp', url: 'https://s.example' })).toEqual([
-        ['type', 'wrong_value'],
-      ]);
-      expect(server({ command: 'x', headers: {} })).toEqual([['headers', 'misplaced_key']]);
-      expect(server({ type: 'websocket', url: 'wss://s.example', proxy: 'http://p.example' })).toEqual([
-        ['proxy', 'misplaced_key'],
-      ]);
-    },
-  );
+  test('fields of a process next to a url, and a transport that does not fit its url', () => {
+    expect(server({ ...http, command: 'x', args: [] })).toEqual([
+      ['command', 'process_field_with_url'],
+      ['args', 'process_field_with_url'],
+    ]);
+    expect(server({ url: 'https://s.example', env: {} })).toEqual([['env', 'process_field_with_url']]);
+    expect(server({ type: 'stdio', url: 'https://s.example' })).toEqual([['url', 'url_on_stdio']]);
+    expect(server({ type: 'sse', command: 'x' })).toEqual([['command', 'process_field_with_url']]);
+    expect(server({ type: 'sse', url: 'wss://s.example' })).toEqual([['url', 'url']]);
+    expect(server({ type: 'websocket', url: 'https://s.example' })).toEqual([['url', 'url']]);
+    expect(server({})).toEqual([['', 'missing']]);
+    expect(server({ type: 'streamable-htpp', url: 'https://s.example' })).toEqual([['type', 'wrong_value']]);
+    expect(server({ command: 'x', headers: {} })).toEqual([['headers', 'misplaced_key']]);
+    expect(server({ type: 'websocket', url: 'wss://s.example', proxy: 'http://p.example' })).toEqual([
+      ['proxy', 'misplaced_key'],
+    ]);
+  });
 
-  verifies('settings.transport.mixed', 'urls of other schemes, without host or with a password', () => {
+  test('urls of other schemes, without host or with a password', () => {
     for (const url of [
       'file:///etc/passwd',
       'ftp://s.example',
@@ -144,7 +133,7 @@ describe('transports', () => {
     }
   });
 
-  verifies('settings.timeouts.zero', 'a timeout of zero is an error, not an immediate timeout', () => {
+  test('a timeout of zero is an error, not an immediate timeout', () => {
     for (const field of ['timeout', 'initTimeout', 'sseReadTimeout']) {
       for (const value of [0, -1, 1.5, 3_000_000_000]) {
         expect(server({ ...http, [field]: value })).toEqual([
@@ -155,7 +144,7 @@ describe('transports', () => {
     }
   });
 
-  verifies('settings.titles', 'titles of any script, icons that cannot run anything', () => {
+  test('titles of any script, icons that cannot run anything', () => {
     for (const title of ['Documentación', '日本語', 'e\u0301te', "L'équipe", 'L’équipe', '3D tools', 'a-b'])
       expect(server({ ...http, title })).toEqual([]);
     for (const title of ['-x', '<b>', 'a;b', ' a', ''])
@@ -174,87 +163,75 @@ describe('transports', () => {
 });
 
 describe('credentials', () => {
-  verifies(
-    'settings.obo.conflict',
-    'On-Behalf-Of next to oauth, apiKey or an authorization header of any case',
-    () => {
-      expect(server({ ...http, obo })).toEqual([]);
-      expect(server({ ...http, type: 'sse', obo })).toEqual([]);
-      expect(server({ ...http, obo, oauth: {} })).toEqual([['oauth', 'obo_conflict']]);
-      expect(server({ ...http, obo, apiKey: { source: 'user', authorization_type: 'bearer' } })).toEqual([
-        ['apiKey', 'obo_conflict'],
+  test('On-Behalf-Of next to oauth, apiKey or an authorization header of any case', () => {
+    expect(server({ ...http, obo })).toEqual([]);
+    expect(server({ ...http, type: 'sse', obo })).toEqual([]);
+    expect(server({ ...http, obo, oauth: {} })).toEqual([['oauth', 'obo_conflict']]);
+    expect(server({ ...http, obo, apiKey: { source: 'user', authorization_type: 'bearer' } })).toEqual([
+      ['apiKey', 'obo_conflict'],
+    ]);
+    for (const name of ['Authorization', 'authorization', 'AUTHORIZATION']) {
+      expect(server({ ...http, obo, headers: { [name]: 'Bearer x' } })).toEqual([
+        [`headers.${name}`, 'obo_conflict'],
       ]);
-      for (const name of ['Authorization', 'authorization', 'AUTHORIZATION']) {
-        expect(server({ ...http, obo, headers: { [name]: 'Bearer x' } })).toEqual([
-          [`headers.${name}`, 'obo_conflict'],
-        ]);
-      }
-      const env = { OPENID_ISSUER: 'https://sso.example', OPENID_CLIENT_ID: 'c' };
-      expect(loaded({ ...http, obo, requiresOAuth: true }, env).warnings.map(({ code }) => code)).toEqual([
-        'obo_wins',
-      ]);
-    },
-  );
+    }
+    const env = { OPENID_ISSUER: 'https://sso.example', OPENID_CLIENT_ID: 'c' };
+    expect(loaded({ ...http, obo, requiresOAuth: true }, env).warnings.map(({ code }) => code)).toEqual([
+      'obo_wins',
+    ]);
+  });
 
-  verifies(
-    'settings.obo.shape',
-    'scopes are required; keys of ours are read; ${NAME} works and {{...}} does not',
-    () => {
-      expect(server({ ...http, obo: {} })).toEqual([['obo.scopes', 'missing']]);
-      expect(server({ ...http, obo: { scopes: ' ' } })).toEqual([['obo.scopes', 'wrong_value']]);
-      expect(server({ ...http, obo: { scopes: '{{LIBRECHAT_USER_ID}}' } })).toEqual([
-        ['obo.scopes', 'placeholder_forbidden'],
-      ]);
-      expect(
-        loaded({ ...http, obo: { scopes: '${S}', grant: 'token-exchange' } }, { S: 'a b' }).server,
-      ).toMatchObject({ obo: { scopes: 'a b', grant: 'token-exchange' } });
-      expect(server({ ...http, obo: { ...obo, provider: 'corprate' } })).toEqual([
-        ['obo.provider', 'provider_unknown'],
-      ]);
-    },
-  );
+  test('scopes are required; keys of ours are read; ${NAME} works and {{...}} does not', () => {
+    expect(server({ ...http, obo: {} })).toEqual([['obo.scopes', 'missing']]);
+    expect(server({ ...http, obo: { scopes: ' ' } })).toEqual([['obo.scopes', 'wrong_value']]);
+    expect(server({ ...http, obo: { scopes: '{{LIBRECHAT_USER_ID}}' } })).toEqual([
+      ['obo.scopes', 'placeholder_forbidden'],
+    ]);
+    expect(
+      loaded({ ...http, obo: { scopes: '${S}', grant: 'token-exchange' } }, { S: 'a b' }).server,
+    ).toMatchObject({ obo: { scopes: 'a b', grant: 'token-exchange' } });
+    expect(server({ ...http, obo: { ...obo, provider: 'corprate' } })).toEqual([
+      ['obo.provider', 'provider_unknown'],
+    ]);
+  });
 
-  verifies(
-    'settings.obo.address',
-    'the address a user’s token goes to holds no placeholder and is one of the targets',
-    () => {
-      for (const placeholder of [
-        'LIBRECHAT_USER_ID',
-        'LIBRECHAT_OPENID_USER_ID',
-        'LIBRECHAT_BODY_MESSAGEID',
-        'K',
-      ]) {
-        const customUserVars = { K: { title: 't', description: 'd' } };
-        const definition = { ...http, url: `https://s.example/{{${placeholder}}}`, obo, customUserVars };
-        expect(server(definition)).toEqual([['url', 'obo_url']]);
-        // Nor in a definition that does not stand in the file.
-        expect(compileDefinition('s', definition, { env: {} })).toMatchObject({
-          ok: false,
-          errors: [{ code: 'obo_url' }],
-        });
-      }
-      const config = (scopes: string, url: string) => ({
-        mcpServers: { s: { type: 'http', url, obo: { scopes, provider: 'p' } } },
-        identityProviders: {
-          p: {
-            ...{ type: 'token-exchange', issuer: 'https://sso.example', clientId: 'c' },
-            targets: [{ scopes: ['a', 'b'], origins: ['https://s.example'] }],
-          },
-        },
+  test('the address a user’s token goes to holds no placeholder and is one of the targets', () => {
+    for (const placeholder of [
+      'LIBRECHAT_USER_ID',
+      'LIBRECHAT_OPENID_USER_ID',
+      'LIBRECHAT_BODY_MESSAGEID',
+      'K',
+    ]) {
+      const customUserVars = { K: { title: 't', description: 'd' } };
+      const definition = { ...http, url: `https://s.example/{{${placeholder}}}`, obo, customUserVars };
+      expect(server(definition)).toEqual([['url', 'obo_url']]);
+      // Nor in a definition that does not stand in the file.
+      expect(compileDefinition('s', definition, { env: {} })).toMatchObject({
+        ok: false,
+        errors: [{ code: 'obo_url' }],
       });
-      expect(codes(config('b a', 'https://s.example:443/mcp'))).toEqual([]);
-      for (const [scopes, url] of [
-        ['a c', 'https://s.example'],
-        ['a', 'https://s.example.evil.example'],
-        ['a', 'http://s.example'],
-        ['a', 'https://s.example:444'],
-      ] as const) {
-        expect(codes(config(scopes, url))).toEqual([['mcpServers.s.obo', 'obo_target']]);
-      }
-    },
-  );
+    }
+    const config = (scopes: string, url: string) => ({
+      mcpServers: { s: { type: 'http', url, obo: { scopes, provider: 'p' } } },
+      identityProviders: {
+        p: {
+          ...{ type: 'token-exchange', issuer: 'https://sso.example', clientId: 'c' },
+          targets: [{ scopes: ['a', 'b'], origins: ['https://s.example'] }],
+        },
+      },
+    });
+    expect(codes(config('b a', 'https://s.example:443/mcp'))).toEqual([]);
+    for (const [scopes, url] of [
+      ['a c', 'https://s.example'],
+      ['a', 'https://s.example.evil.example'],
+      ['a', 'http://s.example'],
+      ['a', 'https://s.example:444'],
+    ] as const) {
+      expect(codes(config(scopes, url))).toEqual([['mcpServers.s.obo', 'obo_target']]);
+    }
+  });
 
-  verifies('settings.oauth.client', 'a secret needs an id, and both need their endpoints', () => {
+  test('a secret needs an id, and both need their endpoints', () => {
     const urls = { authorization_url: 'https://a.example/a', token_url: 'https://a.example/t' };
     expect(server({ ...http, oauth: { client_secret: 'x' } })).toEqual([
       ['oauth.client_secret', 'oauth_client'],
@@ -280,34 +257,30 @@ describe('credentials', () => {
     ]);
   });
 
-  verifies(
-    'settings.api-key.shape',
-    'a key of the operator must be there, and its header must be one',
-    () => {
-      const admin = { source: 'admin', authorization_type: 'custom', key: 'k' };
-      expect(server({ ...http, apiKey: admin })).toEqual([]);
-      expect(server({ ...http, apiKey: { source: 'admin', authorization_type: 'bearer' } })).toEqual([
-        ['apiKey.key', 'missing'],
+  test('a key of the operator must be there, and its header must be one', () => {
+    const admin = { source: 'admin', authorization_type: 'custom', key: 'k' };
+    expect(server({ ...http, apiKey: admin })).toEqual([]);
+    expect(server({ ...http, apiKey: { source: 'admin', authorization_type: 'bearer' } })).toEqual([
+      ['apiKey.key', 'missing'],
+    ]);
+    expect(server({ ...http, apiKey: { source: 'user', authorization_type: 'bearer', key: 'k' } })).toEqual([
+      ['apiKey.key', 'api_key_source'],
+    ]);
+    for (const name of ['Transfer-Encoding', 'mcp-session-id', 'a b', 'Host', 'x\n']) {
+      expect(server({ ...http, apiKey: { ...admin, custom_header: name } })).toEqual([
+        ['apiKey.custom_header', 'header_name'],
       ]);
-      expect(server({ ...http, apiKey: { source: 'user', authorization_type: 'bearer', key: 'k' } })).toEqual(
-        [['apiKey.key', 'api_key_source']],
-      );
-      for (const name of ['Transfer-Encoding', 'mcp-session-id', 'a b', 'Host', 'x\n']) {
-        expect(server({ ...http, apiKey: { ...admin, custom_header: name } })).toEqual([
-          ['apiKey.custom_header', 'header_name'],
-        ]);
-      }
-      expect(
-        server({
-          ...http,
-          apiKey: { source: 'user', authorization_type: 'bearer' },
-          headers: { 'X-Key': '{{MCP_API_KEY}}' },
-        }),
-      ).toEqual([]);
-    },
-  );
+    }
+    expect(
+      server({
+        ...http,
+        apiKey: { source: 'user', authorization_type: 'bearer' },
+        headers: { 'X-Key': '{{MCP_API_KEY}}' },
+      }),
+    ).toEqual([]);
+  });
 
-  verifies('settings.headers', 'names that break requests, twins, and values with line breaks', () => {
+  test('names that break requests, twins, and values with line breaks', () => {
     for (const name of ['Connection', 'content-length', 'Mcp-Session-Id', 'a:b', ...reservedHeaders]) {
       expect(server({ ...http, headers: { [name]: 'x' } }).map(([, code]) => code)).toEqual(['header_name']);
       const custom = [{ name: 'm', baseURL: 'https://m.example', headers: { [name]: 'x' } }];

@@ -1,26 +1,19 @@
-import { describe, expect } from '@jest/globals';
-import { verifies } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { placeholdersOf } from './compile/serverSettings.ts';
 import { codes, http, loaded, server } from '../test/oneServer.ts';
 import { loadSettings } from './loadSettings.ts';
 
 describe('texts', () => {
-  verifies(
-    'settings.variables.declared',
-    'only declared variables may be named, and reserved names cannot be declared',
-    () => {
-      const declare = (name: string) => ({ customUserVars: { [name]: { title: 't', description: 'd' } } });
-      expect(server({ ...http, headers: { A: '{{TOKEN}}' } })).toEqual([
-        ['headers.A', 'variable_undeclared'],
-      ]);
-      expect(server({ ...http, headers: { A: '{{TOKEN}}' }, ...declare('TOKEN') })).toEqual([]);
-      for (const name of ['LIBRECHAT_USER_ID', 'librechat_x', '1A', 'a-b', '']) {
-        expect(server({ ...http, ...declare(name) }).map(([, code]) => code)).toEqual(['invalid_name']);
-      }
-    },
-  );
+  test('only declared variables may be named, and reserved names cannot be declared', () => {
+    const declare = (name: string) => ({ customUserVars: { [name]: { title: 't', description: 'd' } } });
+    expect(server({ ...http, headers: { A: '{{TOKEN}}' } })).toEqual([['headers.A', 'variable_undeclared']]);
+    expect(server({ ...http, headers: { A: '{{TOKEN}}' }, ...declare('TOKEN') })).toEqual([]);
+    for (const name of ['LIBRECHAT_USER_ID', 'librechat_x', '1A', 'a-b', '']) {
+      expect(server({ ...http, ...declare(name) }).map(([, code]) => code)).toEqual(['invalid_name']);
+    }
+  });
 
-  verifies('settings.variables.unset', 'an unset variable is an error that names field and variable', () => {
+  test('an unset variable is an error that names field and variable', () => {
     const result = loadSettings(
       JSON.stringify({ mcpServers: { s: { ...http, headers: { A: 'Bearer ${S_KEY}' } } } }),
       { env: {} },
@@ -39,90 +32,78 @@ describe('texts', () => {
     });
   });
 
-  verifies(
-    'settings.variables.secret',
-    'a secret of the gateway is refused wherever variables are expanded',
-    () => {
-      const secret = '${CREDS_KEY}';
-      const env = { CREDS_KEY: 'planted' };
-      const refused = (path: string, definition: Record<string, unknown>) =>
-        expect(server(definition, env)).toEqual([[path, 'variable_secret']]);
-      refused('headers.A', { ...http, headers: { A: secret } });
-      refused('oauth_headers.A', { ...http, oauth_headers: { A: secret } });
-      refused('url', { ...http, url: `https://s.example/${secret}` });
-      refused('proxy', { ...http, proxy: secret });
-      refused('apiKey.key', {
-        ...http,
-        apiKey: { source: 'admin', authorization_type: 'bearer', key: secret },
-      });
-      refused('oauth.scope', { ...http, oauth: { scope: secret } });
-      refused('obo.scopes', { ...http, obo: { scopes: secret } });
-      refused('command', { command: secret });
-      refused('args[0]', { command: 'x', args: [secret] });
-      refused('env.A', { command: 'x', env: { A: secret } });
-      refused('cwd', { command: 'x', cwd: secret });
-      expect(
-        codes({ identityProviders: { p: { type: 'entra', clientId: 'c', clientSecret: secret } } }, env),
-      ).toEqual([['identityProviders.p.clientSecret', 'variable_secret']]);
-      expect(
-        codes({ endpoints: { custom: [{ name: 'm', baseURL: 'https://m.example', apiKey: secret }] } }, env),
-      ).toEqual([['endpoints.custom[0].apiKey', 'variable_secret']]);
-    },
-  );
+  test('a secret of the gateway is refused wherever variables are expanded', () => {
+    const secret = '${CREDS_KEY}';
+    const env = { CREDS_KEY: 'planted' };
+    const refused = (path: string, definition: Record<string, unknown>) =>
+      expect(server(definition, env)).toEqual([[path, 'variable_secret']]);
+    refused('headers.A', { ...http, headers: { A: secret } });
+    refused('oauth_headers.A', { ...http, oauth_headers: { A: secret } });
+    refused('url', { ...http, url: `https://s.example/${secret}` });
+    refused('proxy', { ...http, proxy: secret });
+    refused('apiKey.key', {
+      ...http,
+      apiKey: { source: 'admin', authorization_type: 'bearer', key: secret },
+    });
+    refused('oauth.scope', { ...http, oauth: { scope: secret } });
+    refused('obo.scopes', { ...http, obo: { scopes: secret } });
+    refused('command', { command: secret });
+    refused('args[0]', { command: 'x', args: [secret] });
+    refused('env.A', { command: 'x', env: { A: secret } });
+    refused('cwd', { command: 'x', cwd: secret });
+    expect(
+      codes({ identityProviders: { p: { type: 'entra', clientId: 'c', clientSecret: secret } } }, env),
+    ).toEqual([['identityProviders.p.clientSecret', 'variable_secret']]);
+    expect(
+      codes({ endpoints: { custom: [{ name: 'm', baseURL: 'https://m.example', apiKey: secret }] } }, env),
+    ).toEqual([['endpoints.custom[0].apiKey', 'variable_secret']]);
+  });
 
-  verifies(
-    'settings.variables.trusted-fields',
-    'program, directory and proxy are never chosen by user data',
-    () => {
-      for (const field of ['command', 'cwd']) {
-        expect(server({ command: 'x', [field]: '/x/{{LIBRECHAT_USER_ID}}' })).toEqual([
-          [field, 'placeholder_forbidden'],
-        ]);
-      }
-      expect(server({ ...http, proxy: 'http://{{LIBRECHAT_USER_ID}}.p.example' })).toEqual([
-        ['proxy', 'placeholder_forbidden'],
+  test('program, directory and proxy are never chosen by user data', () => {
+    for (const field of ['command', 'cwd']) {
+      expect(server({ command: 'x', [field]: '/x/{{LIBRECHAT_USER_ID}}' })).toEqual([
+        [field, 'placeholder_forbidden'],
       ]);
-      expect(loaded({ command: '${BIN}/x', cwd: '${BIN}' }, { BIN: '/opt' }).server).toMatchObject({
-        command: '/opt/x',
-        cwd: '/opt',
-      });
-    },
-  );
+    }
+    expect(server({ ...http, proxy: 'http://{{LIBRECHAT_USER_ID}}.p.example' })).toEqual([
+      ['proxy', 'placeholder_forbidden'],
+    ]);
+    expect(loaded({ command: '${BIN}/x', cwd: '${BIN}' }, { BIN: '/opt' }).server).toMatchObject({
+      command: '/opt/x',
+      cwd: '/opt',
+    });
+  });
 
-  verifies(
-    'settings.url.authority',
-    'a placeholder may be a whole label of the host or stand behind it, nothing else',
-    () => {
-      const id = '{{LIBRECHAT_USER_ID}}';
-      for (const url of [
-        id,
-        `${id}://s.example`,
-        `https://a${id}.example`,
-        `https://${id}a.example`,
-        `https://s.example:${id}/`,
-        `https://x@${id}`,
-        `https://s.example${id}/`,
-        `https://${id}${id}.example/`,
-      ]) {
-        const found = server({ ...http, url });
-        expect([
-          url,
-          found.length > 0 &&
-            found.every(([path, code]) => path === 'url' && (code === 'url_authority' || code === 'url')),
-        ]).toEqual([url, true]);
-      }
-      for (const url of [
-        `https://${id}.s.example/mcp`,
-        `https://s.example/${id}`,
-        `https://s.example?u=${id}`,
-        `https://${id}/mcp`,
-      ]) {
-        expect([url, server({ ...http, url })]).toEqual([url, []]);
-      }
-    },
-  );
+  test('a placeholder may be a whole label of the host or stand behind it, nothing else', () => {
+    const id = '{{LIBRECHAT_USER_ID}}';
+    for (const url of [
+      id,
+      `${id}://s.example`,
+      `https://a${id}.example`,
+      `https://${id}a.example`,
+      `https://s.example:${id}/`,
+      `https://x@${id}`,
+      `https://s.example${id}/`,
+      `https://${id}${id}.example/`,
+    ]) {
+      const found = server({ ...http, url });
+      expect([
+        url,
+        found.length > 0 &&
+          found.every(([path, code]) => path === 'url' && (code === 'url_authority' || code === 'url')),
+      ]).toEqual([url, true]);
+    }
+    for (const url of [
+      `https://${id}.s.example/mcp`,
+      `https://s.example/${id}`,
+      `https://s.example?u=${id}`,
+      `https://${id}/mcp`,
+    ]) {
+      expect([url, server({ ...http, url })]).toEqual([url, []]);
+    }
+  });
 
-  verifies('settings.url.authority', 'the same holds for the endpoints of oauth', () => {
+  test('the same holds for the endpoints of oauth', () => {
     const id = '{{LIBRECHAT_USER_ID}}';
     for (const field of ['authorization_url', 'token_url', 'revocation_endpoint']) {
       for (const url of [
@@ -139,7 +120,7 @@ describe('texts', () => {
     }
   });
 
-  verifies('settings.template.unfinished', 'a garbled placeholder is told with its field', () => {
+  test('a garbled placeholder is told with its field', () => {
     expect(server({ ...http, headers: { A: 'Bearer ${TOKEN:-${OTHER}}' } }, { OTHER: 'x' })).toEqual([
       ['headers.A', 'template_malformed'],
     ]);
@@ -149,118 +130,104 @@ describe('texts', () => {
     expect(server({ command: 'x', args: ['--config', '{"a":{"b":1}}', '$5'] })).toEqual([]);
   });
 
-  verifies(
-    'settings.placeholders.found',
-    'what decides the scope is found in every field, and only in what the file says',
-    () => {
-      const kinds = (definition: Record<string, unknown>, env: Record<string, string> = {}) =>
-        placeholdersOf(loaded(definition, env).server).map(({ kind, name }) => `${kind}:${name}`);
-      expect(
-        kinds({
-          ...http,
-          apiKey: { source: 'admin', authorization_type: 'bearer', key: '{{LIBRECHAT_OPENID_TOKEN}}' },
-        }),
-      ).toEqual(['openid:TOKEN']);
-      expect(kinds({ ...http, oauth_headers: { A: '{{LIBRECHAT_BODY_MESSAGEID}}' } })).toEqual([
-        'body:MESSAGEID',
-      ]);
-      expect(
-        kinds({ ...http, oauth: { scope: '{{LIBRECHAT_USER_ROLE}}', grant_types_supported: ['a'] } }),
-      ).toEqual(['user:ROLE']);
-      for (const field of [
-        'authorization_url',
-        'token_url',
-        'revocation_endpoint',
-        'client_id',
-        'audience',
-      ]) {
-        const text = 'https://s.example/{{LIBRECHAT_USER_ID}}';
-        expect([field, kinds({ ...http, oauth: { [field]: text } })]).toEqual([field, ['user:ID']]);
-      }
-      expect(
-        kinds({
-          command: 'x',
-          args: ['{{LIBRECHAT_USER_ID}}'],
-          env: { A: '{{LIBRECHAT_GRAPH_ACCESS_TOKEN}}' },
-        }),
-      ).toEqual(['user:ID', 'graph:ACCESS_TOKEN']);
-      expect(kinds({ ...http, headers: { A: '${A}' } }, { A: '{{LIBRECHAT_USER_ID}}' })).toEqual([]);
-    },
-  );
+  test('what decides the scope is found in every field, and only in what the file says', () => {
+    const kinds = (definition: Record<string, unknown>, env: Record<string, string> = {}) =>
+      placeholdersOf(loaded(definition, env).server).map(({ kind, name }) => `${kind}:${name}`);
+    expect(
+      kinds({
+        ...http,
+        apiKey: { source: 'admin', authorization_type: 'bearer', key: '{{LIBRECHAT_OPENID_TOKEN}}' },
+      }),
+    ).toEqual(['openid:TOKEN']);
+    expect(kinds({ ...http, oauth_headers: { A: '{{LIBRECHAT_BODY_MESSAGEID}}' } })).toEqual([
+      'body:MESSAGEID',
+    ]);
+    expect(
+      kinds({ ...http, oauth: { scope: '{{LIBRECHAT_USER_ROLE}}', grant_types_supported: ['a'] } }),
+    ).toEqual(['user:ROLE']);
+    for (const field of ['authorization_url', 'token_url', 'revocation_endpoint', 'client_id', 'audience']) {
+      const text = 'https://s.example/{{LIBRECHAT_USER_ID}}';
+      expect([field, kinds({ ...http, oauth: { [field]: text } })]).toEqual([field, ['user:ID']]);
+    }
+    expect(
+      kinds({
+        command: 'x',
+        args: ['{{LIBRECHAT_USER_ID}}'],
+        env: { A: '{{LIBRECHAT_GRAPH_ACCESS_TOKEN}}' },
+      }),
+    ).toEqual(['user:ID', 'graph:ACCESS_TOKEN']);
+    expect(kinds({ ...http, headers: { A: '${A}' } }, { A: '{{LIBRECHAT_USER_ID}}' })).toEqual([]);
+  });
 });
 
 describe('mcpSettings', () => {
-  verifies(
-    'settings.addresses.syntax',
-    'host:port with a port and nothing else; domains with optional scheme and port',
-    () => {
-      for (const address of [
-        '10.0.0.1',
-        'http://h:1',
-        'h:1/x',
-        '10.0.0.0/8:1',
-        'h: 1',
-        'h:0',
-        'h:70000',
-        '::1:80',
-        '*.h:80',
-        'u@h:80',
-        'a..b:80',
-        'h..:80',
-        '[1::2::3]:80',
-        '10.0.0.256:80',
-        '',
-      ]) {
-        for (const key of ['allowedAddresses', 'operatorAddresses']) {
-          expect([address, codes({ mcpSettings: { [key]: [address] } })]).toEqual([
-            address,
-            [[`mcpSettings.${key}[0]`, 'wrong_value']],
-          ]);
-        }
-      }
-      expect(
-        codes({
-          mcpSettings: { allowedAddresses: ['10.0.0.1:80', 'h:1', '[::1]:80', 'a.b.internal:65535'] },
-        }),
-      ).toEqual([]);
-      expect(
-        codes({
-          mcpSettings: {
-            allowedDomains: [
-              'h.example',
-              '*.h.example',
-              'https://h.example:443',
-              'http://*.h.example',
-              '10.0.0.1',
-              'wss://h.example',
-              'ws://[2606:4700::1]:8080/',
-              '*.www.h.example',
-            ],
-          },
-        }),
-      ).toEqual([]);
-      for (const domain of [
-        'h.example/path',
-        'h h',
-        '*',
-        'h.example:',
-        '*.',
-        '10.0.0.0/8',
-        'ftp://h.example',
-        'foo://h.example',
-        'httpss://h.example',
-        'h.example:0',
-        'h.example:65536',
-        'h.example:99999',
-        'a..b',
-        'https://h.example..',
-        '[::g]',
-      ]) {
-        expect([domain, codes({ mcpSettings: { allowedDomains: [domain] } })]).toEqual([
-          domain,
-          [['mcpSettings.allowedDomains[0]', 'wrong_value']],
+  test('host:port with a port and nothing else; domains with optional scheme and port', () => {
+    for (const address of [
+      '10.0.0.1',
+      'http://h:1',
+      'h:1/x',
+      '10.0.0.0/8:1',
+      'h: 1',
+      'h:0',
+      'h:70000',
+      '::1:80',
+      '*.h:80',
+      'u@h:80',
+      'a..b:80',
+      'h..:80',
+      '[1::2::3]:80',
+      '10.0.0.256:80',
+      '',
+    ]) {
+      for (const key of ['allowedAddresses', 'operatorAddresses']) {
+        expect([address, codes({ mcpSettings: { [key]: [address] } })]).toEqual([
+          address,
+          [[`mcpSettings.${key}[0]`, 'wrong_value']],
         ]);
       }
-    },
-  );
+    }
+    expect(
+      codes({
+        mcpSettings: { allowedAddresses: ['10.0.0.1:80', 'h:1', '[::1]:80', 'a.b.internal:65535'] },
+      }),
+    ).toEqual([]);
+    expect(
+      codes({
+        mcpSettings: {
+          allowedDomains: [
+            'h.example',
+            '*.h.example',
+            'https://h.example:443',
+            'http://*.h.example',
+            '10.0.0.1',
+            'wss://h.example',
+            'ws://[2606:4700::1]:8080/',
+            '*.www.h.example',
+          ],
+        },
+      }),
+    ).toEqual([]);
+    for (const domain of [
+      'h.example/path',
+      'h h',
+      '*',
+      'h.example:',
+      '*.',
+      '10.0.0.0/8',
+      'ftp://h.example',
+      'foo://h.example',
+      'httpss://h.example',
+      'h.example:0',
+      'h.example:65536',
+      'h.example:99999',
+      'a..b',
+      'https://h.example..',
+      '[::g]',
+    ]) {
+      expect([domain, codes({ mcpSettings: { allowedDomains: [domain] } })]).toEqual([
+        domain,
+        [['mcpSettings.allowedDomains[0]', 'wrong_value']],
+      ]);
+    }
+  });
 });

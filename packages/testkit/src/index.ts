@@ -46,4 +46,3 @@ export {
   type RedisServer,
   type SystemProgram,
 } from './system.ts';
-export { verifies } from './verifies.ts';

@@ -1,9 +1,8 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { findProgram } from './system.ts';
-import { verifies } from './verifies.ts';
 
 describe('a program of the machine', () => {
   let dir = '';
@@ -18,7 +17,7 @@ describe('a program of the machine', () => {
   });
   afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-  verifies('testkit.programs.agreed', 'is the one the test run found, or none when it found none', () => {
+  test('is the one the test run found, or none when it found none', () => {
     const redis = program('redis-server');
     const chromium = program('chromium');
     const named = program('named');
@@ -33,7 +32,7 @@ describe('a program of the machine', () => {
     expect(findProgram('chromium', { ...both, BEHALF_TEST_CHROMIUM: '' })).toBeNull();
   });
 
-  verifies('testkit.programs.agreed', 'that somebody chose and mistyped is missing, not replaced', () => {
+  test('that somebody chose and mistyped is missing, not replaced', () => {
     program('chromium');
     expect(findProgram('chromium', { PATH: dir, CHROMIUM_PATH: join(dir, 'mistyped') })).toBeNull();
     expect(findProgram('chromium', { PATH: dir, BEHALF_TEST_CHROMIUM: dir })).toBeNull();

@@ -1,6 +1,5 @@
 import type { ChatMessage } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { ModelMessage } from '../model/model.ts';
 import { fitMessages } from './fitMessages.ts';
 import { turnsOf } from './history.ts';
@@ -11,7 +10,7 @@ const said = (content: string): ModelMessage => ({ role: 'assistant', content })
 const tool = (content: string): ModelMessage => ({ role: 'tool', tool_call_id: 'c', content });
 
 describe('what a model is sent', () => {
-  verifies('chat.history.fit', 'is all of it where there is room', () => {
+  test('is all of it where there is room', () => {
     const earlier = [[user('a'), said('b')]];
     expect(fitMessages({ system, earlier, current: [user('c')] })).toEqual([
       system,
@@ -20,7 +19,7 @@ describe('what a model is sent', () => {
     ]);
   });
 
-  verifies('chat.history.fit', 'loses the oldest turns first, and whole', () => {
+  test('loses the oldest turns first, and whole', () => {
     const earlier = [
       [user('a'), said('bbbb')],
       [user('c'), said('d')],
@@ -37,7 +36,7 @@ describe('what a model is sent', () => {
     expect(sent(0)).toBe('snow');
   });
 
-  verifies('chat.history.fit', 'loses the oldest results of this turn when it is too long by itself', () => {
+  test('loses the oldest results of this turn when it is too long by itself', () => {
     const [a, b] = ['a'.repeat(1_000), 'b'.repeat(1_000)];
     const current = [user('q'), said(''), tool(a), said(''), tool(b)];
     const sent = fitMessages({ system, earlier: [[user('old')]], current }, 1_046);
@@ -53,7 +52,7 @@ describe('what a model is sent', () => {
 });
 
 describe('a turn that is too long by itself', () => {
-  verifies('chat.history.fit', 'loses its oldest arguments after its results', () => {
+  test('loses its oldest arguments after its results', () => {
     const calling = (args: string): ModelMessage => ({
       ...{ role: 'assistant', content: null },
       tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: args } }],
@@ -69,7 +68,7 @@ describe('a conversation, as a model is reminded of it', () => {
   const at = 0;
   const nameOf = (server: string, name: string) => `${name}_mcp_${server}`;
 
-  verifies('chat.history.turns', 'has every call with its result, whatever became of it', () => {
+  test('has every call with its result, whatever became of it', () => {
     const call = (callId: string, more: object) => ({
       type: 'call' as const,
       call: { callId, server: 's', serverTitle: 'S', tool: 't', arguments: { a: 1 }, ...more } as never,

@@ -1,12 +1,11 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { keptMessage } from './keptMessage.ts';
 import type { AnswerMessage } from './writeAnswer.ts';
 
 const size = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
 
 describe('what is kept', () => {
-  verifies('chat.kept', 'of a message fits also where nothing but what was said is too much', () => {
+  test('of a message fits also where nothing but what was said is too much', () => {
     const parts: AnswerMessage['parts'] = ['a', '\u{1F600}', '\u0001'].map((sign) => ({
       ...{ type: 'text', text: sign.repeat(500) },
     }));
@@ -18,7 +17,7 @@ describe('what is kept', () => {
     }
   });
 
-  verifies('chat.kept', 'of a message fits, and what was said is given up last', () => {
+  test('of a message fits, and what was said is given up last', () => {
     const call = (callId: string) => ({
       type: 'call' as const,
       call: {

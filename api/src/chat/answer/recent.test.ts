@@ -1,9 +1,8 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { recent } from './recent.ts';
 
 describe('what an answer holds of its conversation', () => {
-  verifies('chat.history.fit', 'is the newest of it', () => {
+  test('is the newest of it', () => {
     const messages = ['a', 'b', 'c'].map((id) => ({
       id,
       role: 'user' as const,

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { LARGEST_ROUND, LONGEST_ARGUMENTS, LONGEST_CALL_NAME, MOST_CALLS_OF_A_ROUND } from '../limits.ts';
 import { createCallCollector } from './collectCalls.ts';
 
@@ -16,7 +15,7 @@ const piece = (index: number | undefined, id: string | undefined, name?: string,
 });
 
 describe('calls in pieces', () => {
-  verifies('chat.model.pieces', 'are put together by their index', () => {
+  test('are put together by their index', () => {
     const { calls } = collect(
       [piece(0, 'a', 'one', ''), piece(1, 'b', 'two', '')],
       [piece(1, undefined, undefined, '{"b"')],
@@ -28,7 +27,7 @@ describe('calls in pieces', () => {
     ]);
   });
 
-  verifies('chat.model.pieces', 'that come whole, at one index or at none, are calls of their own', () => {
+  test('that come whole, at one index or at none, are calls of their own', () => {
     expect(collect([piece(0, 'a', 'one', '{}')], [piece(0, 'b', 'two', '{}')]).calls).toEqual([
       ['one', '{}'],
       ['two', '{}'],
@@ -38,12 +37,12 @@ describe('calls in pieces', () => {
     ).toEqual([['one', '{}']]);
   });
 
-  verifies('chat.model.pieces', 'that are no pieces are passed over', () => {
+  test('that are no pieces are passed over', () => {
     expect(collect(undefined, null, 'text', {}, [])).toEqual({ fits: true, calls: [] });
     expect(collect([null, 1, { function: { name: 7, arguments: {} } }]).calls).toEqual([['', '']]);
   });
 
-  verifies('chat.model.pieces', 'have an end', () => {
+  test('have an end', () => {
     const many = Array.from({ length: MOST_CALLS_OF_A_ROUND + 1 }, (_, index) => [
       piece(index, `${index}`, 'x'),
     ]);

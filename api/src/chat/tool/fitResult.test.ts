@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { MOST_KEPT_BLOCKS, MOST_KEPT_NODES } from '../limits.ts';
 import { fitResult } from './fitResult.ts';
 
@@ -10,12 +9,12 @@ const image = (length: number) => ({ type: 'image', data: 'A'.repeat(length), mi
 const link = { type: 'resource_link', uri: 'https://example.test/', name: 'More' };
 
 describe('what is kept of a result', () => {
-  verifies('chat.kept', 'is the whole where there is room for it', () => {
+  test('is the whole where there is room for it', () => {
     const small = { content: [image(2)], structuredContent: { a: 1 }, isError: true };
     expect(fit(small)).toEqual({ result: small });
   });
 
-  verifies('chat.kept.pieces', 'is everything but the pieces that are too large, which are named', () => {
+  test('is everything but the pieces that are too large, which are named', () => {
     const [text, sound] = [
       { type: 'text', text: 'Two pictures' },
       { type: 'audio', data: 'A'.repeat(MOST) },
@@ -35,7 +34,7 @@ describe('what is kept of a result', () => {
     });
   });
 
-  verifies('chat.kept', 'is the beginning of its text, and never more than fits', () => {
+  test('is the beginning of its text, and never more than fits', () => {
     for (const sign of ['a', '\u00e9', '\u{1F600}', '\u0001', '"']) {
       const text = { type: 'text', text: sign.repeat(2 * MOST) };
       for (const content of [
@@ -57,13 +56,13 @@ describe('what is kept of a result', () => {
     }
   });
 
-  verifies('chat.kept', 'has the shape that readers rely on, whatever a server sent', () => {
+  test('has the shape that readers rely on, whatever a server sent', () => {
     for (const content of ['text', null, [1, null, { text: 'no type' }], { type: 'text' }]) {
       expect(fit({ content, isError: 'yes' })).toEqual({ result: { content: [], isError: false } });
     }
   });
 
-  verifies('chat.kept.many', 'of very many pieces are the first', () => {
+  test('of very many pieces are the first', () => {
     const blocks = (count: number) => Array.from({ length: count }, () => ({ type: 'a' }));
     expect(fit({ content: blocks(MOST_KEPT_BLOCKS) }).isCut).toBeUndefined();
     const { result, isCut, leftOut } = fit({ content: blocks(20_000) });

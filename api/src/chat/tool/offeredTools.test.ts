@@ -1,6 +1,5 @@
 import type { CatalogTool, ServerTools } from '@behalf/gateway';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { systemMessage } from '../answer/systemMessage.ts';
 import { LARGEST_SCHEMA, LONGEST_DESCRIPTION, MOST_TOOLS } from '../limits.ts';
 import { offeredTools } from './offeredTools.ts';
@@ -23,7 +22,7 @@ const listed = (...tools: CatalogTool[]) =>
   ] as unknown as ServerTools[];
 
 describe('the tools that a model is shown', () => {
-  verifies('chat.tools.bounds', 'are as their servers describe them, within bounds', () => {
+  test('are as their servers describe them, within bounds', () => {
     const large = { type: 'object', properties: { a: { description: 'x'.repeat(LARGEST_SCHEMA) } } };
     const { tools } = offeredTools(
       listed(
@@ -40,7 +39,7 @@ describe('the tools that a model is shown', () => {
     });
   });
 
-  verifies('chat.tools.bounds', 'are so many, and the model is told that there are more', () => {
+  test('are so many, and the model is told that there are more', () => {
     const many = Array.from({ length: MOST_TOOLS + 1 }, (_, index) => tool(`t${index}`));
     const offered = offeredTools(listed(...many));
     expect([offered.tools.length, offered.isCut]).toEqual([MOST_TOOLS, true]);
@@ -48,7 +47,7 @@ describe('the tools that a model is shown', () => {
     expect(offeredTools(listed(...many.slice(1))).isCut).toBe(false);
   });
 
-  verifies('chat.tools.closed', 'are missing where a sign-in is, and the model is told of whom', () => {
+  test('are missing where a sign-in is, and the model is told of whom', () => {
     const [server] = listed();
     const closed = ['needs_authorization', 'needs_configuration', 'unreachable', 'connected'].map(
       (state) => ({
@@ -67,7 +66,7 @@ describe('the tools that a model is shown', () => {
     expect(systemMessage(offeredTools(listed())).content).not.toContain('show no tools');
   });
 
-  verifies('chat.tools.names', 'are found by the name that models use, and by no other', () => {
+  test('are found by the name that models use, and by no other', () => {
     const { find, nameOf } = offeredTools(listed(tool('a')));
     expect(find('a_mcp_s')).toEqual({
       server: 's',

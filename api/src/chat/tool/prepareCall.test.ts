@@ -1,6 +1,5 @@
 import { systemRandom } from '@behalf/kernel';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { prepareCall } from './prepareCall.ts';
 
 const offered = { server: 's', serverTitle: 'S', tool: 't' };
@@ -10,7 +9,7 @@ function prepare(args: string, room = { left: 1_000 }) {
 }
 
 describe('a call that a model wants', () => {
-  verifies('chat.calls.arguments', 'is refused where an answer has sent too much already', () => {
+  test('is refused where an answer has sent too much already', () => {
     const room = { left: 10 };
     expect(prepare('{"a": 1}', room)).toMatchObject({ call: { arguments: { a: 1 } }, refusal: undefined });
     const { call, refusal } = prepare('{"a": 1}', room);
@@ -24,7 +23,7 @@ describe('a call that a model wants', () => {
     expect(prepare('{}', room).refusal).toBeUndefined();
   });
 
-  verifies('chat.calls.corrected', 'has no argument that an assignment would not make one', () => {
+  test('has no argument that an assignment would not make one', () => {
     for (const args of ['{"__proto__": {"a": 1}}', '{"a": [{"__proto__": 1}]}']) {
       const { call, refusal } = prepare(args);
       expect([call.state, call.arguments, refusal]).toEqual([

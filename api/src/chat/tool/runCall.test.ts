@@ -2,8 +2,8 @@ import type { ChatCall } from '@behalf/contracts';
 import { createApprovals, GatewayError, type Approvals } from '@behalf/gateway';
 import { createKeyring, LightCancellation, systemRandom } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
-import { aPrincipal, createFakeClock, eventually, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { aPrincipal, createFakeClock, eventually } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { createAnswers } from '../answers.ts';
 import { createDecisions } from '../decisions.ts';
 import { Stopped } from '../stopped.ts';
@@ -83,7 +83,7 @@ async function approve({ decisions, id, ended, clock }: Rig): Promise<void> {
 }
 
 describe('an approval of a call', () => {
-  verifies('chat.approval.unused', 'is taken back where the call failed before it ran', async () => {
+  test('is taken back where the call failed before it ran', async () => {
     const one = await rig(() => {
       throw new GatewayError('RATE_LIMITED');
     });
@@ -94,7 +94,7 @@ describe('an approval of a call', () => {
     expect(one.audited).toEqual(['approval.request', 'approval.approve', 'approval.withdraw']);
   });
 
-  verifies('chat.approval.unused', 'is taken back where the answer was stopped as it came', async () => {
+  test('is taken back where the answer was stopped as it came', async () => {
     let stop: () => void = () => undefined;
     const one = await rig(
       () => undefined,
@@ -112,7 +112,7 @@ describe('an approval of a call', () => {
     expect(await one.approvals.consume(run)).toBe(false);
   });
 
-  verifies('chat.approval.unused', 'that was used leaves nothing to take back', async () => {
+  test('that was used leaves nothing to take back', async () => {
     const one = await rig(() => undefined);
     await approve(one);
     expect(one.call.state).toBe('done');

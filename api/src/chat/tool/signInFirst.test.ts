@@ -2,8 +2,8 @@ import type { ChatCall, ConnectNeeded } from '@behalf/contracts';
 import { LightCancellation, systemRandom } from '@behalf/kernel';
 import type { Answer, UserPrincipal } from '@behalf/gateway';
 import { openMemoryStore } from '@behalf/stores/memory';
-import { aPrincipal, createFakeClock, eventually, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { aPrincipal, createFakeClock, eventually } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { createAnswers } from '../answers.ts';
 import { SIGN_IN_WAIT_MS } from '../limits.ts';
 import { createSignIns } from '../signIns.ts';
@@ -71,7 +71,7 @@ async function rig(answers: readonly Answer[], owner = ada) {
 }
 
 describe('a call of a chat that needs a sign-in', () => {
-  verifies('chat.connect.held', 'waits for it, and is made once more when it is there', async () => {
+  test('waits for it, and is made once more when it is there', async () => {
     const one = await rig([missing({ scopes: 'a b' }), done]);
     await eventually('the question', () => one.heard('connect').length === 1);
     expect(one.heard('connect')).toEqual([
@@ -86,7 +86,7 @@ describe('a call of a chat that needs a sign-in', () => {
     expect(await one.signIns.tell(ada, 'c', '1', 'connected')).toBe(false);
   });
 
-  verifies('chat.connect.declined', 'goes on without it when its user wants that', async () => {
+  test('goes on without it when its user wants that', async () => {
     const one = await rig([missing()]);
     await eventually('the question', () => one.heard('connect').length === 1);
     expect(await one.signIns.tell(ada, 'c', '1', 'declined')).toBe(true);
@@ -94,7 +94,7 @@ describe('a call of a chat that needs a sign-in', () => {
     expect([one.call.connect, one.made()]).toEqual([needed, 1]);
   });
 
-  verifies('chat.connect.expired', 'goes on without it when nobody signs in', async () => {
+  test('goes on without it when nobody signs in', async () => {
     const one = await rig([missing()]);
     await eventually('the question', () => one.heard('connect').length === 1);
     await one.clock.advance(SIGN_IN_WAIT_MS);
@@ -102,7 +102,7 @@ describe('a call of a chat that needs a sign-in', () => {
     expect(one.made()).toBe(1);
   });
 
-  verifies('chat.connect.own', 'is told of by its own user alone, in its own conversation', async () => {
+  test('is told of by its own user alone, in its own conversation', async () => {
     const one = await rig([missing(), done]);
     await eventually('the question', () => one.heard('connect').length === 1);
     expect(await one.signIns.tell(eve, 'c', '1', 'connected')).toBe(false);
@@ -115,7 +115,7 @@ describe('a call of a chat that needs a sign-in', () => {
     expect(await one.signIns.tell(ada, 'c', '1', 'connected')).toBe(false);
   });
 
-  verifies('chat.connect.bounded', 'does not wait again and again', async () => {
+  test('does not wait again and again', async () => {
     const one = await rig([missing()]);
     for (const nth of [1, 2]) {
       await eventually('the question', () => one.heard('connect').length === nth);
@@ -126,7 +126,7 @@ describe('a call of a chat that needs a sign-in', () => {
     expect([one.made(), one.heard('connect').at(-1)]).toEqual([3, { callId: '1', connect: needed }]);
   });
 
-  verifies('chat.connect.program', 'waits for nobody where nobody can sign in', async () => {
+  test('waits for nobody where nobody can sign in', async () => {
     const key: UserPrincipal = { ...ada, by: { via: 'api_key', key: 'k', scopes: ['mcp'] } };
     for (const [answer, owner] of [
       [missing(), key],

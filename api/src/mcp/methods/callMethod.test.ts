@@ -1,7 +1,7 @@
-import { aPrincipal, createFakeClock, verifies } from '@behalf/testkit';
+import { aPrincipal, createFakeClock } from '@behalf/testkit';
 import { GatewayError, type Answer, type Inbound, type Json } from '@behalf/gateway';
 import { createKeyring, systemRandom } from '@behalf/kernel';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Asked } from '../asked.ts';
 import { createRequestStates } from '../requestState.ts';
 import { createResultJson } from '../resultJson.ts';
@@ -64,7 +64,7 @@ describe('a sign-in that is needed in the middle of a dialogue', () => {
   };
   const connected = { connect: { action: 'accept' } };
 
-  verifies('mcp.signin.forms', 'and the dialogue goes on where it was', async () => {
+  test('and the dialogue goes on where it was', async () => {
     const { call, given } = rig(
       () => asks,
       signIn,
@@ -84,7 +84,7 @@ describe('a sign-in that is needed in the middle of a dialogue', () => {
     expect(given).toEqual([undefined, theirs, theirs, theirs]);
   });
 
-  verifies('mcp.signin.forms', 'without answers that are too long to carry around', async () => {
+  test('without answers that are too long to carry around', async () => {
     const { call, given } = rig(
       () => asks,
       signIn,

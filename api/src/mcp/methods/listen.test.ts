@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { LightCancellation } from '@behalf/kernel';
-import { aPrincipal, createFakeClock, eventually, verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { aPrincipal, createFakeClock, eventually } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { createResultJson } from '../resultJson.ts';
 import { createOpenStreams } from '../stream/openStreams.ts';
 import { createListen, type ListenParts } from './listen.ts';
@@ -57,7 +57,7 @@ describe('a subscription', () => {
     return { streams, seen, client };
   }
 
-  verifies('mcp.door.streams-released', 'is held while its client reads', async () => {
+  test('is held while its client reads', async () => {
     const { streams, seen, client } = await ask(false);
     expect([seen.outcome, streams.size, seen.lists]).toEqual(['served', 1, 1]);
     client.abort();
@@ -65,12 +65,12 @@ describe('a subscription', () => {
     expect(seen.lists).toBe(0);
   });
 
-  verifies('mcp.door.streams-released', 'is not begun for who left before', async () => {
+  test('is not begun for who left before', async () => {
     const { streams, seen } = await ask(true);
     expect([seen.outcome, streams.size, seen.lists]).toEqual(['served', 0, 0]);
   });
 
-  verifies('mcp.door.streams-released', 'that cannot be begun takes no room', async () => {
+  test('that cannot be begun takes no room', async () => {
     const failed = new Error('no lists');
     const { streams, seen } = await ask(false, {
       followLists: () => {

@@ -1,8 +1,8 @@
-import { aPrincipal, createFakeClock, verifies } from '@behalf/testkit';
+import { aPrincipal, createFakeClock } from '@behalf/testkit';
 import { GatewayError, type Inbound, type Json } from '@behalf/gateway';
 import { createKeyring, systemRandom, type Cancellation } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Asked } from '../asked.ts';
 import { mcpInbound } from '../mcpInbound.ts';
 import type { Parked } from '../requestState.ts';
@@ -89,7 +89,7 @@ const badState = { name: 'RpcFault', code: -32602 };
 const forEver = () => new Promise<never>(() => undefined);
 
 describe('a call that waits for its user', () => {
-  verifies('between.parked.expired', 'is ended after ten minutes, and its state opens nothing', async () => {
+  test('is ended after ten minutes, and its state opens nothing', async () => {
     for (const at of ['here', 'there'] as const) {
       const all = rig();
       let signal: Cancellation | undefined;
@@ -105,7 +105,7 @@ describe('a call that waits for its user', () => {
     }
   });
 
-  verifies('between.parked.expired', 'also where the store still has it', async () => {
+  test('also where the store still has it', async () => {
     const all = rig();
     const { parked } = await begin(all, async (_, ask) => JSON.stringify(await ask()));
     await all.clock.advance(11 * MINUTES);
@@ -113,7 +113,7 @@ describe('a call that waits for its user', () => {
     await expect(all.there.parking.resume(answers({ q1: accepted }), parked)).rejects.toMatchObject(badState);
   });
 
-  verifies('between.parked.bounded', 'has no place when its user has sixteen, and others have', async () => {
+  test('has no place when its user has sixteen, and others have', async () => {
     const all = rig();
     const ask: Work = async (_, asks) => asks().then(JSON.stringify, () => 'nobody');
     const first = await begin(all, ask);
@@ -126,69 +126,57 @@ describe('a call that waits for its user', () => {
     expect(await run(all, ask)).toContain('input_required');
   });
 
-  verifies('between.parked.bounded', 'nor when there are too many of all users', async () => {
+  test('nor when there are too many of all users', async () => {
     const all = rig({ perUser: 8, inAll: 1, bytes: 1_000, ms: MINUTES });
     await begin(all, async (_, ask) => JSON.stringify(await ask()));
     const ask: Work = async (_, asks) => asks().then(JSON.stringify, () => 'nobody');
     expect(await run(all, ask, request({}, bob))).toBe('nobody');
   });
 
-  verifies(
-    'between.parked.bounded',
-    'nor when too much would be kept of what they were asked with',
-    async () => {
-      const all = rig({ perUser: 8, inAll: 8, bytes: 1_000, ms: MINUTES });
-      const ask: Work = async (_, asks) => asks().then(JSON.stringify, () => 'nobody');
-      const long = () => request({ arguments: 'x'.repeat(600) });
-      const { parked } = await begin(all, ask, long());
-      expect(await run(all, ask, long())).toBe('nobody');
-      await all.here.parking.resume(answers({ q1: accepted }), parked);
-      expect(await run(all, ask, long())).toContain('input_required');
-    },
-  );
+  test('nor when too much would be kept of what they were asked with', async () => {
+    const all = rig({ perUser: 8, inAll: 8, bytes: 1_000, ms: MINUTES });
+    const ask: Work = async (_, asks) => asks().then(JSON.stringify, () => 'nobody');
+    const long = () => request({ arguments: 'x'.repeat(600) });
+    const { parked } = await begin(all, ask, long());
+    expect(await run(all, ask, long())).toBe('nobody');
+    await all.here.parking.resume(answers({ q1: accepted }), parked);
+    expect(await run(all, ask, long())).toContain('input_required');
+  });
 
-  verifies(
-    'between.parked.bounded',
-    'keeps few questions and no long result while nobody is there',
-    async () => {
-      const all = rig();
-      const refused: unknown[] = [];
-      const { parked } = await begin(all, async (_, ask) => {
-        await Promise.race([ask(), forEverLater(all)]).catch(() => undefined);
-        await ask({ ...form, message: 'x'.repeat(70_000) }).catch((error: unknown) => refused.push(error));
-        return 'x'.repeat(300_000);
-      });
-      await all.clock.advance(MINUTES);
-      expect(refused).toHaveLength(1);
-      await expect(all.here.parking.resume(answers({ q1: accepted }), parked)).rejects.toMatchObject({
-        code: 'MCP_RESPONSE_TOO_LARGE',
-      });
-    },
-  );
+  test('keeps few questions and no long result while nobody is there', async () => {
+    const all = rig();
+    const refused: unknown[] = [];
+    const { parked } = await begin(all, async (_, ask) => {
+      await Promise.race([ask(), forEverLater(all)]).catch(() => undefined);
+      await ask({ ...form, message: 'x'.repeat(70_000) }).catch((error: unknown) => refused.push(error));
+      return 'x'.repeat(300_000);
+    });
+    await all.clock.advance(MINUTES);
+    expect(refused).toHaveLength(1);
+    await expect(all.here.parking.resume(answers({ q1: accepted }), parked)).rejects.toMatchObject({
+      code: 'MCP_RESPONSE_TOO_LARGE',
+    });
+  });
 
   /** The server goes on by itself. */
   const forEverLater = ({ clock }: Rig) =>
     new Promise<never>((_, reject) => void clock.timer(1_000, () => reject(new Error('The server went on'))));
 
-  verifies(
-    'between.parked',
-    'is told several questions at once, and later ones in the next round',
-    async () => {
-      const all = rig();
-      const first = await begin(all, async (_, ask) =>
-        JSON.stringify([...(await Promise.all([ask(), ask()])), await ask()]),
-      );
-      expect(Object.keys(first.questions)).toEqual(['q1', 'q2']);
-      const given = answers({ q1: { n: 1 }, q2: { n: 2 } });
-      const second = told(await soon(all.clock, all.here.parking.resume(given, first.parked)));
-      expect(Object.keys(second.questions)).toEqual(['q3']);
-      expect(await all.there.parking.resume(answers({ q3: { n: 3 } }), second.parked)).toBe(
-        '[{"n":1},{"n":2},{"n":3}]',
-      );
-    },
-  );
+  test('is told several questions at once, and later ones in the next round', async () => {
+    const all = rig();
+    const first = await begin(all, async (_, ask) =>
+      JSON.stringify([...(await Promise.all([ask(), ask()])), await ask()]),
+    );
+    expect(Object.keys(first.questions)).toEqual(['q1', 'q2']);
+    const given = answers({ q1: { n: 1 }, q2: { n: 2 } });
+    const second = told(await soon(all.clock, all.here.parking.resume(given, first.parked)));
+    expect(Object.keys(second.questions)).toEqual(['q3']);
+    expect(await all.there.parking.resume(answers({ q3: { n: 3 } }), second.parked)).toBe(
+      '[{"n":1},{"n":2},{"n":3}]',
+    );
+  });
 
-  verifies('between.parked', 'that fails is told so wherever its client is', async () => {
+  test('that fails is told so wherever its client is', async () => {
     for (const [at, told] of [
       ['here', { code: 'MCP_RESOURCE_NOT_FOUND' }],
       ['there', { name: 'RpcFault', code: -32602 }],
@@ -202,7 +190,7 @@ describe('a call that waits for its user', () => {
     }
   });
 
-  verifies('between.parked', 'that fails has the status of its error wherever its client is', async () => {
+  test('that fails has the status of its error wherever its client is', async () => {
     const all = rig();
     const { parked } = await begin(all, async (_, ask) => {
       await ask();
@@ -214,46 +202,42 @@ describe('a call that waits for its user', () => {
     });
   });
 
-  verifies(
-    'between.parked.progress',
-    'is heard at another replica: its progress and its log messages',
-    async () => {
-      const all = rig();
-      const heard: unknown[] = [];
-      const reply = { notify: (method: string, params: Json) => void heard.push([method, params]) };
-      const listening = (inputResponses: Json = {}): Asked => ({
-        ...request({ inputResponses, _meta: { progressToken: 'p' } }),
-        ...{ logLevel: 'info', reply: reply as never },
-      });
-      let go: () => void = () => undefined;
-      const { parked } = await begin(
-        all,
-        async ({ onProgress, onLog }, ask) => {
-          await ask();
-          for (const progress of [1, 2, 3]) onProgress?.({ progress, total: 9 });
-          for (const level of ['debug', 'info', 'error']) onLog?.({ level, data: level });
-          await new Promise<void>((resolve) => (go = resolve));
-          onProgress?.({ progress: 8 });
-          return 'done';
-        },
-        listening(),
-      );
-      const resumed = all.there.parking.resume(listening({ q1: accepted }), parked);
-      await all.clock.advance(5_000);
-      const message = 'notifications/message';
-      expect(heard).toEqual([
-        [message, { level: 'info', data: 'info' }],
-        [message, { level: 'error', data: 'error' }],
-        ['notifications/progress', { progressToken: 'p', progress: 3, total: 9 }],
-      ]);
-      go();
-      await all.clock.advance(5_000);
-      expect(await resumed).toBe('done');
-      expect(heard.at(-1)).toEqual(['notifications/progress', { progressToken: 'p', progress: 8 }]);
-    },
-  );
+  test('is heard at another replica: its progress and its log messages', async () => {
+    const all = rig();
+    const heard: unknown[] = [];
+    const reply = { notify: (method: string, params: Json) => void heard.push([method, params]) };
+    const listening = (inputResponses: Json = {}): Asked => ({
+      ...request({ inputResponses, _meta: { progressToken: 'p' } }),
+      ...{ logLevel: 'info', reply: reply as never },
+    });
+    let go: () => void = () => undefined;
+    const { parked } = await begin(
+      all,
+      async ({ onProgress, onLog }, ask) => {
+        await ask();
+        for (const progress of [1, 2, 3]) onProgress?.({ progress, total: 9 });
+        for (const level of ['debug', 'info', 'error']) onLog?.({ level, data: level });
+        await new Promise<void>((resolve) => (go = resolve));
+        onProgress?.({ progress: 8 });
+        return 'done';
+      },
+      listening(),
+    );
+    const resumed = all.there.parking.resume(listening({ q1: accepted }), parked);
+    await all.clock.advance(5_000);
+    const message = 'notifications/message';
+    expect(heard).toEqual([
+      [message, { level: 'info', data: 'info' }],
+      [message, { level: 'error', data: 'error' }],
+      ['notifications/progress', { progressToken: 'p', progress: 3, total: 9 }],
+    ]);
+    go();
+    await all.clock.advance(5_000);
+    expect(await resumed).toBe('done');
+    expect(heard.at(-1)).toEqual(['notifications/progress', { progressToken: 'p', progress: 8 }]);
+  });
 
-  verifies('between.parked', 'gets no answer to what its client left out', async () => {
+  test('gets no answer to what its client left out', async () => {
     const all = rig();
     const { parked } = await begin(all, async (_, ask) =>
       ask().then(JSON.stringify, (error: unknown) => (error as Error).message),
@@ -263,7 +247,7 @@ describe('a call that waits for its user', () => {
     );
   });
 
-  verifies('between.parked', 'is not asked what the request that waits did not declare', async () => {
+  test('is not asked what the request that waits did not declare', async () => {
     const all = rig();
     const { parked } = await begin(all, async (_, ask) => {
       await ask();
@@ -273,7 +257,7 @@ describe('a call that waits for its user', () => {
     expect(await soon(all.clock, all.here.parking.resume(without, parked))).toBe('nobody');
   });
 
-  verifies('between.parked.state', 'is resumed once, at one replica', async () => {
+  test('is resumed once, at one replica', async () => {
     for (const order of [
       ['here', 'there'],
       ['there', 'here'],
@@ -290,7 +274,7 @@ describe('a call that waits for its user', () => {
     }
   });
 
-  verifies('between.parked.gone', 'is uncertain when its replica does not take the answer', async () => {
+  test('is uncertain when its replica does not take the answer', async () => {
     const all = rig();
     const { parked } = await begin(all, async (_, ask) => JSON.stringify(await ask()));
     const resumed = all.there.parking.resume(answers({ q1: accepted }), {
@@ -309,7 +293,7 @@ describe('a call that waits for its user', () => {
     expect(await settled).toMatchObject([{ reason: { code: 'MCP_OUTCOME_UNCERTAIN' } }]);
   });
 
-  verifies('between.parked.gone', 'is not, while its replica works on it', async () => {
+  test('is not, while its replica works on it', async () => {
     const all = rig();
     let finish: (text: string) => void = () => undefined;
     const { parked } = await begin(all, async (_, ask) => {
@@ -322,7 +306,7 @@ describe('a call that waits for its user', () => {
     expect(await waiting).toBe('done');
   });
 
-  verifies('between.parked.left', 'ends with the process that it waits in', async () => {
+  test('ends with the process that it waits in', async () => {
     const all = rig();
     let signal: Cancellation | undefined;
     await begin(all, async (inbound, ask) => {

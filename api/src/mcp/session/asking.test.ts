@@ -1,6 +1,6 @@
 import { createKeyring, LightCancellation, systemRandom as random } from '@behalf/kernel';
-import { createFakeClock, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { createFakeClock } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { createAsking } from './asking.ts';
 import { createMailbox } from './mailbox.ts';
 import type { McpSession } from './sessions.ts';
@@ -28,7 +28,7 @@ function replicas() {
 }
 
 describe('questions to clients with a session', () => {
-  verifies('mcp.session.answers', 'nor does it leave anything in the store', async () => {
+  test('nor does it leave anything in the store', async () => {
     const { clock, kept, here, there } = replicas();
     let asked = '';
     const reply = {

@@ -1,7 +1,7 @@
-import { createFakeClock, verifies } from '@behalf/testkit';
+import { createFakeClock } from '@behalf/testkit';
 import { systemRandom } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { cancelName } from './cancelName.ts';
 import type { McpSession } from './sessions.ts';
 import { createSharedLists } from './sharedLists.ts';
@@ -22,7 +22,7 @@ describe('what a client makes the store keep for its session', () => {
     return { subscriptions, session };
   }
 
-  verifies('mcp.session.bounded', 'no address that is too long', async () => {
+  test('no address that is too long', async () => {
     const { subscriptions, session } = rig();
     const longest = 'x'.repeat(LONGEST_ADDRESS);
     await expect(subscriptions.add(session, `${longest}x`)).rejects.toMatchObject(refused);
@@ -30,7 +30,7 @@ describe('what a client makes the store keep for its session', () => {
     expect(await subscriptions.read(session)).toEqual([longest]);
   });
 
-  verifies('mcp.session.bounded', 'and not too much of them together', async () => {
+  test('and not too much of them together', async () => {
     const { subscriptions, session } = rig();
     const address = (index: number) => String(index).padStart(LONGEST_ADDRESS, 'x');
     const most = LONGEST_IN_ALL / LONGEST_ADDRESS;
@@ -41,7 +41,7 @@ describe('what a client makes the store keep for its session', () => {
     expect(await subscriptions.read(session)).toHaveLength(most);
   });
 
-  verifies('mcp.session.bounded', 'a long id of a cancelled request by a short name of its own', () => {
+  test('a long id of a cancelled request by a short name of its own', () => {
     const long = 'x'.repeat(1_000_000);
     expect(cancelName(long).length).toBeLessThan(300);
     const ids = [long, `${long}x`, '1', 1, '#', cancelName(long).slice('cancel:'.length)];

@@ -1,7 +1,7 @@
 import { createKeyring, systemRandom as random } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
-import { createFakeClock, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { createFakeClock } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { createMailbox } from './mailbox.ts';
 
 const place = { tenant: 'default', principal: 'ada', key: 'session' };
@@ -17,7 +17,7 @@ function createReplicas() {
 }
 
 describe('words between the requests of a session', () => {
-  verifies('mcp.session.words', 'are heard once, also when several wait at several replicas', async () => {
+  test('are heard once, also when several wait at several replicas', async () => {
     const { clock, here, there, third } = createReplicas();
     const heard: string[] = [];
     here.wait(place, 'w', () => heard.push('here'), { poll: true });
@@ -27,7 +27,7 @@ describe('words between the requests of a session', () => {
     expect(heard).toHaveLength(1);
   });
 
-  verifies('mcp.session.words', 'are heard when they come while one looks for them', async () => {
+  test('are heard when they come while one looks for them', async () => {
     const { clock, cache, kept, changes, here, there } = createReplicas();
     let heard = '';
     let goOn: () => void = () => undefined;
@@ -47,7 +47,7 @@ describe('words between the requests of a session', () => {
     expect(heard).toBe('word');
   });
 
-  verifies('mcp.session.words', 'are not asked for any more when the process ends', async () => {
+  test('are not asked for any more when the process ends', async () => {
     const { clock, cache, here } = createReplicas();
     let asked = 0;
     cache.get = async () => ((asked += 1), undefined);

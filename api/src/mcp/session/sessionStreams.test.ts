@@ -1,7 +1,7 @@
 import { systemRandom as random } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
-import { createFakeClock, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { createFakeClock } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import type { McpSession } from './sessions.ts';
 import { createSessionStates } from './sessionStates.ts';
 import { createSessionStreams } from './sessionStreams.ts';
@@ -33,7 +33,7 @@ function createReplicas() {
 }
 
 describe('the streams of a session at several replicas', () => {
-  verifies('mcp.session.one-stream', 'the last to come reads, wherever it comes to', async () => {
+  test('the last to come reads, wherever it comes to', async () => {
     const { clock, session, here, there } = createReplicas();
     const ended: string[] = [];
     const open = (at: typeof here, name: string, key = 'k') =>
@@ -56,7 +56,7 @@ describe('the streams of a session at several replicas', () => {
     expect(ended).toEqual(['first', 'second', 'third']);
   });
 
-  verifies('mcp.session.one-stream', 'also of two that come at once: one', async () => {
+  test('also of two that come at once: one', async () => {
     const { clock, session, here, there } = createReplicas();
     const ended = new Set<string>();
     for (const [name, at] of Object.entries({ here, there }))
@@ -69,7 +69,7 @@ describe('the streams of a session at several replicas', () => {
     expect(ended.size).toBe(1);
   });
 
-  verifies('mcp.session.one-stream', 'none where nobody elsewhere could be told', async () => {
+  test('none where nobody elsewhere could be told', async () => {
     const { clock, cache, session, here } = createReplicas();
     cache.set = () => Promise.reject(new Error('The store does not answer'));
     let ended = 0;
@@ -82,7 +82,7 @@ describe('the streams of a session at several replicas', () => {
     expect(ended).toBe(1);
   });
 
-  verifies('mcp.session.streams-end', 'all of them with it, at every replica, and no others', async () => {
+  test('all of them with it, at every replica, and no others', async () => {
     const { clock, session, here, there, fail } = createReplicas();
     const ended: string[] = [];
     here.streams.enter(
@@ -106,30 +106,26 @@ describe('the streams of a session at several replicas', () => {
     expect(ended.sort()).toEqual(['main', 'resumed here', 'resumed there']);
   });
 
-  verifies(
-    'mcp.session.streams-end',
-    'asks about none by the clock, and about one when told of one',
-    async () => {
-      const { clock, session, changes, asked, here } = createReplicas();
-      let news = 0;
-      for (let n = 0; n < 100; n += 1)
-        here.streams.enter(
-          session(`k${n}`),
-          () => undefined,
-          () => (news += 1),
-        );
-      await clock.advance(0);
-      asked.length = 0;
-      news = 0;
-      await clock.advance(10 * 60_000);
-      expect(asked).toEqual([]);
-      await changes.publish({ topic: 'mcp', id: 'k7' });
-      await clock.advance(0);
-      expect([new Set(asked), news]).toEqual([new Set(['ended:k7', 'level:k7', 'reader:k7']), 1]);
-    },
-  );
+  test('asks about none by the clock, and about one when told of one', async () => {
+    const { clock, session, changes, asked, here } = createReplicas();
+    let news = 0;
+    for (let n = 0; n < 100; n += 1)
+      here.streams.enter(
+        session(`k${n}`),
+        () => undefined,
+        () => (news += 1),
+      );
+    await clock.advance(0);
+    asked.length = 0;
+    news = 0;
+    await clock.advance(10 * 60_000);
+    expect(asked).toEqual([]);
+    await changes.publish({ topic: 'mcp', id: 'k7' });
+    await clock.advance(0);
+    expect([new Set(asked), news]).toEqual([new Set(['ended:k7', 'level:k7', 'reader:k7']), 1]);
+  });
 
-  verifies('mcp.session.ended', 'also for who was just reading how it stands', async () => {
+  test('also for who was just reading how it stands', async () => {
     const { clock, cache, session, here, there } = createReplicas();
     const get = cache.get.bind(cache);
     let goOn: () => void = () => undefined;

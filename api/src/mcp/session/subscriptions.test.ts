@@ -1,7 +1,6 @@
 import { systemClock as clock, systemRandom as random } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { McpSession } from './sessions.ts';
 import { createSharedLists } from './sharedLists.ts';
 import { createSubscriptions, MOST_SUBSCRIBED } from './subscriptions.ts';
@@ -37,7 +36,7 @@ function replicas() {
 const address = (n: number) => `x:${String(n).padStart(3, '0')}`;
 
 describe('what one session subscribes to at once', () => {
-  verifies('mcp.session.subscriptions', 'is kept, all of it, at whichever replica', async () => {
+  test('is kept, all of it, at whichever replica', async () => {
     const { here, there, session, published } = replicas();
     await Promise.all(
       Array.from({ length: 40 }, (_, n) => (n % 2 === 0 ? here : there).add(session, address(n))),
@@ -56,7 +55,7 @@ describe('what one session subscribes to at once', () => {
     expect(published).toEqual([]);
   });
 
-  verifies('mcp.session.subscriptions', 'within what one may have, however many ask', async () => {
+  test('within what one may have, however many ask', async () => {
     const { here, there, session } = replicas();
     const asked = Array.from({ length: MOST_SUBSCRIBED + 20 }, (_, n) =>
       (n % 2 === 0 ? here : there).add(session, address(n)),

@@ -1,7 +1,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
-import { createFakeClock, eventually, verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { createFakeClock, eventually } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { createMessageStream } from './messageStream.ts';
 
 describe('a reader that does not keep up', () => {
@@ -40,7 +40,7 @@ describe('a reader that does not keep up', () => {
     return { clock, stream, res: res!, read, readOn, fill };
   }
 
-  verifies('mcp.streams.slow-reader', 'is told the last of each when it reads on', async () => {
+  test('is told the last of each when it reads on', async () => {
     const { stream, res, read, readOn, fill } = await open();
     await fill();
     const before = res.writableLength;
@@ -58,30 +58,26 @@ describe('a reader that does not keep up', () => {
     stream.close();
   });
 
-  verifies(
-    'mcp.streams.slow-reader',
-    'makes us keep no more than there are lists and resources',
-    async () => {
-      const { stream, read, readOn, fill } = await open();
-      await fill();
-      for (let n = 0; n < 10_000; n += 1) stream.tell(`uri ${n}`, `{"uri":${n}}`);
-      readOn();
-      await eventually('it is told', () => read.text.includes('{"uri":127}'));
-      stream.send('{"last":1}');
-      await eventually('all of it', () => read.text.includes('{"last":1}'));
-      expect(read.text.match(/"uri"/g)).toHaveLength(128);
-      stream.close();
-    },
-  );
+  test('makes us keep no more than there are lists and resources', async () => {
+    const { stream, read, readOn, fill } = await open();
+    await fill();
+    for (let n = 0; n < 10_000; n += 1) stream.tell(`uri ${n}`, `{"uri":${n}}`);
+    readOn();
+    await eventually('it is told', () => read.text.includes('{"uri":127}'));
+    stream.send('{"last":1}');
+    await eventually('all of it', () => read.text.includes('{"last":1}'));
+    expect(read.text.match(/"uri"/g)).toHaveLength(128);
+    stream.close();
+  });
 
-  verifies('mcp.streams.slow-reader', 'is left at once when another reads in its place', async () => {
+  test('is left at once when another reads in its place', async () => {
     const { stream, res, fill } = await open();
     await fill();
     stream.end({ replaced: true });
     expect(res.destroyed).toBe(true);
   });
 
-  verifies('mcp.streams.slow-reader', 'is left when it does not read the end either', async () => {
+  test('is left when it does not read the end either', async () => {
     const { clock, stream, res, fill } = await open();
     await fill();
     stream.end();

@@ -1,7 +1,7 @@
 import { createKeyring, systemRandom as random } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
-import { createFakeClock, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { createFakeClock } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { createMailbox, type Place } from '../session/mailbox.ts';
 import { createSharedLists } from '../session/sharedLists.ts';
 import { createEventIds } from './eventIds.ts';
@@ -74,7 +74,7 @@ function begin({ a }: ReturnType<typeof createReplicas>) {
 }
 
 describe('a stream that is taken up at another replica', () => {
-  verifies('mcp.resume.elsewhere', 'tells there what it tells, in order and once', async () => {
+  test('tells there what it tells, in order and once', async () => {
     const all = createReplicas();
     const { replay, reader, first } = begin(all);
     const there = aReader();
@@ -94,7 +94,7 @@ describe('a stream that is taken up at another replica', () => {
     expect(new Set(there.ids).size).toBe(4);
   });
 
-  verifies('mcp.resume.elsewhere', 'also when it ended before, and at the next one again', async () => {
+  test('also when it ended before, and at the next one again', async () => {
     const all = createReplicas();
     const { replay, last } = begin(all);
     replay.finish(JSON.stringify({ ...(JSON.parse(done) as object), large: 'x'.repeat(300_000) }));
@@ -106,7 +106,7 @@ describe('a stream that is taken up at another replica', () => {
     }
   });
 
-  verifies('mcp.resume.elsewhere', 'is left in the store by one that is gone since', async () => {
+  test('is left in the store by one that is gone since', async () => {
     const all = createReplicas();
     const { replay, reader, last } = begin(all);
     reader.leave();
@@ -119,7 +119,7 @@ describe('a stream that is taken up at another replica', () => {
     expect([there.messages, there.stream.open]).toEqual([[JSON.parse(done)], false]);
   });
 
-  verifies('mcp.resume.elsewhere', 'goes on when its reader there leaves, to a third', async () => {
+  test('goes on when its reader there leaves, to a third', async () => {
     const all = createReplicas();
     const { replay, last } = begin(all);
     const there = aReader();
@@ -135,7 +135,7 @@ describe('a stream that is taken up at another replica', () => {
     expect([third.messages, there.messages]).toEqual([[JSON.parse(done)], []]);
   });
 
-  verifies('mcp.resume.lost', 'is uncertain when its holder is gone', async () => {
+  test('is uncertain when its holder is gone', async () => {
     const all = createReplicas();
     const { last } = begin(all);
     all.a.kill();
@@ -147,7 +147,7 @@ describe('a stream that is taken up at another replica', () => {
     expect([there.messages, there.stream.open]).toMatchObject([[uncertain], false]);
   });
 
-  verifies('mcp.resume.lost', 'or goes while it is read there', async () => {
+  test('or goes while it is read there', async () => {
     const all = createReplicas();
     const { last } = begin(all);
     const there = aReader();
@@ -159,7 +159,7 @@ describe('a stream that is taken up at another replica', () => {
     expect([there.messages, there.stream.open]).toMatchObject([[uncertain], false]);
   });
 
-  verifies('mcp.resume.lost', 'or has forgotten it, where it was held too', async () => {
+  test('or has forgotten it, where it was held too', async () => {
     const all = createReplicas();
     const { replay, last } = begin(all);
     replay.finish(done);
@@ -173,7 +173,7 @@ describe('a stream that is taken up at another replica', () => {
     }
   });
 
-  verifies('mcp.resume.owner', 'is nobody else’s, and a made-up one is none', async () => {
+  test('is nobody else’s, and a made-up one is none', async () => {
     const all = createReplicas();
     const { replay, last } = begin(all);
     replay.finish(done);
@@ -205,7 +205,7 @@ describe('a stream that is taken up at another replica', () => {
     expect(all.a.replays.begin(place, 'x'.repeat(257), reader.stream)).toBeUndefined();
   });
 
-  verifies('mcp.resume.owner', 'what wants it is sealed to its session, and so is what is told', async () => {
+  test('what wants it is sealed to its session, and so is what is told', async () => {
     const all = createReplicas();
     const { replay, reader, last } = begin(all);
     const stored: string[] = [];
@@ -241,7 +241,7 @@ describe('what taking streams up costs', () => {
     return () => words;
   }
 
-  verifies('mcp.resume.bounded', 'is nothing any more for a reader that has left', async () => {
+  test('is nothing any more for a reader that has left', async () => {
     const all = createReplicas();
     const words = countWords(all);
     const { replay, first } = begin(all);
@@ -257,7 +257,7 @@ describe('what taking streams up costs', () => {
     expect(words()).toBe(1);
   });
 
-  verifies('mcp.resume.bounded', 'is one copy each half second for a user who comes often', async () => {
+  test('is one copy each half second for a user who comes often', async () => {
     const all = createReplicas();
     const words = countWords(all);
     const { replay, first } = begin(all);
@@ -273,7 +273,7 @@ describe('what taking streams up costs', () => {
     expect(last.messages.at(-1)).toEqual(JSON.parse(done));
   });
 
-  verifies('mcp.resume.bounded', 'takes no room from others', () => {
+  test('takes no room from others', () => {
     const all = createReplicas({ bytes: 1_000, ownBytes: 400 });
     const mine = all.a.replays.begin(place, REQUEST, aReader().stream)!;
     for (let n = 0; n < 20; n += 1) mine.emit(JSON.stringify({ x: 'x'.repeat(90) }));
@@ -287,7 +287,7 @@ describe('what taking streams up costs', () => {
     expect(again.messages).toHaveLength(3);
   });
 
-  verifies('mcp.resume.bounded', 'makes what is over give way to what runs', () => {
+  test('makes what is over give way to what runs', () => {
     const all = createReplicas({ bytes: 10_000, ownBytes: 1_000 });
     for (let n = 0; n < 4; n += 1) {
       const before = all.a.replays.begin(place, `before-${n}`, aReader().stream)!;
@@ -300,7 +300,7 @@ describe('what taking streams up costs', () => {
     expect(again.messages).toMatchObject([{ id: REQUEST, result: {} }]);
   });
 
-  verifies('mcp.resume.too-large', 'says that there was an answer which could not be kept', async () => {
+  test('says that there was an answer which could not be kept', async () => {
     const all = createReplicas({ streamBytes: 1_000 });
     const { replay, last } = begin(all);
     replay.finish(JSON.stringify({ ...(JSON.parse(done) as object), large: 'x'.repeat(2_000) }));

@@ -2,8 +2,8 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createKeyring, systemRandom } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
-import { aPrincipal, createFakeClock, eventually, verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { aPrincipal, createFakeClock, eventually } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { createSharedLists } from '../session/sharedLists.ts';
 import { createEventIds } from './eventIds.ts';
 import { createMessageStream } from './messageStream.ts';
@@ -77,7 +77,7 @@ describe('an answer that takes its time', () => {
     return { reply: reply!, res: res!, read, replays, clock, leave, resume };
   }
 
-  verifies('mcp.door.streams', 'is kept alive by comments, and by nothing before it is late', async () => {
+  test('is kept alive by comments, and by nothing before it is late', async () => {
     const { reply, read, clock } = await ask({ place: undefined, primes: false });
     await clock.advance(11_000);
     expect([reply.begun, read.type]).toEqual([false, undefined]);
@@ -88,7 +88,7 @@ describe('an answer that takes its time', () => {
     await eventually('the answer comes', () => read.text.endsWith(`event: message\ndata: ${done}\n\n`));
   });
 
-  verifies('mcp.legacy.leaving', 'says after three seconds where it can be taken up again', async () => {
+  test('says after three seconds where it can be taken up again', async () => {
     const { reply, read, replays, clock } = await ask({ place, request: 1, primes: true });
     await clock.advance(2_000);
     expect([reply.begun, replays.size]).toEqual([false, 0]);
@@ -101,7 +101,7 @@ describe('an answer that takes its time', () => {
     expect(replays.size).toBe(0);
   });
 
-  verifies('mcp.legacy.forgotten', 'keeps nothing of a call that was cancelled, for no reader', async () => {
+  test('keeps nothing of a call that was cancelled, for no reader', async () => {
     const { reply, read, replays, clock, resume } = await ask({ place, request: 1, primes: true });
     await clock.advance(4_000);
     await eventually('it says where', () => read.text.includes('id: '));
@@ -116,7 +116,7 @@ describe('an answer that takes its time', () => {
     expect([replays.size, reply.ask('q', 'elicitation/create', {})]).toEqual([0, false]);
   });
 
-  verifies('mcp.legacy.forgotten', 'begins nothing for what comes after a call was cancelled', async () => {
+  test('begins nothing for what comes after a call was cancelled', async () => {
     const { reply, read, replays } = await ask({ place, request: 1, primes: true });
     reply.abandon();
     reply.notify('notifications/message', { data: 'late' });
@@ -124,7 +124,7 @@ describe('an answer that takes its time', () => {
     expect([replays.size, read.text]).toEqual([0, '']);
   });
 
-  verifies('mcp.legacy.forgotten', 'keeps nothing when somebody else answers who has left', async () => {
+  test('keeps nothing when somebody else answers who has left', async () => {
     const { reply, replays, leave } = await ask({ place, request: 1, primes: true });
     await leave();
     reply.notify('notifications/message', { data: 'one' });
@@ -133,7 +133,7 @@ describe('an answer that takes its time', () => {
     expect(replays.size).toBe(0);
   });
 
-  verifies('mcp.legacy.slow-reader', 'piles up no notices for who does not read them', async () => {
+  test('piles up no notices for who does not read them', async () => {
     const { reply, res, read } = await ask({ place, request: 1, primes: true });
     const data = 'x'.repeat(64 * 1024);
     for (let n = 0; n < 100; n += 1) reply.notify('notifications/message', { data });
@@ -144,7 +144,7 @@ describe('an answer that takes its time', () => {
     expect([read.text.includes('elicitation/create'), read.text.includes(done)]).toEqual([true, true]);
   });
 
-  verifies('mcp.legacy.slow-reader', 'keeps of what still runs no more than there is room for', async () => {
+  test('keeps of what still runs no more than there is room for', async () => {
     const { reply, read, clock, resume } = await ask({ place, request: 1, primes: true }, undefined, {
       bytes: 2_000,
     });
@@ -159,7 +159,7 @@ describe('an answer that takes its time', () => {
     await eventually('and the answer', () => again.text.includes(done));
   });
 
-  verifies('mcp.door.streams', 'never begins for a client that takes no events', async () => {
+  test('never begins for a client that takes no events', async () => {
     const { reply, read, clock } = await ask({ place, request: 1, primes: true }, 'application/json');
     await clock.advance(60_000);
     expect(reply.ask('q', 'elicitation/create', {})).toBe(false);

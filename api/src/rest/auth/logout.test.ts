@@ -3,8 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { httpStatus } from '@behalf/contracts';
 import { GatewayError, type Audit, type Sessions } from '@behalf/gateway';
 import type { SessionRecord } from '@behalf/gateway/ports';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createApp } from '../../app.ts';
 import { createSessionCookie } from '../../cookies.ts';
 import { createOrigins } from '../../origins.ts';
@@ -53,7 +52,7 @@ async function signOut(parts: { end: Sessions['end']; record: Audit['record'] })
 describe('signing out', () => {
   const erased = ['behalf_session=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0'];
 
-  verifies('http.logout.cookie', 'the cookie goes although nobody can be told', async () => {
+  test('the cookie goes although nobody can be told', async () => {
     const ended: string[] = [];
     const answer = await signOut({
       end: async (secret) => {
@@ -66,15 +65,11 @@ describe('signing out', () => {
     expect(ended).toEqual(['secret']);
   });
 
-  verifies(
-    'http.logout.cookie',
-    'it stays while the session may go on: who tries again ends it',
-    async () => {
-      const answer = await signOut({
-        end: () => Promise.reject(new GatewayError('STORE_UNAVAILABLE')),
-        record: async () => undefined,
-      });
-      expect(answer).toEqual({ status: httpStatus('STORE_UNAVAILABLE'), cookies: [] });
-    },
-  );
+  test('it stays while the session may go on: who tries again ends it', async () => {
+    const answer = await signOut({
+      end: () => Promise.reject(new GatewayError('STORE_UNAVAILABLE')),
+      record: async () => undefined,
+    });
+    expect(answer).toEqual({ status: httpStatus('STORE_UNAVAILABLE'), cookies: [] });
+  });
 });

@@ -2,8 +2,8 @@ import { createServer, request, type IncomingMessage, type Server } from 'node:h
 import type { AddressInfo } from 'node:net';
 import { GatewayError, type Answer, type Inbound } from '@behalf/gateway';
 import { abortReason, systemRandom } from '@behalf/kernel';
-import { aPrincipal, createFakeClock, eventually, verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { aPrincipal, createFakeClock, eventually } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { HotExchange } from '../../http.ts';
 import { createProblemMap } from '../../middleware/problem.ts';
@@ -19,7 +19,7 @@ describe('the text of a tool’s answer', () => {
   const other = fc.constantFrom<unknown>(undefined, null, 'true', 1, [], {});
   const flags = fc.oneof(fc.boolean(), other);
 
-  verifies('rest.call.is-error', 'isError is there exactly once, and all else is as it came', () => {
+  test('isError is there exactly once, and all else is as it came', () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.string(), fc.jsonValue()).filter((members) => !Object.hasOwn(members, 'isError')),
@@ -45,7 +45,7 @@ describe('the text of a tool’s answer', () => {
     );
   });
 
-  verifies('rest.call.is-error', 'the server’s own text is not written anew', () => {
+  test('the server’s own text is not written anew', () => {
     const json = '{"content":[{"type":"text","text":"\\u0041"}],"n":1.0,"big":12345678901234567890}  ';
     const result = JSON.parse(json) as Answer['result'];
     expect(rawText({ result, json })).toBe(`${json.trimEnd().slice(0, -1)},"isError":false}`);
@@ -131,14 +131,14 @@ describe('answering', () => {
     return { clock, logged, observed, signals, ask, beats: () => beats };
   }
 
-  verifies('rest.events.errors', 'before the first event an error is a status', async () => {
+  test('before the first event an error is a status', async () => {
     const { ask, observed } = await begin(async () => Promise.reject(new GatewayError('MCP_TIMEOUT')));
     const { statusCode, headers } = await (await ask()).response;
     expect([statusCode, headers['content-type']]).toEqual([504, undefined]);
     expect(observed).toMatchObject([{ outcome: 'MCP_TIMEOUT' }]);
   });
 
-  verifies('rest.events.errors', 'after it, an error is the last event', async () => {
+  test('after it, an error is the last event', async () => {
     const { ask } = await begin(async ({ onProgress }) => {
       onProgress?.({ progress: 1 });
       throw new GatewayError('MCP_TIMEOUT');
@@ -152,7 +152,7 @@ describe('answering', () => {
     expect(rest).toBe('');
   });
 
-  verifies('rest.events.errors', 'an error of our own shows nothing of itself there either', async () => {
+  test('an error of our own shows nothing of itself there either', async () => {
     const { ask } = await begin(async ({ onLog }) => {
       onLog?.({ level: 'info' });
       throw new Error('planted secret');
@@ -164,71 +164,59 @@ describe('answering', () => {
     expect(heard.text).not.toContain('planted');
   });
 
-  verifies(
-    'rest.events.keep-alive',
-    'a long silence is filled every 15 seconds, and ends with the answer',
-    async () => {
-      let finish: (answer: Answer) => void = () => undefined;
-      const { ask, clock, signals, beats } = await begin(() => new Promise((resolve) => (finish = resolve)));
-      const heard = await ask();
+  test('a long silence is filled every 15 seconds, and ends with the answer', async () => {
+    let finish: (answer: Answer) => void = () => undefined;
+    const { ask, clock, signals, beats } = await begin(() => new Promise((resolve) => (finish = resolve)));
+    const heard = await ask();
+    await eventually('the question', () => signals.length === 1);
+    await clock.advance(14_999);
+    expect(heard.text).toBe('');
+    await clock.advance(1);
+    await eventually('a comment', () => heard.text === ': waiting\n\n');
+    await clock.advance(30_000);
+    await eventually('two more', () => heard.text === ': waiting\n\n'.repeat(3));
+    finish({ result: { content: [] }, json: '{\r\n"content":[]\n}' });
+    await eventually('the end', () => heard.ended);
+    expect(heard.text.split('\n\n').at(-2)).toBe('event: result\ndata: { "content":[] }');
+    // No timer is left behind.
+    const before = beats();
+    await clock.advance(60_000);
+    expect(beats()).toBe(before);
+  });
+
+  test('a failure after a long silence is an event, and nothing follows it', async () => {
+    let fail: (error: Error) => void = () => undefined;
+    const { ask, clock, signals } = await begin(() => new Promise((_resolve, reject) => (fail = reject)));
+    const heard = await ask();
+    await eventually('the question', () => signals.length === 1);
+    await clock.advance(15_000);
+    fail(new GatewayError('MCP_UNREACHABLE'));
+    await eventually('the end', () => heard.ended);
+    expect(heard.text).toMatch(/^: waiting\n\nevent: error\ndata: .*MCP_UNREACHABLE.*\n\n$/);
+  });
+
+  test('who leaves aborts the question, and is neither answered nor complained about', async () => {
+    for (const accept of ['application/json', 'text/event-stream']) {
+      const { ask, observed, signals, logged, clock, beats } = await begin(
+        ({ signal }) =>
+          new Promise((_resolve, reject) => {
+            signal.addEventListener('abort', () => reject(abortReason(signal)));
+          }),
+      );
+      const heard = await ask(accept);
       await eventually('the question', () => signals.length === 1);
-      await clock.advance(14_999);
-      expect(heard.text).toBe('');
-      await clock.advance(1);
-      await eventually('a comment', () => heard.text === ': waiting\n\n');
-      await clock.advance(30_000);
-      await eventually('two more', () => heard.text === ': waiting\n\n'.repeat(3));
-      finish({ result: { content: [] }, json: '{\r\n"content":[]\n}' });
-      await eventually('the end', () => heard.ended);
-      expect(heard.text.split('\n\n').at(-2)).toBe('event: result\ndata: { "content":[] }');
-      // No timer is left behind.
+      expect(signals[0]?.aborted).toBe(false);
+      heard.leave();
+      await eventually('the abort', () => observed.length === 1);
+      expect(signals[0]?.aborted).toBe(true);
+      expect([accept, observed[0]?.outcome, logged]).toEqual([accept, 'cancelled', []]);
       const before = beats();
       await clock.advance(60_000);
-      expect(beats()).toBe(before);
-    },
-  );
+      expect([heard.text, beats()]).toEqual(['', before]);
+    }
+  });
 
-  verifies(
-    'rest.events.keep-alive',
-    'a failure after a long silence is an event, and nothing follows it',
-    async () => {
-      let fail: (error: Error) => void = () => undefined;
-      const { ask, clock, signals } = await begin(() => new Promise((_resolve, reject) => (fail = reject)));
-      const heard = await ask();
-      await eventually('the question', () => signals.length === 1);
-      await clock.advance(15_000);
-      fail(new GatewayError('MCP_UNREACHABLE'));
-      await eventually('the end', () => heard.ended);
-      expect(heard.text).toMatch(/^: waiting\n\nevent: error\ndata: .*MCP_UNREACHABLE.*\n\n$/);
-    },
-  );
-
-  verifies(
-    'rest.call.left',
-    'who leaves aborts the question, and is neither answered nor complained about',
-    async () => {
-      for (const accept of ['application/json', 'text/event-stream']) {
-        const { ask, observed, signals, logged, clock, beats } = await begin(
-          ({ signal }) =>
-            new Promise((_resolve, reject) => {
-              signal.addEventListener('abort', () => reject(abortReason(signal)));
-            }),
-        );
-        const heard = await ask(accept);
-        await eventually('the question', () => signals.length === 1);
-        expect(signals[0]?.aborted).toBe(false);
-        heard.leave();
-        await eventually('the abort', () => observed.length === 1);
-        expect(signals[0]?.aborted).toBe(true);
-        expect([accept, observed[0]?.outcome, logged]).toEqual([accept, 'cancelled', []]);
-        const before = beats();
-        await clock.advance(60_000);
-        expect([heard.text, beats()]).toEqual(['', before]);
-      }
-    },
-  );
-
-  verifies('rest.call.left', 'an answer that came in time is no abort', async () => {
+  test('an answer that came in time is no abort', async () => {
     const { ask, signals, observed } = await begin(async () => done);
     const heard = await ask('application/json');
     await eventually('the end', () => heard.ended);
@@ -236,27 +224,23 @@ describe('answering', () => {
     expect(observed).toMatchObject([{ server: 'label', door: 'rest', outcome: 'ok' }]);
   });
 
-  verifies(
-    'rest.call.observed',
-    'how it ended is counted, and the words of a server are not logged',
-    async () => {
-      const cases: [() => Promise<Answer>, string][] = [
-        [async () => ({ result: { content: [], isError: true }, json: undefined }), 'tool_error'],
-        [
-          () => Promise.reject(new GatewayError('MCP_PROTOCOL_ERROR', { cause: new Error('planted words') })),
-          'MCP_PROTOCOL_ERROR',
-        ],
-        [() => Promise.reject(new Error('planted defect')), 'INTERNAL'],
-      ];
-      for (const [work, outcome] of cases) {
-        const { ask, observed, logged } = await begin(work);
-        const heard = await ask('application/json');
-        await heard.response;
-        expect(observed).toMatchObject([{ outcome }]);
-        const told = logged.filter(({ event }) => event === 'A request to a server failed');
-        expect(told).toHaveLength(outcome === 'tool_error' ? 0 : 1);
-        expect(JSON.stringify(told)).not.toContain('planted');
-      }
-    },
-  );
+  test('how it ended is counted, and the words of a server are not logged', async () => {
+    const cases: [() => Promise<Answer>, string][] = [
+      [async () => ({ result: { content: [], isError: true }, json: undefined }), 'tool_error'],
+      [
+        () => Promise.reject(new GatewayError('MCP_PROTOCOL_ERROR', { cause: new Error('planted words') })),
+        'MCP_PROTOCOL_ERROR',
+      ],
+      [() => Promise.reject(new Error('planted defect')), 'INTERNAL'],
+    ];
+    for (const [work, outcome] of cases) {
+      const { ask, observed, logged } = await begin(work);
+      const heard = await ask('application/json');
+      await heard.response;
+      expect(observed).toMatchObject([{ outcome }]);
+      const told = logged.filter(({ event }) => event === 'A request to a server failed');
+      expect(told).toHaveLength(outcome === 'tool_error' ? 0 : 1);
+      expect(JSON.stringify(told)).not.toContain('planted');
+    }
+  });
 });

@@ -1,7 +1,6 @@
 import { GatewayError, type Approvals, type UserPrincipal } from '@behalf/gateway';
 import { systemRandom } from '@behalf/kernel';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Request, Response } from 'express';
 import type { Logger } from '../../logger.ts';
 import { createProblemMap } from '../../middleware/problem.ts';
@@ -40,7 +39,7 @@ function rig() {
 }
 
 describe('the routes of approvals', () => {
-  verifies('policy.approval.routes', 'a user sees what waits, by names, and no hash', async () => {
+  test('a user sees what waits, by names, and no hash', async () => {
     expect(await rig().send('get', {})).toEqual({
       approvals: [
         { id: 'one', server: 'tracker', tool: 'create_issue', arguments: ['title'], expiresAt: 17 },
@@ -48,7 +47,7 @@ describe('the routes of approvals', () => {
     });
   });
 
-  verifies('policy.approval.routes', 'a decision is a plain yes or no of the caller', async () => {
+  test('a decision is a plain yes or no of the caller', async () => {
     const { send, decided } = rig();
     expect(await send('post', { params: { id: 'one' }, body: { approve: true } })).toEqual({
       id: 'one',
@@ -69,7 +68,7 @@ describe('the routes of approvals', () => {
     ]);
   });
 
-  verifies('policy.approval.person', 'no API key opens the door where one approves', () => {
+  test('no API key opens the door where one approves', () => {
     const doors = rig().routes.map((route) => [
       route.method,
       route.path,
@@ -82,7 +81,7 @@ describe('the routes of approvals', () => {
     ]);
   });
 
-  verifies('policy.approval.told', 'the answer to a call that asks first names the approval', () => {
+  test('the answer to a call that asks first names the approval', () => {
     const toProblem = createProblemMap({ random: systemRandom, logger: {} as Logger });
     const approval = { id: 'one', expiresAt: 17 };
     const { problem } = toProblem(new GatewayError('MCP_APPROVAL_REQUIRED', { approval }));

@@ -1,5 +1,5 @@
-import { eventually, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import type { Person } from '../../../../test/scenarios/people.ts';
 import { createScene } from '../../../../test/scenarios/scene.ts';
 import { http, yamlWith } from '../../../../test/scenarios/serverYaml.ts';
@@ -16,75 +16,67 @@ describe('the doors to the servers', () => {
     return ada;
   };
 
-  verifies(
-    'rest.sign-in.shape',
-    'a sign-in that is needed is a result, and never a 401 of ours',
-    async () => {
-      const guarded = await scene.serve({ era: 'legacy', respond: () => refusal });
-      const later = await scene.serve({
-        era: 'legacy',
-        tools: [{ name: 'echo' }],
-        respond: ({ message }) => (message?.method === 'tools/call' ? refusal : undefined),
-      });
-      const ada = await begin({
-        declared: http(guarded.url, { requiresOAuth: true, title: 'The Calendar' }),
-        silent: http(guarded.url),
-        late: http(later.url),
-      });
-      for (const name of ['declared', 'silent', 'late']) {
-        const response = await ada.post(`/api/mcp/servers/${name}/tools/echo/call`, { arguments: {} });
-        expect([name, response.status, response.headers.get('www-authenticate')]).toEqual([name, 200, null]);
-        expect(await response.json()).toEqual({
-          content: [
-            {
-              type: 'text',
-              text: `The server "${name === 'declared' ? 'The Calendar' : name}" needs you to sign in before its tools can be used. Do not retry: ask the user to connect it first.`,
-            },
-          ],
-          isError: true,
-          _meta: {
-            'behalf/auth': {
-              code: 'needs_reauth',
-              server: name,
-              reason: 'absent',
-              connectUrl: `/servers/${name}`,
-              retryable: false,
-            },
+  test('a sign-in that is needed is a result, and never a 401 of ours', async () => {
+    const guarded = await scene.serve({ era: 'legacy', respond: () => refusal });
+    const later = await scene.serve({
+      era: 'legacy',
+      tools: [{ name: 'echo' }],
+      respond: ({ message }) => (message?.method === 'tools/call' ? refusal : undefined),
+    });
+    const ada = await begin({
+      declared: http(guarded.url, { requiresOAuth: true, title: 'The Calendar' }),
+      silent: http(guarded.url),
+      late: http(later.url),
+    });
+    for (const name of ['declared', 'silent', 'late']) {
+      const response = await ada.post(`/api/mcp/servers/${name}/tools/echo/call`, { arguments: {} });
+      expect([name, response.status, response.headers.get('www-authenticate')]).toEqual([name, 200, null]);
+      expect(await response.json()).toEqual({
+        content: [
+          {
+            type: 'text',
+            text: `The server "${name === 'declared' ? 'The Calendar' : name}" needs you to sign in before its tools can be used. Do not retry: ask the user to connect it first.`,
           },
-        });
-      }
-      // Nothing went to the one that needs a sign-in by its definition.
-      expect(later.received('tools/call')).toHaveLength(1);
-    },
-  );
-
-  verifies(
-    'rest.sign-in.shape',
-    'where there is no result to put it into, it is an error with a code',
-    async () => {
-      const guarded = await scene.serve({ era: 'legacy', respond: () => refusal });
-      const ada = await begin({
-        declared: http(guarded.url, { requiresOAuth: true }),
-        silent: http(guarded.url),
+        ],
+        isError: true,
+        _meta: {
+          'behalf/auth': {
+            code: 'needs_reauth',
+            server: name,
+            reason: 'absent',
+            connectUrl: `/servers/${name}`,
+            retryable: false,
+          },
+        },
       });
-      for (const name of ['declared', 'silent']) {
-        for (const response of [
-          await ada.get(`/api/mcp/servers/${name}/resources`),
-          await ada.post(`/api/mcp/servers/${name}/resources/read`, { uri: 'a:b' }),
-          await ada.post(`/api/mcp/servers/${name}/prompts/p/get`, {}),
-        ]) {
-          expect([response.url, response.status, response.headers.get('www-authenticate')]).toEqual([
-            response.url,
-            424,
-            null,
-          ]);
-          expect(await response.json()).toMatchObject({ code: 'MCP_AUTHORIZATION_REQUIRED' });
-        }
-      }
-    },
-  );
+    }
+    // Nothing went to the one that needs a sign-in by its definition.
+    expect(later.received('tools/call')).toHaveLength(1);
+  });
 
-  verifies('rest.sign-in.shape', 'a key that is refused is a wrong key', async () => {
+  test('where there is no result to put it into, it is an error with a code', async () => {
+    const guarded = await scene.serve({ era: 'legacy', respond: () => refusal });
+    const ada = await begin({
+      declared: http(guarded.url, { requiresOAuth: true }),
+      silent: http(guarded.url),
+    });
+    for (const name of ['declared', 'silent']) {
+      for (const response of [
+        await ada.get(`/api/mcp/servers/${name}/resources`),
+        await ada.post(`/api/mcp/servers/${name}/resources/read`, { uri: 'a:b' }),
+        await ada.post(`/api/mcp/servers/${name}/prompts/p/get`, {}),
+      ]) {
+        expect([response.url, response.status, response.headers.get('www-authenticate')]).toEqual([
+          response.url,
+          424,
+          null,
+        ]);
+        expect(await response.json()).toMatchObject({ code: 'MCP_AUTHORIZATION_REQUIRED' });
+      }
+    }
+  });
+
+  test('a key that is refused is a wrong key', async () => {
     const guarded = await scene.serve({ era: 'legacy', respond: () => refusal });
     const ada = await begin({ keyed: http(guarded.url, { headers: { 'X-Api-Key': 'wrong' } }) });
     const { status, body } = await ada.call('keyed', 'echo');
@@ -92,61 +84,57 @@ describe('the doors to the servers', () => {
     expect(JSON.stringify(body)).not.toContain('planted');
   });
 
-  verifies(
-    'rest.permission.use',
-    'a role that may not use servers is refused at every door to one',
-    async () => {
-      const server = await scene.serve({ era: 'legacy', tools: [{ name: 'echo' }] });
-      const ada = await begin(
-        { own: http(server.url, { headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } }) },
-        { interface: { mcpServers: { use: false } } },
-      );
-      const isDoor = (path: string) => /^\/api\/(mcp\/|user\/plugins$)/.test(path);
-      // The diagnosis says so in its first step; browsers on their way to or from a sign-in are told on a page.
-      const tellOtherwise = ['/diagnose', '/oauth/callback'];
-      const doors = scene.gateway.routes.filter(
-        ({ path }) => isDoor(path) && !tellOtherwise.some((end) => path.endsWith(end)),
-      );
-      expect(doors.length).toBeGreaterThanOrEqual(11);
-      const bodies: Record<string, object> = {
-        '/api/mcp/servers/:serverName/resources/read': { uri: 'a:b' },
-        '/api/mcp/servers': { config: {} },
-        '/api/mcp/servers/:serverName': { config: {} },
-        '/api/mcp/servers/check': { config: {} },
-        '/api/mcp/discover-tools': { url: 'http://nowhere.example/mcp' },
-        '/api/mcp/blocks': { server: 'own', tool: 'echo' },
-        '/api/mcp/blocks/:id': { title: 'Another' },
-        '/api/mcp/blocks/check': { ids: ['echo'] },
-        '/api/mcp/sets': { title: 'Set', steps: [{ key: 'a', block: 'echo' }] },
-        '/api/mcp/sets/:id': { title: 'Another' },
-        '/api/mcp/approvals/:id': { approve: true },
-        '/api/mcp/:serverName/credentials/:label': { isDefault: true },
-        '/api/mcp/:serverName/credential': { accessToken: 'a' },
-        '/api/user/plugins': { pluginKey: 'mcp_own', action: 'install', auth: {} },
-      };
-      for (const { method, path } of doors) {
-        for (const name of ['own', 'nowhere']) {
-          const at = path.replace(':serverName', name).replace(/:[a-zA-Z]+/g, 'echo');
-          const body = { ...bodies[path], ...(path.endsWith('plugins') && { pluginKey: `mcp_${name}` }) };
-          const response =
-            method === 'get' ? await ada.get(at) : await ada.send(method.toUpperCase(), at, body);
-          expect([method, at, response.status]).toEqual([method, at, 403]);
-          expect(await response.json()).toMatchObject({ code: 'MCP_FORBIDDEN' });
-        }
+  test('a role that may not use servers is refused at every door to one', async () => {
+    const server = await scene.serve({ era: 'legacy', tools: [{ name: 'echo' }] });
+    const ada = await begin(
+      { own: http(server.url, { headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } }) },
+      { interface: { mcpServers: { use: false } } },
+    );
+    const isDoor = (path: string) => /^\/api\/(mcp\/|user\/plugins$)/.test(path);
+    // The diagnosis says so in its first step; browsers on their way to or from a sign-in are told on a page.
+    const tellOtherwise = ['/diagnose', '/oauth/callback'];
+    const doors = scene.gateway.routes.filter(
+      ({ path }) => isDoor(path) && !tellOtherwise.some((end) => path.endsWith(end)),
+    );
+    expect(doors.length).toBeGreaterThanOrEqual(11);
+    const bodies: Record<string, object> = {
+      '/api/mcp/servers/:serverName/resources/read': { uri: 'a:b' },
+      '/api/mcp/servers': { config: {} },
+      '/api/mcp/servers/:serverName': { config: {} },
+      '/api/mcp/servers/check': { config: {} },
+      '/api/mcp/discover-tools': { url: 'http://nowhere.example/mcp' },
+      '/api/mcp/blocks': { server: 'own', tool: 'echo' },
+      '/api/mcp/blocks/:id': { title: 'Another' },
+      '/api/mcp/blocks/check': { ids: ['echo'] },
+      '/api/mcp/sets': { title: 'Set', steps: [{ key: 'a', block: 'echo' }] },
+      '/api/mcp/sets/:id': { title: 'Another' },
+      '/api/mcp/approvals/:id': { approve: true },
+      '/api/mcp/:serverName/credentials/:label': { isDefault: true },
+      '/api/mcp/:serverName/credential': { accessToken: 'a' },
+      '/api/user/plugins': { pluginKey: 'mcp_own', action: 'install', auth: {} },
+    };
+    for (const { method, path } of doors) {
+      for (const name of ['own', 'nowhere']) {
+        const at = path.replace(':serverName', name).replace(/:[a-zA-Z]+/g, 'echo');
+        const body = { ...bodies[path], ...(path.endsWith('plugins') && { pluginKey: `mcp_${name}` }) };
+        const response =
+          method === 'get' ? await ada.get(at) : await ada.send(method.toUpperCase(), at, body);
+        expect([method, at, response.status]).toEqual([method, at, 403]);
+        expect(await response.json()).toMatchObject({ code: 'MCP_FORBIDDEN' });
       }
-      expect(server.requests).toHaveLength(0);
-      // The same doors open with the permission, so it was this that closed them.
-      await scene.gateway.configure(yamlWith({ own: http(server.url) }));
-      expect((await ada.get('/api/mcp/tools')).status).toBe(200);
-      expect((await ada.call('own', 'echo')).status).toBe(200);
-    },
-  );
+    }
+    expect(server.requests).toHaveLength(0);
+    // The same doors open with the permission, so it was this that closed them.
+    await scene.gateway.configure(yamlWith({ own: http(server.url) }));
+    expect((await ada.get('/api/mcp/tools')).status).toBe(200);
+    expect((await ada.call('own', 'echo')).status).toBe(200);
+  });
 
   const chat = { 'x-chat': '{{LIBRECHAT_BODY_CONVERSATIONID}}' };
   const call = (person: Person, request: object | undefined, server = 'chatty') =>
     person.post(`/api/mcp/servers/${server}/tools/echo/call`, { arguments: {}, ...(request && { request }) });
 
-  verifies('rest.request-scoped', 'the fields of a request arrive with it, and with no other', async () => {
+  test('the fields of a request arrive with it, and with no other', async () => {
     const server = await scene.serve({ era: 'legacy', tools: [{ name: 'echo' }] });
     const ada = await begin({ chatty: http(server.url, { headers: chat }) });
     for (const conversationId of ['one', 'two']) {
@@ -175,7 +163,7 @@ describe('the doors to the servers', () => {
     await eventually('the sessions to end', () => server.sessions.size === 0);
   });
 
-  verifies('rest.request-scoped', 'two calls of one conversation at once are two sessions', async () => {
+  test('two calls of one conversation at once are two sessions', async () => {
     let arrived = 0;
     let both: () => void = () => undefined;
     const together = new Promise<void>((resolve) => (both = resolve));
@@ -197,7 +185,7 @@ describe('the doors to the servers', () => {
     expect(new Set(sessions).size).toBe(2);
   });
 
-  verifies('rest.request-scoped', 'a field that is missing is named, and nothing is sent', async () => {
+  test('a field that is missing is named, and nothing is sent', async () => {
     const server = await scene.serve({ era: 'legacy', tools: [{ name: 'echo' }] });
     const ada = await begin({ chatty: http(server.url, { headers: chat }) });
     for (const request of [undefined, {}, { messageId: 'm' }]) {
@@ -212,7 +200,7 @@ describe('the doors to the servers', () => {
     expect(server.requests).toHaveLength(0);
   });
 
-  verifies('rest.request-scoped', 'what is read takes the same fields', async () => {
+  test('what is read takes the same fields', async () => {
     const server = await scene.serve({
       era: 'legacy',
       capabilities: { resources: {} },

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createInFlight, inFlightLimits } from './inFlight.ts';
 
 const refused = expect.objectContaining({
@@ -8,7 +7,7 @@ const refused = expect.objectContaining({
 }) as unknown as Error;
 
 describe('calls under way', () => {
-  verifies('rest.in-flight', 'one user has so many at once, and another’s place is not theirs', () => {
+  test('one user has so many at once, and another’s place is not theirs', () => {
     const inFlight = createInFlight({ perUser: 2, inAll: 100 });
     inFlight.enter('ada');
     inFlight.enter('ada');
@@ -19,7 +18,7 @@ describe('calls under way', () => {
     expect(() => inFlight.enter('ada')).toThrow(refused);
   });
 
-  verifies('rest.in-flight', 'so has everybody together, and who was refused holds no place', () => {
+  test('so has everybody together, and who was refused holds no place', () => {
     const inFlight = createInFlight({ perUser: 100, inAll: 2 });
     inFlight.enter('ada');
     inFlight.enter('bob');

@@ -2,8 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { GatewayError, type UserPrincipal } from '@behalf/gateway';
 import { httpStatus } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { createAccessRig } from '../../../../packages/gateway/test/accessRig.ts';
 import { define } from '../../../../packages/gateway/test/toolcallRig.ts';
 import { adminRoleRoutes } from '../../admin/roles.ts';
@@ -76,7 +75,7 @@ describe('access over REST', () => {
     return { ...rig, ...gateway, ask, people };
   }
 
-  verifies('access.rest.permissions', 'a server is shared as an existing front end does it', async () => {
+  test('a server is shared as an existing front end does it', async () => {
     const { ask } = await createRig();
     expect((await ask('ada', 'GET /api/permissions/mcpServer/roles')).answer).toMatchObject([
       { accessRoleId: 'mcpServer_viewer', permBits: 1 },
@@ -113,7 +112,7 @@ describe('access over REST', () => {
     });
   });
 
-  verifies('access.rest.permissions', 'what is refused is refused with its code', async () => {
+  test('what is refused is refused with its code', async () => {
     const { ask } = await createRig();
     const open = { updated: [], removed: [], public: true };
     for (const [who, line, body, code] of [
@@ -135,7 +134,7 @@ describe('access over REST', () => {
     }
   });
 
-  verifies('access.rest.admin', 'roles are made, changed by version, and deleted', async () => {
+  test('roles are made, changed by version, and deleted', async () => {
     const { ask } = await createRig();
     const bits = (more: object) => ({ permissions: { MCP_SERVERS: more } });
     const made = await ask('root', 'POST /api/admin/roles', { name: 'Data team', ...bits({ USE: true }) });
@@ -164,7 +163,7 @@ describe('access over REST', () => {
     expect((await ask('root', 'PATCH /api/admin/roles/USER', bits({ DELETE: true }))).status).toBe(400);
   });
 
-  verifies('access.rest.admin', 'the role routes of an existing front end', async () => {
+  test('the role routes of an existing front end', async () => {
     const { ask } = await createRig();
     expect((await ask('bob', 'GET /api/roles/user')).answer).toEqual({
       name: 'USER',
@@ -185,7 +184,7 @@ describe('access over REST', () => {
     });
   });
 
-  verifies('access.rest.admin', 'users and their sessions', async () => {
+  test('users and their sessions', async () => {
     const { ask, sessions, store } = await createRig();
     const { hash } = await sessions.start((await store.users.findById('bob'))!);
     const page = await ask('root', 'GET /api/admin/users?limit=1&search=b');
@@ -205,7 +204,7 @@ describe('access over REST', () => {
     expect((await ask('root', 'PATCH /api/admin/users/root', { role: 'USER' })).status).toBe(409);
   });
 
-  verifies('access.rest.own-sessions', 'everybody ends sessions of their own', async () => {
+  test('everybody ends sessions of their own', async () => {
     const { ask, sessions, store, events, people } = await createRig();
     const start = async (id: string) => sessions.start((await store.users.findById(id))!);
     const [mine, theirs] = [await start('ada'), await start('bob')];

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { fakeIo, problem } from '../../test/fakeIo.ts';
 import type { Io } from '../io.ts';
 import { run } from '../run.ts';
@@ -69,27 +68,23 @@ async function login(
 }
 
 describe('a login from the command line', () => {
-  verifies(
-    'cli.login.landed',
-    'is over when the token is there and the server was asked with it',
-    async () => {
-      for (const [probe, held, code] of [
-        ['ok', [credential], 0],
-        ['unverified', [credential], 0],
-        ['unreachable', [credential], 1],
-        [undefined, [credential], 1],
-        ['ok', [], 1],
-        ['ok', [{ ...credential, status: 'rejected' }], 1],
-        ['ok', [{ ...credential, label: 'other' }], 1],
-      ] as const) {
-        const done = await login([pending, pending, ended(probe ? { probe } : {})], held);
-        expect([probe, held, done.code]).toEqual([probe, held, code]);
-        expect(done.io.asked.filter(({ path }) => path.startsWith('/api/mcp/oauth/status'))).toHaveLength(3);
-      }
-    },
-  );
+  test('is over when the token is there and the server was asked with it', async () => {
+    for (const [probe, held, code] of [
+      ['ok', [credential], 0],
+      ['unverified', [credential], 0],
+      ['unreachable', [credential], 1],
+      [undefined, [credential], 1],
+      ['ok', [], 1],
+      ['ok', [{ ...credential, status: 'rejected' }], 1],
+      ['ok', [{ ...credential, label: 'other' }], 1],
+    ] as const) {
+      const done = await login([pending, pending, ended(probe ? { probe } : {})], held);
+      expect([probe, held, done.code]).toEqual([probe, held, code]);
+      expect(done.io.asked.filter(({ path }) => path.startsWith('/api/mcp/oauth/status'))).toHaveLength(3);
+    }
+  });
 
-  verifies('cli.login.landed', 'outlives a gateway that restarts, and not one that is gone', async () => {
+  test('outlives a gateway that restarts, and not one that is gone', async () => {
     expect((await login(['away', pending, 'away', ended({ probe: 'ok' })], [credential])).code).toBe(0);
     expect(
       (
@@ -101,7 +96,7 @@ describe('a login from the command line', () => {
     ).toBe(3);
   });
 
-  verifies('cli.login.landed', 'tells why it failed, and when nobody finished it', async () => {
+  test('tells why it failed, and when nobody finished it', async () => {
     const failed = ended({ status: 'FAILED', completed: false, failed: true, error: 'access_denied' });
     expect(await login([failed], [credential])).toMatchObject({
       code: 1,
@@ -112,18 +107,14 @@ describe('a login from the command line', () => {
     expect(await login([], [credential], later)).toMatchObject({ code: 1, json: { error: 'expired' } });
   });
 
-  verifies(
-    'cli.login.joined',
-    'goes on with one that is under way, and does not end it for the other',
-    async () => {
-      const joined = problem(409, 'MCP_FLOW_PENDING', 'under way', flow);
-      expect((await login([ended({ probe: 'ok' })], [credential], {}, joined)).code).toBe(0);
-      expect((await login([], [], {}, problem(409, 'MCP_FLOW_PENDING', 'under way'))).code).toBe(1);
-      expect((await login([], [], {}, problem(429, 'MCP_FLOW_LIMIT', 'too many'))).code).toBe(7);
-    },
-  );
+  test('goes on with one that is under way, and does not end it for the other', async () => {
+    const joined = problem(409, 'MCP_FLOW_PENDING', 'under way', flow);
+    expect((await login([ended({ probe: 'ok' })], [credential], {}, joined)).code).toBe(0);
+    expect((await login([], [], {}, problem(409, 'MCP_FLOW_PENDING', 'under way'))).code).toBe(1);
+    expect((await login([], [], {}, problem(429, 'MCP_FLOW_LIMIT', 'too many'))).code).toBe(7);
+  });
 
-  verifies('cli.login.landed', 'opens a browser only where somebody sits before one', async () => {
+  test('opens a browser only where somebody sits before one', async () => {
     const opened: string[] = [];
     const openBrowser = async (url: string) => opened.push(url) > 0;
     const well = [ended({ probe: 'ok' })];

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { CliError } from '../cliError.ts';
 import { readArguments } from './readArguments.ts';
 import { readToken } from './readToken.ts';
@@ -25,7 +24,7 @@ function read(...given: string[]) {
 }
 
 describe('inputs of a tool', () => {
-  verifies('cli.call.typed', 'are read as the tool declares them', () => {
+  test('are read as the tool declares them', () => {
     expect(
       read(
         ...[
@@ -57,7 +56,7 @@ describe('inputs of a tool', () => {
     });
   });
 
-  verifies('cli.call.missing', 'that are missing or wrong are named together', () => {
+  test('that are missing or wrong are named together', () => {
     expect(read('cuont=1', 'ratio=x', 'loud=yes', 'more=[1]', 'tags=x', 'broken')).toEqual({
       ok: false,
       problems: [
@@ -82,7 +81,7 @@ describe('inputs of a tool', () => {
     });
   });
 
-  verifies('cli.call.missing', 'with names of the language itself are inputs like others', () => {
+  test('with names of the language itself are inputs like others', () => {
     const read = readArguments({ type: 'object' }, ['__proto__=1', 'constructor=x'], {});
     expect(read.ok && Object.entries(read.args)).toEqual([
       ['__proto__', 1],
@@ -95,7 +94,7 @@ describe('inputs of a tool', () => {
 });
 
 describe('a token on standard input', () => {
-  verifies('cli.token.stdin', 'stands there alone or as an authorization server gives it', () => {
+  test('stands there alone or as an authorization server gives it', () => {
     expect(readToken(' abc.def \n')).toEqual({ accessToken: 'abc.def' });
     expect(
       readToken(
@@ -107,7 +106,7 @@ describe('a token on standard input', () => {
     });
   });
 
-  verifies('cli.secrecy.echo', 'is not repeated where it is wrong', () => {
+  test('is not repeated where it is wrong', () => {
     for (const text of ['', 'pl4nted pl4nted', '{"pl4nted', '{"refresh_token":"pl4nted"}']) {
       const wrong = () => readToken(text);
       expect(wrong).toThrow(CliError);

@@ -1,6 +1,5 @@
 import type { DiagnosisView } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { checklist, verdictOf } from '../commands/doctor.ts';
 import { clean, cleanLine, jsonText } from './clean.ts';
 import { credentialLine } from './credential.ts';
@@ -13,7 +12,7 @@ const plain = createStyle(false);
 const ESCAPES = '\u001b[2J\u009b31mx\u202e\u0007\r';
 
 describe('what is printed', () => {
-  verifies('cli.output.harmless', 'holds nothing that a terminal would act upon', () => {
+  test('holds nothing that a terminal would act upon', () => {
     expect(clean(`a${ESCAPES}b\n\tc`)).toBe('a[2J31mxb\n\tc');
     expect(cleanLine(` a\n b${ESCAPES}`)).toBe('a b[2J31mx');
     expect(JSON.parse(jsonText({ a: ESCAPES }))).toEqual({ a: ESCAPES });
@@ -21,12 +20,12 @@ describe('what is printed', () => {
     expect(table(['NAME'], [[ESCAPES + '\nsecond']], plain)).toBe('NAME\n[2J31mx second\n');
   });
 
-  verifies('cli.output.colours', 'has colours only where they were asked for', () => {
+  test('has colours only where they were asked for', () => {
     expect(createStyle(true).bad('x')).toBe('\u001b[31mx\u001b[39m');
     expect(plain.bad('x')).toBe('x');
   });
 
-  verifies('cli.doctor.checklist', 'a diagnosis is a line for each step, with what to do', () => {
+  test('a diagnosis is a line for each step, with what to do', () => {
     const view: DiagnosisView = {
       ...{ serverName: 'notes', ok: false, failedAt: 'tls' },
       steps: [
@@ -55,7 +54,7 @@ describe('what is printed', () => {
     expect(checklist(view, plain, true, verdictOf(view, plain))).toContain('-    tools   Not tried.');
   });
 
-  verifies('cli.call.result', 'a result is its texts, and everything else by kind and size', () => {
+  test('a result is its texts, and everything else by kind and size', () => {
     const read = readResult.safeParse({
       content: [
         { type: 'text', text: 'hello' },
@@ -76,7 +75,7 @@ describe('what is printed', () => {
     expect(structured.success && resultText(structured.data)).toBe('{\n  "a": 1\n}\n');
   });
 
-  verifies('cli.output.times', 'times and credentials are told in words', () => {
+  test('times and credentials are told in words', () => {
     expect([0, 90_000, 600_000, 7_200_000 * 3, 86_400_000 * 9].map(span)).toEqual([
       '0 s',
       '90 s',

@@ -1,5 +1,4 @@
-import { describe, expect } from '@jest/globals';
-import { verifies } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { parseEnv, type EnvRecord } from './parseEnv.ts';
 import { secretVariableNames } from './secretNames.ts';
 import type { Variable } from './variable.ts';
@@ -19,7 +18,7 @@ function wrong(record: EnvRecord): [string, string][] {
 }
 
 describe('the environment', () => {
-  verifies('env.defaults', 'an empty environment starts the default', () => {
+  test('an empty environment starts the default', () => {
     expect(env({})).toMatchObject({
       HOST: '127.0.0.1',
       PORT: 3080,
@@ -38,7 +37,7 @@ describe('the environment', () => {
     expect(Object.isFrozen(env({}))).toBe(true);
   });
 
-  verifies('env.defaults', 'every default satisfies its own schema, and no secret has one', () => {
+  test('every default satisfies its own schema, and no secret has one', () => {
     for (const [name, variable] of Object.entries<Variable>(variables)) {
       if (variable.default !== undefined)
         expect([name, variable.schema.safeParse(variable.default).success]).toEqual([name, true]);
@@ -46,7 +45,7 @@ describe('the environment', () => {
     }
   });
 
-  verifies('env.strict', 'a bad value stops the start with name, reason and suggestion', () => {
+  test('a bad value stops the start with name, reason and suggestion', () => {
     expect(parseEnv({ PORT: '30x80' })).toEqual({
       ok: false,
       diagnostics: [
@@ -85,7 +84,7 @@ describe('the environment', () => {
     expect(wrong({ PORT: 'x', LOG_LEVEL: 'y' })).toHaveLength(2);
   });
 
-  verifies('env.strict', 'values that belong together', () => {
+  test('values that belong together', () => {
     expect(wrong({ OPENID_CLIENT_ID: 'x' })).toEqual([['OPENID_ISSUER', 'missing']]);
     expect(wrong({ OPENID_ISSUER: 'https://idp.example' })).toEqual([['OPENID_CLIENT_ID', 'missing']]);
     expect(wrong({ OPENID_ISSUER: 'https://idp.example', OPENID_AUDIENCE: 'api' })).toEqual([]);
@@ -97,7 +96,7 @@ describe('the environment', () => {
     expect(wrong({ REDIS_KEY_PREFIX_VAR: 'K_REVISION' })).toEqual([['REDIS_KEY_PREFIX_VAR', 'missing']]);
   });
 
-  verifies('env.redis-ca', 'an authority for Redis without TLS is told here, and the password is not', () => {
+  test('an authority for Redis without TLS is told here, and the password is not', () => {
     const redis = { REDIS_CA: '/ca.pem', CREDS_KEY: KEY };
     const result = parseEnv({ ...redis, REDIS_URI: 'redis://u:planted@h:6379' });
     expect(result).toMatchObject({
@@ -117,7 +116,7 @@ describe('the environment', () => {
     expect(wrong({ REDIS_CA: '/ca.pem' })).toEqual([]);
   });
 
-  verifies('env.no-secret-in-diagnostics', 'no value ever stands in a diagnostic', () => {
+  test('no value ever stands in a diagnostic', () => {
     for (const name of Object.keys(variables)) {
       const result = parseEnv({ [name]: 'planted secret value' });
       expect([name, JSON.stringify(result.ok ? [] : result.diagnostics).includes('planted')]).toEqual([
@@ -128,7 +127,7 @@ describe('the environment', () => {
     expect(JSON.stringify(parseEnv({ OPENID_CLIENT_SECERT: 'planted' }))).not.toContain('planted');
   });
 
-  verifies('env.misspelt', 'a misspelt name of ours is an error with the nearest one', () => {
+  test('a misspelt name of ours is an error with the nearest one', () => {
     expect(parseEnv({ OPENID_ISUSER: 'https://x.example', BEHALF_DATADIR: 'x' })).toMatchObject({
       ok: false,
       diagnostics: [
@@ -146,7 +145,7 @@ describe('the environment', () => {
     ).toEqual([]);
   });
 
-  verifies('env.librechat', 'a variable of LibreChat that is not honoured is named, not refused', () => {
+  test('a variable of LibreChat that is not honoured is named, not refused', () => {
     const result = parseEnv({
       OPENID_SESSION_SECRET: 'x',
       OPENID_USE_PKCE: 'true',
@@ -161,7 +160,7 @@ describe('the environment', () => {
     });
   });
 
-  verifies('env.librechat', 'names and forms of an existing .env carry over', () => {
+  test('names and forms of an existing .env carry over', () => {
     expect(env({ DOMAIN_SERVER: 'https://chat.example/' }).PUBLIC_URL).toBe('https://chat.example');
     expect(env({ DOMAIN_SERVER: 'https://a.example', PUBLIC_URL: 'https://b.example' }).PUBLIC_URL).toBe(
       'https://b.example',
@@ -183,7 +182,7 @@ describe('the environment', () => {
     );
   });
 
-  verifies('env.keys', 'one key or several; never the one of a public example', () => {
+  test('one key or several; never the one of a public example', () => {
     expect(env({ CREDS_KEY: KEY.toUpperCase() }).CREDS_KEY).toEqual([KEY]);
     expect(env({ CREDS_KEY: `${KEY}, ${'b2'.repeat(32)}` }).CREDS_KEY).toEqual([KEY, 'b2'.repeat(32)]);
     expect(wrong({ CREDS_KEY: 'f34be427ebb29de8d88c107a71546019685ed8b241d8f2ed00c3df97ad2566f0' })).toEqual([
@@ -191,7 +190,7 @@ describe('the environment', () => {
     ]);
   });
 
-  verifies('env.proxies', 'the lower-case variable wins, and set to nothing it switches its twin off', () => {
+  test('the lower-case variable wins, and set to nothing it switches its twin off', () => {
     const upper = { HTTPS_PROXY: 'http://upper.example' };
     expect(env(upper).HTTPS_PROXY).toBe('http://upper.example');
     expect(env({ ...upper, https_proxy: 'http://lower.example' }).HTTPS_PROXY).toBe('http://lower.example');
@@ -199,7 +198,7 @@ describe('the environment', () => {
     expect(env({ no_proxy: 'localhost,10.0.0.0/8' }).NO_PROXY).toBe('localhost,10.0.0.0/8');
   });
 
-  verifies('env.proxies', 'a proxy may hold a password: it works, and is a secret in every spelling', () => {
+  test('a proxy may hold a password: it works, and is a secret in every spelling', () => {
     const url = 'http://u:planted@p.example:3128';
     expect(env({ PROXY: url, HTTP_PROXY: url, https_proxy: url })).toMatchObject({
       PROXY: url,

@@ -1,34 +1,29 @@
-import { describe, expect } from '@jest/globals';
-import { verifies } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { InterfaceMcpServers } from '../config/interface.ts';
 import { aclBits, aclRoles, grants } from './acl.ts';
 import { explicitPermissions, mcpPermissions, roleDefaults } from './permissions.ts';
 
 describe('permissions', () => {
-  verifies('settings.permissions.defaults', 'ADMIN has every bit, USER only USE', () => {
+  test('ADMIN has every bit, USER only USE', () => {
     expect(mcpPermissions.filter((bit) => roleDefaults.ADMIN[bit])).toEqual([...mcpPermissions]);
     expect(mcpPermissions.filter((bit) => roleDefaults.USER[bit])).toEqual(['USE']);
   });
 
-  verifies(
-    'settings.permissions.explicit',
-    'only what the file names is applied, to USER; ADMIN by its own key',
-    () => {
-      const parse = (value: unknown) => explicitPermissions(InterfaceMcpServers.parse(value));
-      expect(parse({})).toEqual({ ADMIN: {}, USER: {} });
-      expect(parse({ configureObo: false, create: true })).toEqual({
-        ADMIN: {},
-        USER: { CREATE: true, CONFIGURE_OBO: false },
-      });
-      expect(parse({ public: true, admin: { configureObo: false } })).toEqual({
-        ADMIN: { CONFIGURE_OBO: false },
-        USER: { SHARE_PUBLIC: true },
-      });
-      expect(explicitPermissions(undefined)).toEqual({ ADMIN: {}, USER: {} });
-    },
-  );
+  test('only what the file names is applied, to USER; ADMIN by its own key', () => {
+    const parse = (value: unknown) => explicitPermissions(InterfaceMcpServers.parse(value));
+    expect(parse({})).toEqual({ ADMIN: {}, USER: {} });
+    expect(parse({ configureObo: false, create: true })).toEqual({
+      ADMIN: {},
+      USER: { CREATE: true, CONFIGURE_OBO: false },
+    });
+    expect(parse({ public: true, admin: { configureObo: false } })).toEqual({
+      ADMIN: { CONFIGURE_OBO: false },
+      USER: { SHARE_PUBLIC: true },
+    });
+    expect(explicitPermissions(undefined)).toEqual({ ADMIN: {}, USER: {} });
+  });
 
-  verifies('settings.permissions.acl', 'bits and named sets of bits', () => {
+  test('bits and named sets of bits', () => {
     expect(aclRoles.mcpServer_owner).toBe(Object.values(aclBits).reduce((sum, bit) => sum + bit, 0));
     expect([
       grants(aclRoles.mcpServer_editor, 'EDIT'),

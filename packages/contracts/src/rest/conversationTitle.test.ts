@@ -1,9 +1,8 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { conversationTitle } from './conversationTitle.ts';
 
 describe('the first title of a conversation', () => {
-  verifies('chat.title', 'is the first words, in one line', () => {
+  test('is the first words, in one line', () => {
     expect(conversationTitle('  What\n is\t new? ')).toBe('What is new?');
     const long = conversationTitle(
       'Tell me everything that has changed in the documents since the last time that I asked',

@@ -5,8 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createBrowser, createTrustingFetch } from '../index.ts';
 import { startGateway } from './gatewayProcess.ts';
 import { startDemo, type Demo } from './startDemo.ts';
@@ -38,7 +37,7 @@ async function whoami(userId: string, server: string) {
 }
 
 describe('the demo', () => {
-  verifies('devidp.demo.whoami', 'shows each server another token of the same user', async () => {
+  test('shows each server another token of the same user', async () => {
     expect(await whoami('ada', 'mail')).toMatchObject({
       status: 200,
       text: 'You are Ada Admin (ada). The token is for mail-api: Mail.Read Mail.Send.',
@@ -51,7 +50,7 @@ describe('the demo', () => {
     expect(demo.idp.requests.count({ status: 200 })).toBe(2);
   });
 
-  verifies('devidp.demo.whoami', 'signs a person in, who then sees their own tools', async () => {
+  test('signs a person in, who then sees their own tools', async () => {
     const here = createBrowser();
     const there = createBrowser({ fetch: createTrustingFetch(demo.ca.caPem) });
     const begun = await here.open(`${demo.gateway.url}/oauth/openid`);
@@ -66,25 +65,21 @@ describe('the demo', () => {
     expect(demo.mail.credentials.all().map(({ subject }) => subject)).toContain('gil');
   });
 
-  verifies(
-    'devidp.demo.chat',
-    'has a model to talk to, which asks every server who somebody is',
-    async () => {
-      const token = await readFile(await demo.tokenFile('gil'), 'utf8');
-      const response = await fetch(`${demo.gateway.url}/api/chat`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ text: 'Who am I?' }),
-      });
-      expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
-      const [, done = ''] = /event: done\ndata: (.*)/.exec(await response.text()) ?? [];
-      expect(done).toContain('You are Gil Guest (gil). The token is for mail-api: Mail.Read Mail.Send.');
-      expect(done).toContain('You are Gil Guest (gil). The token is for notes-api: notes.read.');
-      expect(done).toContain('{"kind":"exchanged","scopes":["notes.read"],"shared":false}');
-    },
-  );
+  test('has a model to talk to, which asks every server who somebody is', async () => {
+    const token = await readFile(await demo.tokenFile('gil'), 'utf8');
+    const response = await fetch(`${demo.gateway.url}/api/chat`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ text: 'Who am I?' }),
+    });
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+    const [, done = ''] = /event: done\ndata: (.*)/.exec(await response.text()) ?? [];
+    expect(done).toContain('You are Gil Guest (gil). The token is for mail-api: Mail.Read Mail.Send.');
+    expect(done).toContain('You are Gil Guest (gil). The token is for notes-api: notes.read.');
+    expect(done).toContain('{"kind":"exchanged","scopes":["notes.read"],"shared":false}');
+  });
 
-  verifies('devidp.demo.things', 'says what comes back when the provider asks for time', async () => {
+  test('says what comes back when the provider asks for time', async () => {
     const said = await thingsToTry(demo);
     const [, wish] = /-d '(\{.+\})'/.exec(said)!;
     const send = createTrustingFetch(await readFile(demo.caFile, 'utf8'));
@@ -98,7 +93,7 @@ describe('the demo', () => {
     expect(demo.mail.credentials.all().map(({ subject }) => subject)).not.toContain('uma');
   });
 
-  verifies('devidp.demo.development-only', 'does not run in production', async () => {
+  test('does not run in production', async () => {
     const started = startDemo({ production: true });
     await expect(started).rejects.toThrow('does not run in production');
     // Nothing would start here in any case: what is tested is which of the two is said.
@@ -115,7 +110,7 @@ describe('the demo', () => {
     expect(error).toContain('does not run in production');
   });
 
-  verifies('devidp.demo.stops', 'leaves nothing behind', async () => {
+  test('leaves nothing behind', async () => {
     await demo.close();
     await demo.close();
     expect(await demo.gateway.ended).toBe(0);
@@ -126,7 +121,7 @@ describe('the demo', () => {
     }
   });
 
-  verifies('devidp.demo.stops', 'also when the gateway does not start, or nobody waits for it', async () => {
+  test('also when the gateway does not start, or nobody waits for it', async () => {
     const broken = startDemo({ production: false, command: ['-e', 'console.log("no"); process.exit(3)'] });
     await expect(broken).rejects.toThrow('The gateway ended:\nno');
     const told = new AbortController();

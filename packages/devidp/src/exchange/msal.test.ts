@@ -1,6 +1,5 @@
 import { ConfidentialClientApplication, type Configuration, type INetworkModule } from '@azure/msal-node';
-import { verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SignJWT, importPKCS8 } from 'jose';
 import {
   closeExchanges,
@@ -51,27 +50,23 @@ const ask = (client: ConfidentialClientApplication, claims?: string) =>
   });
 
 describe('Entra’s own library', () => {
-  verifies(
-    'devidp.obo.client',
-    'exchanges with a secret, a certificate and a federated assertion',
-    async () => {
-      const { cert, key, thumbprint } = rig.certificate;
-      const ways: Partial<Configuration['auth']>[] = [
-        { clientSecret: OBO_SECRET },
-        { clientCertificate: { thumbprintSha256: thumbprint, privateKey: key, x5c: cert } },
-        { clientAssertion: await rig.elsewhere.sign() },
-      ];
-      for (const way of ways) {
-        const result = await ask(msal(way));
-        expect(await rig.verify(result!.accessToken, mail.audience, rig.entra.issuer)).toMatchObject({
-          sub: ada.id,
-          scp: 'read send',
-        });
-      }
-    },
-  );
+  test('exchanges with a secret, a certificate and a federated assertion', async () => {
+    const { cert, key, thumbprint } = rig.certificate;
+    const ways: Partial<Configuration['auth']>[] = [
+      { clientSecret: OBO_SECRET },
+      { clientCertificate: { thumbprintSha256: thumbprint, privateKey: key, x5c: cert } },
+      { clientAssertion: await rig.elsewhere.sign() },
+    ];
+    for (const way of ways) {
+      const result = await ask(msal(way));
+      expect(await rig.verify(result!.accessToken, mail.audience, rig.entra.issuer)).toMatchObject({
+        sub: ada.id,
+        scp: 'read send',
+      });
+    }
+  });
 
-  verifies('devidp.obo.client', 'is refused with another key, issuer, subject or audience', async () => {
+  test('is refused with another key, issuer, subject or audience', async () => {
     const other = await rig.ca.issueClient('obo');
     const { thumbprint } = rig.certificate;
     const { sign } = rig.elsewhere;
@@ -90,7 +85,7 @@ describe('Entra’s own library', () => {
     }
   });
 
-  verifies('devidp.obo.client', 'signs for this endpoint, for now, and names its certificate', async () => {
+  test('signs for this endpoint, for now, and names its certificate', async () => {
     const { cert, key } = rig.certificate;
     const x5t = Buffer.from(rig.certificate.thumbprint, 'hex').toString('base64url');
     expect(cert).toContain('BEGIN CERTIFICATE');
@@ -113,7 +108,7 @@ describe('Entra’s own library', () => {
     expect((await assertion({ exp: past }, {})).body.error_codes).toEqual([700024]);
   });
 
-  verifies('devidp.obo.challenge', 'sees a challenge as a need to interact', async () => {
+  test('sees a challenge as a need to interact', async () => {
     const claims = JSON.stringify({ access_token: { acrs: { essential: true, value: 'c9' } } });
     const asked = ask(msal({ clientSecret: OBO_SECRET }), claims);
     await expect(asked).rejects.toMatchObject({

@@ -1,5 +1,5 @@
-import { createFakeClock, eventually, verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, beforeEach, describe, expect } from '@jest/globals';
+import { createFakeClock, eventually } from '@behalf/testkit';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import {
   closeExchanges,
@@ -23,7 +23,7 @@ afterAll(closeExchanges);
 const forBob = () => rig.obo({ assertion: rig.entra.tokens.mint({ user: bob.id }) });
 
 describe('switches', () => {
-  verifies('devidp.exchange.switches', 'throttle one user, with a time and without', async () => {
+  test('throttle one user, with a time and without', async () => {
     const { switches } = rig.idp;
     switches.set({ kind: 'throttle', retryAfterSeconds: 7 }, { user: ada.id, times: 1 });
     switches.set({ kind: 'throttle' }, { user: ada.id, times: 1 });
@@ -36,7 +36,7 @@ describe('switches', () => {
     expect(switches.active()).toEqual([]);
   });
 
-  verifies('devidp.exchange.switches', 'break the answer, until they are off', async () => {
+  test('break the answer, until they are off', async () => {
     const { switches } = rig.idp;
     const answers: [Behaviour, number, object][] = [
       [{ kind: 'fail' }, 500, {}],
@@ -58,7 +58,7 @@ describe('switches', () => {
     expect(decodeJwt((await rig.obo()).body.access_token).aud).toBe(mail.audience);
   });
 
-  verifies('devidp.exchange.switches', 'close connections and go down', async () => {
+  test('close connections and go down', async () => {
     const { switches } = rig.idp;
     switches.set({ kind: 'close' }, { times: 1 });
     await expect(rig.obo()).rejects.toThrow('fetch failed');
@@ -72,7 +72,7 @@ describe('switches', () => {
     expect(rig.idp.requests.all.map(({ status }) => status)).toEqual([undefined, 200]);
   });
 
-  verifies('devidp.exchange.switches', 'make it slow or silent', async () => {
+  test('make it slow or silent', async () => {
     const clock = createFakeClock();
     const slow = await createExchangeRig({ clock });
     slow.idp.switches.set({ kind: 'slow', ms: 5_000 }, { times: 1 });
@@ -93,31 +93,27 @@ describe('switches', () => {
     await expect(hung).rejects.toThrow('fetch failed');
   });
 
-  verifies(
-    'devidp.exchange.challenge',
-    'demand a claim until it is proven or the sign-in is newer',
-    async () => {
-      const clock = createFakeClock();
-      const { idp, entra, obo, exchange } = await createExchangeRig({ clock });
-      const claims = JSON.stringify({ access_token: { acrs: { essential: true, value: 'c1' } } });
-      idp.switches.set({ kind: 'claims', claims }, { user: ada.id });
-      const old = entra.tokens.mint();
-      expect((await obo({ assertion: old })).body).toMatchObject({ error_codes: [50076], claims });
-      expect(await exchange()).toMatchObject({
-        status: 400,
-        body: { error: 'interaction_required', claims },
-      });
-      expect((await obo({ assertion: entra.tokens.mint({ user: bob.id }) })).status).toBe(200);
-      const proven = entra.tokens.mint({ claims: { acrs: ['c0', 'c1'] } });
-      expect((await obo({ assertion: proven })).status).toBe(200);
-      expect((await obo({ assertion: entra.tokens.mint({ claims: { acrs: ['c2'] } }) })).status).toBe(400);
-      await clock.advance(1_000);
-      expect((await obo({ assertion: entra.tokens.mint() })).status).toBe(200);
-      expect((await obo({ assertion: old })).status).toBe(400);
-    },
-  );
+  test('demand a claim until it is proven or the sign-in is newer', async () => {
+    const clock = createFakeClock();
+    const { idp, entra, obo, exchange } = await createExchangeRig({ clock });
+    const claims = JSON.stringify({ access_token: { acrs: { essential: true, value: 'c1' } } });
+    idp.switches.set({ kind: 'claims', claims }, { user: ada.id });
+    const old = entra.tokens.mint();
+    expect((await obo({ assertion: old })).body).toMatchObject({ error_codes: [50076], claims });
+    expect(await exchange()).toMatchObject({
+      status: 400,
+      body: { error: 'interaction_required', claims },
+    });
+    expect((await obo({ assertion: entra.tokens.mint({ user: bob.id }) })).status).toBe(200);
+    const proven = entra.tokens.mint({ claims: { acrs: ['c0', 'c1'] } });
+    expect((await obo({ assertion: proven })).status).toBe(200);
+    expect((await obo({ assertion: entra.tokens.mint({ claims: { acrs: ['c2'] } }) })).status).toBe(400);
+    await clock.advance(1_000);
+    expect((await obo({ assertion: entra.tokens.mint() })).status).toBe(200);
+    expect((await obo({ assertion: old })).status).toBe(400);
+  });
 
-  verifies('devidp.exchange.switches', 'are set from outside, by programs of this machine', async () => {
+  test('are set from outside, by programs of this machine', async () => {
     const url = `${rig.idp.issuer}/dev/switches`;
     const send = async (method: string, body?: string, headers: Record<string, string> = {}) => {
       const type = { 'content-type': 'application/json', ...headers };
@@ -144,7 +140,7 @@ describe('switches', () => {
 });
 
 describe('the record of requests', () => {
-  verifies('devidp.exchange.record', 'counts exchanges and keeps no secret', async () => {
+  test('counts exchanges and keeps no secret', async () => {
     const assertion = rig.entra.tokens.mint();
     await Promise.all([
       rig.obo({ assertion }),

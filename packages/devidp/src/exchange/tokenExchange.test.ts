@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeProtectedHeader, importPKCS8, SignJWT } from 'jose';
 import {
   closeExchanges,
@@ -24,7 +23,7 @@ const errorOf = async (asked: ReturnType<ExchangeRig['exchange']>) => {
 };
 
 describe('a token exchange', () => {
-  verifies('devidp.exchange.token', 'gives a token for the target that speaks of the user', async () => {
+  test('gives a token for the target that speaks of the user', async () => {
     const { status, headers, body } = await rig.exchange();
     expect([status, headers.get('cache-control')]).toEqual([200, 'no-store']);
     expect(body).toMatchObject({
@@ -36,30 +35,26 @@ describe('a token exchange', () => {
     expect(decodeProtectedHeader(body.access_token).typ).toBe('at+jwt');
   });
 
-  verifies(
-    'devidp.exchange.token',
-    'takes the target as audience, location or part of the scope',
-    async () => {
-      const ways: Record<string, string | string[] | undefined>[] = [
-        { audience: mail.audience, scope: 'read' },
-        { audience: undefined, resource: mail.locations[0], scope: 'api://mail/read' },
-        { audience: [mail.id, mail.audience], resource: mail.locations[0], scope: 'read' },
-        { audience: undefined, scope: 'api://mail/read' },
-      ];
-      for (const way of ways) {
-        const { body } = await rig.exchange(way);
-        expect(body.scope).toBe('read');
-        expect((await ofMail(body.access_token)).scope).toBe('read');
-      }
-    },
-  );
+  test('takes the target as audience, location or part of the scope', async () => {
+    const ways: Record<string, string | string[] | undefined>[] = [
+      { audience: mail.audience, scope: 'read' },
+      { audience: undefined, resource: mail.locations[0], scope: 'api://mail/read' },
+      { audience: [mail.id, mail.audience], resource: mail.locations[0], scope: 'read' },
+      { audience: undefined, scope: 'api://mail/read' },
+    ];
+    for (const way of ways) {
+      const { body } = await rig.exchange(way);
+      expect(body.scope).toBe('read');
+      expect((await ofMail(body.access_token)).scope).toBe('read');
+    }
+  });
 
-  verifies('devidp.exchange.token', 'says when it is not for use as an access token', async () => {
+  test('says when it is not for use as an access token', async () => {
     const { body } = await rig.exchange({ requested_token_type: TYPES.jwt });
     expect(body).toMatchObject({ issued_token_type: TYPES.jwt, token_type: 'N_A' });
   });
 
-  verifies('devidp.exchange.actor', 'names who acts, and who acted before', async () => {
+  test('names who acts, and who acted before', async () => {
     const actor = {
       actor_token: rig.idp.tokens.mintAppOnly({ client: 'robot' }),
       actor_token_type: TYPES.access,
@@ -71,7 +66,7 @@ describe('a token exchange', () => {
     expect((await ofMail(nested.body.access_token)).act).toEqual({ sub: 'robot', act: { sub: 'first' } });
   });
 
-  verifies('devidp.exchange.actor', 'refuses an actor that does not hold', async () => {
+  test('refuses an actor that does not hold', async () => {
     const { mintAppOnly, unknownKey } = rig.idp.tokens;
     const forged = mintAppOnly({ key: await unknownKey() });
     const refused: Record<string, string>[] = [
@@ -85,7 +80,7 @@ describe('a token exchange', () => {
       expect(await errorOf(rig.exchange(fields))).toEqual([400, 'invalid_request']);
   });
 
-  verifies('devidp.exchange.subject', 'refuses a subject token that does not hold', async () => {
+  test('refuses a subject token that does not hold', async () => {
     const { mint, mintIdToken, mintAppOnly, mintUnsigned, unknownKey } = rig.idp.tokens;
     const tokens = [
       mint({ key: await unknownKey() }),
@@ -105,7 +100,7 @@ describe('a token exchange', () => {
     expect(await errorOf(other.exchange({ subject_token: tokens[0] }))).toEqual([400, 'invalid_grant']);
   });
 
-  verifies('devidp.exchange.subject', 'wants the type to be that of the token', async () => {
+  test('wants the type to be that of the token', async () => {
     const idToken = rig.idp.tokens.mintIdToken();
     const typed = (subject_token: string, subject_token_type: string | undefined) =>
       rig.exchange({ subject_token, subject_token_type });
@@ -122,7 +117,7 @@ describe('a token exchange', () => {
       expect(await errorOf(typed(token, type))).toEqual([400, 'invalid_request']);
   });
 
-  verifies('devidp.exchange.target', 'refuses what it gives no tokens for', async () => {
+  test('refuses what it gives no tokens for', async () => {
     const refused: [Record<string, string | string[] | undefined>, string][] = [
       [{ audience: 'api://nothing' }, 'invalid_target'],
       [{ audience: undefined, resource: 'https://other.example/mcp' }, 'invalid_target'],
@@ -138,7 +133,7 @@ describe('a token exchange', () => {
     expect((await rig.exchange({ audience: 'api://wiki', subject_token })).status).toBe(200);
   });
 
-  verifies('devidp.exchange.client', 'refuses a client that is not proven', async () => {
+  test('refuses a client that is not proven', async () => {
     const unproven = [
       { client_secret: 'guessed' },
       { client_secret: undefined },
@@ -152,7 +147,7 @@ describe('a token exchange', () => {
     expect(await errorOf(rig.exchange(robot))).toEqual([400, 'invalid_request']);
   });
 
-  verifies('devidp.exchange.client', 'takes a proof in the header and one signed with its key', async () => {
+  test('takes a proof in the header and one signed with its key', async () => {
     const body = new URLSearchParams({
       ...{ grant_type: GRANTS.bearer, assertion: rig.idp.tokens.mint(), scope: 'api://mail/send' },
     });

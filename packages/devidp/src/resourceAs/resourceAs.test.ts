@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
 import {
   closeExchanges,
@@ -53,25 +52,21 @@ const redeem = (text: string, over: Record<string, string> = {}) =>
   });
 
 describe('identity assertions of the development provider', () => {
-  verifies(
-    'id-jag.devidp',
-    'speak of the user to one authorization server, for one client and resource',
-    async () => {
-      const { status, body } = await assertion();
-      expect([status, body.token_type, body.issued_token_type, body['expires_in']]).toEqual([
-        200,
-        'N_A',
-        ID_JAG,
-        300,
-      ]);
-      expect(decodeProtectedHeader(body.access_token).typ).toBe('oauth-id-jag+jwt');
-      expect(await rig.verify(body.access_token, as.issuer, rig.idp.issuer)).toMatchObject({
-        ...{ sub: ada.id, client_id: 'us-there', resource: LOCATION, scope: 'read', jti: expect.any(String) },
-      });
-    },
-  );
+  test('speak of the user to one authorization server, for one client and resource', async () => {
+    const { status, body } = await assertion();
+    expect([status, body.token_type, body.issued_token_type, body['expires_in']]).toEqual([
+      200,
+      'N_A',
+      ID_JAG,
+      300,
+    ]);
+    expect(decodeProtectedHeader(body.access_token).typ).toBe('oauth-id-jag+jwt');
+    expect(await rig.verify(body.access_token, as.issuer, rig.idp.issuer)).toMatchObject({
+      ...{ sub: ada.id, client_id: 'us-there', resource: LOCATION, scope: 'read', jti: expect.any(String) },
+    });
+  });
 
-  verifies('id-jag.devidp', 'are given for an ID token, to who is known there', async () => {
+  test('are given for an ID token, to who is known there', async () => {
     const errors = async (over: Record<string, string | undefined>) => (await assertion(over)).body['error'];
     const access = {
       subject_token: rig.idp.tokens.mint(),
@@ -86,29 +81,25 @@ describe('identity assertions of the development provider', () => {
     expect(await errors({ subject_token: notForUs })).toBe('invalid_request');
   });
 
-  verifies(
-    'id-jag.devidp',
-    'are good once, for the client they name, at the server they are for',
-    async () => {
-      const { body } = await assertion({ subject_token: rig.idp.tokens.mintIdToken({ user: bob.id }) });
-      expect(
-        (await redeem(body.access_token, { client_id: 'other', client_secret: 'other' })).body['error'],
-      ).toBe('invalid_grant');
-      const given = await redeem(body.access_token);
-      expect(given.status).toBe(200);
-      const keys = createLocalJWKSet(as.publicKeys());
-      const { payload } = await jwtVerify(given.body.access_token, keys, {
-        issuer: as.issuer,
-        audience: LOCATION,
-      });
-      expect(payload).toMatchObject({ sub: bob.id, scope: 'read' });
-      expect((await redeem(body.access_token)).body['error']).toBe('invalid_grant');
-      expect(as.requests.map(({ status }) => status)).toEqual([400, 200, 400]);
-      expect(as.requests.at(-1)?.jti).toBe(decodeJwt(body.access_token).jti);
-      expect((await redeem(rig.idp.tokens.mintIdToken())).body['error']).toBe('invalid_grant');
-      expect((await redeem(body.access_token, { client_secret: 'wrong' })).status).toBe(401);
-    },
-  );
+  test('are good once, for the client they name, at the server they are for', async () => {
+    const { body } = await assertion({ subject_token: rig.idp.tokens.mintIdToken({ user: bob.id }) });
+    expect(
+      (await redeem(body.access_token, { client_id: 'other', client_secret: 'other' })).body['error'],
+    ).toBe('invalid_grant');
+    const given = await redeem(body.access_token);
+    expect(given.status).toBe(200);
+    const keys = createLocalJWKSet(as.publicKeys());
+    const { payload } = await jwtVerify(given.body.access_token, keys, {
+      issuer: as.issuer,
+      audience: LOCATION,
+    });
+    expect(payload).toMatchObject({ sub: bob.id, scope: 'read' });
+    expect((await redeem(body.access_token)).body['error']).toBe('invalid_grant');
+    expect(as.requests.map(({ status }) => status)).toEqual([400, 200, 400]);
+    expect(as.requests.at(-1)?.jti).toBe(decodeJwt(body.access_token).jti);
+    expect((await redeem(rig.idp.tokens.mintIdToken())).body['error']).toBe('invalid_grant');
+    expect((await redeem(body.access_token, { client_secret: 'wrong' })).status).toBe(401);
+  });
 });
 
 describe('identity assertions for a refresh token', () => {
@@ -133,7 +124,7 @@ describe('identity assertions for a refresh token', () => {
     return { ask, first: tokens.refresh_token ?? '' };
   }
 
-  verifies('id-jag.devidp', 'are given to its client, for nothing but an assertion', async () => {
+  test('are given to its client, for nothing but an assertion', async () => {
     const { ask, first } = await exchanged(false);
     const { access_token: text = '', refresh_token: next } = await ask(first);
     expect(decodeJwt(text)).toMatchObject({ sub: ada.id, client_id: 'us-there', aud: there });
@@ -146,16 +137,12 @@ describe('identity assertions for a refresh token', () => {
     expect((await ask(first, { requested_token_type: TYPES.access })).error).toBe('invalid_request');
   });
 
-  verifies(
-    'id-jag.devidp',
-    'use it up where that is asked, and one that comes again ends them all',
-    async () => {
-      const { ask, first } = await exchanged(true);
-      const { refresh_token: second = '' } = await ask(first);
-      const { refresh_token: third = '' } = await ask(second);
-      expect(new Set([first, second, third]).size).toBe(3);
-      expect((await ask(second)).error).toBe('invalid_request');
-      expect((await ask(third)).error).toBe('invalid_request');
-    },
-  );
+  test('use it up where that is asked, and one that comes again ends them all', async () => {
+    const { ask, first } = await exchanged(true);
+    const { refresh_token: second = '' } = await ask(first);
+    const { refresh_token: third = '' } = await ask(second);
+    expect(new Set([first, second, third]).size).toBe(3);
+    expect((await ask(second)).error).toBe('invalid_request');
+    expect((await ask(third)).error).toBe('invalid_request');
+  });
 });

@@ -1,8 +1,8 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
-import { eventually, verifies } from '@behalf/testkit';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { closeExchanges, createExchangeRig, mail, TYPES, type ExchangeRig } from '../../test/exchangeRig.ts';
 import { ada, bob } from '../../test/idpRig.ts';
 import { createSampleServer, type SampleServer, type SampleServerOptions } from './createSampleServer.ts';
@@ -59,7 +59,7 @@ const post = (headers: Record<string, string>) =>
 const bearer = (token: string) => post({ authorization: `Bearer ${token}` });
 
 describe('a sample server', () => {
-  verifies('devidp.sample.whoami', 'says whose token it saw', async () => {
+  test('says whose token it saw', async () => {
     const token = await forUser(ada.id);
     const { client } = await connect(() => token);
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['whoami', 'echo']);
@@ -76,7 +76,7 @@ describe('a sample server', () => {
     expect((await client.callTool({ name: 'nothing' })).isError).toBe(true);
   });
 
-  verifies('devidp.sample.whoami', 'says who acts, and takes the token of each request', async () => {
+  test('says who acts, and takes the token of each request', async () => {
     const first = await forUser(ada.id);
     const actor_token = rig.idp.tokens.mintAppOnly({ client: 'robot' });
     const { body } = await rig.exchange({ actor_token, actor_token_type: TYPES.access });
@@ -90,7 +90,7 @@ describe('a sample server', () => {
     expect(server.credentials.of(body.access_token)!.methods).toMatchObject({ POST: 1 });
   });
 
-  verifies('devidp.sample.guard', 'lets nobody in whose token is not for it', async () => {
+  test('lets nobody in whose token is not for it', async () => {
     const { mint, unknownKey } = rig.entra.tokens;
     const good = { aud: mail.audience, scp: 'read' };
     expect((await bearer(mint({ claims: good }))).status).toBe(400);
@@ -117,7 +117,7 @@ describe('a sample server', () => {
     expect(server.calls).toBe(0);
   });
 
-  verifies('devidp.sample.guard', 'says where tokens come from', async () => {
+  test('says where tokens come from', async () => {
     const response = await post({});
     const metadata = `${server.origin}/.well-known/oauth-protected-resource/mcp`;
     expect(response.status).toBe(401);
@@ -128,7 +128,7 @@ describe('a sample server', () => {
     expect((await rig.fetch(server.url.replace('/mcp', '/other'))).status).toBe(404);
   });
 
-  verifies('devidp.sample.guard', 'refuses on command', async () => {
+  test('refuses on command', async () => {
     const token = await forUser(ada.id);
     server.refuseTokens(2);
     expect([(await bearer(token)).status, (await bearer(token)).status]).toEqual([401, 401]);
@@ -140,7 +140,7 @@ describe('a sample server', () => {
     expect(server.credentials.of(token)).toMatchObject({ times: 7, accepted: 2 });
   });
 
-  verifies('devidp.sample.challenge', 'demands claims that the provider can give', async () => {
+  test('demands claims that the provider can give', async () => {
     const challenge = JSON.stringify({ access_token: { acrs: { essential: true, value: 'c1' } } });
     server.demandClaims(challenge);
     const response = await bearer(await forUser(ada.id));
@@ -155,7 +155,7 @@ describe('a sample server', () => {
     expect((await client.callTool({ name: 'whoami' })).structuredContent).toMatchObject({ subject: ada.id });
   });
 
-  verifies('devidp.sample.sessions', 'keeps a session for whose token began it', async () => {
+  test('keeps a session for whose token began it', async () => {
     const tokens = { ada: await forUser(ada.id), bob: await forUser(bob.id) };
     const { transport } = await connect(() => tokens.ada);
     const session = { 'mcp-session-id': transport.sessionId! };
@@ -164,7 +164,7 @@ describe('a sample server', () => {
     expect((await post({ ...session, authorization: `Bearer ${fresh}` })).status).toBe(200);
   });
 
-  verifies('devidp.sample.sessions', 'has a stream, and ends with DELETE', async () => {
+  test('has a stream, and ends with DELETE', async () => {
     const token = await forUser(ada.id);
     const { client, transport } = await connect(() => token);
     let changed = 0;
@@ -181,7 +181,7 @@ describe('a sample server', () => {
     expect((await post(gone)).status).toBe(404);
   });
 
-  verifies('devidp.sample.credentials', 'remembers what it was shown, and keeps none of it', async () => {
+  test('remembers what it was shown, and keeps none of it', async () => {
     const token = await forUser(ada.id);
     await post({});
     await bearer(token);
@@ -200,7 +200,7 @@ describe('a sample server', () => {
     expect(server.credentials.all()).toEqual([]);
   });
 
-  verifies('devidp.sample.development-only', 'answers this machine only, over plain http too', async () => {
+  test('answers this machine only, over plain http too', async () => {
     const options = { idp: rig.idp, audience: mail.audience };
     await expect(start({ ...options, production: true })).rejects.toThrow('production');
     await expect(start({ ...options, production: false, host: '0.0.0.0' })).rejects.toThrow('loopback');

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { demoScript } from './demoScript.ts';
 import { startScriptedModel, type ModelScript, type ScriptedModel } from './scriptedModel.ts';
 
@@ -38,7 +37,7 @@ const tool = (name: string, field = 'text') => ({
 const user = (content: string) => ({ role: 'user', content });
 
 describe('the scripted model', () => {
-  verifies('devidp.model.speaks', 'speaks as it is told, and remembers what it was asked', async () => {
+  test('speaks as it is told, and remembers what it was asked', async () => {
     const said = await say(() => ['Hel', 'lo', { calls: [{ name: 't', args: { a: 1 } }] }], [user('hi')]);
     expect(said).toMatchObject({ status: 200, text: 'Hello', ends: true });
     expect(said.calls.map(({ name = '' }) => name).join('')).toBe('t');
@@ -51,13 +50,13 @@ describe('the scripted model', () => {
     expect((await fetch(`${model!.url}/other`)).status).toBe(404);
   });
 
-  verifies('devidp.model.speaks', 'fails as it is told', async () => {
+  test('fails as it is told', async () => {
     expect((await say(() => [{ status: 429 }], [])).status).toBe(429);
     expect((await say(() => [{ raw: 'nonsense' }], [])).text).toBe('');
     await expect(say(() => ['a', { cut: true }], [])).rejects.toThrow();
   });
 
-  verifies('devidp.model.demo', 'knows a few words, and the tools that belong to them', async () => {
+  test('knows a few words, and the tools that belong to them', async () => {
     const tools = [
       tool('whoami_mcp_mail'),
       tool('whoami_mcp_notes'),

@@ -1,6 +1,5 @@
 import { aclBits } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { aclRecord, createAccessRig, deaf, userRecord } from '../../test/accessRig.ts';
 import { define } from '../../test/toolcallRig.ts';
@@ -35,31 +34,27 @@ async function createRig() {
 }
 
 describe('the ACL', () => {
-  verifies(
-    'access.acl.union',
-    'rows for the user, their groups, their role and everybody add up',
-    async () => {
-      const { acl, grant, clock } = await createRig();
-      await grant(row('user', 'bob', 1), row('group', 'g', 2), row('group', 'h', 8), row('role', 'USER', 4));
-      await clock.advance(0);
-      const s = server('s');
-      expect(acl.bitsOf(person('bob', {}, ['x', 'g', 'h']), s)).toBe(15);
-      expect(acl.bitsOf(person('bob'), s)).toBe(5);
-      expect(acl.bitsOf(person('eve'), s)).toBe(4);
-      expect(acl.bitsOf(person('eve', { role: 'other' }, ['h']), s)).toBe(8);
-      expect(acl.bitsOf(person('bob'), server('t'))).toBe(0);
-      expect([acl.sees(person('bob'), s), acl.sees(person('eve'), s)]).toEqual([true, false]);
-    },
-  );
+  test('rows for the user, their groups, their role and everybody add up', async () => {
+    const { acl, grant, clock } = await createRig();
+    await grant(row('user', 'bob', 1), row('group', 'g', 2), row('group', 'h', 8), row('role', 'USER', 4));
+    await clock.advance(0);
+    const s = server('s');
+    expect(acl.bitsOf(person('bob', {}, ['x', 'g', 'h']), s)).toBe(15);
+    expect(acl.bitsOf(person('bob'), s)).toBe(5);
+    expect(acl.bitsOf(person('eve'), s)).toBe(4);
+    expect(acl.bitsOf(person('eve', { role: 'other' }, ['h']), s)).toBe(8);
+    expect(acl.bitsOf(person('bob'), server('t'))).toBe(0);
+    expect([acl.sees(person('bob'), s), acl.sees(person('eve'), s)]).toEqual([true, false]);
+  });
 
-  verifies('access.acl.union', 'a name of one kind is no name of another', async () => {
+  test('a name of one kind is no name of another', async () => {
     const { acl, grant, clock } = await createRig();
     await grant(row('user', 'a', 15), row('group', 'b', 15), row('role', 'c', 15));
     await clock.advance(0);
     expect(acl.bitsOf(person('b', { role: 'a' }, ['c']), server('s'))).toBe(0);
   });
 
-  verifies('access.acl.union', 'nobody has a bit that no row for them gives', async () => {
+  test('nobody has a bit that no row for them gives', async () => {
     const { acl, store } = await createRig();
     const name = fc.constantFrom<string>('a', 'b', '', '__proto__');
     const tenant = fc.constantFrom('default', 'other');
@@ -101,7 +96,7 @@ describe('the ACL', () => {
     );
   });
 
-  verifies('access.acl.tenant', 'nothing of another tenant, whatever the rows say', async () => {
+  test('nothing of another tenant, whatever the rows say', async () => {
     const { acl, grant, clock } = await createRig();
     const away = { tenant: 'away' };
     await grant(
@@ -126,7 +121,7 @@ describe('the ACL', () => {
     expect(acl.bitsOf(person('bob', away), server('file', 'yaml'))).toBe(15);
   });
 
-  verifies('access.acl.public', 'what is public is for everybody of the tenant, programs too', async () => {
+  test('what is public is for everybody of the tenant, programs too', async () => {
     const { acl, grant, clock } = await createRig();
     await grant(row('public', '', 1));
     await clock.advance(0);
@@ -135,7 +130,7 @@ describe('the ACL', () => {
     }
   });
 
-  verifies('access.acl.service', 'a program is meant by its role, never by a name or a group', async () => {
+  test('a program is meant by its role, never by a name or a group', async () => {
     const { acl, grant, clock } = await createRig();
     await grant(row('user', 'bob', 1), row('group', 'g', 2), row('role', 'robot', 4));
     await clock.advance(0);
@@ -149,7 +144,7 @@ describe('the ACL', () => {
     expect([acl.sees(program('robot'), listed), acl.sees(program('USER'), listed)]).toEqual([true, false]);
   });
 
-  verifies('access.acl.yaml', 'a server of the file is for everybody, or for those it lists', async () => {
+  test('a server of the file is for everybody, or for those it lists', async () => {
     const { acl, grant, clock } = await createRig();
     const sees = (access: Record<string, string[]> | undefined, who: Principal) =>
       acl.sees(who, server('f', 'yaml', access));
@@ -171,7 +166,7 @@ describe('the ACL', () => {
     expect([sees({}, bob), sees({}, person('root', { role: 'ADMIN' }))]).toEqual([true, false]);
   });
 
-  verifies('access.acl.yaml', 'an email of a token opens nothing', async () => {
+  test('an email of a token opens nothing', async () => {
     const { acl } = await createRig();
     const listed = server('f', 'yaml', { users: ['bob@example.com'] });
     expect(acl.sees(person('bob'), listed)).toBe(true);
@@ -180,7 +175,7 @@ describe('the ACL', () => {
     );
   });
 
-  verifies('access.acl.manage', 'administrators look after their tenant; nobody edits the file', async () => {
+  test('administrators look after their tenant; nobody edits the file', async () => {
     const { acl, grant, clock } = await createRig();
     const root = person('root', { role: 'ADMIN' });
     await grant(row('user', 'bob', 15), row('user', 'bob', 15, 'file'));
@@ -195,20 +190,16 @@ describe('the ACL', () => {
     expect(acl.manageBits({ ...program('ADMIN') }, server('s'))).toBe(0);
   });
 
-  verifies(
-    'access.acl.owner',
-    'who creates a server owns it, at once, and nothing is left behind',
-    async () => {
-      const { acl, store } = await createRig();
-      await acl.grantOwner({ tenant: 'default', id: 's' }, 'bob');
-      expect(acl.bitsOf(person('bob'), server('s'))).toBe(15);
-      expect(acl.bitsOf(person('author'), server('s'))).toBe(0);
-      await acl.removeServer('default', 's');
-      expect([acl.bitsOf(person('bob'), server('s')), await store.acl.list()]).toEqual([0, []]);
-    },
-  );
+  test('who creates a server owns it, at once, and nothing is left behind', async () => {
+    const { acl, store } = await createRig();
+    await acl.grantOwner({ tenant: 'default', id: 's' }, 'bob');
+    expect(acl.bitsOf(person('bob'), server('s'))).toBe(15);
+    expect(acl.bitsOf(person('author'), server('s'))).toBe(0);
+    await acl.removeServer('default', 's');
+    expect([acl.bitsOf(person('bob'), server('s')), await store.acl.list()]).toEqual([0, []]);
+  });
 
-  verifies('access.acl.owner', 'many writers of one row leave one row', async () => {
+  test('many writers of one row leave one row', async () => {
     const { acl, store } = await createRig();
     await Promise.all(
       Array.from({ length: 50 }, () => acl.grantOwner({ tenant: 'default', id: 's' }, 'bob')),
@@ -216,7 +207,7 @@ describe('the ACL', () => {
     expect(await store.acl.list()).toHaveLength(1);
   });
 
-  verifies('access.acl.stale', 'what is taken away counts elsewhere within two seconds', async () => {
+  test('what is taken away counts elsewhere within two seconds', async () => {
     const rig = createAccessRig();
     await rig.grant(row('user', 'bob', 1));
     const [here, there, lost] = [rig.gateway(), rig.gateway(), rig.gateway({ changes: deaf })];
@@ -230,7 +221,7 @@ describe('the ACL', () => {
     expect(see()).toEqual([false, false, false]);
   });
 
-  verifies('access.acl.fail-closed', 'half a minute without an answer: nobody sees anything', async () => {
+  test('half a minute without an answer: nobody sees anything', async () => {
     const rig = createAccessRig();
     await rig.grant(row('public', '', 15));
     const { acl, ready } = rig.gateway({ changes: deaf });

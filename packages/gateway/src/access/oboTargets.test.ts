@@ -1,4 +1,4 @@
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import {
   compileDefinition,
   loginFacts,
@@ -6,7 +6,6 @@ import {
   type ProviderSettings,
   type ServerSettings,
 } from '@behalf/settings';
-import { verifies } from '@behalf/testkit';
 import { createOboTargets, type OboCandidate } from './oboTargets.ts';
 
 const CLIENT = '11111111-2222-3333-4444-555555555555';
@@ -54,7 +53,7 @@ function rig(
 }
 
 describe('where exchanged tokens may go', () => {
-  verifies('obo.targets.match', 'with targets every server is held to them, whoever defined it', () => {
+  test('with targets every server is held to them, whoever defined it', () => {
     const codeOf = rig([{ ...exchange, name: 'login', targets }], generic);
     for (const source of ['yaml', 'config', 'user'] as const) {
       const of = (scopes: string, url?: string) =>
@@ -72,7 +71,7 @@ describe('where exchanged tokens may go', () => {
     }
   });
 
-  verifies('obo.targets.guarded', 'a user’s server asks for neither Graph nor Azure’s management', () => {
+  test('a user’s server asks for neither Graph nor Azure’s management', () => {
     const scopes = [
       ...['https://graph.microsoft.com/.default', 'HTTPS://GRAPH.Microsoft.com/User.Read'],
       ...['https://graph.microsoft.com//.default', 'https://graph.microsoft.com:443/.default/'],
@@ -112,7 +111,7 @@ describe('where exchanged tokens may go', () => {
     }
   });
 
-  verifies('obo.targets.microsoft', 'nor, where Entra answers, for a service of Microsoft’s own', () => {
+  test('nor, where Entra answers, for a service of Microsoft’s own', () => {
     const names = [
       ...['https://outlook.office.com', 'https://OUTLOOK.office365.com:443', 'https://substrate.office.com'],
       ...['https://contoso.sharepoint.com', 'https://contoso-my.sharepoint.us', 'https://vault.azure.net'],
@@ -166,7 +165,7 @@ describe('where exchanged tokens may go', () => {
     expect(rig([{ ...exchange, name: 'login' }], generic)(asUser(elsewhere))).toBeNull();
   });
 
-  verifies('obo.targets.graph', 'the token behind the placeholder is asked about at every use', () => {
+  test('the token behind the placeholder is asked about at every use', () => {
     const headers = { A: '{{LIBRECHAT_GRAPH_ACCESS_TOKEN}}' };
     const holding = (more: object = {}): ServerSettings => {
       const { obo: _, ...server } = settings({ scopes: 'a' }, { headers, ...more }) as { obo?: object };
@@ -189,7 +188,7 @@ describe('where exchanged tokens may go', () => {
     expect(rig([], microsoft, [holding()])(asUser(holding()))).toBe('obo_scope');
   });
 
-  verifies('obo.targets.guarded', 'a scope without a resource is Graph’s where Entra answers', () => {
+  test('a scope without a resource is Graph’s where Entra answers', () => {
     const answers = (login: KnownLogin | null, providers: ProviderSettings[] = []) =>
       ['User.Read', '.default', '/.default', 'api:///.default', 'openid profile', 'x:y'].map((scopes) =>
         rig(providers, login)(asUser(settings({ scopes }))),
@@ -207,7 +206,7 @@ describe('where exchanged tokens may go', () => {
     expect(rig([], microsoft)(beside)).toBeNull();
   });
 
-  verifies('obo.targets.guarded', 'nor for the application that people sign in to', () => {
+  test('nor for the application that people sign in to', () => {
     const scopes = [
       ...[`api://${CLIENT}/.default`, `${CLIENT}/access`, CLIENT, `API://${CLIENT.toUpperCase()}//x`],
       ...[`api://tenant/${CLIENT}/.default`, `${CLIENT.replaceAll('-', '')}/x`],
@@ -229,32 +228,28 @@ describe('where exchanged tokens may go', () => {
     expect(codeOf(asUser(settings({ scopes: 'api://other-client/.default' })))).toBe('obo_scope');
   });
 
-  verifies(
-    'obo.targets.authority',
-    'an override is the operator’s only where nothing was decided anew',
-    () => {
-      const codeOf = rig([exchange], generic);
-      const graph = settings({ scopes: 'https://graph.microsoft.com/.default' });
-      const override = (secured?: OboCandidate['secured']) =>
-        codeOf({ source: 'config', settings: graph, secured });
-      expect(override({ by: null, intact: true })).toBeNull();
-      expect(override({ by: 'root', intact: true })).toBe('obo_scope');
-      expect(override({ by: null, intact: false })).toBe('obo_scope');
-      expect(override()).toBe('obo_scope');
-      // A user's server has nothing of the operator's, whatever its record says.
-      expect(codeOf({ source: 'user', settings: graph, secured: { by: null, intact: true } })).toBe(
-        'obo_scope',
-      );
-      for (const key of ['audience', 'resource']) {
-        const obo = { scopes: 'a', provider: 'rfc', [key]: 'https://graph.microsoft.com' };
-        const secured = { by: 'root', intact: true };
-        expect(codeOf({ source: 'config', settings: settings(obo), secured })).toBe('obo_scope');
-        expect(codeOf({ source: 'yaml', settings: settings(obo) })).toBeNull();
-      }
-    },
-  );
+  test('an override is the operator’s only where nothing was decided anew', () => {
+    const codeOf = rig([exchange], generic);
+    const graph = settings({ scopes: 'https://graph.microsoft.com/.default' });
+    const override = (secured?: OboCandidate['secured']) =>
+      codeOf({ source: 'config', settings: graph, secured });
+    expect(override({ by: null, intact: true })).toBeNull();
+    expect(override({ by: 'root', intact: true })).toBe('obo_scope');
+    expect(override({ by: null, intact: false })).toBe('obo_scope');
+    expect(override()).toBe('obo_scope');
+    // A user's server has nothing of the operator's, whatever its record says.
+    expect(codeOf({ source: 'user', settings: graph, secured: { by: null, intact: true } })).toBe(
+      'obo_scope',
+    );
+    for (const key of ['audience', 'resource']) {
+      const obo = { scopes: 'a', provider: 'rfc', [key]: 'https://graph.microsoft.com' };
+      const secured = { by: 'root', intact: true };
+      expect(codeOf({ source: 'config', settings: settings(obo), secured })).toBe('obo_scope');
+      expect(codeOf({ source: 'yaml', settings: settings(obo) })).toBeNull();
+    }
+  });
 
-  verifies('obo.targets.user', 'a user names scopes and nothing else, and no proxy', () => {
+  test('a user names scopes and nothing else, and no proxy', () => {
     const codeOf = rig([exchange], generic);
     for (const more of [
       { provider: 'rfc' },
@@ -273,7 +268,7 @@ describe('where exchanged tokens may go', () => {
     expect(codeOf({ source: 'yaml', settings: proxied })).toBeNull();
   });
 
-  verifies('obo.targets.https', 'nothing goes over plain http but to loopback or a declared origin', () => {
+  test('nothing goes over plain http but to loopback or a declared origin', () => {
     for (const source of ['yaml', 'user'] as const) {
       const of = (url: string, providers: ProviderSettings[] = []) =>
         rig(providers, generic)({ source, settings: settings({ scopes: 'api://a/b' }, { url }) });
@@ -286,7 +281,7 @@ describe('where exchanged tokens may go', () => {
     }
   });
 
-  verifies('obo.targets.closed', 'what cannot be decided is refused', () => {
+  test('what cannot be decided is refused', () => {
     const yaml = (obo: object) => ({ source: 'yaml', settings: settings(obo) }) as const;
     expect(rig([], null)(yaml({ scopes: 'a' }))).toBe('obo_login');
     expect(rig([], { ...generic!, clientId: null })(yaml({ scopes: 'a' }))).toBe('obo_login');
@@ -299,7 +294,7 @@ describe('where exchanged tokens may go', () => {
     expect(rig([], null)({ source: 'user', settings: plain })).toBeNull();
   });
 
-  verifies('obo.targets.warm', 'asked again it is looked up, until the providers or the login change', () => {
+  test('asked again it is looked up, until the providers or the login change', () => {
     let asked = 0;
     const counted = {
       ...exchange,
@@ -336,7 +331,7 @@ describe('where exchanged tokens may go', () => {
     expect(rules.problemOf(override)).toBeNull();
   });
 
-  verifies('obo.targets.quiet', 'what is refused is told without repeating it', () => {
+  test('what is refused is told without repeating it', () => {
     const server = asUser(settings({ scopes: 'https://graph.microsoft.com/pl4nted' }));
     const rules = createOboTargets({
       ...{ providers: () => [], login: () => generic, declared: () => [], graphScopes: GRAPH_SCOPES },

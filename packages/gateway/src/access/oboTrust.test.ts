@@ -1,72 +1,59 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { deaf } from '../../test/accessRig.ts';
 import { by, createOboTrustRig as createRig } from '../../test/oboTrustRig.ts';
 import { define } from '../../test/toolcallRig.ts';
 
 describe('trust in who decides where tokens go', () => {
-  verifies(
-    'access.obo-trust.editor',
-    'the operator is trusted, and an editor whose role has the bit',
-    async () => {
-      const { trust, user } = await createRig();
-      await user('bob');
-      await user('off', { role: 'ADMIN', disabledAt: 1 });
-      await user('away', { role: 'ADMIN', tenant: 'elsewhere' });
-      await user('gone', { role: 'no such role' });
-      expect(await trust.isTrusted(define('s', {}, { source: 'yaml' }))).toBe(true);
-      expect(await trust.isTrusted(by('root'))).toBe(true);
-      for (const id of ['bob', 'off', 'away', 'gone', 'nobody', '']) {
-        expect([id, await trust.isTrusted(by(id))]).toEqual([id, false]);
-      }
-      expect(await trust.isTrusted(by('root', false))).toBe(false);
-      expect(await trust.isTrusted(define('s', {}, { source: 'user', author: 'root' }))).toBe(false);
-    },
-  );
+  test('the operator is trusted, and an editor whose role has the bit', async () => {
+    const { trust, user } = await createRig();
+    await user('bob');
+    await user('off', { role: 'ADMIN', disabledAt: 1 });
+    await user('away', { role: 'ADMIN', tenant: 'elsewhere' });
+    await user('gone', { role: 'no such role' });
+    expect(await trust.isTrusted(define('s', {}, { source: 'yaml' }))).toBe(true);
+    expect(await trust.isTrusted(by('root'))).toBe(true);
+    for (const id of ['bob', 'off', 'away', 'gone', 'nobody', '']) {
+      expect([id, await trust.isTrusted(by(id))]).toEqual([id, false]);
+    }
+    expect(await trust.isTrusted(by('root', false))).toBe(false);
+    expect(await trust.isTrusted(define('s', {}, { source: 'user', author: 'root' }))).toBe(false);
+  });
 
-  verifies(
-    'access.obo-trust.editor',
-    'an administrator’s override rests on their word, unless it leaves the operator’s alone',
-    async () => {
-      const { trust, user } = await createRig();
-      await user('bob');
-      expect(await trust.isTrusted(by('root', true, 'config'))).toBe(true);
-      expect(await trust.isTrusted(by('root', false, 'config'))).toBe(false);
-      expect(await trust.isTrusted(by('bob', true, 'config'))).toBe(false);
-      expect(await trust.isTrusted(define('s', {}, { source: 'config' }))).toBe(false);
-      const operators = { by: null, intact: true };
-      expect(await trust.isTrusted({ ...by('', true, 'config'), secured: operators })).toBe(true);
-      expect(await trust.isTrusted({ ...by('', true, 'user'), secured: operators })).toBe(false);
-    },
-  );
+  test('an administrator’s override rests on their word, unless it leaves the operator’s alone', async () => {
+    const { trust, user } = await createRig();
+    await user('bob');
+    expect(await trust.isTrusted(by('root', true, 'config'))).toBe(true);
+    expect(await trust.isTrusted(by('root', false, 'config'))).toBe(false);
+    expect(await trust.isTrusted(by('bob', true, 'config'))).toBe(false);
+    expect(await trust.isTrusted(define('s', {}, { source: 'config' }))).toBe(false);
+    const operators = { by: null, intact: true };
+    expect(await trust.isTrusted({ ...by('', true, 'config'), secured: operators })).toBe(true);
+    expect(await trust.isTrusted({ ...by('', true, 'user'), secured: operators })).toBe(false);
+  });
 
-  verifies('access.obo-trust.editor', 'a lookup that fails is a no, and is not remembered', async () => {
+  test('a lookup that fails is a no, and is not remembered', async () => {
     const { trust, fail } = await createRig();
     fail();
     expect(await trust.isTrusted(by('root'))).toBe(false);
     expect(trust.isTrusted(by('root'))).toBeInstanceOf(Promise);
   });
 
-  verifies(
-    'access.obo-trust.stale',
-    'it is known without a read, until somebody changes something',
-    async () => {
-      const { trust, reads, roleAdmin, userAdmin, store, user } = await createRig();
-      const root = await user('second', { role: 'ADMIN' });
-      expect(await trust.isTrusted(by('root'))).toBe(true);
-      expect([trust.isTrusted(by('root')), reads()]).toEqual([true, 1]);
-      await roleAdmin.change(root, 'ADMIN', { permissions: { CONFIGURE_OBO: false } }, null);
-      expect(await trust.isTrusted(by('root'))).toBe(false);
-      await roleAdmin.change(root, 'ADMIN', { permissions: { CONFIGURE_OBO: true } }, null);
-      expect(await trust.isTrusted(by('root'))).toBe(true);
-      await userAdmin.change(root, 'root', { role: 'USER' });
-      expect(await trust.isTrusted(by('root'))).toBe(false);
-      await store.changes.publish({ topic: 'users', id: '*' });
-      expect(trust.isTrusted(by('root'))).toBeInstanceOf(Promise);
-    },
-  );
+  test('it is known without a read, until somebody changes something', async () => {
+    const { trust, reads, roleAdmin, userAdmin, store, user } = await createRig();
+    const root = await user('second', { role: 'ADMIN' });
+    expect(await trust.isTrusted(by('root'))).toBe(true);
+    expect([trust.isTrusted(by('root')), reads()]).toEqual([true, 1]);
+    await roleAdmin.change(root, 'ADMIN', { permissions: { CONFIGURE_OBO: false } }, null);
+    expect(await trust.isTrusted(by('root'))).toBe(false);
+    await roleAdmin.change(root, 'ADMIN', { permissions: { CONFIGURE_OBO: true } }, null);
+    expect(await trust.isTrusted(by('root'))).toBe(true);
+    await userAdmin.change(root, 'root', { role: 'USER' });
+    expect(await trust.isTrusted(by('root'))).toBe(false);
+    await store.changes.publish({ topic: 'users', id: '*' });
+    expect(trust.isTrusted(by('root'))).toBeInstanceOf(Promise);
+  });
 
-  verifies('access.obo-trust.stale', 'nothing older than two seconds counts', async () => {
+  test('nothing older than two seconds counts', async () => {
     const { trust, store, clock, goDown } = await createRig(deaf);
     expect(await trust.isTrusted(by('root'))).toBe(true);
     await store.users.update('root', { role: 'USER' }, clock.now());

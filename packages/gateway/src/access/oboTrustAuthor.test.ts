@@ -1,10 +1,9 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { by, createAuthorRig as begin, DAY_MS } from '../../test/oboTrustRig.ts';
 
 const HOUR_MS = DAY_MS / 24;
 describe('a role that a token gave to who decides where tokens go', () => {
-  verifies('obo.author.max-age', 'counts for as long as it may, to the millisecond', async () => {
+  test('counts for as long as it may, to the millisecond', async () => {
     const { clock, isTrusted } = await begin();
     await clock.advance(14 * DAY_MS - 1);
     expect(await isTrusted()).toBe(true);
@@ -13,7 +12,7 @@ describe('a role that a token gave to who decides where tokens go', () => {
     expect(await isTrusted()).toBe(false);
   });
 
-  verifies('obo.author.max-age', 'and not at all when nobody knows when it was given', async () => {
+  test('and not at all when nobody knows when it was given', async () => {
     const { clock, isTrusted, user, claimed } = await begin();
     await user('never', { ...claimed, roleConfirmedAt: null });
     await user('ageless', { ...claimed, roleConfirmedAt: 0 });
@@ -30,7 +29,7 @@ describe('a role that a token gave to who decides where tokens go', () => {
     }
   });
 
-  verifies('obo.author.max-age', 'what an administrator gave by hand has no end', async () => {
+  test('what an administrator gave by hand has no end', async () => {
     const { clock, isTrusted, change } = await begin();
     await clock.advance(400 * DAY_MS);
     expect(await isTrusted('root')).toBe(true);
@@ -40,7 +39,7 @@ describe('a role that a token gave to who decides where tokens go', () => {
     expect(await isTrusted()).toBe(true);
   });
 
-  verifies('obo.author.confirmed', 'another token gives it back within two seconds', async () => {
+  test('another token gives it back within two seconds', async () => {
     const { clock, isTrusted, confirm, trust, reads } = await begin();
     await clock.advance(14 * DAY_MS);
     expect(await isTrusted()).toBe(false);
@@ -54,7 +53,7 @@ describe('a role that a token gave to who decides where tokens go', () => {
     expect([trust.isTrusted(by('eve')), reads()]).toEqual([true, before + 1]);
   });
 
-  verifies('obo.author.warned', 'administrators are told three days before, once a day', async () => {
+  test('administrators are told three days before, once a day', async () => {
     const { clock, isTrusted, told, noted, confirm } = await begin();
     await clock.advance(11 * DAY_MS - 1);
     expect(await isTrusted()).toBe(true);
@@ -93,7 +92,7 @@ describe('a role that a token gave to who decides where tokens go', () => {
     expect([await isTrusted(), told.length, noted.length]).toEqual([true, 3, 3]);
   });
 
-  verifies('obo.author.warned', 'nobody is told of who may not decide anyway', async () => {
+  test('nobody is told of who may not decide anyway', async () => {
     const { clock, isTrusted, told, user, claimed } = await begin();
     await user('bob', { ...claimed, role: 'USER', roleConfirmedAt: clock.now() });
     await user('off', { ...claimed, disabledAt: 1, roleConfirmedAt: clock.now() });
@@ -102,23 +101,19 @@ describe('a role that a token gave to who decides where tokens go', () => {
     expect(told).toEqual([]);
   });
 
-  verifies(
-    'obo.author.warned',
-    'where it counts for a short time only, they are told shortly before',
-    async () => {
-      const { clock, isTrusted, told } = await begin(4 * HOUR_MS);
-      await clock.advance(3 * HOUR_MS - 1);
-      await isTrusted();
-      expect(told).toEqual([]);
-      await clock.advance(1);
-      await isTrusted();
-      expect(told).toMatchObject([{ event: 'obo_author_expiring', fields: { hoursLeft: 1 } }]);
-    },
-  );
+  test('where it counts for a short time only, they are told shortly before', async () => {
+    const { clock, isTrusted, told } = await begin(4 * HOUR_MS);
+    await clock.advance(3 * HOUR_MS - 1);
+    await isTrusted();
+    expect(told).toEqual([]);
+    await clock.advance(1);
+    await isTrusted();
+    expect(told).toMatchObject([{ event: 'obo_author_expiring', fields: { hoursLeft: 1 } }]);
+  });
 });
 
 describe('an answer about who decides where tokens go', () => {
-  verifies('obo.author.late', 'counts only while it is news: a change meanwhile is read again', async () => {
+  test('counts only while it is news: a change meanwhile is read again', async () => {
     const { isTrusted, hold, change, reads } = await begin();
     let changing: Promise<unknown> | undefined;
     hold(async () => {
@@ -129,7 +124,7 @@ describe('an answer about who decides where tokens go', () => {
     expect(reads()).toBe(2);
   });
 
-  verifies('obo.author.late', 'one that comes late, or never, is a no', async () => {
+  test('one that comes late, or never, is a no', async () => {
     const { clock, trust, hold, change, isTrusted } = await begin();
     let answer: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (answer = resolve));
@@ -150,7 +145,7 @@ describe('an answer about who decides where tokens go', () => {
     expect(await isTrusted()).toBe(false);
   });
 
-  verifies('access.obo-trust.stale', 'roles that are not fresh are read first', async () => {
+  test('roles that are not fresh are read first', async () => {
     const { isTrusted, roles } = await begin();
     roles.fresh = false;
     expect(await isTrusted()).toBe(true);
@@ -160,7 +155,7 @@ describe('an answer about who decides where tokens go', () => {
     expect(await isTrusted()).toBe(false);
   });
 
-  verifies('obo.author.one-read', 'many who ask at once are answered by one look', async () => {
+  test('many who ask at once are answered by one look', async () => {
     const { isTrusted, reads } = await begin();
     const answers = await Promise.all(Array.from({ length: 50 }, () => isTrusted()));
     expect([new Set(answers), reads()]).toEqual([new Set([true]), 1]);

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createAccessRig } from '../../test/accessRig.ts';
 import { roleId } from '../ports/index.ts';
 
@@ -16,7 +15,7 @@ const analyst = { name: 'analyst', description: 'Reads', permissions: { USE: tru
 const coded = (code: string) => expect.objectContaining({ code });
 
 describe('administration of roles', () => {
-  verifies('access.roles.change', 'a role is made, changed and deleted', async () => {
+  test('a role is made, changed and deleted', async () => {
     const { roleAdmin, roles, root, bob, store, events } = await createRig();
     const made = await roleAdmin.create(root, analyst);
     expect(made).toMatchObject({ name: 'analyst', isBuiltIn: false, version: 1, managed: [] });
@@ -38,7 +37,7 @@ describe('administration of roles', () => {
     expect(events[0]).toMatchObject({ kind: 'permission', subject: 'analyst', actor: { id: 'root' } });
   });
 
-  verifies('access.roles.admin-only', 'nobody else does any of it', async () => {
+  test('nobody else does any of it', async () => {
     const { roleAdmin, bob, store } = await createRig();
     for (const work of [
       () => roleAdmin.list(bob),
@@ -52,7 +51,7 @@ describe('administration of roles', () => {
     expect(await store.roles.list()).toEqual([]);
   });
 
-  verifies('access.roles.tenant', 'administrators reach their own tenant alone', async () => {
+  test('administrators reach their own tenant alone', async () => {
     const { roleAdmin, roles, root, user } = await createRig();
     const other = await user('other', { role: 'ADMIN', tenant: 'elsewhere' });
     await roleAdmin.create(other, analyst);
@@ -66,7 +65,7 @@ describe('administration of roles', () => {
     expect(roles.exists('elsewhere', 'analyst')).toBe(true);
   });
 
-  verifies('access.roles.names', 'names that differ in case alone are one', async () => {
+  test('names that differ in case alone are one', async () => {
     const { roleAdmin, roles, root } = await createRig();
     await roleAdmin.create(root, analyst);
     for (const name of ['analyst', 'Analyst', 'admin', 'User', 'ADMIN']) {
@@ -79,7 +78,7 @@ describe('administration of roles', () => {
     expect(roles.nameOf('default', 'nobody')).toBeNull();
   });
 
-  verifies('access.roles.managed', 'what the file names cannot be changed over REST', async () => {
+  test('what the file names cannot be changed over REST', async () => {
     const { roleAdmin, store, root } = await createRig({
       named: { ADMIN: {}, USER: { CREATE: false, SHARE: true } },
     });
@@ -97,14 +96,14 @@ describe('administration of roles', () => {
     expect((await store.roles.find('default', 'USER'))?.permissions).toEqual({ USE: false });
   });
 
-  verifies('access.roles.managed', 'built-in roles stay', async () => {
+  test('built-in roles stay', async () => {
     const { roleAdmin, root } = await createRig();
     for (const name of ['ADMIN', 'USER']) {
       await expect(roleAdmin.remove(root, name)).rejects.toEqual(coded('ROLE_MANAGED'));
     }
   });
 
-  verifies('access.roles.versions', 'who decided on an older version is told', async () => {
+  test('who decided on an older version is told', async () => {
     const { roleAdmin, store, root } = await createRig();
     await roleAdmin.change(root, 'USER', { permissions: { CREATE: true } }, 0);
     await expect(roleAdmin.change(root, 'USER', { permissions: { SHARE: true } }, 0)).rejects.toEqual(
@@ -118,7 +117,7 @@ describe('administration of roles', () => {
     expect((await store.roles.find('default', 'USER'))?.version).toBe(2);
   });
 
-  verifies('access.roles.versions', 'without a version both changes are kept', async () => {
+  test('without a version both changes are kept', async () => {
     const { roleAdmin, store, root } = await createRig();
     await Promise.all([
       roleAdmin.change(root, 'USER', { permissions: { CREATE: true } }, null),
@@ -127,14 +126,14 @@ describe('administration of roles', () => {
     expect((await store.roles.find('default', 'USER'))?.permissions).toEqual({ CREATE: true, SHARE: true });
   });
 
-  verifies('access.roles.in-use', 'a role that somebody has is not deleted', async () => {
+  test('a role that somebody has is not deleted', async () => {
     const { roleAdmin, userAdmin, root, bob } = await createRig();
     await roleAdmin.create(root, analyst);
     await userAdmin.change(root, bob.userId, { role: 'analyst' });
     await expect(roleAdmin.remove(root, 'analyst')).rejects.toEqual(coded('ROLE_IN_USE'));
   });
 
-  verifies('access.roles.in-use', 'nobody gets a role while it is being deleted', async () => {
+  test('nobody gets a role while it is being deleted', async () => {
     const { roleAdmin, userAdmin, store, clock, root, bob } = await createRig();
     await roleAdmin.create(root, analyst);
     const both = Promise.allSettled([
@@ -149,7 +148,7 @@ describe('administration of roles', () => {
     );
   });
 
-  verifies('access.roles.no-leftovers', 'what was shared with a role goes with it', async () => {
+  test('what was shared with a role goes with it', async () => {
     const { roleAdmin, grant, store, root } = await createRig();
     await roleAdmin.create(root, analyst);
     await grant(
@@ -164,7 +163,7 @@ describe('administration of roles', () => {
     ]);
   });
 
-  verifies('access.roles.audited', 'what cannot be written down is not acknowledged', async () => {
+  test('what cannot be written down is not acknowledged', async () => {
     const { roleAdmin, failAudit, events, root } = await createRig();
     await expect(roleAdmin.view(root, roleId('default', 'x'))).rejects.toEqual(coded('ROLE_NOT_FOUND'));
     await expect(roleAdmin.remove(root, 'USER')).rejects.toEqual(coded('ROLE_MANAGED'));

@@ -1,6 +1,5 @@
 import { mcpPermissions, type McpPermission } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createAccessRig, deaf, userRecord } from '../../test/accessRig.ts';
 import { roleId, type RoleRecord } from '../ports/index.ts';
 import { principalOf, type Principal } from '../principal/principal.ts';
@@ -28,7 +27,7 @@ const stored = (name: string, permissions: Record<string, boolean>, tenant = 'de
 });
 
 describe('roles', () => {
-  verifies('access.roles.defaults', 'ADMIN and USER exist in every tenant without a record', async () => {
+  test('ADMIN and USER exist in every tenant without a record', async () => {
     const { roles, ready } = createAccessRig().gateway();
     await ready;
     for (const tenant of ['default', 'other', '']) {
@@ -41,7 +40,7 @@ describe('roles', () => {
     }
   });
 
-  verifies('access.roles.deny-by-default', 'what nobody knows, and what nobody decided, is not', async () => {
+  test('what nobody knows, and what nobody decided, is not', async () => {
     const rig = createAccessRig();
     await rig.store.roles.insert(stored('analyst', { CREATE: true }));
     await rig.store.roles.insert(stored('constructor', {}));
@@ -56,19 +55,15 @@ describe('roles', () => {
     }
   });
 
-  verifies(
-    'access.roles.deny-by-default',
-    'a program is no administrator, whatever its token says',
-    async () => {
-      const { roles, ready } = createAccessRig().gateway();
-      await ready;
-      const program = (role: string) => ({ ...as(role), kind: 'service' }) as Principal;
-      expect(has(roles, program('ADMIN'))).toEqual([]);
-      expect(has(roles, program('USER'))).toEqual(['USE']);
-    },
-  );
+  test('a program is no administrator, whatever its token says', async () => {
+    const { roles, ready } = createAccessRig().gateway();
+    await ready;
+    const program = (role: string) => ({ ...as(role), kind: 'service' }) as Principal;
+    expect(has(roles, program('ADMIN'))).toEqual([]);
+    expect(has(roles, program('USER'))).toEqual(['USE']);
+  });
 
-  verifies('access.roles.tenant', 'what a tenant decided holds there alone', async () => {
+  test('what a tenant decided holds there alone', async () => {
     const rig = createAccessRig();
     await rig.store.roles.insert(stored('USER', { CREATE: true }, 'a'));
     await rig.store.roles.insert(stored('analyst', { USE: true }, 'a'));
@@ -80,31 +75,27 @@ describe('roles', () => {
     expect([roles.exists('a', 'analyst'), roles.exists('b', 'analyst')]).toEqual([true, false]);
   });
 
-  verifies(
-    'access.roles.seeding',
-    'the file overrules what is stored, and only where it says so',
-    async () => {
-      const rig = createAccessRig();
-      await rig.store.roles.insert(stored('USER', { USE: true, CREATE: true, SHARE: true }));
-      const { roles, ready, rename } = rig.gateway({
-        named: { ADMIN: { CONFIGURE_OBO: false }, USER: { SHARE: false, SHARE_PUBLIC: true } },
-      });
-      await ready;
-      expect(has(roles, as('USER'))).toEqual(['USE', 'CREATE', 'SHARE_PUBLIC']);
-      expect(has(roles, as('ADMIN'))).toEqual(['USE', 'CREATE', 'SHARE', 'SHARE_PUBLIC']);
-      expect(rig.logged).toEqual([
-        {
-          event: 'role_decided_by_configuration',
-          fields: { role: 'USER', permission: 'SHARE', value: false },
-        },
-      ]);
-      // A reload counts at once, and gives back what it no longer decides about.
-      rename({ ADMIN: {}, USER: { USE: false } });
-      expect(has(roles, as('USER'))).toEqual(['CREATE', 'SHARE']);
-    },
-  );
+  test('the file overrules what is stored, and only where it says so', async () => {
+    const rig = createAccessRig();
+    await rig.store.roles.insert(stored('USER', { USE: true, CREATE: true, SHARE: true }));
+    const { roles, ready, rename } = rig.gateway({
+      named: { ADMIN: { CONFIGURE_OBO: false }, USER: { SHARE: false, SHARE_PUBLIC: true } },
+    });
+    await ready;
+    expect(has(roles, as('USER'))).toEqual(['USE', 'CREATE', 'SHARE_PUBLIC']);
+    expect(has(roles, as('ADMIN'))).toEqual(['USE', 'CREATE', 'SHARE', 'SHARE_PUBLIC']);
+    expect(rig.logged).toEqual([
+      {
+        event: 'role_decided_by_configuration',
+        fields: { role: 'USER', permission: 'SHARE', value: false },
+      },
+    ]);
+    // A reload counts at once, and gives back what it no longer decides about.
+    rename({ ADMIN: {}, USER: { USE: false } });
+    expect(has(roles, as('USER'))).toEqual(['CREATE', 'SHARE']);
+  });
 
-  verifies('access.roles.seeding', 'CREATE given over REST survives restarts', async () => {
+  test('CREATE given over REST survives restarts', async () => {
     const rig = createAccessRig();
     const root = await rig.user('root', { role: 'ADMIN' });
     const first = rig.gateway();
@@ -117,7 +108,7 @@ describe('roles', () => {
     }
   });
 
-  verifies('access.roles.backfill', 'a bit that is missing gets its default once', async () => {
+  test('a bit that is missing gets its default once', async () => {
     const { store, clock } = createAccessRig();
     await store.roles.insert(stored('ADMIN', { USE: true, CREATE: false }));
     await store.roles.insert(stored('USER', { USE: false, CREATE: true, SHARE: true, SHARE_PUBLIC: true }));
@@ -134,7 +125,7 @@ describe('roles', () => {
     expect(await backfillRoles(parts)).toBe(0);
   });
 
-  verifies('access.roles.backfill', 'a choice that is made meanwhile is kept', async () => {
+  test('a choice that is made meanwhile is kept', async () => {
     const { store, clock } = createAccessRig();
     const before = stored('USER', { USE: true });
     await store.roles.insert(before);
@@ -152,25 +143,21 @@ describe('roles', () => {
     expect(permissions).toMatchObject({ CONFIGURE_OBO: true, CREATE: false });
   });
 
-  verifies(
-    'access.roles.stale',
-    'a downgrade counts elsewhere within two seconds, notice or not',
-    async () => {
-      const rig = createAccessRig();
-      const root = await rig.user('root', { role: 'ADMIN' });
-      const [here, there, lost] = [rig.gateway(), rig.gateway(), rig.gateway({ changes: deaf })];
-      await Promise.all([here.ready, there.ready, lost.ready]);
-      await here.roleAdmin.change(root, 'USER', { permissions: { USE: false } }, null);
-      expect(has(here.roles, as('USER'))).toEqual([]);
-      await rig.clock.advance(0);
-      expect(has(there.roles, as('USER'))).toEqual([]);
-      expect(has(lost.roles, as('USER'))).toEqual(['USE']);
-      await rig.clock.advance(2_000);
-      expect(has(lost.roles, as('USER'))).toEqual([]);
-    },
-  );
+  test('a downgrade counts elsewhere within two seconds, notice or not', async () => {
+    const rig = createAccessRig();
+    const root = await rig.user('root', { role: 'ADMIN' });
+    const [here, there, lost] = [rig.gateway(), rig.gateway(), rig.gateway({ changes: deaf })];
+    await Promise.all([here.ready, there.ready, lost.ready]);
+    await here.roleAdmin.change(root, 'USER', { permissions: { USE: false } }, null);
+    expect(has(here.roles, as('USER'))).toEqual([]);
+    await rig.clock.advance(0);
+    expect(has(there.roles, as('USER'))).toEqual([]);
+    expect(has(lost.roles, as('USER'))).toEqual(['USE']);
+    await rig.clock.advance(2_000);
+    expect(has(lost.roles, as('USER'))).toEqual([]);
+  });
 
-  verifies('access.roles.fail-closed', 'half a minute without an answer: nobody has anything', async () => {
+  test('half a minute without an answer: nobody has anything', async () => {
     const rig = createAccessRig();
     const { roles, ready } = rig.gateway({ changes: deaf });
     await ready;
@@ -188,7 +175,7 @@ describe('roles', () => {
     expect(has(roles, as('USER'))).toEqual(['USE']);
   });
 
-  verifies('access.roles.fail-closed', 'and nobody has before the first answer', async () => {
+  test('and nobody has before the first answer', async () => {
     const rig = createAccessRig();
     rig.goDown();
     const { roles, ready } = rig.gateway();

@@ -1,6 +1,5 @@
 import type { ShareRequest } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createAccessRig, deaf } from '../../test/accessRig.ts';
 import { define } from '../../test/toolcallRig.ts';
 import type { AclRecord, ChangeFeed } from '../ports/index.ts';
@@ -38,31 +37,27 @@ async function createRig({ changes }: { changes?: ChangeFeed } = {}) {
 }
 
 describe('sharing', () => {
-  verifies(
-    'access.share.grants',
-    'an owner shares with users, groups and roles, and takes it back',
-    async () => {
-      const { share, bits, sharing, ada, bob, eve, events } = await createRig();
-      const shown = await share(ada, {
-        updated: [{ ...viewer('bob'), accessRoleId: 'mcpServer_editor' }, viewer('staff', 'group')],
-      });
-      expect(shown.principals).toEqual([
-        { type: 'group', id: 'staff', name: 'staff', accessRoleId: 'mcpServer_viewer' },
-        { type: 'user', id: 'ada', name: 'ada', email: 'ada@example.com', accessRoleId: 'mcpServer_owner' },
-        { type: 'user', id: 'bob', name: 'bob', email: 'bob@example.com', accessRoleId: 'mcpServer_editor' },
-      ]);
-      expect([bits(bob), bits(eve), bits({ ...eve, groups: ['staff'] })]).toEqual([3, 0, 1]);
-      await share(ada, { updated: [viewer('ADMIN', 'role')], removed: [{ type: 'user', id: 'bob' }] });
-      expect([bits(bob), bits(eve), bits({ ...eve, role: 'ADMIN' })]).toEqual([0, 0, 1]);
-      expect((await sharingOf(sharing, ada, 's')).principals).toHaveLength(3);
-      expect(events).toMatchObject([
-        { kind: 'permission', action: 'acl.change', changed: ['user:bob', 'group:staff'], serverId: 's' },
-        { action: 'acl.change', outcome: 'ok', changed: ['role:ADMIN', 'user:bob'], actor: { id: 'ada' } },
-      ]);
-    },
-  );
+  test('an owner shares with users, groups and roles, and takes it back', async () => {
+    const { share, bits, sharing, ada, bob, eve, events } = await createRig();
+    const shown = await share(ada, {
+      updated: [{ ...viewer('bob'), accessRoleId: 'mcpServer_editor' }, viewer('staff', 'group')],
+    });
+    expect(shown.principals).toEqual([
+      { type: 'group', id: 'staff', name: 'staff', accessRoleId: 'mcpServer_viewer' },
+      { type: 'user', id: 'ada', name: 'ada', email: 'ada@example.com', accessRoleId: 'mcpServer_owner' },
+      { type: 'user', id: 'bob', name: 'bob', email: 'bob@example.com', accessRoleId: 'mcpServer_editor' },
+    ]);
+    expect([bits(bob), bits(eve), bits({ ...eve, groups: ['staff'] })]).toEqual([3, 0, 1]);
+    await share(ada, { updated: [viewer('ADMIN', 'role')], removed: [{ type: 'user', id: 'bob' }] });
+    expect([bits(bob), bits(eve), bits({ ...eve, role: 'ADMIN' })]).toEqual([0, 0, 1]);
+    expect((await sharingOf(sharing, ada, 's')).principals).toHaveLength(3);
+    expect(events).toMatchObject([
+      { kind: 'permission', action: 'acl.change', changed: ['user:bob', 'group:staff'], serverId: 's' },
+      { action: 'acl.change', outcome: 'ok', changed: ['role:ADMIN', 'user:bob'], actor: { id: 'ada' } },
+    ]);
+  });
 
-  verifies('access.share.needs-both', 'it takes the bit of the role and the bit of the server', async () => {
+  test('it takes the bit of the role and the bit of the server', async () => {
     const { share, bits, ada, bob, eve, rename } = await createRig();
     await share(ada, { updated: [{ ...viewer('bob'), accessRoleId: 'mcpServer_editor' }] });
     await expect(share(bob, { updated: [viewer('eve')] })).rejects.toEqual(coded('MCP_ACL_FORBIDDEN'));
@@ -71,23 +66,19 @@ describe('sharing', () => {
     expect(bits(eve)).toBe(0);
   });
 
-  verifies(
-    'access.share.needs-both',
-    'who loses the bit while waiting for their turn shares nothing',
-    async () => {
-      const { share, bits, clock, ada, bob, eve } = await createRig();
-      await share(ada, { updated: [owner('bob')] });
-      const both = Promise.allSettled([
-        share(ada, { updated: [viewer('bob')] }),
-        share(bob, { updated: [viewer('eve')] }),
-      ]);
-      await clock.advance(1_000);
-      expect((await both)[1]).toEqual({ status: 'rejected', reason: coded('MCP_ACL_FORBIDDEN') });
-      expect([bits(bob), bits(eve)]).toEqual([1, 0]);
-    },
-  );
+  test('who loses the bit while waiting for their turn shares nothing', async () => {
+    const { share, bits, clock, ada, bob, eve } = await createRig();
+    await share(ada, { updated: [owner('bob')] });
+    const both = Promise.allSettled([
+      share(ada, { updated: [viewer('bob')] }),
+      share(bob, { updated: [viewer('eve')] }),
+    ]);
+    await clock.advance(1_000);
+    expect((await both)[1]).toEqual({ status: 'rejected', reason: coded('MCP_ACL_FORBIDDEN') });
+    expect([bits(bob), bits(eve)]).toEqual([1, 0]);
+  });
 
-  verifies('access.share.no-oracle', 'an unknown and an invisible server answer alike', async () => {
+  test('an unknown and an invisible server answer alike', async () => {
     const { share, sharing, ada, eve } = await createRig();
     const stranger = { ...ada, tenant: 'elsewhere' };
     for (const [who, id] of [
@@ -110,7 +101,7 @@ describe('sharing', () => {
     expect(manageableBits(sharing, ada)).toEqual({ s: 15, file: 1 });
   });
 
-  verifies('access.share.public', 'to make it public takes one bit more; to end that does not', async () => {
+  test('to make it public takes one bit more; to end that does not', async () => {
     const { share, bits, ada, eve, rename } = await createRig();
     await expect(share(ada, { public: true })).rejects.toEqual(coded('MCP_FORBIDDEN'));
     expect(bits(eve)).toBe(0);
@@ -130,7 +121,7 @@ describe('sharing', () => {
     expect(bits(eve)).toBe(0);
   });
 
-  verifies('access.share.public', 'the role that everybody begins with is as public', async () => {
+  test('the role that everybody begins with is as public', async () => {
     const { share, bits, ada, eve, rename } = await createRig();
     const everybody = viewer('USER', 'role');
     await expect(share(ada, { updated: [viewer('bob'), everybody] })).rejects.toEqual(coded('MCP_FORBIDDEN'));
@@ -147,7 +138,7 @@ describe('sharing', () => {
     expect(bits(eve)).toBe(0);
   });
 
-  verifies('access.share.no-more-than-held', 'nobody gives or takes what they do not have', async () => {
+  test('nobody gives or takes what they do not have', async () => {
     const { share, sharing, grant, clock, bits, root, bob } = await createRig();
     await expect(share(root, { public: true, updated: [owner('bob')] }, 'file')).rejects.toEqual(
       coded('MCP_ACL_FORBIDDEN'),
@@ -167,7 +158,7 @@ describe('sharing', () => {
     expect([bits(bob), managedServer(sharing, bob, 's').bits]).toEqual([9, 9]);
   });
 
-  verifies('access.share.last-owner', 'the last owner stays, unless an administrator decides', async () => {
+  test('the last owner stays, unless an administrator decides', async () => {
     const { share, bits, ada, root } = await createRig();
     for (const change of [
       { removed: [{ type: 'user', id: 'ada' }] },
@@ -184,7 +175,7 @@ describe('sharing', () => {
     expect(bits(ada)).toBe(0);
   });
 
-  verifies('access.share.last-owner', 'of two owners who remove each other one remains', async () => {
+  test('of two owners who remove each other one remains', async () => {
     const { share, clock, store, ada, bob } = await createRig();
     await share(ada, { updated: [owner('bob')] });
     const both = Promise.allSettled([
@@ -196,41 +187,33 @@ describe('sharing', () => {
     expect(await store.acl.listOf('default', 's')).toHaveLength(1);
   });
 
-  verifies(
-    'access.share.principals',
-    'who does not exist in the tenant gets nothing, nor anybody else',
-    async () => {
-      const { share, store, ada } = await createRig();
-      for (const unknown of [viewer('stranger'), viewer('nobody'), viewer('robots', 'role')]) {
-        await expect(share(ada, { updated: [viewer('bob'), unknown] })).rejects.toMatchObject({
-          code: 'REQUEST_INVALID',
-          errors: [{ code: 'unknown_principal', message: `There is no ${unknown.type} ${unknown.id}.` }],
-        });
-      }
-      const twice = { updated: [viewer('bob')], removed: [{ type: 'user' as const, id: 'bob' }] };
-      await expect(share(ada, twice)).rejects.toMatchObject({ errors: [{ code: 'duplicate' }] });
-      expect(await store.acl.listOf('default', 's')).toHaveLength(1);
-    },
-  );
-
-  verifies(
-    'access.share.yaml',
-    'administrators share what the file closes, and it stays the file’s',
-    async () => {
-      const { share, sharing, bits, root, bob, eve } = await createRig();
-      expect(await sharingOf(sharing, root, 'file')).toEqual({
-        ...{ principals: [], public: true, publicAccessRoleId: 'mcpServer_viewer' },
+  test('who does not exist in the tenant gets nothing, nor anybody else', async () => {
+    const { share, store, ada } = await createRig();
+    for (const unknown of [viewer('stranger'), viewer('nobody'), viewer('robots', 'role')]) {
+      await expect(share(ada, { updated: [viewer('bob'), unknown] })).rejects.toMatchObject({
+        code: 'REQUEST_INVALID',
+        errors: [{ code: 'unknown_principal', message: `There is no ${unknown.type} ${unknown.id}.` }],
       });
-      await expect(share(root, { public: false }, 'file')).rejects.toEqual(coded('MCP_SERVER_MANAGED'));
-      await expect(share(bob, { public: true }, 'file')).rejects.toEqual(coded('MCP_ACL_FORBIDDEN'));
-      expect([bits(bob, 'closed'), bits(eve, 'closed')]).toEqual([1, 0]);
-      await share(root, { updated: [viewer('eve')] }, 'closed');
-      expect(bits(eve, 'closed')).toBe(1);
-      expect(await share(root, { public: true }, 'closed')).toMatchObject({ public: true });
-    },
-  );
+    }
+    const twice = { updated: [viewer('bob')], removed: [{ type: 'user' as const, id: 'bob' }] };
+    await expect(share(ada, twice)).rejects.toMatchObject({ errors: [{ code: 'duplicate' }] });
+    expect(await store.acl.listOf('default', 's')).toHaveLength(1);
+  });
 
-  verifies('access.share.search', 'people of the own tenant are found, by who may share', async () => {
+  test('administrators share what the file closes, and it stays the file’s', async () => {
+    const { share, sharing, bits, root, bob, eve } = await createRig();
+    expect(await sharingOf(sharing, root, 'file')).toEqual({
+      ...{ principals: [], public: true, publicAccessRoleId: 'mcpServer_viewer' },
+    });
+    await expect(share(root, { public: false }, 'file')).rejects.toEqual(coded('MCP_SERVER_MANAGED'));
+    await expect(share(bob, { public: true }, 'file')).rejects.toEqual(coded('MCP_ACL_FORBIDDEN'));
+    expect([bits(bob, 'closed'), bits(eve, 'closed')]).toEqual([1, 0]);
+    await share(root, { updated: [viewer('eve')] }, 'closed');
+    expect(bits(eve, 'closed')).toBe(1);
+    expect(await share(root, { public: true }, 'closed')).toMatchObject({ public: true });
+  });
+
+  test('people of the own tenant are found, by who may share', async () => {
     const { sharing, store, clock, ada, rename } = await createRig();
     const find = async (q: string, more: { limit?: number; types?: ('user' | 'group' | 'role')[] } = {}) =>
       (await searchPrincipals(sharing, { ...ada, groups: ['adastra'] }, { q, limit: 10, ...more })).map(
@@ -248,7 +231,7 @@ describe('sharing', () => {
     await expect(find('ad')).rejects.toEqual(coded('MCP_FORBIDDEN'));
   });
 
-  verifies('access.share.fail-closed', 'what is remembered of the rows decides nothing', async () => {
+  test('what is remembered of the rows decides nothing', async () => {
     const { share, store, ada } = await createRig({ changes: deaf });
     const [mine] = await store.acl.listOf('default', 's');
     // Taken away elsewhere a moment ago, and nobody has told us yet.
@@ -257,14 +240,14 @@ describe('sharing', () => {
     expect(await store.acl.list()).toHaveLength(1);
   });
 
-  verifies('access.share.fail-closed', 'nor is anything shared while the store does not answer', async () => {
+  test('nor is anything shared while the store does not answer', async () => {
     const { share, goDown, store, ada } = await createRig();
     goDown();
     await expect(share(ada, { updated: [viewer('bob')] })).rejects.toThrow('down');
     expect(await store.acl.list()).toHaveLength(1);
   });
 
-  verifies('access.share.audited', 'a refusal is written down too', async () => {
+  test('a refusal is written down too', async () => {
     const { share, events, eve } = await createRig();
     await share(eve, { updated: [viewer('eve')] }).catch(() => undefined);
     expect(events).toMatchObject([

@@ -1,6 +1,5 @@
 import type { Leases } from '@behalf/kernel';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createAccessRig } from '../../test/accessRig.ts';
 import type { UserStore } from '../ports/index.ts';
 
@@ -29,7 +28,7 @@ const broken: Leases = {
 };
 
 describe('administration of users', () => {
-  verifies('access.users.list', 'users are listed page by page and found by name', async () => {
+  test('users are listed page by page and found by name', async () => {
     const { userAdmin, root, user } = await createRig();
     for (const id of ['u1', 'u2', 'u3']) await user(id);
     const pages: string[][] = [];
@@ -44,7 +43,7 @@ describe('administration of users', () => {
     expect(found.users.map(({ id }) => id)).toEqual(['u2']);
   });
 
-  verifies('access.users.tenant', 'somebody of another tenant does not exist', async () => {
+  test('somebody of another tenant does not exist', async () => {
     const { userAdmin, root, record } = await createRig();
     for (const id of ['stranger', 'nobody']) {
       for (const work of [
@@ -60,7 +59,7 @@ describe('administration of users', () => {
     expect(await record('stranger')).toMatchObject({ disabledAt: null, signedOutAt: null });
   });
 
-  verifies('access.users.admin-only', 'nobody else does any of it', async () => {
+  test('nobody else does any of it', async () => {
     const { userAdmin, bob, record } = await createRig();
     for (const work of [
       () => userAdmin.list(bob, { limit: 1 }),
@@ -75,7 +74,7 @@ describe('administration of users', () => {
     expect((await record('bob')).role).toBe('USER');
   });
 
-  verifies('access.users.role', 'a role that an administrator gives is theirs to take back', async () => {
+  test('a role that an administrator gives is theirs to take back', async () => {
     const { userAdmin, store, root, user, record, events } = await createRig();
     await user('eve', { issuer: IDP, roleSource: 'claim', roleConfirmedAt: 5 });
     const heard: string[] = [];
@@ -101,24 +100,18 @@ describe('administration of users', () => {
     ]);
   });
 
-  verifies(
-    'access.users.role',
-    'a token that speaks at the same moment is not overruled unseen',
-    async () => {
-      const { userAdmin, store, root, user, roles, clock } = await createRig();
-      await user('eve', { issuer: IDP, roleSource: 'claim', role: 'USER' });
-      const refresh = roles.refresh.bind(roles);
-      roles.refresh = async () => {
-        await store.users.update('eve', { role: 'analyst' }, clock.now());
-        return refresh();
-      };
-      await expect(userAdmin.change(root, 'eve', { role: 'ADMIN' })).rejects.toEqual(
-        coded('VERSION_CONFLICT'),
-      );
-    },
-  );
+  test('a token that speaks at the same moment is not overruled unseen', async () => {
+    const { userAdmin, store, root, user, roles, clock } = await createRig();
+    await user('eve', { issuer: IDP, roleSource: 'claim', role: 'USER' });
+    const refresh = roles.refresh.bind(roles);
+    roles.refresh = async () => {
+      await store.users.update('eve', { role: 'analyst' }, clock.now());
+      return refresh();
+    };
+    await expect(userAdmin.change(root, 'eve', { role: 'ADMIN' })).rejects.toEqual(coded('VERSION_CONFLICT'));
+  });
 
-  verifies('access.users.disable', 'who is disabled is signed out and stays out', async () => {
+  test('who is disabled is signed out and stays out', async () => {
     const { userAdmin, sessions, root, record, clock } = await createRig();
     const { secret } = await sessions.start(await record('bob'));
     await userAdmin.change(root, 'bob', { disabled: true });
@@ -131,7 +124,7 @@ describe('administration of users', () => {
     expect(await sessions.resolve(late.secret)).not.toBeNull();
   });
 
-  verifies('access.users.disable', 'nobody comes back with a role that is gone', async () => {
+  test('nobody comes back with a role that is gone', async () => {
     const { userAdmin, roleAdmin, root, record } = await createRig();
     await roleAdmin.create(root, { name: 'analyst', description: '', permissions: {} });
     await userAdmin.change(root, 'bob', { role: 'analyst', disabled: true });
@@ -141,7 +134,7 @@ describe('administration of users', () => {
     expect(await record('bob')).toMatchObject({ role: 'USER', disabledAt: null });
   });
 
-  verifies('access.users.last-admin', 'the last administrator is neither demoted nor disabled', async () => {
+  test('the last administrator is neither demoted nor disabled', async () => {
     const { userAdmin, user, root, record, clock } = await createRig();
     const before = await record('root');
     await clock.advance(5);
@@ -157,7 +150,7 @@ describe('administration of users', () => {
     expect((await record('root')).role).toBe('USER');
   });
 
-  verifies('access.users.last-admin', 'two who demote each other at once leave one', async () => {
+  test('two who demote each other at once leave one', async () => {
     const rig = await createRig();
     const { user, root, clock, store } = rig;
     const eve = await user('eve', { role: 'ADMIN' });
@@ -174,7 +167,7 @@ describe('administration of users', () => {
     expect(await store.users.countWithRole('default', 'ADMIN')).toBe(1);
   });
 
-  verifies('access.users.last-admin', 'and at least one where both believe to be alone', async () => {
+  test('and at least one where both believe to be alone', async () => {
     const rig = await createRig(broken);
     const eve = await rig.user('eve', { role: 'ADMIN' });
     meetAtTheCount(rig.store.users);
@@ -186,7 +179,7 @@ describe('administration of users', () => {
     expect(await rig.store.users.countWithRole('default', 'ADMIN')).toBeGreaterThan(0);
   });
 
-  verifies('access.users.last-admin', 'who took too long writes nothing', async () => {
+  test('who took too long writes nothing', async () => {
     const lost: Leases = {
       ...broken,
       acquire: async (...args) => {
@@ -201,7 +194,7 @@ describe('administration of users', () => {
     expect((await record('bob')).role).toBe('USER');
   });
 
-  verifies('access.users.last-admin', 'a turn that does not come is not waited for without end', async () => {
+  test('a turn that does not come is not waited for without end', async () => {
     const { userAdmin, store, root, clock } = await createRig();
     await store.leases.acquire(JSON.stringify(['admins', 'default']), 'maintenance', 60_000);
     const change = userAdmin.change(root, 'bob', { role: 'ADMIN' });
@@ -210,7 +203,7 @@ describe('administration of users', () => {
     await refused;
   });
 
-  verifies('access.users.sessions', 'sessions are listed and ended, one or all', async () => {
+  test('sessions are listed and ended, one or all', async () => {
     const { userAdmin, sessions, root, record, store, events, clock } = await createRig();
     const bob = await record('bob');
     const [one, two] = [await sessions.start(bob), await sessions.start(bob)];

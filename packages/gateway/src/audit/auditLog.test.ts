@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { callEvent, createAuditRig } from '../../test/auditRig.ts';
 import type { AuditEvent } from './audit.ts';
 import { segmentId } from './segment.ts';
@@ -18,7 +17,7 @@ function watch(work: Promise<unknown>): { state: string } {
 }
 
 describe('the audit log', () => {
-  verifies('audit.log.order', 'events are kept in their order, each with its time', async () => {
+  test('events are kept in their order, each with its time', async () => {
     const { start, clock, events, segments } = createAuditRig();
     const log = start();
     const begun = clock.now();
@@ -44,7 +43,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  verifies('audit.log.flush', 'what is noted is written after a second, together', async () => {
+  test('what is noted is written after a second, together', async () => {
     const { start, clock, segments } = createAuditRig();
     const log = start();
     log.note(callEvent());
@@ -61,7 +60,7 @@ describe('the audit log', () => {
     expect(await segments()).toHaveLength(2);
   });
 
-  verifies('audit.log.flush', 'or as soon as there are a thousand', async () => {
+  test('or as soon as there are a thousand', async () => {
     const { start, clock, segments } = createAuditRig();
     const log = start();
     for (let i = 0; i < 499; i += 1) log.note(callEvent());
@@ -72,7 +71,7 @@ describe('the audit log', () => {
     expect(await segments()).toMatchObject([{ count: 500 }]);
   });
 
-  verifies('audit.log.flush', 'a segment stays of a size that every store takes', async () => {
+  test('a segment stays of a size that every store takes', async () => {
     const { start, clock, segments } = createAuditRig();
     const log = start();
     const names = Array.from({ length: 50 }, (_, i) => `${i}`.padEnd(200, 'x'));
@@ -84,7 +83,7 @@ describe('the audit log', () => {
     for (const { events } of all) expect(events.length).toBeLessThan(1_100_000);
   });
 
-  verifies('audit.record.durable', 'a record is done when it is in the store, and not before', async () => {
+  test('a record is done when it is in the store, and not before', async () => {
     const { start, clock, mood, release, segments } = createAuditRig();
     const log = start();
     mood('hold');
@@ -97,7 +96,7 @@ describe('the audit log', () => {
     expect(await segments()).toHaveLength(1);
   });
 
-  verifies('audit.record.durable', 'without an answer for five seconds it fails', async () => {
+  test('without an answer for five seconds it fails', async () => {
     for (const bad of ['hold', 'refuse'] as const) {
       const { start, clock, mood, release, events } = createAuditRig();
       const log = start();
@@ -114,7 +113,7 @@ describe('the audit log', () => {
     }
   });
 
-  verifies('audit.record.durable', 'those who come while one is written share the next segment', async () => {
+  test('those who come while one is written share the next segment', async () => {
     const { start, clock, mood, release, segments } = createAuditRig();
     const log = start();
     mood('hold');
@@ -126,7 +125,7 @@ describe('the audit log', () => {
     expect(await segments()).toMatchObject([{ count: 1 }, { count: 3 }]);
   });
 
-  verifies('audit.record.durable', 'what cannot be written is not done', async () => {
+  test('what cannot be written is not done', async () => {
     const { start, clock, segments, events } = createAuditRig();
     const log = start();
     const hostile = Object.defineProperty({ ...callEvent() }, 'action', {
@@ -142,7 +141,7 @@ describe('the audit log', () => {
     expect((await events()).map(({ action }) => action)).toEqual(['audit.lost', 'tool.call']);
   });
 
-  verifies('audit.log.bounded', 'with no room left nothing may begin, and losses are counted', async () => {
+  test('with no room left nothing may begin, and losses are counted', async () => {
     const { start, clock, mood, release, events } = createAuditRig();
     const log = start({ most: 8 });
     mood('hold');
@@ -179,7 +178,7 @@ describe('the audit log', () => {
     expect(await events('other')).toMatchObject([{ ...lost, count: 1, tenant: 'other' }]);
   });
 
-  verifies('audit.log.bounded', 'too many records are refused at once, and counted', async () => {
+  test('too many records are refused at once, and counted', async () => {
     const { start, clock, mood } = createAuditRig();
     const log = start({ most: 2 });
     mood('refuse');
@@ -189,7 +188,7 @@ describe('the audit log', () => {
     expect(log.stats()).toMatchObject({ waiting: 3, lost: 1, failing: true });
   });
 
-  verifies('audit.log.bounded', 'something lost that is no event does not stop the log', async () => {
+  test('something lost that is no event does not stop the log', async () => {
     const { start, clock, mood, release, events } = createAuditRig();
     const log = start({ most: 1 });
     mood('hold');
@@ -204,7 +203,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  verifies('audit.log.retry', 'a store that fails is asked again, for the same segment', async () => {
+  test('a store that fails is asked again, for the same segment', async () => {
     const { start, clock, mood, attempts, segments, logged } = createAuditRig();
     const log = start();
     mood('refuse');
@@ -221,7 +220,7 @@ describe('the audit log', () => {
     expect(logged.map(({ event }) => event)).toEqual(['audit_unavailable', 'audit_available']);
   });
 
-  verifies('audit.log.retry', 'a segment whose answer was lost is not written twice', async () => {
+  test('a segment whose answer was lost is not written twice', async () => {
     const { start, clock, mood, segments } = createAuditRig();
     const log = start();
     mood('answer-lost');
@@ -234,7 +233,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  verifies('audit.log.retry', 'a row that somebody puts in the way does not stop the log', async () => {
+  test('a row that somebody puts in the way does not stop the log', async () => {
     const { start, clock, primary, segments, logged } = createAuditRig();
     const log = start();
     await log.record(callEvent({ tool: 'a' }));
@@ -250,7 +249,7 @@ describe('the audit log', () => {
     expect(logged.map(({ event }) => event)).toContain('audit_row_forged');
   });
 
-  verifies('audit.log.close', 'what waits is written at the end, and nothing is taken any more', async () => {
+  test('what waits is written at the end, and nothing is taken any more', async () => {
     const { start, clock, events } = createAuditRig();
     const log = start();
     log.note(callEvent({ tool: 'a' }));
@@ -265,7 +264,7 @@ describe('the audit log', () => {
     expect(tools(await events())).toEqual(['a']);
   });
 
-  verifies('audit.log.close', 'a pause before the next attempt is cut short by the end', async () => {
+  test('a pause before the next attempt is cut short by the end', async () => {
     const { start, clock, mood, events } = createAuditRig();
     const log = start();
     mood('refuse');
@@ -279,7 +278,7 @@ describe('the audit log', () => {
     expect(tools(await events())).toEqual(['a', 'b']);
   });
 
-  verifies('audit.log.close', 'a store that does not answer holds the end up for five seconds', async () => {
+  test('a store that does not answer holds the end up for five seconds', async () => {
     const { start, clock, mood, attempts, logged } = createAuditRig();
     const log = start();
     mood('refuse');

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { callEvent, createAuditRig, giveWay, type AuditRig } from '../../test/auditRig.ts';
 import type { AuditEvent } from './audit.ts';
@@ -36,7 +35,7 @@ async function exported({ store }: AuditRig, tenant: string, filters: AuditFilte
 const tools = (events: readonly Entry[]) => events.map((event) => ('tool' in event ? event.tool : event));
 
 describe('reading the audit log', () => {
-  verifies('audit.read.filters', 'all that is asked for must fit', async () => {
+  test('all that is asked for must fit', async () => {
     const rig = createAuditRig();
     const log = rig.start();
     const events: Partial<AuditEvent>[] = [
@@ -78,7 +77,7 @@ describe('reading the audit log', () => {
     expect(tools((await read(rig, { from: at + 1 })).events)).toEqual(['e']);
   });
 
-  verifies('audit.read.tenant', 'nobody reads another tenant’s, whatever was written and asked', async () => {
+  test('nobody reads another tenant’s, whatever was written and asked', async () => {
     const tenants = ['a', 'b', 'a\n', 'ab', ''];
     const planned = fc.array(
       fc.record({
@@ -112,36 +111,32 @@ describe('reading the audit log', () => {
     );
   });
 
-  verifies(
-    'audit.read.cursor',
-    'a walk sees everything once, of several writers and while more comes',
-    async () => {
-      const rig = createAuditRig();
-      const logs = [rig.start(), rig.start(), rig.start()];
-      const written: string[] = [];
-      for (let i = 0; i < 60; i += 1) {
-        const tool = `t${i}`;
-        written.push(tool);
-        logs[i % 3]!.note(callEvent({ tool }));
-        if (i % 7 === 0) await rig.clock.advance(500);
-      }
-      await rig.clock.advance(2_000);
-      for (const limit of [1, 3, 10, 1_000]) {
-        const { found, pages } = await walk(rig, 'default', limit);
-        expect(tools(found).sort()).toEqual([...written].sort());
-        expect(new Set(found.map(({ id }) => id)).size).toBe(60);
-        expect(pages).toBeLessThanOrEqual(Math.ceil(60 / limit) + 1);
-      }
-      const parts = { store: rig.store, giveWay };
-      const query = { tenant: 'default', filters: {}, limit: 25 };
-      const first = await queryAudit(parts, query);
-      await logs[0]!.record(callEvent({ tool: 'newer' }));
-      const second = await queryAudit(parts, { ...query, limit: 1_000, cursor: first.next });
-      expect([...tools(first.events), ...tools(second.events)].sort()).toEqual([...written].sort());
-    },
-  );
+  test('a walk sees everything once, of several writers and while more comes', async () => {
+    const rig = createAuditRig();
+    const logs = [rig.start(), rig.start(), rig.start()];
+    const written: string[] = [];
+    for (let i = 0; i < 60; i += 1) {
+      const tool = `t${i}`;
+      written.push(tool);
+      logs[i % 3]!.note(callEvent({ tool }));
+      if (i % 7 === 0) await rig.clock.advance(500);
+    }
+    await rig.clock.advance(2_000);
+    for (const limit of [1, 3, 10, 1_000]) {
+      const { found, pages } = await walk(rig, 'default', limit);
+      expect(tools(found).sort()).toEqual([...written].sort());
+      expect(new Set(found.map(({ id }) => id)).size).toBe(60);
+      expect(pages).toBeLessThanOrEqual(Math.ceil(60 / limit) + 1);
+    }
+    const parts = { store: rig.store, giveWay };
+    const query = { tenant: 'default', filters: {}, limit: 25 };
+    const first = await queryAudit(parts, query);
+    await logs[0]!.record(callEvent({ tool: 'newer' }));
+    const second = await queryAudit(parts, { ...query, limit: 1_000, cursor: first.next });
+    expect([...tools(first.events), ...tools(second.events)].sort()).toEqual([...written].sort());
+  });
 
-  verifies('audit.read.cursor', 'one request reads a bounded part, and says where to go on', async () => {
+  test('one request reads a bounded part, and says where to go on', async () => {
     const rig = createAuditRig();
     const log = rig.start();
     for (let i = 0; i < 1_100; i += 1) await log.record(callEvent({ tool: i === 0 ? 'needle' : 'hay' }));
@@ -153,7 +148,7 @@ describe('reading the audit log', () => {
     expect(pages).toBe(3);
   });
 
-  verifies('audit.read.cursor', 'a cursor that is none of ours is refused', async () => {
+  test('a cursor that is none of ours is refused', async () => {
     const { store } = createAuditRig();
     const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
     const wrong = [
@@ -178,27 +173,23 @@ describe('reading the audit log', () => {
     ).toEqual({ events: [] });
   });
 
-  verifies(
-    'audit.read.unreadable',
-    'a line that was spoilt is shown as such, the others as they are',
-    async () => {
-      const rig = createAuditRig();
-      const log = rig.start();
-      log.note(callEvent({ tool: 'a' }));
-      log.note(callEvent({ tool: 'b' }));
-      await log.close();
-      const [segment] = await rig.segments();
-      const [a, b] = segment!.events.split('\n');
-      await rig.tamper(segment!.id, { events: [a, '{"tenant":"default"', 'null', b].join('\n') });
-      const marks = [2, 1].map((line) => ({ id: `${segment!.id}:${line}`, unreadable: true }));
-      expect(tools((await read(rig)).events)).toEqual(['b', ...marks, 'a']);
-      expect(tools(await exported(rig, 'default'))).toEqual(['b', ...marks, 'a']);
-      await rig.tamper(segment!.id, { events: '' });
-      expect(await read(rig)).toEqual({ events: [] });
-    },
-  );
+  test('a line that was spoilt is shown as such, the others as they are', async () => {
+    const rig = createAuditRig();
+    const log = rig.start();
+    log.note(callEvent({ tool: 'a' }));
+    log.note(callEvent({ tool: 'b' }));
+    await log.close();
+    const [segment] = await rig.segments();
+    const [a, b] = segment!.events.split('\n');
+    await rig.tamper(segment!.id, { events: [a, '{"tenant":"default"', 'null', b].join('\n') });
+    const marks = [2, 1].map((line) => ({ id: `${segment!.id}:${line}`, unreadable: true }));
+    expect(tools((await read(rig)).events)).toEqual(['b', ...marks, 'a']);
+    expect(tools(await exported(rig, 'default'))).toEqual(['b', ...marks, 'a']);
+    await rig.tamper(segment!.id, { events: '' });
+    expect(await read(rig)).toEqual({ events: [] });
+  });
 
-  verifies('audit.export.streams', 'what nobody takes is not read', async () => {
+  test('what nobody takes is not read', async () => {
     const rig = createAuditRig();
     const log = rig.start();
     for (let i = 0; i < 100; i += 1) await log.record(callEvent());

@@ -1,7 +1,7 @@
 import { createKeyring, systemRandom } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
-import { createFakeClock, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { createFakeClock } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { blockContext, type BlockRecord } from '../ports/index.ts';
 import { createBlocks, type Block } from './sealedBlocks.ts';
@@ -36,7 +36,7 @@ const refusal = (promise: Promise<unknown>) =>
   );
 
 describe('blocks in the store', () => {
-  verifies('blocks.sealed.at-rest', 'are read back whole, and hold no word of theirs in clear', async () => {
+  test('are read back whole, and hold no word of theirs in clear', async () => {
     const { store, blocks } = rig();
     const { description: _text, outputSchema: _schema, ...small } = aBlock({ id: 'b2' });
     for (const block of [aBlock(), small]) await blocks.insert(block);
@@ -50,39 +50,35 @@ describe('blocks in the store', () => {
     expect(await refusal(blocks.replace({ ...small, id: 'none' }, 1))).toBe('BLOCK_NOT_FOUND');
   });
 
-  verifies(
-    'blocks.sealed.tampered',
-    'that were moved to another owner, server, tool or id past us are not there; the log says so',
-    async () => {
-      for (const moved of [
-        { owner: 'bob' },
-        { tenant: 'other' },
-        { serverId: 's2' },
-        { tool: 'delete' },
-        { id: 'b9' },
-        { sealed: 'v1.pl4in' },
-        { sealed: keyring.seal('{"title":"x"}', blockContext(aBlock())) },
-      ] satisfies Partial<BlockRecord>[]) {
-        const { store, blocks, logged } = rig();
-        await blocks.insert(aBlock());
-        const [row] = await store.raw.page('blocks', null, 1);
-        const changed = { ...row!, ...moved };
-        await store.raw.remove('blocks', [row!.id]);
-        await store.raw.put('blocks', [changed]);
-        expect(await blocks.find(changed.tenant, changed.id)).toBeNull();
-        expect(await blocks.findMany(changed.tenant, [changed.id])).toEqual([]);
-        expect(logged).toHaveLength(2);
-        expect(logged[0]).toEqual({
-          event: 'block_unreadable',
-          ...{ block: changed.id, owner: changed.owner },
-          reason: expect.stringMatching(/^(tampered|malformed|unreadable)$/),
-        });
-        expect(await blocks.remove(changed.tenant, changed.id)).toBe(true);
-      }
-    },
-  );
+  test('that were moved to another owner, server, tool or id past us are not there; the log says so', async () => {
+    for (const moved of [
+      { owner: 'bob' },
+      { tenant: 'other' },
+      { serverId: 's2' },
+      { tool: 'delete' },
+      { id: 'b9' },
+      { sealed: 'v1.pl4in' },
+      { sealed: keyring.seal('{"title":"x"}', blockContext(aBlock())) },
+    ] satisfies Partial<BlockRecord>[]) {
+      const { store, blocks, logged } = rig();
+      await blocks.insert(aBlock());
+      const [row] = await store.raw.page('blocks', null, 1);
+      const changed = { ...row!, ...moved };
+      await store.raw.remove('blocks', [row!.id]);
+      await store.raw.put('blocks', [changed]);
+      expect(await blocks.find(changed.tenant, changed.id)).toBeNull();
+      expect(await blocks.findMany(changed.tenant, [changed.id])).toEqual([]);
+      expect(logged).toHaveLength(2);
+      expect(logged[0]).toEqual({
+        event: 'block_unreadable',
+        ...{ block: changed.id, owner: changed.owner },
+        reason: expect.stringMatching(/^(tampered|malformed|unreadable)$/),
+      });
+      expect(await blocks.remove(changed.tenant, changed.id)).toBe(true);
+    }
+  });
 
-  verifies('blocks.saved.limits', 'have an end: 200 of one owner, 512 KiB of one', async () => {
+  test('have an end: 200 of one owner, 512 KiB of one', async () => {
     const { store, blocks } = rig();
     for (let i = 0; i < 200; i += 1) await blocks.insert(aBlock({ id: `b${i}` }));
     expect(await refusal(blocks.insert(aBlock({ id: 'more' })))).toBe('BLOCK_LIMIT');

@@ -1,5 +1,5 @@
-import { aPrincipal, createFakeClock, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { aPrincipal, createFakeClock } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import type { CredentialSummary } from '../credentials/vault/vault.ts';
 import { define } from '../../test/toolcallRig.ts';
 import { standingOf } from './standing.ts';
@@ -35,7 +35,7 @@ async function standing(
 describe('how it stands with a credential', () => {
   const past = { expiresAt: 0 };
 
-  verifies('blocks.run.standing', 'is told from what is stored, without opening anything', async () => {
+  test('is told from what is stored, without opening anything', async () => {
     expect(await standing([])).toEqual(['absent', null, false]);
     expect(await standing([summary('default')])).toEqual([undefined, 'default', false]);
     expect(await standing([summary('default', past)])).toEqual([undefined, 'default', false]);
@@ -51,59 +51,47 @@ describe('how it stands with a credential', () => {
     }
   });
 
-  verifies(
-    'blocks.run.standing',
-    'the default or only one is taken, and one that is named or none',
-    async () => {
-      const [a, b] = [summary('a'), summary('b')];
-      expect(await standing([a])).toEqual([undefined, 'a', false]);
-      expect(await standing([a, summary('default'), b])).toEqual([undefined, 'default', false]);
-      expect(await standing([a, b])).toEqual(['choose', null, false]);
-      expect(await standing([a, b], { label: 'b' })).toEqual([undefined, 'b', false]);
-      expect(await standing([a, b], { label: 'c' })).toEqual(['absent', null, false]);
-      const ended = summary('default', { status: 'revoked' });
-      expect(await standing([ended])).toEqual(['revoked', null, false]);
-      expect(await standing([ended, a])).toEqual([undefined, 'a', false]);
-      expect(await standing([ended, a], { label: 'default' })).toEqual(['absent', null, false]);
-    },
-  );
+  test('the default or only one is taken, and one that is named or none', async () => {
+    const [a, b] = [summary('a'), summary('b')];
+    expect(await standing([a])).toEqual([undefined, 'a', false]);
+    expect(await standing([a, summary('default'), b])).toEqual([undefined, 'default', false]);
+    expect(await standing([a, b])).toEqual(['choose', null, false]);
+    expect(await standing([a, b], { label: 'b' })).toEqual([undefined, 'b', false]);
+    expect(await standing([a, b], { label: 'c' })).toEqual(['absent', null, false]);
+    const ended = summary('default', { status: 'revoked' });
+    expect(await standing([ended])).toEqual(['revoked', null, false]);
+    expect(await standing([ended, a])).toEqual([undefined, 'a', false]);
+    expect(await standing([ended, a], { label: 'default' })).toEqual(['absent', null, false]);
+  });
 
-  verifies(
-    'blocks.run.as-calls',
-    'a token that was brought and is over gives way to a sign-in that works',
-    async () => {
-      const brought = summary('default', { kind: 'static', hasRefreshToken: false, ...past });
-      const signIn = summary('work');
-      expect(await standing([brought, signIn])).toEqual([undefined, 'work', false]);
-      expect(await standing([brought])).toEqual(['expired_no_refresh', 'default', false]);
-      expect(await standing([brought, summary('work', { ...past, hasRefreshToken: false })])).toEqual([
-        ...['expired_no_refresh', 'default', false],
-      ]);
-      const working = summary('default', { kind: 'static', hasRefreshToken: false });
-      expect(await standing([working, signIn])).toEqual([undefined, 'default', false]);
-      // Who names it gets it, or is told.
-      expect(await standing([brought, signIn], { label: 'default' })).toEqual([
-        ...['expired_no_refresh', 'default', false],
-      ]);
-    },
-  );
+  test('a token that was brought and is over gives way to a sign-in that works', async () => {
+    const brought = summary('default', { kind: 'static', hasRefreshToken: false, ...past });
+    const signIn = summary('work');
+    expect(await standing([brought, signIn])).toEqual([undefined, 'work', false]);
+    expect(await standing([brought])).toEqual(['expired_no_refresh', 'default', false]);
+    expect(await standing([brought, summary('work', { ...past, hasRefreshToken: false })])).toEqual([
+      ...['expired_no_refresh', 'default', false],
+    ]);
+    const working = summary('default', { kind: 'static', hasRefreshToken: false });
+    expect(await standing([working, signIn])).toEqual([undefined, 'default', false]);
+    // Who names it gets it, or is told.
+    expect(await standing([brought, signIn], { label: 'default' })).toEqual([
+      ...['expired_no_refresh', 'default', false],
+    ]);
+  });
 
-  verifies(
-    'blocks.run.foreseen',
-    'a sign-in here that would be exchanged is missed before anything runs',
-    async () => {
-      const settings = { requiresOAuth: undefined, obo: { scopes: 'api://x/.default' } };
-      expect(await standing([], { settings, subject: 'absent' })).toEqual(['absent', null, false]);
-      expect((await standing([], { settings }))[0]).toBeUndefined();
-      expect(await standing([summary('default')], { subject: 'absent' })).toEqual([
-        undefined,
-        'default',
-        false,
-      ]);
-    },
-  );
+  test('a sign-in here that would be exchanged is missed before anything runs', async () => {
+    const settings = { requiresOAuth: undefined, obo: { scopes: 'api://x/.default' } };
+    expect(await standing([], { settings, subject: 'absent' })).toEqual(['absent', null, false]);
+    expect((await standing([], { settings }))[0]).toBeUndefined();
+    expect(await standing([summary('default')], { subject: 'absent' })).toEqual([
+      undefined,
+      'default',
+      false,
+    ]);
+  });
 
-  verifies('blocks.run.standing', 'where it is optional, only who never had one goes without', async () => {
+  test('where it is optional, only who never had one goes without', async () => {
     const settings = { requiresOAuth: undefined, auth: 'optional' };
     expect(await standing([], { settings })).toEqual([undefined, null, true]);
     expect(await standing([], { settings, label: 'a' })).toEqual(['absent', null, true]);

@@ -1,5 +1,5 @@
-import { createFakeClock, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { createFakeClock } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { own, server } from '../../test/catalogRig.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import type { Json } from '../upstream/upstream.ts';
@@ -39,7 +39,7 @@ const users = Array.from({ length: 20 }, (_, index) => `u${index}`);
 const large = 'x'.repeat(20_000);
 
 describe('kept lists of resources and prompts', () => {
-  verifies('catalog.listings.bytes', 'in all: of the server that has the most', async () => {
+  test('in all: of the server that has the most', async () => {
     const { load, isShown } = setUp({ bytes: 100_000 });
     await load(few, 'anna', resources('x:few', large));
     for (const user of users) await load(own, user, resources(`x:${user}`, large));
@@ -49,7 +49,7 @@ describe('kept lists of resources and prompts', () => {
     expect(await isShown(few, 'anna')).toBe(true);
   });
 
-  verifies('catalog.listings.bytes', 'of one server: its own go, and nothing of others', async () => {
+  test('of one server: its own go, and nothing of others', async () => {
     const { load, isShown } = setUp({ ofServer: 50_000 });
     for (const user of users) await load(few, user, resources(`x:${user}`, 'little'));
     for (const user of users) await load(own, user, resources(`x:${user}`, large));
@@ -59,7 +59,7 @@ describe('kept lists of resources and prompts', () => {
     for (const user of users) expect(await isShown(few, user)).toBe(true);
   });
 
-  verifies('catalog.listings.bytes', 'what alone is too large is asked for each time', async () => {
+  test('what alone is too large is asked for each time', async () => {
     const { load, isShown, last } = setUp({ ofServer: 50_000 });
     const listed = resources('x:whole', large.repeat(3));
     expect(await load(own, 'anna', listed)).toBe(listed);
@@ -74,25 +74,21 @@ describe('kept lists of resources and prompts', () => {
     expect(last(own, 'carl')).toBeUndefined();
   });
 
-  verifies(
-    'catalog.listings.bytes',
-    'and in number: a crowd at one server takes nothing of another',
-    async () => {
-      const { load, isShown, last } = setUp({ lists: 10 });
-      await load(few, 'anna', resources('x:few'));
-      await load(own, 'first', resources('x:first'));
-      for (const user of users) {
-        expect(last(own, 'first')).toBeDefined();
-        await load(own, user, resources(`x:${user}`));
-      }
-      expect(await isShown(few, 'anna')).toBe(true);
-      expect(await isShown(own, 'first')).toBe(true);
-      expect(await isShown(own, 'u11')).toBe(false);
-      expect(await isShown(own, 'u12')).toBe(true);
-    },
-  );
+  test('and in number: a crowd at one server takes nothing of another', async () => {
+    const { load, isShown, last } = setUp({ lists: 10 });
+    await load(few, 'anna', resources('x:few'));
+    await load(own, 'first', resources('x:first'));
+    for (const user of users) {
+      expect(last(own, 'first')).toBeDefined();
+      await load(own, user, resources(`x:${user}`));
+    }
+    expect(await isShown(few, 'anna')).toBe(true);
+    expect(await isShown(own, 'first')).toBe(true);
+    expect(await isShown(own, 'u11')).toBe(false);
+    expect(await isShown(own, 'u12')).toBe(true);
+  });
 
-  verifies('catalog.listings.last', 'when it is asked for again, or said to have changed', async () => {
+  test('when it is asked for again, or said to have changed', async () => {
     const { clock, listings, load, isShown, last } = setUp();
     const known = { items: [{ uri: 'x:a', name: 'x:a' }], complete: true, era: 'legacy' };
     await load(own, 'anna', resources('x:a', large));
@@ -109,7 +105,7 @@ describe('kept lists of resources and prompts', () => {
     expect(last(own, 'anna')).toEqual(known);
   });
 
-  verifies('catalog.listings.last', 'before another one has to go', async () => {
+  test('before another one has to go', async () => {
     const { clock, load, last } = setUp({ bytes: 100_000 });
     for (const user of users.slice(0, 4)) await load(own, user, resources(`x:${user}`, large));
     await clock.advance(30_000);
@@ -118,7 +114,7 @@ describe('kept lists of resources and prompts', () => {
     for (const user of users.slice(4, 8)) expect(last(few, user)).toMatchObject({ ttlMs: 7 });
   });
 
-  verifies('catalog.listings.overtaken', 'by what is said of another server or to another user', async () => {
+  test('by what is said of another server or to another user', async () => {
     const { listings, isShown } = setUp();
     async function during(say: () => void): Promise<boolean> {
       listings.invalidate(own.id);

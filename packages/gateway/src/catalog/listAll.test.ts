@@ -1,5 +1,5 @@
-import { createFakeClock, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { createFakeClock } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import type { Era, Json, RequestOptions, Upstream } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import { createListAll, type ListLimits } from './listAll.ts';
@@ -48,7 +48,7 @@ function setUp(limits?: Partial<ListLimits>) {
 }
 
 describe('a list in pages', () => {
-  verifies('catalog.pages.followed', 'an empty page and an empty cursor are not the end', async () => {
+  test('an empty page and an empty cursor are not the end', async () => {
     const pages: Record<string, Json> = {
       start: { tools: tools(2), nextCursor: '' },
       '': { tools: [], nextCursor: 'b' },
@@ -60,7 +60,7 @@ describe('a list in pages', () => {
     expect(cursors).toEqual([undefined, '', 'b']);
   });
 
-  verifies('catalog.pages.budgets', 'a cursor that comes again stops', async () => {
+  test('a cursor that comes again stops', async () => {
     const { upstream, cursors } = paging((_cursor, asked) => ({
       tools: tools(1, asked),
       nextCursor: `c${asked % 2}`,
@@ -70,7 +70,7 @@ describe('a list in pages', () => {
     expect(cursors).toEqual([undefined, 'c1', 'c0']);
   });
 
-  verifies('catalog.pages.budgets', 'pages, items, bytes and time each have an end', async () => {
+  test('pages, items, bytes and time each have an end', async () => {
     const endless = paging((_cursor, asked) => ({ tools: tools(1, asked), nextCursor: `c${asked}` }));
     const { list } = setUp();
     expect(await list(endless.upstream)).toMatchObject({ complete: false, incomplete: 'pages' });
@@ -98,7 +98,7 @@ describe('a list in pages', () => {
     expect(slow.options.map(({ totalMs }) => totalMs)).toEqual([30_000, 19_000, 8_000]);
   });
 
-  verifies('catalog.pages.full', 'a count that is exactly full asks for no further page', async () => {
+  test('a count that is exactly full asks for no further page', async () => {
     const { list } = setUp({ items: 4 });
     const more = paging((_cursor, asked) => ({ tools: tools(2, asked * 2), nextCursor: `c${asked}` }));
     expect(await list(more.upstream)).toMatchObject({ complete: false, incomplete: 'items' });
@@ -107,54 +107,44 @@ describe('a list in pages', () => {
     expect(await list(done.upstream)).toMatchObject({ complete: true });
   });
 
-  verifies(
-    'catalog.pages.later-fails',
-    'a later page that fails leaves the earlier ones, as incomplete',
-    async () => {
-      const failures: (() => Promise<Json>)[] = [
-        () => Promise.reject(new UpstreamError('reset')),
-        async () => ({ tools: 'none' }),
-        async () => ({ tools: [], nextCursor: 7 }),
-      ];
-      for (const fail of failures) {
-        const { list } = setUp();
-        const { upstream } = paging((cursor) =>
-          cursor === undefined ? { tools: tools(2), nextCursor: 'c' } : fail,
-        );
-        expect(await list(upstream)).toEqual({
-          items: tools(2),
-          complete: false,
-          incomplete: 'failed',
-          era: 'modern',
-        });
-        const first = paging(() => fail);
-        await expect(list(first.upstream)).rejects.toBeInstanceOf(UpstreamError);
-      }
-    },
-  );
-
-  verifies(
-    'catalog.pages.hanging',
-    'a page that never comes ends with the time, and its sender is told',
-    async () => {
-      const { clock, list } = setUp();
-      const { upstream, options } = paging((cursor) =>
-        cursor === undefined
-          ? { tools: tools(1), nextCursor: 'c' }
-          : () => new Promise<never>(() => undefined),
+  test('a later page that fails leaves the earlier ones, as incomplete', async () => {
+    const failures: (() => Promise<Json>)[] = [
+      () => Promise.reject(new UpstreamError('reset')),
+      async () => ({ tools: 'none' }),
+      async () => ({ tools: [], nextCursor: 7 }),
+    ];
+    for (const fail of failures) {
+      const { list } = setUp();
+      const { upstream } = paging((cursor) =>
+        cursor === undefined ? { tools: tools(2), nextCursor: 'c' } : fail,
       );
-      const listed = list(upstream);
-      await clock.advance(30_000);
-      expect(await listed).toMatchObject({ items: tools(1), complete: false, incomplete: 'time' });
-      expect(options[1]?.signal.aborted).toBe(true);
-      const silent = list(paging(() => () => new Promise<never>(() => undefined)).upstream);
-      const failed = expect(silent).rejects.toMatchObject({ reason: 'timeout' });
-      await clock.advance(30_000);
-      await failed;
-    },
-  );
+      expect(await list(upstream)).toEqual({
+        items: tools(2),
+        complete: false,
+        incomplete: 'failed',
+        era: 'modern',
+      });
+      const first = paging(() => fail);
+      await expect(list(first.upstream)).rejects.toBeInstanceOf(UpstreamError);
+    }
+  });
 
-  verifies('catalog.pages.hanging', 'who stops waiting gets no half list', async () => {
+  test('a page that never comes ends with the time, and its sender is told', async () => {
+    const { clock, list } = setUp();
+    const { upstream, options } = paging((cursor) =>
+      cursor === undefined ? { tools: tools(1), nextCursor: 'c' } : () => new Promise<never>(() => undefined),
+    );
+    const listed = list(upstream);
+    await clock.advance(30_000);
+    expect(await listed).toMatchObject({ items: tools(1), complete: false, incomplete: 'time' });
+    expect(options[1]?.signal.aborted).toBe(true);
+    const silent = list(paging(() => () => new Promise<never>(() => undefined)).upstream);
+    const failed = expect(silent).rejects.toMatchObject({ reason: 'timeout' });
+    await clock.advance(30_000);
+    await failed;
+  });
+
+  test('who stops waiting gets no half list', async () => {
     const { listAll, options } = setUp();
     const caller = new AbortController();
     const { upstream } = paging((cursor) =>
@@ -170,47 +160,39 @@ describe('a list in pages', () => {
     );
   });
 
-  verifies(
-    'catalog.pages.no-capability',
-    'what a server does not declare in its session is empty, and it is not asked',
-    async () => {
-      const { upstream, cursors } = paging(() => ({}), { prompts: {}, tools: null }, 'legacy');
-      const { listAll, list, options } = setUp();
-      expect(await list(upstream)).toEqual({ items: [], complete: true, era: 'legacy' });
-      expect(await listAll(upstream, 'resources/templates/list', options)).toMatchObject({
-        items: [],
-        complete: true,
-      });
-      expect(cursors).toEqual([]);
-      const other = paging(() => ({ resourceTemplates: [{ name: 'r' }, 'junk', null] }), { resources: {} });
-      expect(await listAll(other.upstream, 'resources/templates/list', options)).toMatchObject({
-        items: [{ name: 'r' }],
-      });
-    },
-  );
+  test('what a server does not declare in its session is empty, and it is not asked', async () => {
+    const { upstream, cursors } = paging(() => ({}), { prompts: {}, tools: null }, 'legacy');
+    const { listAll, list, options } = setUp();
+    expect(await list(upstream)).toEqual({ items: [], complete: true, era: 'legacy' });
+    expect(await listAll(upstream, 'resources/templates/list', options)).toMatchObject({
+      items: [],
+      complete: true,
+    });
+    expect(cursors).toEqual([]);
+    const other = paging(() => ({ resourceTemplates: [{ name: 'r' }, 'junk', null] }), { resources: {} });
+    expect(await listAll(other.upstream, 'resources/templates/list', options)).toMatchObject({
+      items: [{ name: 'r' }],
+    });
+  });
 
-  verifies(
-    'catalog.pages.claims-of-others',
-    'without a session it is asked, whatever it said to whom',
-    async () => {
-      const { list } = setUp();
-      // What it declared it may have declared to a user who sees less.
-      const { upstream } = paging(() => ({ tools: tools(2) }), {});
-      expect(await list(upstream)).toMatchObject({ items: tools(2), complete: true });
-      const answering = (code: number) => () =>
-        Promise.reject(new UpstreamError('rpc_error', { rpc: { code, message: '' } }));
-      const without = paging(() => answering(-32_601), {});
-      expect(await list(without.upstream)).toEqual({ items: [], complete: true, era: 'modern' });
-      await expect(list(paging(() => answering(-32_602), {}).upstream)).rejects.toMatchObject({
-        reason: 'rpc_error',
-      });
-      // One with a session that declares tools has them: there it is a failure.
-      const broken = paging(() => answering(-32_601), { tools: {} }, 'legacy');
-      await expect(list(broken.upstream)).rejects.toMatchObject({ reason: 'rpc_error' });
-    },
-  );
+  test('without a session it is asked, whatever it said to whom', async () => {
+    const { list } = setUp();
+    // What it declared it may have declared to a user who sees less.
+    const { upstream } = paging(() => ({ tools: tools(2) }), {});
+    expect(await list(upstream)).toMatchObject({ items: tools(2), complete: true });
+    const answering = (code: number) => () =>
+      Promise.reject(new UpstreamError('rpc_error', { rpc: { code, message: '' } }));
+    const without = paging(() => answering(-32_601), {});
+    expect(await list(without.upstream)).toEqual({ items: [], complete: true, era: 'modern' });
+    await expect(list(paging(() => answering(-32_602), {}).upstream)).rejects.toMatchObject({
+      reason: 'rpc_error',
+    });
+    // One with a session that declares tools has them: there it is a failure.
+    const broken = paging(() => answering(-32_601), { tools: {} }, 'legacy');
+    await expect(list(broken.upstream)).rejects.toMatchObject({ reason: 'rpc_error' });
+  });
 
-  verifies('shaping.our-meta', 'what only we may say is taken out of every item', async () => {
+  test('what only we may say is taken out of every item', async () => {
     const { list } = setUp();
     const { upstream } = paging(() => ({
       tools: [
@@ -226,7 +208,7 @@ describe('a list in pages', () => {
     ]);
   });
 
-  verifies('catalog.pages.leaves-nothing', 'a signal that lives on is left as it was found', async () => {
+  test('a signal that lives on is left as it was found', async () => {
     const { listAll, options } = setUp();
     const lasting = new AbortController();
     const listeners = new Set<unknown>();
@@ -265,28 +247,24 @@ describe('a list in pages', () => {
     expect(late.options[0]?.signal.aborted).toBe(true);
   });
 
-  verifies(
-    'catalog.pages.hints',
-    'the shortest time of all pages counts, and one private page makes it private',
-    async () => {
-      const { list } = setUp();
-      const page = (first: Json, second: Json) =>
-        paging((cursor) => ({
-          tools: [],
-          ...(cursor === undefined ? { nextCursor: 'c', ...first } : second),
-        })).upstream;
-      const both = { ttlMs: 500, cacheScope: 'public' };
-      expect(await list(page(both, { ttlMs: 90, cacheScope: 'public' }))).toMatchObject({
-        ttlMs: 90,
-        cacheScope: 'public',
-      });
-      expect(await list(page(both, { ttlMs: 900, cacheScope: 'private' }))).toMatchObject({
-        ttlMs: 500,
-        cacheScope: 'private',
-      });
-      const silent = await list(page(both, {}));
-      expect(silent.ttlMs).toBeUndefined();
-      expect(silent.cacheScope).toBe('private');
-    },
-  );
+  test('the shortest time of all pages counts, and one private page makes it private', async () => {
+    const { list } = setUp();
+    const page = (first: Json, second: Json) =>
+      paging((cursor) => ({
+        tools: [],
+        ...(cursor === undefined ? { nextCursor: 'c', ...first } : second),
+      })).upstream;
+    const both = { ttlMs: 500, cacheScope: 'public' };
+    expect(await list(page(both, { ttlMs: 90, cacheScope: 'public' }))).toMatchObject({
+      ttlMs: 90,
+      cacheScope: 'public',
+    });
+    expect(await list(page(both, { ttlMs: 900, cacheScope: 'private' }))).toMatchObject({
+      ttlMs: 500,
+      cacheScope: 'private',
+    });
+    const silent = await list(page(both, {}));
+    expect(silent.ttlMs).toBeUndefined();
+    expect(silent.cacheScope).toBe('private');
+  });
 });

@@ -1,5 +1,5 @@
-import { createFakeClock, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { createFakeClock } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
@@ -21,50 +21,41 @@ function setUp() {
 }
 
 describe('the tools of all servers of a user', () => {
-  verifies(
-    'catalog.slow-server',
-    'one that hangs and one that fails are named as such, and the others are there',
-    async () => {
-      const { clock, options } = setUp();
-      const signals: AbortSignal[] = [];
-      const load: Record<string, (of: ServerSnapshot) => Promise<ToolList>> = {
-        fine: async (of) => listOf(of, 'echo'),
-        silent: () => new Promise<never>(() => undefined),
-        broken: () => Promise.reject(new UpstreamError('connect_failed')),
-        odd: () => {
-          throw new Error('no promise at all');
-        },
-      };
-      const servers = Object.keys(load).map((id) => server(id));
-      const listed = listForUser(
-        servers,
-        (of, signal) => {
-          signals.push(signal);
-          return (load[of.id] as (of: ServerSnapshot) => Promise<ToolList>)(of);
-        },
-        options,
-      );
-      await clock.advance(5_000);
-      const found = await listed;
-      expect(
-        found.map(({ server: { id }, state, code, tools }) => [
-          id,
-          state,
-          code,
-          tools.map(({ name }) => name),
-        ]),
-      ).toEqual([
-        ['fine', 'connected', undefined, ['echo']],
-        ['silent', 'unreachable', 'MCP_TIMEOUT', []],
-        ['broken', 'unreachable', 'MCP_UNREACHABLE', []],
-        ['odd', 'unreachable', 'MCP_UNREACHABLE', []],
-      ]);
-      // Who hangs is no longer waited for.
-      expect(signals.map(({ aborted }) => aborted)).toEqual([false, true, false, false]);
-    },
-  );
+  test('one that hangs and one that fails are named as such, and the others are there', async () => {
+    const { clock, options } = setUp();
+    const signals: AbortSignal[] = [];
+    const load: Record<string, (of: ServerSnapshot) => Promise<ToolList>> = {
+      fine: async (of) => listOf(of, 'echo'),
+      silent: () => new Promise<never>(() => undefined),
+      broken: () => Promise.reject(new UpstreamError('connect_failed')),
+      odd: () => {
+        throw new Error('no promise at all');
+      },
+    };
+    const servers = Object.keys(load).map((id) => server(id));
+    const listed = listForUser(
+      servers,
+      (of, signal) => {
+        signals.push(signal);
+        return (load[of.id] as (of: ServerSnapshot) => Promise<ToolList>)(of);
+      },
+      options,
+    );
+    await clock.advance(5_000);
+    const found = await listed;
+    expect(
+      found.map(({ server: { id }, state, code, tools }) => [id, state, code, tools.map(({ name }) => name)]),
+    ).toEqual([
+      ['fine', 'connected', undefined, ['echo']],
+      ['silent', 'unreachable', 'MCP_TIMEOUT', []],
+      ['broken', 'unreachable', 'MCP_UNREACHABLE', []],
+      ['odd', 'unreachable', 'MCP_UNREACHABLE', []],
+    ]);
+    // Who hangs is no longer waited for.
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false, true, false, false]);
+  });
 
-  verifies('catalog.states', 'what is missing is told apart: a sign-in, a setting, the server', async () => {
+  test('what is missing is told apart: a sign-in, a setting, the server', async () => {
     const { options } = setUp();
     const errors: Record<string, Error> = {
       vars: new GatewayError('MCP_USER_VARS_MISSING'),
@@ -94,7 +85,7 @@ describe('the tools of all servers of a user', () => {
     expect(found.map(({ cause }) => cause)).toEqual(Object.values(errors));
   });
 
-  verifies('catalog.names.routed', 'the name in the list is the name that a call is routed by', async () => {
+  test('the name in the list is the name that a call is routed by', async () => {
     const { options } = setUp();
     const servers = [server('id1', 'same'), server('id2', 'same'), server('c'), server('b_mcp_c')];
     const lists = new Map(
@@ -116,7 +107,7 @@ describe('the tools of all servers of a user', () => {
     expect(routePublicName('unheard_mcp_c', seen)).toBeUndefined();
   });
 
-  verifies('catalog.slow-server', 'a caller who left gets nothing', async () => {
+  test('a caller who left gets nothing', async () => {
     const { caller, options } = setUp();
     const listed = listForUser([server('a')], () => Promise.reject(new Error('x')), options);
     caller.abort(new Error('gone'));

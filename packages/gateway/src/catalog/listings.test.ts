@@ -1,5 +1,5 @@
-import { createFakeClock, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { createFakeClock } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { define } from '../../test/toolcallRig.ts';
 import type { Listed } from './listAll.ts';
 import { createListings } from './listings.ts';
@@ -30,7 +30,7 @@ const names = async (lists: readonly Promise<Listed>[]) =>
   (await Promise.all(lists)).map(({ items }) => items[0]?.['name']);
 
 describe('what servers have besides tools', () => {
-  verifies('catalog.listings.one-flight', 'is asked for once by all who want it at once', async () => {
+  test('is asked for once by all who want it at once', async () => {
     const { asked, load } = createRig();
     const lists = [load(), load(), load()];
     const other = load({}, 'ann');
@@ -41,7 +41,7 @@ describe('what servers have besides tools', () => {
     expect(asked).toHaveLength(2);
   });
 
-  verifies('catalog.listings.one-flight', 'goes on for the others when one leaves', async () => {
+  test('goes on for the others when one leaves', async () => {
     const { asked, load } = createRig();
     const leaving = new AbortController();
     const [left, stays] = [load({ signal: leaving.signal }), load()];
@@ -52,7 +52,7 @@ describe('what servers have besides tools', () => {
     expect(await names([stays])).toEqual(['a']);
   });
 
-  verifies('catalog.listings.one-flight', 'that failed is asked for again', async () => {
+  test('that failed is asked for again', async () => {
     const { asked, load } = createRig();
     const both = [load(), load()];
     asked[0]!.fail(new Error('down'));
@@ -62,7 +62,7 @@ describe('what servers have besides tools', () => {
     expect(await names([again])).toEqual(['a']);
   });
 
-  verifies('catalog.listings.one-flight', 'from before a change is nobody’s who asks after it', async () => {
+  test('from before a change is nobody’s who asks after it', async () => {
     const { listings, asked, load } = createRig();
     const before = load();
     listings.expire(server.id);

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { ServerSnapshot } from '../registry/server.ts';
 import type { Era, Json } from '../upstream/upstream.ts';
 import { readMirror } from './mirrorHeaders.ts';
@@ -23,35 +22,29 @@ const mirrorOf = (schema: Json) => {
 const property = (schema: Json) => ({ type: 'object', properties: { a: schema } });
 
 describe('a list of tools', () => {
-  verifies(
-    'catalog.tools.kept',
-    'everything a server says of a tool is kept, frozen, and found by both names',
-    () => {
-      const definition = {
-        name: 'add',
-        title: 'Add',
-        description: 'Adds.',
-        inputSchema: { type: 'object', properties: { a: { type: 'number' } } },
-        outputSchema: { type: 'object' },
-        annotations: { readOnlyHint: true },
-        _meta: { ui: { resourceUri: 'ui://x' } },
-        icons: [{ src: 'https://example.com/i.png' }],
-      };
-      const { icons: _icons, ...named } = definition;
-      const { list, dropped } = build([definition, { name: 'bare' }]);
-      const tool = list.find('add');
-      expect(tool).toMatchObject({ ...named, definition, publicName: 'add_mcp_srv' });
-      expect(list.findPublic('add_mcp_srv')).toBe(tool);
-      expect(() => ((tool?.inputSchema['properties'] as Record<string, unknown>)['b'] = 1)).toThrow(
-        TypeError,
-      );
-      expect(() => (list.tools as unknown[]).push(1)).toThrow(TypeError);
-      expect(list.find('bare')).toMatchObject({ inputSchema: { type: 'object' }, description: undefined });
-      expect(dropped).toEqual([]);
-    },
-  );
+  test('everything a server says of a tool is kept, frozen, and found by both names', () => {
+    const definition = {
+      name: 'add',
+      title: 'Add',
+      description: 'Adds.',
+      inputSchema: { type: 'object', properties: { a: { type: 'number' } } },
+      outputSchema: { type: 'object' },
+      annotations: { readOnlyHint: true },
+      _meta: { ui: { resourceUri: 'ui://x' } },
+      icons: [{ src: 'https://example.com/i.png' }],
+    };
+    const { icons: _icons, ...named } = definition;
+    const { list, dropped } = build([definition, { name: 'bare' }]);
+    const tool = list.find('add');
+    expect(tool).toMatchObject({ ...named, definition, publicName: 'add_mcp_srv' });
+    expect(list.findPublic('add_mcp_srv')).toBe(tool);
+    expect(() => ((tool?.inputSchema['properties'] as Record<string, unknown>)['b'] = 1)).toThrow(TypeError);
+    expect(() => (list.tools as unknown[]).push(1)).toThrow(TypeError);
+    expect(list.find('bare')).toMatchObject({ inputSchema: { type: 'object' }, description: undefined });
+    expect(dropped).toEqual([]);
+  });
 
-  verifies('catalog.tools.hostile', 'a tool beyond reason is dropped by name, and the others stay', () => {
+  test('a tool beyond reason is dropped by name, and the others stay', () => {
     const { list, dropped } = build([
       { name: 'fine' },
       { name: 'huge', description: 'x'.repeat(300 * 1024) },
@@ -75,7 +68,7 @@ describe('a list of tools', () => {
     ]);
   });
 
-  verifies('catalog.tools.dropped-told', 'a list full of such tools takes a few lines of the log', () => {
+  test('a list full of such tools takes a few lines of the log', () => {
     const { list, dropped } = build([
       { name: 'fine' },
       ...Array.from({ length: 500 }, () => ({ name: 'fine', description: 'again' })),
@@ -97,80 +90,72 @@ describe('a list of tools', () => {
     ]);
   });
 
-  verifies(
-    'catalog.mirror.invalid',
-    'an annotation in the wrong place or form drops its tool, and no other',
-    () => {
-      const string = (header: unknown) => ({ type: 'string', 'x-mcp-header': header });
-      const invalid: Json[] = [
-        string('Root'),
-        property(string('two words')),
-        property(string('')),
-        property(string('a\r\nHost: evil')),
-        property(string(7)),
-        property({ type: 'number', 'x-mcp-header': 'N' }),
-        property({ type: ['string', 'null'], 'x-mcp-header': 'N' }),
-        property({ 'x-mcp-header': 'N' }),
-        property({ type: 'array', items: string('I') }),
-        property({ anyOf: [string('I')] }),
-        { $defs: { d: string('D') } },
-        { properties: { a: string('Same'), b: string('sAME') } },
-        { 'x-unknown': { deep: string('D') } },
-      ];
-      for (const inputSchema of invalid) {
-        const { list, dropped } = build([{ name: 'bad', inputSchema }, { name: 'good' }]);
-        expect([inputSchema, list.tools.map(({ name }) => name)]).toEqual([inputSchema, ['good']]);
-        expect(dropped[0]).toMatchObject({
-          server: 'srv',
-          tool: 'bad',
-          reason: expect.stringMatching(/^x-mcp-header, /),
-        });
-        // Before the modern era the word means nothing.
-        expect(build([{ name: 'bad', inputSchema }], 'legacy').list.find('bad')?.mirror).toBeUndefined();
-      }
-      // Data is no schema, and a field may have any name.
-      expect(mirrorOf(property({ type: 'string', examples: [string('E')] }))).toBeUndefined();
-      expect(mirrorOf({ properties: { 'x-mcp-header': { type: 'string' } } })).toBeUndefined();
-    },
-  );
+  test('an annotation in the wrong place or form drops its tool, and no other', () => {
+    const string = (header: unknown) => ({ type: 'string', 'x-mcp-header': header });
+    const invalid: Json[] = [
+      string('Root'),
+      property(string('two words')),
+      property(string('')),
+      property(string('a\r\nHost: evil')),
+      property(string(7)),
+      property({ type: 'number', 'x-mcp-header': 'N' }),
+      property({ type: ['string', 'null'], 'x-mcp-header': 'N' }),
+      property({ 'x-mcp-header': 'N' }),
+      property({ type: 'array', items: string('I') }),
+      property({ anyOf: [string('I')] }),
+      { $defs: { d: string('D') } },
+      { properties: { a: string('Same'), b: string('sAME') } },
+      { 'x-unknown': { deep: string('D') } },
+    ];
+    for (const inputSchema of invalid) {
+      const { list, dropped } = build([{ name: 'bad', inputSchema }, { name: 'good' }]);
+      expect([inputSchema, list.tools.map(({ name }) => name)]).toEqual([inputSchema, ['good']]);
+      expect(dropped[0]).toMatchObject({
+        server: 'srv',
+        tool: 'bad',
+        reason: expect.stringMatching(/^x-mcp-header, /),
+      });
+      // Before the modern era the word means nothing.
+      expect(build([{ name: 'bad', inputSchema }], 'legacy').list.find('bad')?.mirror).toBeUndefined();
+    }
+    // Data is no schema, and a field may have any name.
+    expect(mirrorOf(property({ type: 'string', examples: [string('E')] }))).toBeUndefined();
+    expect(mirrorOf({ properties: { 'x-mcp-header': { type: 'string' } } })).toBeUndefined();
+  });
 
-  verifies(
-    'catalog.mirror.headers',
-    'annotated arguments are repeated in headers, encoded where they must be',
-    () => {
-      const mirror = mirrorOf({
-        properties: {
-          region: { type: 'string', 'x-mcp-header': 'Region' },
-          deep: { type: 'object', properties: { n: { type: 'integer', 'x-mcp-header': 'N' } } },
-          on: { type: 'boolean', 'x-mcp-header': 'On' },
-        },
-      });
-      if (typeof mirror !== 'function') throw new Error('no mirror');
-      expect(mirror({ region: 'eu-west 1', deep: { n: 42 }, on: false })).toEqual({
-        'mcp-param-region': 'eu-west 1',
-        'mcp-param-n': '42',
-        'mcp-param-on': 'false',
-      });
-      expect(mirror({ region: null, deep: {}, on: undefined })).toEqual({});
-      // Not what was declared: nothing is claimed.
-      expect(mirror({ region: 7, deep: { n: 1.5 }, on: 'true' })).toEqual({});
-      expect(mirror({ deep: { n: 2 ** 60 } })).toEqual({});
-      expect(mirror(Object.create({ region: 'inherited' }) as Json)).toEqual({});
-      const base64 = (text: string) => ({
-        'mcp-param-region': `=?base64?${Buffer.from(text).toString('base64')}?=`,
-      });
-      for (const text of [
-        '',
-        'Zürich',
-        'a\r\nHost: evil',
-        ' padded',
-        'tab\t',
-        '=?base64?eA==?=',
-        '日本',
-        '\u0000',
-      ]) {
-        expect(mirror({ region: text })).toEqual(base64(text));
-      }
-    },
-  );
+  test('annotated arguments are repeated in headers, encoded where they must be', () => {
+    const mirror = mirrorOf({
+      properties: {
+        region: { type: 'string', 'x-mcp-header': 'Region' },
+        deep: { type: 'object', properties: { n: { type: 'integer', 'x-mcp-header': 'N' } } },
+        on: { type: 'boolean', 'x-mcp-header': 'On' },
+      },
+    });
+    if (typeof mirror !== 'function') throw new Error('no mirror');
+    expect(mirror({ region: 'eu-west 1', deep: { n: 42 }, on: false })).toEqual({
+      'mcp-param-region': 'eu-west 1',
+      'mcp-param-n': '42',
+      'mcp-param-on': 'false',
+    });
+    expect(mirror({ region: null, deep: {}, on: undefined })).toEqual({});
+    // Not what was declared: nothing is claimed.
+    expect(mirror({ region: 7, deep: { n: 1.5 }, on: 'true' })).toEqual({});
+    expect(mirror({ deep: { n: 2 ** 60 } })).toEqual({});
+    expect(mirror(Object.create({ region: 'inherited' }) as Json)).toEqual({});
+    const base64 = (text: string) => ({
+      'mcp-param-region': `=?base64?${Buffer.from(text).toString('base64')}?=`,
+    });
+    for (const text of [
+      '',
+      'Zürich',
+      'a\r\nHost: evil',
+      ' padded',
+      'tab\t',
+      '=?base64?eA==?=',
+      '日本',
+      '\u0000',
+    ]) {
+      expect(mirror({ region: text })).toEqual(base64(text));
+    }
+  });
 });

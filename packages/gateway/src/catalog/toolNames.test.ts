@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { toolName, toolNames, type NamedIdentity } from './toolNames.ts';
 
@@ -17,24 +16,20 @@ const namesOf = (...identities: NamedIdentity[]) => {
 const collision = [`${'x'.repeat(60)}174u`, `${'x'.repeat(60)}2mw4`] as const;
 
 describe('the names of tools towards models', () => {
-  verifies('catalog.names.form', 'a plain name is the tool, _mcp_ and the server', () => {
+  test('a plain name is the tool, _mcp_ and the server', () => {
     expect(toolName(one('github', 'create_issue'))).toBe('create_issue_mcp_github');
     expect(toolName(one('a-b', 'x'.repeat(56)))).toBe(`${'x'.repeat(56)}_mcp_a-b`);
   });
 
-  verifies(
-    'catalog.names.form',
-    'a long or unusual one is cut and ends in a hash of the identity, for ever the same',
-    () => {
-      // Pinned: clients and stored conversations hold these names across restarts and releases.
-      expect(toolName(one('a-b', 'x'.repeat(57)))).toBe(`${'x'.repeat(55)}_95af20c4`);
-      expect(toolName(one('files', 'read.file'))).toBe('read_file_mcp_files_7f90ed3c');
-      expect(toolName(one('my.files', 'read'))).toBe('read_mcp_my_files_cbd58a88');
-      expect(toolName(one('files', 'lire été 🙂'))).toMatch(/^lire__t_____mcp_files_[0-9a-f]{8}$/);
-    },
-  );
+  test('a long or unusual one is cut and ends in a hash of the identity, for ever the same', () => {
+    // Pinned: clients and stored conversations hold these names across restarts and releases.
+    expect(toolName(one('a-b', 'x'.repeat(57)))).toBe(`${'x'.repeat(55)}_95af20c4`);
+    expect(toolName(one('files', 'read.file'))).toBe('read_file_mcp_files_7f90ed3c');
+    expect(toolName(one('my.files', 'read'))).toBe('read_mcp_my_files_cbd58a88');
+    expect(toolName(one('files', 'lire été 🙂'))).toMatch(/^lire__t_____mcp_files_[0-9a-f]{8}$/);
+  });
 
-  verifies('catalog.names.unambiguous', 'names that could be read in two ways hang on the identity', () => {
+  test('names that could be read in two ways hang on the identity', () => {
     const pairs: [NamedIdentity, NamedIdentity][] = [
       [one('b_mcp_c', 'a'), one('c', 'a_mcp_b')],
       [one('mcp_b', 'a'), one('b', 'a_mcp')],
@@ -60,7 +55,7 @@ describe('the names of tools towards models', () => {
     expect(toolName(one(suffix, tool))).not.toBe(hashed);
   });
 
-  verifies('catalog.names.unambiguous', 'of two that clash, neither keeps the name', () => {
+  test('of two that clash, neither keeps the name', () => {
     const [a, b] = namesOf(one('s', 'a', 'id1'), one('s', 'a', 'id2'));
     expect([a, b]).not.toContain('a_mcp_s');
     const [x, y] = [one('evil', collision[0], 'evil'), one('evil', collision[1], 'evil')];
@@ -71,39 +66,35 @@ describe('the names of tools towards models', () => {
     for (const name of [first, second]) expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
   });
 
-  verifies(
-    'catalog.names.unambiguous',
-    'whatever servers and tools are called, no two names are alike',
-    () => {
-      const text = fc.oneof(
-        fc.string({
-          unit: fc.constantFrom('a', 'b', '_', '-', '.', '_mcp_', 'mcp', '_0123abcd'),
-          maxLength: 8,
-          minLength: 1,
-        }),
-        fc.string({ unit: 'grapheme', minLength: 1, maxLength: 80 }),
-      );
-      const serverName = fc.string({
-        unit: fc.constantFrom('a', 'b', '_', '.', '_mcp_', '_0123abcd'),
+  test('whatever servers and tools are called, no two names are alike', () => {
+    const text = fc.oneof(
+      fc.string({
+        unit: fc.constantFrom('a', 'b', '_', '-', '.', '_mcp_', 'mcp', '_0123abcd'),
+        maxLength: 8,
         minLength: 1,
-        maxLength: 6,
-      });
-      const identity = fc.record({ serverId: fc.constantFrom('s1', 's2', 's3'), serverName, toolName: text });
-      const distinct = fc.uniqueArray(identity, {
-        maxLength: 30,
-        selector: ({ serverId, toolName: tool }) => JSON.stringify([serverId, tool]),
-      });
-      fc.assert(
-        fc.property(distinct, (identities) => {
-          const names = toolNames(identities);
-          expect(names.size).toBe(identities.length);
-          for (const name of names.keys()) expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
-          // The order in which servers come does not matter, so every replica agrees.
-          const reversed = toolNames([...identities].reverse());
-          expect(new Set(reversed.entries())).toEqual(new Set(names.entries()));
-        }),
-        { numRuns: 300 },
-      );
-    },
-  );
+      }),
+      fc.string({ unit: 'grapheme', minLength: 1, maxLength: 80 }),
+    );
+    const serverName = fc.string({
+      unit: fc.constantFrom('a', 'b', '_', '.', '_mcp_', '_0123abcd'),
+      minLength: 1,
+      maxLength: 6,
+    });
+    const identity = fc.record({ serverId: fc.constantFrom('s1', 's2', 's3'), serverName, toolName: text });
+    const distinct = fc.uniqueArray(identity, {
+      maxLength: 30,
+      selector: ({ serverId, toolName: tool }) => JSON.stringify([serverId, tool]),
+    });
+    fc.assert(
+      fc.property(distinct, (identities) => {
+        const names = toolNames(identities);
+        expect(names.size).toBe(identities.length);
+        for (const name of names.keys()) expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+        // The order in which servers come does not matter, so every replica agrees.
+        const reversed = toolNames([...identities].reverse());
+        expect(new Set(reversed.entries())).toEqual(new Set(names.entries()));
+      }),
+      { numRuns: 300 },
+    );
+  });
 });

@@ -1,6 +1,5 @@
 import { secretMask } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { configureRig, remote } from '../../test/configureRig.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import { inputKeys } from '../registry/storedDefinition.ts';
@@ -36,7 +35,7 @@ async function scene(config: Record<string, unknown>, file: Record<string, unkno
 const base = { ...remote, url, title: 'Mine' };
 
 describe('who may change a server', () => {
-  verifies('configure.change.permission', 'unknown and invisible ones answer alike', async () => {
+  test('unknown and invisible ones answer alike', async () => {
     const { parts, person, events } = await scene(
       {},
       { hidden: { ...remote, access: { roles: ['ADMIN'] } } },
@@ -59,67 +58,59 @@ describe('who may change a server', () => {
     expect(events.every(({ outcome }) => outcome === 'refused')).toBe(true);
   });
 
-  verifies(
-    'configure.change.permission',
-    'a viewer, a role and the file each have their own answer',
-    async () => {
-      const { parts, person, change, ada, asked } = await scene({});
-      await expect(change(person('vic', 'TRUSTED'), base)).rejects.toMatchObject({
-        code: 'MCP_ACL_FORBIDDEN',
-      });
-      await expect(change(person('eve', 'USER'), base)).rejects.toMatchObject({ code: 'MCP_FORBIDDEN' });
-      await expect(removeServer(parts, person('eve', 'MAKER'), 'mine')).rejects.toMatchObject({
-        code: 'MCP_ACL_FORBIDDEN',
-      });
-      const whole = { config: base, mode: 'replace' } as const;
-      await expect(changeServer(parts, ada, 'file', whole)).rejects.toMatchObject({
-        code: 'MCP_SERVER_MANAGED',
-      });
-      await expect(removeServer(parts, person('root', 'ADMIN'), 'file')).rejects.toMatchObject({
-        code: 'MCP_SERVER_MANAGED',
-      });
-      expect(asked).toEqual([]);
-      expect(await change(person('eve', 'MAKER'), { ...base, title: 'Ours' })).toMatchObject({
-        serverName: 'mine',
-        title: 'Ours',
-        version: 2,
-        permissions: 3,
-      });
-      // An administrator looks after servers that nobody shared with them.
-      expect(await change(person('root', 'ADMIN'), { ...base, title: 'Theirs' })).toMatchObject({
-        version: 3,
-      });
-    },
-  );
+  test('a viewer, a role and the file each have their own answer', async () => {
+    const { parts, person, change, ada, asked } = await scene({});
+    await expect(change(person('vic', 'TRUSTED'), base)).rejects.toMatchObject({
+      code: 'MCP_ACL_FORBIDDEN',
+    });
+    await expect(change(person('eve', 'USER'), base)).rejects.toMatchObject({ code: 'MCP_FORBIDDEN' });
+    await expect(removeServer(parts, person('eve', 'MAKER'), 'mine')).rejects.toMatchObject({
+      code: 'MCP_ACL_FORBIDDEN',
+    });
+    const whole = { config: base, mode: 'replace' } as const;
+    await expect(changeServer(parts, ada, 'file', whole)).rejects.toMatchObject({
+      code: 'MCP_SERVER_MANAGED',
+    });
+    await expect(removeServer(parts, person('root', 'ADMIN'), 'file')).rejects.toMatchObject({
+      code: 'MCP_SERVER_MANAGED',
+    });
+    expect(asked).toEqual([]);
+    expect(await change(person('eve', 'MAKER'), { ...base, title: 'Ours' })).toMatchObject({
+      serverName: 'mine',
+      title: 'Ours',
+      version: 2,
+      permissions: 3,
+    });
+    // An administrator looks after servers that nobody shared with them.
+    expect(await change(person('root', 'ADMIN'), { ...base, title: 'Theirs' })).toMatchObject({
+      version: 3,
+    });
+  });
 
-  verifies(
-    'configure.write.account',
-    'who is disabled or downgraded meanwhile changes and removes nothing',
-    async () => {
-      const { parts, person, definition, changeAccount } = await scene({});
-      const root = person('root', 'ADMIN');
-      const before = await definition();
-      const moving = { config: { ...base, url: 'https://user.example/2' }, mode: 'replace' } as const;
-      for (const [change, code] of [
-        [{ role: 'USER' }, 'MCP_FORBIDDEN'],
-        // Still somebody who may define servers, but no longer one who looks after those of others.
-        [{ role: 'MAKER' }, 'MCP_SERVER_NOT_FOUND'],
-        [{ disabledAt: 1 }, 'AUTH_REQUIRED'],
-      ] as const) {
-        const inspect = async () => {
-          changeAccount('root', change);
-          return { tools: 1 };
-        };
-        changeAccount('root', { role: 'ADMIN', disabledAt: null });
-        const changing = changeServer({ ...parts, inspect }, root, 'mine', moving);
-        await expect(changing).rejects.toMatchObject({ code });
-        await expect(removeServer(parts, root, 'mine')).rejects.toMatchObject({ code });
-        expect(await definition()).toEqual(before);
-      }
-    },
-  );
+  test('who is disabled or downgraded meanwhile changes and removes nothing', async () => {
+    const { parts, person, definition, changeAccount } = await scene({});
+    const root = person('root', 'ADMIN');
+    const before = await definition();
+    const moving = { config: { ...base, url: 'https://user.example/2' }, mode: 'replace' } as const;
+    for (const [change, code] of [
+      [{ role: 'USER' }, 'MCP_FORBIDDEN'],
+      // Still somebody who may define servers, but no longer one who looks after those of others.
+      [{ role: 'MAKER' }, 'MCP_SERVER_NOT_FOUND'],
+      [{ disabledAt: 1 }, 'AUTH_REQUIRED'],
+    ] as const) {
+      const inspect = async () => {
+        changeAccount('root', change);
+        return { tools: 1 };
+      };
+      changeAccount('root', { role: 'ADMIN', disabledAt: null });
+      const changing = changeServer({ ...parts, inspect }, root, 'mine', moving);
+      await expect(changing).rejects.toMatchObject({ code });
+      await expect(removeServer(parts, root, 'mine')).rejects.toMatchObject({ code });
+      expect(await definition()).toEqual(before);
+    }
+  });
 
-  verifies('configure.change.version', 'a change says what it saw, or meets what is there', async () => {
+  test('a change says what it saw, or meets what is there', async () => {
     const { change, ada } = await scene({});
     for (const ifMatch of ['"2"', 'W/"2"', '1', '"01"', '', 'x, "3"']) {
       await expect(change(ada, { ...base, title: 'A' }, { ifMatch })).rejects.toMatchObject({
@@ -135,7 +126,7 @@ describe('who may change a server', () => {
     expect(await change(ada, { ...base, title: 'T5' }, { ifMatch: '"6"' })).toMatchObject({ version: 6 });
   });
 
-  verifies('configure.change.version', 'of two who saw the same only one is stored', async () => {
+  test('of two who saw the same only one is stored', async () => {
     const { change, ada } = await scene({});
     const both = await Promise.allSettled(
       ['https://a.example', 'https://b.example'].map((next) => change(ada, { ...base, url: next })),
@@ -146,7 +137,7 @@ describe('who may change a server', () => {
     });
   });
 
-  verifies('configure.change.audited', 'the names of what changed are told, and no value', async () => {
+  test('the names of what changed are told, and no value', async () => {
     const { change, ada, events, asked, id } = await scene({ headers: { 'X-Key': 'pl4nted' } });
     await change(ada, { ...base, title: 'New', headers: { 'X-Key': 'pl4nted-2' } });
     expect(events).toEqual([
@@ -180,35 +171,31 @@ describe('secrets of a changed server', () => {
   const keyed = { apiKey: { source: 'admin', authorization_type: 'custom', key: 'pl4nted-key' } };
   const { client_secret: _secret, ...publicOauth } = secrets.oauth;
 
-  verifies(
-    'configure.secrets.kept',
-    'left out or masked they stay while nothing they are bound to changes',
-    async () => {
-      const { change, ada, definition } = await scene(secrets);
-      const reordered = {
-        ...publicOauth,
-        token_url: 'https://AS.example:443/token',
-        token_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic'],
-      };
-      const same: Record<string, unknown>[] = [
-        { oauth: publicOauth },
-        {
-          oauth: { ...publicOauth, client_secret: secretMask },
-          headers: { 'x-KEY': secretMask, 'X-Other': secretMask },
-        },
-        { oauth: reordered },
-      ];
-      for (const [index, more] of same.entries()) {
-        await change(ada, { ...base, title: `T${index}`, ...more });
-        expect(await definition()).toMatchObject(secrets);
-      }
-      const view = await change(ada, { title: 'Merged' }, { mode: 'merge' });
-      expect(await definition()).toMatchObject({ ...secrets, title: 'Merged' });
-      expect(JSON.stringify(view)).not.toContain('pl4nted');
-    },
-  );
+  test('left out or masked they stay while nothing they are bound to changes', async () => {
+    const { change, ada, definition } = await scene(secrets);
+    const reordered = {
+      ...publicOauth,
+      token_url: 'https://AS.example:443/token',
+      token_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic'],
+    };
+    const same: Record<string, unknown>[] = [
+      { oauth: publicOauth },
+      {
+        oauth: { ...publicOauth, client_secret: secretMask },
+        headers: { 'x-KEY': secretMask, 'X-Other': secretMask },
+      },
+      { oauth: reordered },
+    ];
+    for (const [index, more] of same.entries()) {
+      await change(ada, { ...base, title: `T${index}`, ...more });
+      expect(await definition()).toMatchObject(secrets);
+    }
+    const view = await change(ada, { title: 'Merged' }, { mode: 'merge' });
+    expect(await definition()).toMatchObject({ ...secrets, title: 'Merged' });
+    expect(JSON.stringify(view)).not.toContain('pl4nted');
+  });
 
-  verifies('configure.secrets.kept', 'they are removed when that is said', async () => {
+  test('they are removed when that is said', async () => {
     for (const headers of [{}, null]) {
       const { change, ada, definition } = await scene(secrets);
       await change(ada, { ...base, headers, oauth: { ...publicOauth, client_secret: null } });
@@ -225,7 +212,7 @@ describe('secrets of a changed server', () => {
     expect(JSON.stringify(await other.definition())).not.toContain('pl4nted');
   });
 
-  verifies('configure.secrets.bound', 'each bound field alone asks for the client secret again', async () => {
+  test('each bound field alone asks for the client secret again', async () => {
     const { change, ada, asked, definition } = await scene({ oauth: secrets.oauth });
     const bound: [string, Record<string, unknown>][] = [
       ['config.url', { ...base, url: 'https://evil.example/mcp', oauth: publicOauth }],
@@ -264,7 +251,7 @@ describe('secrets of a changed server', () => {
     expect(await definition()).toMatchObject({ url: 'https://evil.example/mcp', oauth: secrets.oauth });
   });
 
-  verifies('configure.secrets.bound', 'keys and headers never follow a changed address', async () => {
+  test('keys and headers never follow a changed address', async () => {
     const { change, ada, asked } = await scene({ ...keyed, headers: secrets.headers });
     const apiKey = { source: 'admin', authorization_type: 'custom' };
     const moves: [string, Record<string, unknown>][] = [
@@ -310,38 +297,34 @@ describe('the lock of an OBO server', () => {
     iconPath: '/other.png',
   };
 
-  verifies(
-    'configure.obo.lock',
-    'every field is locked but texts and the picture, also one of tomorrow',
-    async () => {
-      expect(Object.keys(others).sort()).toEqual([...inputKeys].sort());
-      const config = { headers: { 'X-Key': 'pl4nted' }, description: 'D', obo };
-      for (const key of inputKeys) {
-        const { change, person, definition, asked } = await scene(config);
-        const eve = person('eve', 'MAKER');
-        const before = await definition();
-        const isFree = ['title', 'description', 'iconPath'].includes(key);
-        const next = { ...base, description: 'D', obo, [key]: others[key] };
-        // A second credential beside obo is wrong whoever asks; alone it would remove obo.
-        if (key === 'oauth' || key === 'apiKey') delete (next as { obo?: object }).obo;
-        const changing = change(eve, next);
-        if (isFree) {
-          expect(await changing).toMatchObject({ [key]: others[key], obo, version: 2 });
-        } else {
-          await expect(changing).rejects.toMatchObject({ code: 'MCP_OBO_FORBIDDEN' });
-          await expect(change(eve, { [key]: others[key] }, { mode: 'merge' })).rejects.toMatchObject({
-            code: key === 'oauth' || key === 'apiKey' ? 'MCP_CONFIG_INVALID' : 'MCP_OBO_FORBIDDEN',
-          });
-          // Taking away what is not there changes nothing; whatever is refused, nothing changes either.
-          await change(eve, { [key]: null }, { mode: 'merge' }).catch(() => undefined);
-          expect(await definition()).toEqual(before);
-        }
-        expect(asked).toEqual([]);
+  test('every field is locked but texts and the picture, also one of tomorrow', async () => {
+    expect(Object.keys(others).sort()).toEqual([...inputKeys].sort());
+    const config = { headers: { 'X-Key': 'pl4nted' }, description: 'D', obo };
+    for (const key of inputKeys) {
+      const { change, person, definition, asked } = await scene(config);
+      const eve = person('eve', 'MAKER');
+      const before = await definition();
+      const isFree = ['title', 'description', 'iconPath'].includes(key);
+      const next = { ...base, description: 'D', obo, [key]: others[key] };
+      // A second credential beside obo is wrong whoever asks; alone it would remove obo.
+      if (key === 'oauth' || key === 'apiKey') delete (next as { obo?: object }).obo;
+      const changing = change(eve, next);
+      if (isFree) {
+        expect(await changing).toMatchObject({ [key]: others[key], obo, version: 2 });
+      } else {
+        await expect(changing).rejects.toMatchObject({ code: 'MCP_OBO_FORBIDDEN' });
+        await expect(change(eve, { [key]: others[key] }, { mode: 'merge' })).rejects.toMatchObject({
+          code: key === 'oauth' || key === 'apiKey' ? 'MCP_CONFIG_INVALID' : 'MCP_OBO_FORBIDDEN',
+        });
+        // Taking away what is not there changes nothing; whatever is refused, nothing changes either.
+        await change(eve, { [key]: null }, { mode: 'merge' }).catch(() => undefined);
+        expect(await definition()).toEqual(before);
       }
-    },
-  );
+      expect(asked).toEqual([]);
+    }
+  });
 
-  verifies('configure.obo.lock', 'each row of the table of refusals', async () => {
+  test('each row of the table of refusals', async () => {
     const plain = await scene({});
     const eve = plain.person('eve', 'MAKER');
     await expect(plain.change(eve, { ...base, obo })).rejects.toMatchObject({ code: 'MCP_OBO_FORBIDDEN' });
@@ -360,28 +343,24 @@ describe('the lock of an OBO server', () => {
     expect(await definition()).toMatchObject({ obo: { scopes: 'c' } });
   });
 
-  verifies(
-    'configure.obo.same',
-    'the same in another order or spelling is no change, and nothing is stored of it',
-    async () => {
-      const { change, person, definition } = await scene({
-        headers: { 'X-A': 'one', 'X-Key': 'pl4nted' },
-        obo,
-      });
-      const before = await definition();
-      const next = {
-        obo: { scopes: ' a  b' },
-        headers: { 'x-key': secretMask, 'X-A': 'one' },
-        title: 'New',
-        url: 'https://USER.example:443/mcp',
-        type: 'http',
-      };
-      expect(await change(person('eve', 'MAKER'), next)).toMatchObject({ title: 'New', version: 2 });
-      expect(await definition()).toEqual({ ...(before as object), title: 'New' });
-    },
-  );
+  test('the same in another order or spelling is no change, and nothing is stored of it', async () => {
+    const { change, person, definition } = await scene({
+      headers: { 'X-A': 'one', 'X-Key': 'pl4nted' },
+      obo,
+    });
+    const before = await definition();
+    const next = {
+      obo: { scopes: ' a  b' },
+      headers: { 'x-key': secretMask, 'X-A': 'one' },
+      title: 'New',
+      url: 'https://USER.example:443/mcp',
+      type: 'http',
+    };
+    expect(await change(person('eve', 'MAKER'), next)).toMatchObject({ title: 'New', version: 2 });
+    expect(await definition()).toEqual({ ...(before as object), title: 'New' });
+  });
 
-  verifies('configure.obo.grant', 'trust moves to who changed a locked field, and only then', async () => {
+  test('trust moves to who changed a locked field, and only then', async () => {
     const { change, person, parts, id } = await scene({ obo });
     const securedBy = () => parts.registry.get('default', id)?.secured;
     await change(person('eve', 'MAKER'), { ...base, obo, title: 'New' });

@@ -1,6 +1,5 @@
 import { secretMask } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { configureRig, remote, type ConfigureRig } from '../../test/configureRig.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { changeServer } from './changeServer.ts';
@@ -36,7 +35,7 @@ async function withServer(rig: ConfigureRig, more: object = {}) {
 }
 
 describe('a check of a server', () => {
-  verifies('web.check.same', 'of a new one is answered as creating it would be', async () => {
+  test('of a new one is answered as creating it would be', async () => {
     const cases: [role: string, config: Record<string, unknown>][] = [
       ['MAKER', own],
       ['USER', own],
@@ -69,7 +68,7 @@ describe('a check of a server', () => {
     }
   });
 
-  verifies('web.check.same', 'of a change is answered as making it would be', async () => {
+  test('of a change is answered as making it would be', async () => {
     const cases: [who: string, role: string, server: string, change: Record<string, unknown>][] = [
       ['ada', 'MAKER', 'my-server', { title: 'New' }],
       ['ada', 'MAKER', 'my-server', { url: 'https://other.example/mcp' }],
@@ -93,7 +92,7 @@ describe('a check of a server', () => {
     }
   });
 
-  verifies('web.check.same', 'of an OBO server names the fields that are locked', async () => {
+  test('of an OBO server names the fields that are locked', async () => {
     const rig = await configureRig();
     await withServer(rig, { obo: { scopes: 'api://x/.default' }, headers: undefined });
     const eve = rig.person('eve', 'MAKER');
@@ -111,27 +110,23 @@ describe('a check of a server', () => {
     expect(rig.asked).toEqual(['check https://user.example/mcp']);
   });
 
-  verifies(
-    'web.check.stores-nothing',
-    'leaves nothing in the store, and a good one no change to tell',
-    async () => {
-      const rig = await configureRig();
-      const ada = rig.person('ada', 'MAKER');
-      expect(await checkServer(rig.parts, ada, { config: own, mode })).toEqual({ inspected: true, tools: 1 });
-      const counts = async () => [await rig.store.raw.count('servers'), await rig.store.raw.count('acl')];
-      const good = { kind: 'config', action: 'server.check', outcome: 'ok' };
-      expect([await counts(), rig.events]).toMatchObject([[0, 0], [good]]);
-      const { masked } = await withServer(rig);
-      const before = [await rig.store.raw.page('servers', null, 10), await counts()];
-      const config = { ...masked, title: 'New', description: 'Other' };
-      await checkServer(rig.parts, ada, { config, mode, server: 'my-server' });
-      expect([await rig.store.raw.page('servers', null, 10), await counts()]).toEqual(before);
-      expect(rig.parts.registry.find('default', 'my-server')?.settings.title).toBe('My Server');
-      expect(rig.events).toMatchObject([good]);
-    },
-  );
+  test('leaves nothing in the store, and a good one no change to tell', async () => {
+    const rig = await configureRig();
+    const ada = rig.person('ada', 'MAKER');
+    expect(await checkServer(rig.parts, ada, { config: own, mode })).toEqual({ inspected: true, tools: 1 });
+    const counts = async () => [await rig.store.raw.count('servers'), await rig.store.raw.count('acl')];
+    const good = { kind: 'config', action: 'server.check', outcome: 'ok' };
+    expect([await counts(), rig.events]).toMatchObject([[0, 0], [good]]);
+    const { masked } = await withServer(rig);
+    const before = [await rig.store.raw.page('servers', null, 10), await counts()];
+    const config = { ...masked, title: 'New', description: 'Other' };
+    await checkServer(rig.parts, ada, { config, mode, server: 'my-server' });
+    expect([await rig.store.raw.page('servers', null, 10), await counts()]).toEqual(before);
+    expect(rig.parts.registry.find('default', 'my-server')?.settings.title).toBe('My Server');
+    expect(rig.events).toMatchObject([good]);
+  });
 
-  verifies('web.check.told', 'that went well is told of, by names alone', async () => {
+  test('that went well is told of, by names alone', async () => {
     const rig = await configureRig();
     const { ada, masked } = await withServer(rig);
     await checkServer(rig.parts, ada, { config: masked, mode, server: 'my-server' });
@@ -143,7 +138,7 @@ describe('a check of a server', () => {
     expect(JSON.stringify(rig.events)).not.toMatch(/pl4nted|user\.example/);
   });
 
-  verifies('web.check.refused', 'that is refused is told of, as an attempt to save is', async () => {
+  test('that is refused is told of, as an attempt to save is', async () => {
     const rig = await configureRig();
     const ada = rig.person('ada', 'MAKER');
     const config = { ...own, obo: { scopes: 'api://x/.default' } };
@@ -164,38 +159,34 @@ describe('a check of a server', () => {
     expect(rig.asked).toEqual([]);
   });
 
-  verifies(
-    'web.check.looks',
-    'looks at a server with its own secrets, also where only texts change',
-    async () => {
-      const seen: unknown[] = [];
-      const rig = await configureRig(
-        {},
-        {
-          async inspect({ settings }) {
-            seen.push('headers' in settings && settings.headers);
-            return { tools: 3 };
-          },
+  test('looks at a server with its own secrets, also where only texts change', async () => {
+    const seen: unknown[] = [];
+    const rig = await configureRig(
+      {},
+      {
+        async inspect({ settings }) {
+          seen.push('headers' in settings && settings.headers);
+          return { tools: 3 };
         },
-      );
-      const { ada, masked } = await withServer(rig);
-      seen.length = 0;
-      const checked = await checkServer(rig.parts, ada, {
-        config: { ...masked, title: 'New' },
-        mode,
-        server: 'my-server',
-      });
-      expect(checked).toEqual({ inspected: true, tools: 3 });
-      expect(JSON.stringify(seen)).toContain('pl4nted');
-      expect(JSON.stringify(checked)).not.toContain('pl4nted');
-      const merged = await checkServer(rig.parts, ada, {
-        ...{ config: { title: null }, mode: 'merge', server: 'my-server' },
-      });
-      expect(merged).toEqual({ inspected: true, tools: 3 });
-    },
-  );
+      },
+    );
+    const { ada, masked } = await withServer(rig);
+    seen.length = 0;
+    const checked = await checkServer(rig.parts, ada, {
+      config: { ...masked, title: 'New' },
+      mode,
+      server: 'my-server',
+    });
+    expect(checked).toEqual({ inspected: true, tools: 3 });
+    expect(JSON.stringify(seen)).toContain('pl4nted');
+    expect(JSON.stringify(checked)).not.toContain('pl4nted');
+    const merged = await checkServer(rig.parts, ada, {
+      ...{ config: { title: null }, mode: 'merge', server: 'my-server' },
+    });
+    expect(merged).toEqual({ inspected: true, tools: 3 });
+  });
 
-  verifies('web.check.looks', 'says when it has to wait for a user', async () => {
+  test('says when it has to wait for a user', async () => {
     const rig = await configureRig({}, { inspect: async () => ({}) });
     const ada = rig.person('ada', 'MAKER');
     const signsIn = await checkServer(rig.parts, ada, { config: own, mode });

@@ -1,6 +1,5 @@
 import { NamedServerView, secretMask } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { configureRig, remote } from '../../test/configureRig.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { createServer } from './createServer.ts';
@@ -9,46 +8,42 @@ import { removeServer } from './removeServer.ts';
 const own = { ...remote, url: 'https://user.example/mcp', title: 'My Server' };
 
 describe('creating a server', () => {
-  verifies(
-    'configure.create.stored',
-    'it is stored, its owner has every bit, and it is told of',
-    async () => {
-      const { parts, person, store, events, asked } = await configureRig();
-      const ada = person('ada', 'MAKER');
-      const view = await createServer(parts, ada, { config: { ...own, headers: { 'X-Key': 'pl4nted' } } });
-      expect(NamedServerView.parse(view)).toMatchObject({
-        serverName: 'my-server',
-        title: 'My Server',
-        url: 'https://user.example/mcp',
-        source: 'user',
-        author: 'ada',
-        version: 1,
-        permissions: 15,
-      });
-      expect(JSON.stringify(view)).not.toContain('pl4nted');
-      const server = parts.registry.find('default', 'my-server')!;
-      expect(view.dbId).toBe(server.id);
-      expect(server.secured).toEqual({ by: 'ada', intact: true });
-      expect(parts.acl.bitsOf(ada, server)).toBe(15);
-      expect(asked).toHaveLength(2);
-      expect(asked[0]).toBe('check https://user.example/mcp');
-      expect(events).toEqual([
-        expect.objectContaining({
-          kind: 'config',
-          action: 'server.create',
-          outcome: 'ok',
-          server: 'my-server',
-          serverId: server.id,
-          changed: ['headers', 'title', 'type', 'url'],
-        }),
-      ]);
-      const everything = JSON.stringify([await store.raw.page('servers', null, 10), events]);
-      expect(everything).not.toContain('pl4nted');
-      expect(everything).not.toContain('user.example');
-    },
-  );
+  test('it is stored, its owner has every bit, and it is told of', async () => {
+    const { parts, person, store, events, asked } = await configureRig();
+    const ada = person('ada', 'MAKER');
+    const view = await createServer(parts, ada, { config: { ...own, headers: { 'X-Key': 'pl4nted' } } });
+    expect(NamedServerView.parse(view)).toMatchObject({
+      serverName: 'my-server',
+      title: 'My Server',
+      url: 'https://user.example/mcp',
+      source: 'user',
+      author: 'ada',
+      version: 1,
+      permissions: 15,
+    });
+    expect(JSON.stringify(view)).not.toContain('pl4nted');
+    const server = parts.registry.find('default', 'my-server')!;
+    expect(view.dbId).toBe(server.id);
+    expect(server.secured).toEqual({ by: 'ada', intact: true });
+    expect(parts.acl.bitsOf(ada, server)).toBe(15);
+    expect(asked).toHaveLength(2);
+    expect(asked[0]).toBe('check https://user.example/mcp');
+    expect(events).toEqual([
+      expect.objectContaining({
+        kind: 'config',
+        action: 'server.create',
+        outcome: 'ok',
+        server: 'my-server',
+        serverId: server.id,
+        changed: ['headers', 'title', 'type', 'url'],
+      }),
+    ]);
+    const everything = JSON.stringify([await store.raw.page('servers', null, 10), events]);
+    expect(everything).not.toContain('pl4nted');
+    expect(everything).not.toContain('user.example');
+  });
 
-  verifies('configure.create.permission', 'without USE or CREATE nothing is looked at', async () => {
+  test('without USE or CREATE nothing is looked at', async () => {
     const { parts, person, store, asked, events } = await configureRig();
     for (const role of ['USER', 'NOBODY', 'UNHEARD']) {
       const creating = createServer(parts, person('ada', role), { config: { surprise: true } });
@@ -60,45 +55,37 @@ describe('creating a server', () => {
     );
   });
 
-  verifies(
-    'configure.create.permission',
-    'a permission that goes during the inspection is gone when it ends',
-    async () => {
-      const { parts, person, store } = await configureRig();
+  test('a permission that goes during the inspection is gone when it ends', async () => {
+    const { parts, person, store } = await configureRig();
+    const inspect = async () => {
+      const role = (await store.roles.find('default', 'MAKER'))!;
+      await store.roles.replace({ ...role, permissions: { USE: true }, version: 2 }, 1);
+      return { tools: 1 };
+    };
+    const creating = createServer({ ...parts, inspect }, person('ada', 'MAKER'), { config: own });
+    await expect(creating).rejects.toMatchObject({ code: 'MCP_FORBIDDEN' });
+    expect([await store.raw.count('servers'), await store.raw.count('acl')]).toEqual([0, 0]);
+  });
+
+  test('who is disabled, moved or downgraded during the inspection creates nothing', async () => {
+    for (const [change, code] of [
+      [{ role: 'USER' }, 'MCP_FORBIDDEN'],
+      [{ disabledAt: 1 }, 'AUTH_REQUIRED'],
+      [{ tenant: 'acme' }, 'AUTH_REQUIRED'],
+    ] as const) {
+      const { parts, person, store, changeAccount } = await configureRig();
+      const ada = person('ada', 'MAKER');
       const inspect = async () => {
-        const role = (await store.roles.find('default', 'MAKER'))!;
-        await store.roles.replace({ ...role, permissions: { USE: true }, version: 2 }, 1);
+        changeAccount('ada', change);
         return { tools: 1 };
       };
-      const creating = createServer({ ...parts, inspect }, person('ada', 'MAKER'), { config: own });
-      await expect(creating).rejects.toMatchObject({ code: 'MCP_FORBIDDEN' });
+      const creating = createServer({ ...parts, inspect }, ada, { config: own });
+      await expect(creating).rejects.toMatchObject({ code });
       expect([await store.raw.count('servers'), await store.raw.count('acl')]).toEqual([0, 0]);
-    },
-  );
+    }
+  });
 
-  verifies(
-    'configure.write.account',
-    'who is disabled, moved or downgraded during the inspection creates nothing',
-    async () => {
-      for (const [change, code] of [
-        [{ role: 'USER' }, 'MCP_FORBIDDEN'],
-        [{ disabledAt: 1 }, 'AUTH_REQUIRED'],
-        [{ tenant: 'acme' }, 'AUTH_REQUIRED'],
-      ] as const) {
-        const { parts, person, store, changeAccount } = await configureRig();
-        const ada = person('ada', 'MAKER');
-        const inspect = async () => {
-          changeAccount('ada', change);
-          return { tools: 1 };
-        };
-        const creating = createServer({ ...parts, inspect }, ada, { config: own });
-        await expect(creating).rejects.toMatchObject({ code });
-        expect([await store.raw.count('servers'), await store.raw.count('acl')]).toEqual([0, 0]);
-      }
-    },
-  );
-
-  verifies('configure.write.account', 'a role that lost CONFIGURE_OBO on the way makes no obo', async () => {
+  test('a role that lost CONFIGURE_OBO on the way makes no obo', async () => {
     const { parts, person, store, changeAccount } = await configureRig();
     const ada = person('ada', 'TRUSTED');
     // The address is looked up even of what is never opened.
@@ -109,7 +96,7 @@ describe('creating a server', () => {
     expect(await store.raw.count('servers')).toBe(0);
   });
 
-  verifies('configure.create.permission', 'without the store nothing is created', async () => {
+  test('without the store nothing is created', async () => {
     const { parts, person, asked } = await configureRig();
     const acl = { ...parts.acl, refresh: () => Promise.reject(new GatewayError('STORE_UNAVAILABLE')) };
     const creating = createServer({ ...parts, acl }, person('ada', 'ADMIN'), { config: own });
@@ -117,7 +104,7 @@ describe('creating a server', () => {
     expect(asked).toEqual([]);
   });
 
-  verifies('configure.obo.create', 'obo asks for CONFIGURE_OBO, and nothing is opened for it', async () => {
+  test('obo asks for CONFIGURE_OBO, and nothing is opened for it', async () => {
     const { parts, person, asked, store } = await configureRig();
     const config = { ...own, obo: { scopes: 'api://x/.default' } };
     const creating = createServer(parts, person('ada', 'MAKER'), { config });
@@ -128,7 +115,7 @@ describe('creating a server', () => {
     expect(asked).toEqual(['check https://user.example/mcp']);
   });
 
-  verifies('configure.create.inspected', 'what waits for a sign-in or a value is not opened', async () => {
+  test('what waits for a sign-in or a value is not opened', async () => {
     const { parts, person, asked } = await configureRig();
     const ada = person('ada', 'MAKER');
     for (const more of [
@@ -139,7 +126,7 @@ describe('creating a server', () => {
     expect(asked.filter((line) => line.startsWith('inspect'))).toEqual([]);
   });
 
-  verifies('configure.create.inspected', 'one that fails its inspection is not stored', async () => {
+  test('one that fails its inspection is not stored', async () => {
     const fails = async () => {
       throw new GatewayError('MCP_INSPECTION_FAILED');
     };
@@ -149,30 +136,26 @@ describe('creating a server', () => {
     expect([await store.raw.count('servers'), await store.raw.count('acl')]).toEqual([0, 0]);
   });
 
-  verifies(
-    'configure.create.address',
-    'an address that is not allowed is neither opened nor stored',
-    async () => {
-      const asked: string[] = [];
-      const { parts, person, store } = await configureRig(
-        {},
-        {
-          async checkAddress() {
-            throw new GatewayError('MCP_DOMAIN_NOT_ALLOWED');
-          },
-          async inspect() {
-            asked.push('inspect');
-            return { tools: 0 };
-          },
+  test('an address that is not allowed is neither opened nor stored', async () => {
+    const asked: string[] = [];
+    const { parts, person, store } = await configureRig(
+      {},
+      {
+        async checkAddress() {
+          throw new GatewayError('MCP_DOMAIN_NOT_ALLOWED');
         },
-      );
-      const creating = createServer(parts, person('ada', 'MAKER'), { config: own });
-      await expect(creating).rejects.toMatchObject({ code: 'MCP_DOMAIN_NOT_ALLOWED' });
-      expect([asked, await store.raw.count('servers')]).toEqual([[], 0]);
-    },
-  );
+        async inspect() {
+          asked.push('inspect');
+          return { tools: 0 };
+        },
+      },
+    );
+    const creating = createServer(parts, person('ada', 'MAKER'), { config: own });
+    await expect(creating).rejects.toMatchObject({ code: 'MCP_DOMAIN_NOT_ALLOWED' });
+    expect([asked, await store.raw.count('servers')]).toEqual([[], 0]);
+  });
 
-  verifies('configure.input.refused', 'what is not a user’s to say is refused by name', async () => {
+  test('what is not a user’s to say is refused by name', async () => {
     const { parts, person, store, asked } = await configureRig();
     const ada = person('ada', 'TRUSTED');
     const deep = JSON.parse(`${'['.repeat(30_000)}${']'.repeat(30_000)}`) as unknown;
@@ -213,37 +196,33 @@ describe('creating a server', () => {
     expect([asked, await store.raw.count('servers')]).toEqual([[], 0]);
   });
 
-  verifies(
-    'configure.create.name',
-    'the title becomes a name that nobody has and that may be one',
-    async () => {
-      const { parts, person } = await configureRig({ 'from file': remote, 'my-server-2': remote });
-      const ada = person('ada', 'MAKER');
-      await parts.overrides.put(
-        { tenant: 'default', name: 'given', definition: remote, by: 'root', isDecision: true },
-        null,
-      );
-      await parts.refreshed();
-      const nameFor = async (title?: string, who = ada) => {
-        const { title: _none, ...rest } = own;
-        const view = await createServer(parts, who, {
-          config: title === undefined ? rest : { ...rest, title },
-        });
-        return view.serverName;
-      };
-      expect(await nameFor('My Server')).toBe('my-server');
-      expect(await nameFor('My  SERVER')).toBe('my-server-3');
-      expect(await nameFor('Given')).toBe('given-2');
-      expect(await nameFor('from file')).toBe('from-file');
-      expect(await nameFor('Tools')).toBe('tools-2');
-      expect(await nameFor('日本語')).toBe('mcp-server');
-      expect(await nameFor()).toBe('mcp-server-2');
-      expect(await nameFor('Ada’s café - new')).toBe('adas-caf-new');
-      expect(await nameFor('My Server', person('bea', 'MAKER', { tenant: 'acme' }))).toBe('my-server');
-    },
-  );
+  test('the title becomes a name that nobody has and that may be one', async () => {
+    const { parts, person } = await configureRig({ 'from file': remote, 'my-server-2': remote });
+    const ada = person('ada', 'MAKER');
+    await parts.overrides.put(
+      { tenant: 'default', name: 'given', definition: remote, by: 'root', isDecision: true },
+      null,
+    );
+    await parts.refreshed();
+    const nameFor = async (title?: string, who = ada) => {
+      const { title: _none, ...rest } = own;
+      const view = await createServer(parts, who, {
+        config: title === undefined ? rest : { ...rest, title },
+      });
+      return view.serverName;
+    };
+    expect(await nameFor('My Server')).toBe('my-server');
+    expect(await nameFor('My  SERVER')).toBe('my-server-3');
+    expect(await nameFor('Given')).toBe('given-2');
+    expect(await nameFor('from file')).toBe('from-file');
+    expect(await nameFor('Tools')).toBe('tools-2');
+    expect(await nameFor('日本語')).toBe('mcp-server');
+    expect(await nameFor()).toBe('mcp-server-2');
+    expect(await nameFor('Ada’s café - new')).toBe('adas-caf-new');
+    expect(await nameFor('My Server', person('bea', 'MAKER', { tenant: 'acme' }))).toBe('my-server');
+  });
 
-  verifies('configure.create.name', 'while reserved names are not known no server is made', async () => {
+  test('while reserved names are not known no server is made', async () => {
     const { parts, person, store } = await configureRig();
     parts.registry.update({ overrides: 'unknown' });
     const creating = createServer(parts, person('ada', 'MAKER'), { config: own });
@@ -251,29 +230,25 @@ describe('creating a server', () => {
     expect([await store.raw.count('servers'), await store.raw.count('acl')]).toEqual([0, 0]);
   });
 
-  verifies(
-    'configure.create.limit',
-    'nobody has more than the limit, however many are made at once',
-    async () => {
-      const { clock, parts, person, store } = await configureRig({}, { maxPerUser: 3 });
-      const ada = person('ada', 'MAKER');
-      // Who finds another at it waits for the clock.
-      const settled = async <T>(work: Promise<T>): Promise<T> => {
-        let isDone = false;
-        const ended = work.finally(() => (isDone = true));
-        while (!isDone) await clock.advance(50);
-        return ended;
-      };
-      const made = await settled(
-        Promise.allSettled(Array.from({ length: 8 }, () => createServer(parts, ada, { config: own }))),
-      );
-      const refusals = made.flatMap((one) => (one.status === 'rejected' ? [one.reason as GatewayError] : []));
-      expect(refusals.map(({ code }) => code)).toEqual(Array.from({ length: 5 }, () => 'MCP_SERVER_LIMIT'));
-      expect([await store.raw.count('servers'), await store.raw.count('acl')]).toEqual([3, 3]);
-      // Another person has room of their own, and a removed one makes room.
-      await createServer(parts, person('bea', 'MAKER'), { config: own });
-      await removeServer(parts, ada, 'my-server');
-      await createServer(parts, ada, { config: own });
-    },
-  );
+  test('nobody has more than the limit, however many are made at once', async () => {
+    const { clock, parts, person, store } = await configureRig({}, { maxPerUser: 3 });
+    const ada = person('ada', 'MAKER');
+    // Who finds another at it waits for the clock.
+    const settled = async <T>(work: Promise<T>): Promise<T> => {
+      let isDone = false;
+      const ended = work.finally(() => (isDone = true));
+      while (!isDone) await clock.advance(50);
+      return ended;
+    };
+    const made = await settled(
+      Promise.allSettled(Array.from({ length: 8 }, () => createServer(parts, ada, { config: own }))),
+    );
+    const refusals = made.flatMap((one) => (one.status === 'rejected' ? [one.reason as GatewayError] : []));
+    expect(refusals.map(({ code }) => code)).toEqual(Array.from({ length: 5 }, () => 'MCP_SERVER_LIMIT'));
+    expect([await store.raw.count('servers'), await store.raw.count('acl')]).toEqual([3, 3]);
+    // Another person has room of their own, and a removed one makes room.
+    await createServer(parts, person('bea', 'MAKER'), { config: own });
+    await removeServer(parts, ada, 'my-server');
+    await createServer(parts, ada, { config: own });
+  });
 });

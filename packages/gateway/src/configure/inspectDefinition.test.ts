@@ -1,6 +1,6 @@
 import { systemClock } from '@behalf/kernel';
-import { verifies, type ScriptedOptions } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { type ScriptedOptions } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { createHttpRig, stopHttpRigs } from '../../test/httpRig.ts';
 import { createListAll } from '../catalog/listAll.ts';
 import { createStdioLimits } from '../upstream/channel/stdioLimits.ts';
@@ -24,7 +24,7 @@ async function lookAt(script: ScriptedOptions, more: Record<string, unknown> = {
 describe('a look at a server that is not stored', () => {
   afterEach(stopHttpRigs);
 
-  verifies('configure.inspect.look', 'its tools are counted with what its definition holds', async () => {
+  test('its tools are counted with what its definition holds', async () => {
     const { server, looking } = await lookAt(
       { era: 'legacy', tools: [{ name: 'a' }, { name: 'b' }] },
       { headers: { 'X-Key': 'mine' } },
@@ -33,29 +33,21 @@ describe('a look at a server that is not stored', () => {
     expect(server.requests.every(({ headers }) => headers['x-key'] === 'mine')).toBe(true);
   });
 
-  verifies(
-    'configure.inspect.look',
-    'one that wants a sign-in is there; a key that is refused is wrong',
-    async () => {
-      const { looking } = await lookAt({ era: 'legacy', respond: () => refusal });
-      expect(await looking).toEqual({});
-      const keyed = await lookAt(
-        { era: 'legacy', respond: () => refusal },
-        { headers: { 'X-Api-Key': 'wrong' } },
-      );
-      await expect(keyed.looking).rejects.toMatchObject({ code: 'MCP_INSPECTION_FAILED' });
-      await expect(keyed.looking).rejects.not.toThrow('planted');
-    },
-  );
+  test('one that wants a sign-in is there; a key that is refused is wrong', async () => {
+    const { looking } = await lookAt({ era: 'legacy', respond: () => refusal });
+    expect(await looking).toEqual({});
+    const keyed = await lookAt(
+      { era: 'legacy', respond: () => refusal },
+      { headers: { 'X-Api-Key': 'wrong' } },
+    );
+    await expect(keyed.looking).rejects.toMatchObject({ code: 'MCP_INSPECTION_FAILED' });
+    await expect(keyed.looking).rejects.not.toThrow('planted');
+  });
 
-  verifies(
-    'configure.inspect.look',
-    'what is no MCP server, or not to be reached, fails by name',
-    async () => {
-      const { looking } = await lookAt({ era: 'legacy', respond: () => ({ status: 404 }) });
-      await expect(looking).rejects.toMatchObject({ code: 'MCP_INSPECTION_FAILED' });
-      const closed = await lookAt({ era: 'legacy' }, { url: 'http://127.0.0.1:1/mcp' });
-      await expect(closed.looking).rejects.toMatchObject({ code: 'MCP_DOMAIN_NOT_ALLOWED' });
-    },
-  );
+  test('what is no MCP server, or not to be reached, fails by name', async () => {
+    const { looking } = await lookAt({ era: 'legacy', respond: () => ({ status: 404 }) });
+    await expect(looking).rejects.toMatchObject({ code: 'MCP_INSPECTION_FAILED' });
+    const closed = await lookAt({ era: 'legacy' }, { url: 'http://127.0.0.1:1/mcp' });
+    await expect(closed.looking).rejects.toMatchObject({ code: 'MCP_DOMAIN_NOT_ALLOWED' });
+  });
 });

@@ -1,6 +1,5 @@
 import { OverrideView, secretMask, transportSchemas } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { configureRig, remote } from '../../test/configureRig.ts';
 import { createServer } from './createServer.ts';
 import { createOverrides } from './overrides.ts';
@@ -18,54 +17,50 @@ async function scene() {
 }
 
 describe('overrides of an administrator', () => {
-  verifies(
-    'configure.override.merged',
-    'it is laid over the file, for its tenant, and read back masked',
-    async () => {
-      const { parts, put, root, store, events } = await scene();
-      const view = await put('one', { headers: { B: 'pl4nted' }, timeout: 5, obo: { scopes: 's' } });
-      expect(OverrideView.parse(view)).toMatchObject({
-        serverName: 'one',
-        override: {
-          config: { headers: { B: secretMask }, timeout: 5, obo: { scopes: 's' } },
-          version: 1,
-          updatedBy: 'root',
-        },
-        effective: { source: 'config', obo: { scopes: 's' }, url: remote.url, version: 1 },
-      });
-      expect(await getOverride(parts, root, 'one')).toEqual(view);
-      expect(parts.registry.find('acme', 'one')).toMatchObject({
-        settings: { timeout: 5, headers: { A: [{ text: '1' }], B: [{ text: 'pl4nted' }] } },
-      });
-      expect(parts.registry.find('default', 'one')).toMatchObject({ source: 'yaml' });
-      expect(events).toEqual([
-        expect.objectContaining({
-          action: 'override.put',
-          door: 'admin',
-          outcome: 'ok',
-          server: 'one',
-          changed: ['headers', 'obo', 'timeout'],
-        }),
-      ]);
-      const dump = JSON.stringify([view, events, await store.raw.page('overrides', null, 10)]);
-      expect(dump).not.toContain('pl4nted');
-      expect(await getOverride(parts, root, 'my server')).toMatchObject({
-        override: null,
-        effective: { source: 'yaml' },
-      });
-      await expect(getOverride(parts, root, 'nowhere')).rejects.toMatchObject({
-        code: 'MCP_SERVER_NOT_FOUND',
-      });
-    },
-  );
+  test('it is laid over the file, for its tenant, and read back masked', async () => {
+    const { parts, put, root, store, events } = await scene();
+    const view = await put('one', { headers: { B: 'pl4nted' }, timeout: 5, obo: { scopes: 's' } });
+    expect(OverrideView.parse(view)).toMatchObject({
+      serverName: 'one',
+      override: {
+        config: { headers: { B: secretMask }, timeout: 5, obo: { scopes: 's' } },
+        version: 1,
+        updatedBy: 'root',
+      },
+      effective: { source: 'config', obo: { scopes: 's' }, url: remote.url, version: 1 },
+    });
+    expect(await getOverride(parts, root, 'one')).toEqual(view);
+    expect(parts.registry.find('acme', 'one')).toMatchObject({
+      settings: { timeout: 5, headers: { A: [{ text: '1' }], B: [{ text: 'pl4nted' }] } },
+    });
+    expect(parts.registry.find('default', 'one')).toMatchObject({ source: 'yaml' });
+    expect(events).toEqual([
+      expect.objectContaining({
+        action: 'override.put',
+        door: 'admin',
+        outcome: 'ok',
+        server: 'one',
+        changed: ['headers', 'obo', 'timeout'],
+      }),
+    ]);
+    const dump = JSON.stringify([view, events, await store.raw.page('overrides', null, 10)]);
+    expect(dump).not.toContain('pl4nted');
+    expect(await getOverride(parts, root, 'my server')).toMatchObject({
+      override: null,
+      effective: { source: 'yaml' },
+    });
+    await expect(getOverride(parts, root, 'nowhere')).rejects.toMatchObject({
+      code: 'MCP_SERVER_NOT_FOUND',
+    });
+  });
 
-  verifies('configure.override.merged', 'one that changes only obo counts', async () => {
+  test('one that changes only obo counts', async () => {
     const { parts, put } = await scene();
     await put('my server', { obo: { scopes: 'only this' } });
     expect(parts.registry.find('acme', 'my server')).toMatchObject({ auth: 'obo' });
   });
 
-  verifies('configure.override.checked', 'what cannot be carried out is never stored', async () => {
+  test('what cannot be carried out is never stored', async () => {
     const { parts, put, store, person } = await scene();
     await createServer(parts, person('ada', 'MAKER', { tenant: 'acme' }), {
       config: { ...remote, title: 'Taken' },
@@ -92,7 +87,7 @@ describe('overrides of an administrator', () => {
     expect(await store.raw.count('overrides')).toBe(0);
   });
 
-  verifies('configure.override.admin', 'only an administrator gets there', async () => {
+  test('only an administrator gets there', async () => {
     const { parts, person, store } = await scene();
     for (const role of ['USER', 'TRUSTED']) {
       const who = person('ada', role, { tenant: 'acme' });
@@ -105,52 +100,44 @@ describe('overrides of an administrator', () => {
     expect(await store.raw.count('overrides')).toBe(0);
   });
 
-  verifies(
-    'configure.override.version',
-    'writes say what they saw; a deletion brings the file back',
-    async () => {
-      const { parts, put, root, events } = await scene();
-      await expect(put('one', { timeout: 5 }, '"1"')).rejects.toMatchObject({ code: 'MCP_VERSION_CONFLICT' });
-      await put('one', { timeout: 5 });
-      await expect(put('one', { timeout: 6 }, '"2"')).rejects.toMatchObject({ code: 'MCP_VERSION_CONFLICT' });
-      expect(await put('one', { timeout: 6 }, '"1"')).toMatchObject({ override: { version: 2 } });
-      await expect(deleteOverride(parts, root, 'one', { ifMatch: '"1"' })).rejects.toMatchObject({
-        code: 'MCP_VERSION_CONFLICT',
-      });
-      await deleteOverride(parts, root, 'one', { ifMatch: '"2"' });
-      expect(events.at(-1)).toMatchObject({ action: 'override.delete', outcome: 'ok' });
-      expect(parts.registry.find('acme', 'one')).toMatchObject({ source: 'yaml' });
-      await expect(deleteOverride(parts, root, 'one')).rejects.toMatchObject({
-        code: 'MCP_SERVER_NOT_FOUND',
-      });
-    },
-  );
+  test('writes say what they saw; a deletion brings the file back', async () => {
+    const { parts, put, root, events } = await scene();
+    await expect(put('one', { timeout: 5 }, '"1"')).rejects.toMatchObject({ code: 'MCP_VERSION_CONFLICT' });
+    await put('one', { timeout: 5 });
+    await expect(put('one', { timeout: 6 }, '"2"')).rejects.toMatchObject({ code: 'MCP_VERSION_CONFLICT' });
+    expect(await put('one', { timeout: 6 }, '"1"')).toMatchObject({ override: { version: 2 } });
+    await expect(deleteOverride(parts, root, 'one', { ifMatch: '"1"' })).rejects.toMatchObject({
+      code: 'MCP_VERSION_CONFLICT',
+    });
+    await deleteOverride(parts, root, 'one', { ifMatch: '"2"' });
+    expect(events.at(-1)).toMatchObject({ action: 'override.delete', outcome: 'ok' });
+    expect(parts.registry.find('acme', 'one')).toMatchObject({ source: 'yaml' });
+    await expect(deleteOverride(parts, root, 'one')).rejects.toMatchObject({
+      code: 'MCP_SERVER_NOT_FOUND',
+    });
+  });
 
-  verifies(
-    'configure.override.secrets',
-    'masked secrets stay, but never follow to another place',
-    async () => {
-      const { parts, put } = await scene();
-      const apiKey = { source: 'admin', authorization_type: 'bearer', key: 'pl4nted-key' };
-      const first = await put('my server', { headers: { B: 'pl4nted' }, apiKey });
-      const { config } = first.override!;
-      expect(config).toMatchObject({ apiKey: { key: secretMask }, headers: { B: secretMask } });
-      await put('my server', { ...config, timeout: 7 });
-      expect(parts.registry.find('acme', 'my server')).toMatchObject({
-        settings: {
-          timeout: 7,
-          apiKey: { key: [{ text: 'pl4nted-key' }] },
-          headers: { B: [{ text: 'pl4nted' }] },
-        },
-      });
-      await expect(put('my server', { ...config, url: 'https://evil.example/mcp' })).rejects.toMatchObject({
-        code: 'MCP_SECRET_REENTRY_REQUIRED',
-      });
-      await put('my server', { url: 'https://other.example/mcp', headers: { B: 'new' } });
-    },
-  );
+  test('masked secrets stay, but never follow to another place', async () => {
+    const { parts, put } = await scene();
+    const apiKey = { source: 'admin', authorization_type: 'bearer', key: 'pl4nted-key' };
+    const first = await put('my server', { headers: { B: 'pl4nted' }, apiKey });
+    const { config } = first.override!;
+    expect(config).toMatchObject({ apiKey: { key: secretMask }, headers: { B: secretMask } });
+    await put('my server', { ...config, timeout: 7 });
+    expect(parts.registry.find('acme', 'my server')).toMatchObject({
+      settings: {
+        timeout: 7,
+        apiKey: { key: [{ text: 'pl4nted-key' }] },
+        headers: { B: [{ text: 'pl4nted' }] },
+      },
+    });
+    await expect(put('my server', { ...config, url: 'https://evil.example/mcp' })).rejects.toMatchObject({
+      code: 'MCP_SECRET_REENTRY_REQUIRED',
+    });
+    await put('my server', { url: 'https://other.example/mcp', headers: { B: 'new' } });
+  });
 
-  verifies('configure.override.secrets', 'whatever is not listed as shown is masked', () => {
+  test('whatever is not listed as shown is masked', () => {
     const keys = Object.values(transportSchemas).flatMap((schema) => Object.keys(schema.shape));
     const definition = Object.fromEntries([...keys, 'tomorrow'].map((key) => [key, { inner: 'pl4nted' }]));
     const hidden = Object.entries(maskOverride(definition))
@@ -160,7 +147,7 @@ describe('overrides of an administrator', () => {
       expect(hidden).toContain(key);
   });
 
-  verifies('configure.override.fail-closed', 'one that does not open hides its server', async () => {
+  test('one that does not open hides its server', async () => {
     const { parts, put, store, logged } = await scene();
     await put('one', { timeout: 5 });
     const [row] = await store.overrides.list();
@@ -171,7 +158,7 @@ describe('overrides of an administrator', () => {
     expect(logged.join()).toContain('override_unreadable');
   });
 
-  verifies('configure.override.fail-closed', 'moved into another row it does not open there', async () => {
+  test('moved into another row it does not open there', async () => {
     const { parts, put, store } = await scene();
     await put('one', { timeout: 5 });
     await put('my server', { timeout: 6 });
@@ -182,33 +169,29 @@ describe('overrides of an administrator', () => {
     expect(parts.registry.find('acme', 'one')).toBeUndefined();
   });
 
-  verifies(
-    'configure.override.fail-closed',
-    'before the first answer and after an outage nobody knows',
-    async () => {
-      const { clock, store, keyring } = await scene();
-      let away = true;
-      let checkedAt = 0;
-      const heard: unknown[] = [];
-      const followed = createOverrides({
-        store: {
-          ...store.overrides,
-          list: () => (away ? Promise.reject(new Error('away')) : store.overrides.list()),
-        },
-        keyring,
-        changes: { ...store.changes, checkedAt: () => (checkedAt = away ? checkedAt : clock.now()) },
-        clock,
-        log: () => undefined,
-      }).follow((overrides) => heard.push(overrides));
-      await followed.ready;
-      expect(heard).toEqual(['unknown']);
-      away = false;
-      await clock.advance(1_000);
-      expect(heard).toEqual(['unknown', []]);
-      away = true;
-      await clock.advance(32_000);
-      expect(heard).toEqual(['unknown', [], 'unknown']);
-      followed.stop();
-    },
-  );
+  test('before the first answer and after an outage nobody knows', async () => {
+    const { clock, store, keyring } = await scene();
+    let away = true;
+    let checkedAt = 0;
+    const heard: unknown[] = [];
+    const followed = createOverrides({
+      store: {
+        ...store.overrides,
+        list: () => (away ? Promise.reject(new Error('away')) : store.overrides.list()),
+      },
+      keyring,
+      changes: { ...store.changes, checkedAt: () => (checkedAt = away ? checkedAt : clock.now()) },
+      clock,
+      log: () => undefined,
+    }).follow((overrides) => heard.push(overrides));
+    await followed.ready;
+    expect(heard).toEqual(['unknown']);
+    away = false;
+    await clock.advance(1_000);
+    expect(heard).toEqual(['unknown', []]);
+    away = true;
+    await clock.advance(32_000);
+    expect(heard).toEqual(['unknown', [], 'unknown']);
+    followed.stop();
+  });
 });

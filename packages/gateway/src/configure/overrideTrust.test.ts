@@ -1,7 +1,6 @@
 import { apiKeyVariable } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit';
 import { aCredential } from '@behalf/testkit/suites';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { configureRig, remote, type ConfigureRig } from '../../test/configureRig.ts';
 import type { GatewayError } from '../errors/gatewayError.ts';
 import { aclId, roleId, variableContext, variableId } from '../ports/index.ts';
@@ -45,311 +44,271 @@ const left = async ({ store }: ConfigureRig) => [
 ];
 
 describe('what an administrator of a tenant may not do to the operator', () => {
-  verifies(
-    'configure.override.base-secrets',
-    'no secret of the file goes where the file does not send it, from the first override on',
-    async () => {
-      const oauth = {
-        client_id: 'c',
-        client_secret: env,
-        authorization_url: 'https://as.example/authorize',
-        token_url: 'https://as.example/token',
-      };
-      const apiKey = { source: 'admin', authorization_type: 'bearer', key: env };
-      const file = {
-        headers: { ...remote, headers: { 'X-Key': env, toString: 'literal' } },
-        literal: { ...remote, headers: { 'X-Key': 'pl4nted' } },
-        key: { ...remote, apiKey },
-        'client-secret': { ...remote, oauth },
-        discovery: { ...remote, requiresOAuth: true, oauth_headers: { 'X-Key': env } },
-        client: { ...remote, oauth: { client_id: env, authorization_url: 'https://as.example/a' } },
-        proxied: { ...remote, headers: { A: env }, proxy: 'http://u:p@proxy.example:1' },
-        address: { ...remote, url: `https://base.example/mcp?key=${env}`, proxy: 'http://proxy.example:1' },
-      };
-      const { put, store, events } = await scene(file);
-      const headers = 'MCP_SECRET_REENTRY_REQUIRED';
-      const client = 'MCP_OAUTH_SECRET_REENTRY_REQUIRED';
-      const attacks: [string, Record<string, unknown>, string][] = [
-        ['headers', { url: evil }, headers],
-        ['headers', { url: 'https://base.example/other' }, headers],
-        ['headers', { url: evil, headers: { 'X-Key': 'mine' } }, headers],
-        ['headers', { url: evil, headers: { 'x-key': 'mine', toString: null } }, headers],
-        ['headers', { type: 'sse' }, headers],
-        ['literal', { url: evil, headers: { Other: 'mine' } }, headers],
-        ['key', { url: evil }, headers],
-        ['key', { url: evil, apiKey: { source: 'admin', authorization_type: 'bearer' } }, headers],
-        ['key', { apiKey: { authorization_type: 'custom', custom_header: 'X-Log' } }, headers],
-        ['client-secret', { url: evil }, client],
-        ['client-secret', { oauth: { token_url: 'https://evil.example/token' } }, client],
-        ['client-secret', { oauth: { revocation_endpoint: 'https://evil.example/revoke' } }, client],
-        ['discovery', { url: evil }, client],
-        ['client', { oauth: { authorization_url: 'https://evil.example/a' } }, client],
-        ['proxied', { proxy: null }, headers],
-        ['proxied', { url: evil, headers: { A: 'mine' } }, headers],
-        ['address', { proxy: null }, headers],
-      ];
-      for (const [name, config, code] of attacks) {
-        const putting = put(name, config).then(
-          () => 'stored',
-          (error: unknown) => (error as GatewayError).code,
-        );
-        expect([name, config, await putting]).toEqual([name, config, code]);
-      }
-      expect(await store.raw.count('overrides')).toBe(0);
-      expect(events.every(({ outcome }) => outcome === 'refused')).toBe(true);
-      // What stays where it is stays, and who enters all of it anew, or takes it away, may lead it elsewhere.
-      for (const name of Object.keys(file)) await put(name, { timeout: 5 });
-      await put('headers', { url: evil, headers: { 'X-Key': 'mine', toString: null } });
-      await put('key', { url: evil, apiKey: { key: 'mine' } });
-      await put('client-secret', { url: evil, oauth: { client_secret: 'mine' } });
-      // Not in a second step either.
-      await expect(put('headers', { url: evil })).rejects.toMatchObject({ code: headers });
-    },
-  );
+  test('no secret of the file goes where the file does not send it, from the first override on', async () => {
+    const oauth = {
+      client_id: 'c',
+      client_secret: env,
+      authorization_url: 'https://as.example/authorize',
+      token_url: 'https://as.example/token',
+    };
+    const apiKey = { source: 'admin', authorization_type: 'bearer', key: env };
+    const file = {
+      headers: { ...remote, headers: { 'X-Key': env, toString: 'literal' } },
+      literal: { ...remote, headers: { 'X-Key': 'pl4nted' } },
+      key: { ...remote, apiKey },
+      'client-secret': { ...remote, oauth },
+      discovery: { ...remote, requiresOAuth: true, oauth_headers: { 'X-Key': env } },
+      client: { ...remote, oauth: { client_id: env, authorization_url: 'https://as.example/a' } },
+      proxied: { ...remote, headers: { A: env }, proxy: 'http://u:p@proxy.example:1' },
+      address: { ...remote, url: `https://base.example/mcp?key=${env}`, proxy: 'http://proxy.example:1' },
+    };
+    const { put, store, events } = await scene(file);
+    const headers = 'MCP_SECRET_REENTRY_REQUIRED';
+    const client = 'MCP_OAUTH_SECRET_REENTRY_REQUIRED';
+    const attacks: [string, Record<string, unknown>, string][] = [
+      ['headers', { url: evil }, headers],
+      ['headers', { url: 'https://base.example/other' }, headers],
+      ['headers', { url: evil, headers: { 'X-Key': 'mine' } }, headers],
+      ['headers', { url: evil, headers: { 'x-key': 'mine', toString: null } }, headers],
+      ['headers', { type: 'sse' }, headers],
+      ['literal', { url: evil, headers: { Other: 'mine' } }, headers],
+      ['key', { url: evil }, headers],
+      ['key', { url: evil, apiKey: { source: 'admin', authorization_type: 'bearer' } }, headers],
+      ['key', { apiKey: { authorization_type: 'custom', custom_header: 'X-Log' } }, headers],
+      ['client-secret', { url: evil }, client],
+      ['client-secret', { oauth: { token_url: 'https://evil.example/token' } }, client],
+      ['client-secret', { oauth: { revocation_endpoint: 'https://evil.example/revoke' } }, client],
+      ['discovery', { url: evil }, client],
+      ['client', { oauth: { authorization_url: 'https://evil.example/a' } }, client],
+      ['proxied', { proxy: null }, headers],
+      ['proxied', { url: evil, headers: { A: 'mine' } }, headers],
+      ['address', { proxy: null }, headers],
+    ];
+    for (const [name, config, code] of attacks) {
+      const putting = put(name, config).then(
+        () => 'stored',
+        (error: unknown) => (error as GatewayError).code,
+      );
+      expect([name, config, await putting]).toEqual([name, config, code]);
+    }
+    expect(await store.raw.count('overrides')).toBe(0);
+    expect(events.every(({ outcome }) => outcome === 'refused')).toBe(true);
+    // What stays where it is stays, and who enters all of it anew, or takes it away, may lead it elsewhere.
+    for (const name of Object.keys(file)) await put(name, { timeout: 5 });
+    await put('headers', { url: evil, headers: { 'X-Key': 'mine', toString: null } });
+    await put('key', { url: evil, apiKey: { key: 'mine' } });
+    await put('client-secret', { url: evil, oauth: { client_secret: 'mine' } });
+    // Not in a second step either.
+    await expect(put('headers', { url: evil })).rejects.toMatchObject({ code: headers });
+  });
 
-  verifies(
-    'configure.override.environment',
-    'an override reads nothing of the environment, and leaves what the file reads',
-    async () => {
-      const { put, found, store, parts, root, person } = await scene({
-        one: { ...remote, headers: { A: env }, description: env },
-        secret: { ...remote, obo: { scopes: env, audience: `api://${env}` } },
+  test('an override reads nothing of the environment, and leaves what the file reads', async () => {
+    const { put, found, store, parts, root, person } = await scene({
+      one: { ...remote, headers: { A: env }, description: env },
+      secret: { ...remote, obo: { scopes: env, audience: `api://${env}` } },
+    });
+    const attacks: [string, Record<string, unknown>, string][] = [
+      ['one', { headers: { B: env } }, 'config.headers.B'],
+      ['one', { headers: { B: 'x${SECRET_OF_ENV:-y}' } }, 'config.headers.B'],
+      ['one', { headers: { B: 'x${SECRET_OF_ENV' } }, 'config.headers.B'],
+      ['one', { headers: { A: null }, url: `https://evil.example/${env}` }, 'config.url'],
+      ['one', { obo: { scopes: env } }, 'config.obo.scopes'],
+      ['one', { oauth_headers: { A: env } }, 'config.oauth_headers.A'],
+      ['one', { oauth: { client_id: env } }, 'config.oauth.client_id'],
+      ['one', { tools: { include: [env] } }, 'config.tools.include[0]'],
+      ['new', { ...remote, headers: { A: env } }, 'config.headers.A'],
+    ];
+    for (const [name, config, path] of attacks) {
+      await expect(put(name, config)).rejects.toMatchObject({
+        code: 'MCP_CONFIG_INVALID',
+        errors: [{ path, code: 'placeholder_forbidden' }],
       });
-      const attacks: [string, Record<string, unknown>, string][] = [
-        ['one', { headers: { B: env } }, 'config.headers.B'],
-        ['one', { headers: { B: 'x${SECRET_OF_ENV:-y}' } }, 'config.headers.B'],
-        ['one', { headers: { B: 'x${SECRET_OF_ENV' } }, 'config.headers.B'],
-        ['one', { headers: { A: null }, url: `https://evil.example/${env}` }, 'config.url'],
-        ['one', { obo: { scopes: env } }, 'config.obo.scopes'],
-        ['one', { oauth_headers: { A: env } }, 'config.oauth_headers.A'],
-        ['one', { oauth: { client_id: env } }, 'config.oauth.client_id'],
-        ['one', { tools: { include: [env] } }, 'config.tools.include[0]'],
-        ['new', { ...remote, headers: { A: env } }, 'config.headers.A'],
-      ];
-      for (const [name, config, path] of attacks) {
-        await expect(put(name, config)).rejects.toMatchObject({
-          code: 'MCP_CONFIG_INVALID',
-          errors: [{ path, code: 'placeholder_forbidden' }],
-        });
-      }
-      expect(await store.raw.count('overrides')).toBe(0);
-      await put('one', { headers: { B: 'mine' }, title: 'Ours', description: 'costs ${5}' });
-      expect(found('one')).toMatchObject({
-        target: { headers: { a: 'pl4nted-env', b: 'mine' } },
-        settings: { description: 'costs ${5}' },
-      });
-      // Nor is it shown what the file's own scopes are filled in with.
-      await put('secret', { title: 'Shown' });
-      const shown = [
-        await getOverride(parts, root, 'secret'),
-        viewServer(parts, person('vic', 'USER', { tenant: 'acme' }), 'secret'),
-      ];
-      expect(shown[1]).toMatchObject({ obo: { scopes: env, audience: `api://${env}` } });
-      expect(JSON.stringify(shown)).not.toContain('pl4nted');
-    },
-  );
+    }
+    expect(await store.raw.count('overrides')).toBe(0);
+    await put('one', { headers: { B: 'mine' }, title: 'Ours', description: 'costs ${5}' });
+    expect(found('one')).toMatchObject({
+      target: { headers: { a: 'pl4nted-env', b: 'mine' } },
+      settings: { description: 'costs ${5}' },
+    });
+    // Nor is it shown what the file's own scopes are filled in with.
+    await put('secret', { title: 'Shown' });
+    const shown = [
+      await getOverride(parts, root, 'secret'),
+      viewServer(parts, person('vic', 'USER', { tenant: 'acme' }), 'secret'),
+    ];
+    expect(shown[1]).toMatchObject({ obo: { scopes: env, audience: `api://${env}` } });
+    expect(JSON.stringify(shown)).not.toContain('pl4nted');
+  });
 
-  verifies(
-    'configure.override.address',
-    'only an address of the file has the operator’s privileges, and only the operator names a proxy',
-    async () => {
-      const { put, found } = await scene({ one: remote, own: { ...remote, startup: false } });
-      for (const [name, config] of [
-        ['new', { ...remote, proxy: 'http://10.0.0.1:80' }],
-        ['new', { ...remote, caFile: '/etc/passwd' }],
-        ['one', { proxy: 'http://10.0.0.1:80' }],
-        ['one', { caFile: '/etc/passwd' }],
-      ] as const) {
-        await expect(put(name, config)).rejects.toMatchObject({
-          code: 'MCP_CONFIG_INVALID',
-          errors: [{ code: 'operator_only' }],
-        });
-      }
-      await put('one', { timeout: 5, url: 'https://BASE.example:443/mcp' });
-      expect(found('one')).toMatchObject({
-        audience: 'yaml-server',
-        target: { audience: 'yaml-server' },
+  test('only an address of the file has the operator’s privileges, and only the operator names a proxy', async () => {
+    const { put, found } = await scene({ one: remote, own: { ...remote, startup: false } });
+    for (const [name, config] of [
+      ['new', { ...remote, proxy: 'http://10.0.0.1:80' }],
+      ['new', { ...remote, caFile: '/etc/passwd' }],
+      ['one', { proxy: 'http://10.0.0.1:80' }],
+      ['one', { caFile: '/etc/passwd' }],
+    ] as const) {
+      await expect(put(name, config)).rejects.toMatchObject({
+        code: 'MCP_CONFIG_INVALID',
+        errors: [{ code: 'operator_only' }],
       });
-      for (const name of ['one', 'new', 'own']) {
-        await put(name, { ...remote, url: 'https://internal.example/mcp' });
-        expect(found(name)).toMatchObject({ source: 'config', audience: 'user-server' });
-      }
-      expect(found('new')).toMatchObject({ scope: 'app', target: { audience: 'user-server' } });
-    },
-  );
+    }
+    await put('one', { timeout: 5, url: 'https://BASE.example:443/mcp' });
+    expect(found('one')).toMatchObject({
+      audience: 'yaml-server',
+      target: { audience: 'yaml-server' },
+    });
+    for (const name of ['one', 'new', 'own']) {
+      await put(name, { ...remote, url: 'https://internal.example/mcp' });
+      expect(found(name)).toMatchObject({ source: 'config', audience: 'user-server' });
+    }
+    expect(found('new')).toMatchObject({ scope: 'app', target: { audience: 'user-server' } });
+  });
 });
 
 describe('what an administrator of a tenant may not do to its users', () => {
-  verifies(
-    'configure.override.values',
-    'what users entered follows no override, neither there nor back',
-    async () => {
-      const file = { one: { ...remote, apiKey: bearer } };
-      for (const [config, stays] of [
-        [{ title: 'Ours', timeout: 5 }, true],
-        [{ url: evil }, false],
-        [{ url: 'https://base.example/other' }, false],
-        [{ apiKey: { authorization_type: 'custom', custom_header: 'X-Log' } }, false],
-        [{ headers: { 'X-Copy': `{{${apiKeyVariable}}}` } }, false],
-        [{ oauth_headers: { 'X-Copy': `{{${apiKeyVariable}}}` } }, false],
-      ] as const) {
-        const made = await scene(file);
-        const { put, parts, root } = made;
-        // What was given is bound to its address: it stays, of no use elsewhere.
-        const kept = stays ? [1, 1, 1] : [0, 1, 1];
-        await enterAll(made, 'one');
-        await put('one', config);
-        expect([config, await left(made)]).toEqual([config, kept]);
-        await enterAll(made, 'one');
-        await deleteOverride(parts, root, 'one');
-        expect([config, await left(made)]).toEqual([config, kept]);
-      }
-    },
-  );
-
-  verifies(
-    'configure.override.values',
-    'none is left when the override is there, nor one that was entered meanwhile',
-    async () => {
-      const made = await scene({ one: { ...remote, apiKey: bearer } });
-      const { parts, root, store } = made;
+  test('what users entered follows no override, neither there nor back', async () => {
+    const file = { one: { ...remote, apiKey: bearer } };
+    for (const [config, stays] of [
+      [{ title: 'Ours', timeout: 5 }, true],
+      [{ url: evil }, false],
+      [{ url: 'https://base.example/other' }, false],
+      [{ apiKey: { authorization_type: 'custom', custom_header: 'X-Log' } }, false],
+      [{ headers: { 'X-Copy': `{{${apiKeyVariable}}}` } }, false],
+      [{ oauth_headers: { 'X-Copy': `{{${apiKeyVariable}}}` } }, false],
+    ] as const) {
+      const made = await scene(file);
+      const { put, parts, root } = made;
+      // What was given is bound to its address: it stays, of no use elsewhere.
+      const kept = stays ? [1, 1, 1] : [0, 1, 1];
       await enterAll(made, 'one');
-      const told: string[] = [];
-      store.changes.subscribe(({ topic, id }) => told.push(`${topic} ${id}`));
-      const overrides = {
-        ...parts.overrides,
-        async put(...given: Parameters<typeof parts.overrides.put>) {
-          told.push(`left ${String(await left(made))}`);
-          await enterAll(made, 'one');
-          told.length = 2;
-          return parts.overrides.put(...given);
-        },
-      };
-      await putOverride({ ...parts, overrides }, root, 'one', { config: { url: evil } });
-      // Whoever remembers values hears of it before anybody hears of the override.
-      expect(told).toEqual(['variables *', 'left 0,1,1', 'overrides ["acme","one"]', 'variables *']);
-      expect(await left(made)).toEqual([0, 1, 1]);
-    },
-  );
-
-  verifies(
-    'configure.override.values',
-    'a server that only an override made takes the rights along, and finds none when it comes',
-    async () => {
-      const made = await scene({ one: remote });
-      const { parts, put, root } = made;
-      await put('new', { ...remote, apiKey: bearer });
-      await enterAll(made, 'new');
-      await deleteOverride(parts, root, 'new');
-      expect(await left(made)).toEqual([0, 0, 0]);
-      // What an interrupted deletion left, or a server of the file that is no more.
-      await enterAll(made, 'new');
-      await put('new', { ...remote, apiKey: bearer });
-      expect(await left(made)).toEqual([0, 1, 0]);
+      await put('one', config);
+      expect([config, await left(made)]).toEqual([config, kept]);
       await enterAll(made, 'one');
-      await put('one', { timeout: 5 });
       await deleteOverride(parts, root, 'one');
-      expect(await left(made)).toEqual([1, 2, 1]);
-    },
-  );
+      expect([config, await left(made)]).toEqual([config, kept]);
+    }
+  });
 
-  verifies(
-    'configure.override.grants',
-    'what users were given is ended with the server alone, and never by a change that came to nothing',
-    async () => {
-      const made = await scene({ one: remote });
-      const { parts, put, root, store } = made;
-      const kept = () => store.raw.count('credentials');
-      await enterAll(made, 'one');
-      const overrides = { ...parts.overrides, put: async () => 'version_conflict' as const };
-      const late = putOverride({ ...parts, overrides }, root, 'one', { config: { url: evil } });
-      await expect(late).rejects.toMatchObject({ code: 'MCP_VERSION_CONFLICT' });
-      expect(await kept()).toBe(1);
-      await put('one', { url: evil });
-      await deleteOverride(parts, root, 'one');
-      expect(await kept()).toBe(1);
-      await put('own', remote);
-      await enterAll(made, 'own');
-      await deleteOverride(parts, root, 'own');
-      expect(await kept()).toBe(1);
-    },
-  );
+  test('none is left when the override is there, nor one that was entered meanwhile', async () => {
+    const made = await scene({ one: { ...remote, apiKey: bearer } });
+    const { parts, root, store } = made;
+    await enterAll(made, 'one');
+    const told: string[] = [];
+    store.changes.subscribe(({ topic, id }) => told.push(`${topic} ${id}`));
+    const overrides = {
+      ...parts.overrides,
+      async put(...given: Parameters<typeof parts.overrides.put>) {
+        told.push(`left ${String(await left(made))}`);
+        await enterAll(made, 'one');
+        told.length = 2;
+        return parts.overrides.put(...given);
+      },
+    };
+    await putOverride({ ...parts, overrides }, root, 'one', { config: { url: evil } });
+    // Whoever remembers values hears of it before anybody hears of the override.
+    expect(told).toEqual(['variables *', 'left 0,1,1', 'overrides ["acme","one"]', 'variables *']);
+    expect(await left(made)).toEqual([0, 1, 1]);
+  });
 
-  verifies(
-    'configure.override.obo',
-    'without CONFIGURE_OBO nobody moves, makes or unmakes an OBO server by an override',
-    async () => {
-      const obo = { scopes: 'a' };
-      const { put, parts, root, store, withoutObo } = await scene({
-        one: { ...remote, obo },
-        plain: remote,
-      });
-      await put('one', { timeout: 5 });
-      await put('new', { ...remote, obo });
-      await withoutObo();
-      for (const [name, config] of [
-        ['one', { timeout: 5, url: evil }],
-        ['one', { timeout: 5, obo: { scopes: 'a b' } }],
-        ['one', { timeout: 5, obo: null }],
-        ['one', {}],
-        ['plain', { obo }],
-        ['fresh', { ...remote, obo }],
-        ['new', { ...remote, url: evil, obo }],
-      ] as const) {
-        await expect(put(name, config)).rejects.toMatchObject({ code: 'MCP_OBO_FORBIDDEN' });
-      }
-      await expect(deleteOverride(parts, root, 'one')).rejects.toMatchObject({ code: 'MCP_OBO_FORBIDDEN' });
-      expect((await store.overrides.list()).map(({ version }) => version)).toEqual([1, 1]);
-      // Texts are free, and what is gone gets no token.
-      await put('one', { timeout: 5, title: 'Ours' });
-      await put('plain', { url: evil });
-      await deleteOverride(parts, root, 'new');
-    },
-  );
+  test('a server that only an override made takes the rights along, and finds none when it comes', async () => {
+    const made = await scene({ one: remote });
+    const { parts, put, root } = made;
+    await put('new', { ...remote, apiKey: bearer });
+    await enterAll(made, 'new');
+    await deleteOverride(parts, root, 'new');
+    expect(await left(made)).toEqual([0, 0, 0]);
+    // What an interrupted deletion left, or a server of the file that is no more.
+    await enterAll(made, 'new');
+    await put('new', { ...remote, apiKey: bearer });
+    expect(await left(made)).toEqual([0, 1, 0]);
+    await enterAll(made, 'one');
+    await put('one', { timeout: 5 });
+    await deleteOverride(parts, root, 'one');
+    expect(await left(made)).toEqual([1, 2, 1]);
+  });
 
-  verifies(
-    'configure.override.obo',
-    'who changes a locked field is the one whose word it rests on, sealed to it',
-    async () => {
-      const { put, found, person, store, parts, clock } = await scene({
-        one: { ...remote, obo: { scopes: 'a' } },
-      });
-      const second = person('second', 'ADMIN', { tenant: 'acme' });
-      await put('one', { title: 'Ours' });
-      // Nothing of it is anybody's decision but the operator's.
-      expect(found('one')?.secured).toEqual({ by: null, intact: true });
-      await put('one', { url: evil });
-      expect(found('one')?.secured).toEqual({ by: 'root', intact: true });
-      await clock.advance(1_000);
-      await put('one', { url: evil, title: 'Theirs' }, second);
-      expect(found('one')?.secured).toEqual({ by: 'root', intact: true });
-      // What changes nothing today, but would tomorrow.
-      await put('one', { url: evil, obo: { scopes: 'a' } }, second);
-      expect(found('one')?.secured).toEqual({ by: 'second', intact: true });
-      const [record] = await store.overrides.list();
-      expect(record).toMatchObject({ securedBy: 'second', securedAt: clock.now(), updatedBy: 'second' });
-      await store.raw.put('overrides', [{ ...record!, securedBy: 'root' }]);
-      await parts.refreshed();
-      expect(found('one')).toBeUndefined();
-    },
-  );
+  test('what users were given is ended with the server alone, and never by a change that came to nothing', async () => {
+    const made = await scene({ one: remote });
+    const { parts, put, root, store } = made;
+    const kept = () => store.raw.count('credentials');
+    await enterAll(made, 'one');
+    const overrides = { ...parts.overrides, put: async () => 'version_conflict' as const };
+    const late = putOverride({ ...parts, overrides }, root, 'one', { config: { url: evil } });
+    await expect(late).rejects.toMatchObject({ code: 'MCP_VERSION_CONFLICT' });
+    expect(await kept()).toBe(1);
+    await put('one', { url: evil });
+    await deleteOverride(parts, root, 'one');
+    expect(await kept()).toBe(1);
+    await put('own', remote);
+    await enterAll(made, 'own');
+    await deleteOverride(parts, root, 'own');
+    expect(await kept()).toBe(1);
+  });
 
-  verifies(
-    'configure.write.account',
-    'an administrator who is none any more finishes no override',
-    async () => {
-      const { put, parts, root, store, changeAccount } = await scene({ one: remote });
-      await put('one', { timeout: 5 });
-      for (const [change, code] of [
-        [{ role: 'USER' }, 'FORBIDDEN'],
-        [{ role: 'ADMIN', disabledAt: 1 }, 'AUTH_REQUIRED'],
-        [{ disabledAt: null, tenant: 'default' }, 'AUTH_REQUIRED'],
-      ] as const) {
-        changeAccount('root', change);
-        await expect(put('one', { timeout: 6 })).rejects.toMatchObject({ code });
-        await expect(deleteOverride(parts, root, 'one')).rejects.toMatchObject({ code });
-      }
-      expect((await store.overrides.list()).map(({ version }) => version)).toEqual([1]);
-    },
-  );
+  test('without CONFIGURE_OBO nobody moves, makes or unmakes an OBO server by an override', async () => {
+    const obo = { scopes: 'a' };
+    const { put, parts, root, store, withoutObo } = await scene({
+      one: { ...remote, obo },
+      plain: remote,
+    });
+    await put('one', { timeout: 5 });
+    await put('new', { ...remote, obo });
+    await withoutObo();
+    for (const [name, config] of [
+      ['one', { timeout: 5, url: evil }],
+      ['one', { timeout: 5, obo: { scopes: 'a b' } }],
+      ['one', { timeout: 5, obo: null }],
+      ['one', {}],
+      ['plain', { obo }],
+      ['fresh', { ...remote, obo }],
+      ['new', { ...remote, url: evil, obo }],
+    ] as const) {
+      await expect(put(name, config)).rejects.toMatchObject({ code: 'MCP_OBO_FORBIDDEN' });
+    }
+    await expect(deleteOverride(parts, root, 'one')).rejects.toMatchObject({ code: 'MCP_OBO_FORBIDDEN' });
+    expect((await store.overrides.list()).map(({ version }) => version)).toEqual([1, 1]);
+    // Texts are free, and what is gone gets no token.
+    await put('one', { timeout: 5, title: 'Ours' });
+    await put('plain', { url: evil });
+    await deleteOverride(parts, root, 'new');
+  });
+
+  test('who changes a locked field is the one whose word it rests on, sealed to it', async () => {
+    const { put, found, person, store, parts, clock } = await scene({
+      one: { ...remote, obo: { scopes: 'a' } },
+    });
+    const second = person('second', 'ADMIN', { tenant: 'acme' });
+    await put('one', { title: 'Ours' });
+    // Nothing of it is anybody's decision but the operator's.
+    expect(found('one')?.secured).toEqual({ by: null, intact: true });
+    await put('one', { url: evil });
+    expect(found('one')?.secured).toEqual({ by: 'root', intact: true });
+    await clock.advance(1_000);
+    await put('one', { url: evil, title: 'Theirs' }, second);
+    expect(found('one')?.secured).toEqual({ by: 'root', intact: true });
+    // What changes nothing today, but would tomorrow.
+    await put('one', { url: evil, obo: { scopes: 'a' } }, second);
+    expect(found('one')?.secured).toEqual({ by: 'second', intact: true });
+    const [record] = await store.overrides.list();
+    expect(record).toMatchObject({ securedBy: 'second', securedAt: clock.now(), updatedBy: 'second' });
+    await store.raw.put('overrides', [{ ...record!, securedBy: 'root' }]);
+    await parts.refreshed();
+    expect(found('one')).toBeUndefined();
+  });
+
+  test('an administrator who is none any more finishes no override', async () => {
+    const { put, parts, root, store, changeAccount } = await scene({ one: remote });
+    await put('one', { timeout: 5 });
+    for (const [change, code] of [
+      [{ role: 'USER' }, 'FORBIDDEN'],
+      [{ role: 'ADMIN', disabledAt: 1 }, 'AUTH_REQUIRED'],
+      [{ disabledAt: null, tenant: 'default' }, 'AUTH_REQUIRED'],
+    ] as const) {
+      changeAccount('root', change);
+      await expect(put('one', { timeout: 6 })).rejects.toMatchObject({ code });
+      await expect(deleteOverride(parts, root, 'one')).rejects.toMatchObject({ code });
+    }
+    expect((await store.overrides.list()).map(({ version }) => version)).toEqual([1]);
+  });
 });

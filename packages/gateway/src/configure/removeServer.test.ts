@@ -1,6 +1,5 @@
-import { verifies } from '@behalf/testkit';
 import { aCredential } from '@behalf/testkit/suites';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { configureRig, remote } from '../../test/configureRig.ts';
 import { variableContext, variableId } from '../ports/index.ts';
 import { createStoredServers } from '../registry/storedServers.ts';
@@ -39,7 +38,7 @@ const notFound = { code: 'MCP_SERVER_NOT_FOUND' };
 const nothingLeft = [0, 0, 0, 1];
 
 describe('removing a server', () => {
-  verifies('configure.remove.everything', 'values, rights and credentials go with it', async () => {
+  test('values, rights and credentials go with it', async () => {
     const { parts, id, events, ada, kept } = await scene();
     await removeServer(parts, ada, 'mine', { ifMatch: '"1"' });
     expect(parts.registry.find('default', 'mine')).toBeUndefined();
@@ -48,7 +47,7 @@ describe('removing a server', () => {
     await expect(removeServer(parts, ada, 'mine')).rejects.toMatchObject(notFound);
   });
 
-  verifies('configure.remove.version', 'another version than the one named stays as it is', async () => {
+  test('another version than the one named stays as it is', async () => {
     const { parts, ada, kept } = await scene();
     const before = await kept();
     for (const ifMatch of ['"2"', 'W/"2", "11"', '1', '"01"', '']) {
@@ -74,7 +73,7 @@ describe('removing a server', () => {
     return { ...parts, stored: { ...parts.stored, withdraw } };
   }
 
-  verifies('configure.remove.version', 'a change that was faster is not removed unseen', async () => {
+  test('a change that was faster is not removed unseen', async () => {
     const rig = await scene();
     const before = await rig.kept();
     const removing = removeServer(overtaken(rig), rig.eve, 'mine', { ifMatch: '"1"' });
@@ -83,13 +82,13 @@ describe('removing a server', () => {
     expect(rig.parts.registry.find('default', 'mine')?.settings.title).toBe('Newer');
   });
 
-  verifies('configure.remove.version', 'who names none removes what is there by then', async () => {
+  test('who names none removes what is there by then', async () => {
     const rig = await scene();
     await removeServer(overtaken(rig), rig.eve, 'mine');
     expect(await rig.kept()).toEqual(nothingLeft);
   });
 
-  verifies('configure.remove.version', 'what is being removed is not changed any more', async () => {
+  test('what is being removed is not changed any more', async () => {
     const { parts, ada, id, kept } = await scene();
     const inspect = async () => {
       expect(await parts.stored.withdraw({ tenant: 'default', id, by: 'eve' }, 1)).toBe('withdrawn');
@@ -120,7 +119,7 @@ describe('removing a server', () => {
   }
 
   for (const [step, partsOf] of Object.entries(failing)) {
-    verifies('configure.remove.finished', `also when this failed: ${step}`, async () => {
+    test(`also when this failed: ${step}`, async () => {
       const rig = await scene();
       const { parts, events, ada, kept } = rig;
       await expect(removeServer(partsOf(rig), ada, 'mine', { ifMatch: '"1"' })).rejects.toThrow(
@@ -135,7 +134,7 @@ describe('removing a server', () => {
     });
   }
 
-  verifies('configure.remove.finished', 'by its author, an administrator or who began it', async () => {
+  test('by its author, an administrator or who began it', async () => {
     const rig = await scene();
     const { parts, person, eve, kept } = rig;
     await expect(removeServer(failing['rights']!(rig), eve, 'mine')).rejects.toThrow();

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { configureRig, remote } from '../../test/configureRig.ts';
 import { changeServer } from './changeServer.ts';
 import { createServer } from './createServer.ts';
@@ -20,30 +19,26 @@ const identityProviders = {
 };
 
 describe('where a definition that is stored may lead', () => {
-  verifies(
-    'obo.targets.write',
-    'no server of a user takes a token of Graph to an address of theirs',
-    async () => {
-      const { parts, person, asked, store } = await configureRig();
-      const holder = person('mal', 'TRUSTED');
-      for (const scopes of [graph, `api://x/y ${graph}`, 'api://behalf/.default', 'behalf']) {
-        const creating = createServer(parts, holder, { config: { ...own, obo: { scopes } } });
-        await expect(creating).rejects.toMatchObject(invalid('obo.scopes', 'obo_scope'));
-      }
-      const plain = { ...own, url: 'http://user.example/mcp', obo: { scopes: 'x' } };
-      await expect(createServer(parts, holder, { config: plain })).rejects.toMatchObject(
-        invalid('url', 'plain_http'),
-      );
-      // Before anything was opened or stored; and who may not configure it at all is told only that.
-      expect([asked, await store.raw.count('servers')]).toEqual([[], 0]);
-      const maker = createServer(parts, person('ada', 'MAKER'), {
-        config: { ...own, obo: { scopes: graph } },
-      });
-      await expect(maker).rejects.toMatchObject({ code: 'MCP_OBO_FORBIDDEN' });
-    },
-  );
+  test('no server of a user takes a token of Graph to an address of theirs', async () => {
+    const { parts, person, asked, store } = await configureRig();
+    const holder = person('mal', 'TRUSTED');
+    for (const scopes of [graph, `api://x/y ${graph}`, 'api://behalf/.default', 'behalf']) {
+      const creating = createServer(parts, holder, { config: { ...own, obo: { scopes } } });
+      await expect(creating).rejects.toMatchObject(invalid('obo.scopes', 'obo_scope'));
+    }
+    const plain = { ...own, url: 'http://user.example/mcp', obo: { scopes: 'x' } };
+    await expect(createServer(parts, holder, { config: plain })).rejects.toMatchObject(
+      invalid('url', 'plain_http'),
+    );
+    // Before anything was opened or stored; and who may not configure it at all is told only that.
+    expect([asked, await store.raw.count('servers')]).toEqual([[], 0]);
+    const maker = createServer(parts, person('ada', 'MAKER'), {
+      config: { ...own, obo: { scopes: graph } },
+    });
+    await expect(maker).rejects.toMatchObject({ code: 'MCP_OBO_FORBIDDEN' });
+  });
 
-  verifies('obo.targets.write', 'nor by a change of one that was harmless', async () => {
+  test('nor by a change of one that was harmless', async () => {
     const { parts, person, asked } = await configureRig();
     const holder = person('mal', 'TRUSTED');
     const config = { ...own, title: 'Mine', obo: { scopes: 'x' } };
@@ -67,7 +62,7 @@ describe('where a definition that is stored may lead', () => {
     expect(await changeServer(under, holder, 'mine', retitle)).toMatchObject({ title: 'Other' });
   });
 
-  verifies('obo.targets.bare', 'where nobody described the login, a scope names its resource', async () => {
+  test('where nobody described the login, a scope names its resource', async () => {
     const file = { one: { ...remote, obo: { scopes: 'Mail.Read' } } };
     const { parts, person } = await configureRig(file, {}, { identityProviders: {} });
     const holder = person('mal', 'TRUSTED');
@@ -89,7 +84,7 @@ describe('where a definition that is stored may lead', () => {
     });
   });
 
-  verifies('obo.targets.write', 'a server may wait for a provider', async () => {
+  test('a server may wait for a provider', async () => {
     const { parts, person } = await configureRig();
     const oboTargets = {
       problemOf: () => ({ code: 'obo_login', message: '', suggestion: '', path: ['obo'] }),
@@ -99,7 +94,7 @@ describe('where a definition that is stored may lead', () => {
     expect(view.obo).toEqual({ scopes: 'x' });
   });
 
-  verifies('obo.targets.override', 'an administrator’s override is held to the targets', async () => {
+  test('an administrator’s override is held to the targets', async () => {
     const audience = { provider: 'corporate', scopes: 'a', audience: 'api://orders' };
     const file = {
       ...{ one: remote, graph: { ...remote, obo: { scopes: graph } } },
@@ -141,7 +136,7 @@ describe('where a definition that is stored may lead', () => {
     expect(await put('graph', { title: 'Files' })).toMatchObject({ effective: { title: 'Files' } });
   });
 
-  verifies('obo.targets.placeholders', 'an override stands for no token of the user', async () => {
+  test('an override stands for no token of the user', async () => {
     const token = '{{LIBRECHAT_OPENID_ACCESS_TOKEN}}';
     const file = { one: remote, two: { ...remote, headers: { Authorization: `Bearer ${token}` } } };
     const { parts, person } = await configureRig(file);
@@ -166,7 +161,7 @@ describe('where a definition that is stored may lead', () => {
     });
   });
 
-  verifies('obo.targets.values', 'what users enter or are given is not sent in the clear', async () => {
+  test('what users enter or are given is not sent in the clear', async () => {
     const more = {
       mcpSettings: { allowedDomains: ['user.example', 'http://plain.example:8080', 'ws://*.w.example'] },
     };

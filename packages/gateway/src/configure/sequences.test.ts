@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { configureRig, remote, type ConfigureRig } from '../../test/configureRig.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
@@ -72,41 +71,37 @@ const attempt = async (work: () => unknown): Promise<unknown> => {
 };
 
 describe('sequences of requests', () => {
-  verifies(
-    'configure.obo.sequences',
-    'none by an editor without CONFIGURE_OBO changes where an OBO server leads, or with what',
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 6 }), async (changes) => {
-          const { parts, person, share, asked } = await configureRig();
-          const { dbId } = await createServer(parts, person('ada', 'TRUSTED'), { config: locked });
-          await share(dbId!, 'eve', 15);
-          const eve = person('eve', 'MAKER');
-          asked.length = 0;
-          for (const { config, mode, whole } of changes) {
-            const { headers: _hidden, ...visible } = locked;
-            const sent = mode === 'replace' && whole ? { ...visible, ...config } : config;
-            await attempt(() => changeServer(parts, eve, 'mine', { config: sent, mode }));
-          }
-          const server = (await parts.stored.find('default', dbId!))!;
-          const {
-            title: _t,
-            description: _d,
-            iconPath: _i,
-            ...rest
-          } = server.definition as Record<string, unknown>;
-          const { title: _title, ...expected } = locked;
-          expect(rest).toEqual(expected);
-          expect(server.secured).toEqual({ by: 'ada', intact: true });
-          // And nobody was asked anything on the way.
-          expect(asked).toEqual([]);
-        }),
-        { numRuns: 60 },
-      );
-    },
-  );
+  test('none by an editor without CONFIGURE_OBO changes where an OBO server leads, or with what', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 6 }), async (changes) => {
+        const { parts, person, share, asked } = await configureRig();
+        const { dbId } = await createServer(parts, person('ada', 'TRUSTED'), { config: locked });
+        await share(dbId!, 'eve', 15);
+        const eve = person('eve', 'MAKER');
+        asked.length = 0;
+        for (const { config, mode, whole } of changes) {
+          const { headers: _hidden, ...visible } = locked;
+          const sent = mode === 'replace' && whole ? { ...visible, ...config } : config;
+          await attempt(() => changeServer(parts, eve, 'mine', { config: sent, mode }));
+        }
+        const server = (await parts.stored.find('default', dbId!))!;
+        const {
+          title: _t,
+          description: _d,
+          iconPath: _i,
+          ...rest
+        } = server.definition as Record<string, unknown>;
+        const { title: _title, ...expected } = locked;
+        expect(rest).toEqual(expected);
+        expect(server.secured).toEqual({ by: 'ada', intact: true });
+        // And nobody was asked anything on the way.
+        expect(asked).toEqual([]);
+      }),
+      { numRuns: 60 },
+    );
+  });
 
-  verifies('configure.isolation', 'none by one user reads or changes a server of another', async () => {
+  test('none by one user reads or changes a server of another', async () => {
     const step = fc.record({
       kind: fc.constantFrom('create', 'change', 'remove', 'view', 'list'),
       name: fc.constantFrom('secret', 'secret-2', 'mine', 'SECRET', 'secret ', '../secret'),

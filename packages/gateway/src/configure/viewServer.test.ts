@@ -1,6 +1,5 @@
 import { ServerView, transportSchemas } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { configureRig, remote } from '../../test/configureRig.ts';
 import { createServer } from './createServer.ts';
 import { listAllServers } from './listAllServers.ts';
@@ -60,141 +59,121 @@ const apart = [
 ];
 
 describe('what is shown of a server', () => {
-  verifies(
-    'configure.view.redacted',
-    'a viewer, an editor and an administrator each see their part',
-    async () => {
-      const { parts, person, share } = await configureRig();
-      const { dbId } = await createServer(parts, person('ada', 'MAKER'), { config: { ...own, oauth } });
-      await share(dbId!, 'vic', 1);
-      await share(dbId!, 'eve', 3);
-      const common = {
-        type: 'streamable-http',
-        title: 'Mine',
-        description: 'For us',
-        chatMenu: true,
-        requiresOAuth: true,
-        serverInstructions: false,
-        source: 'user',
-        dbId,
-        author: 'ada',
-        version: 1,
-        updatedAt: parts.clock.now(),
-      };
-      const { client_secret: _secret, authorization_url, token_url, ...shown } = oauth;
-      expect(viewServer(parts, person('vic', 'USER'), 'mine')).toEqual({
-        ...common,
-        oauth: shown,
-        permissions: 1,
-      });
-      const whole = { ...common, url: own.url, oauth: { ...shown, authorization_url, token_url } };
-      expect(viewServer(parts, person('eve', 'USER'), 'mine')).toEqual({ ...whole, permissions: 3 });
-      expect(viewServer(parts, person('root', 'ADMIN'), 'mine')).toEqual({ ...whole, permissions: 15 });
-      expect(await parts.stored.find('default', dbId!)).toMatchObject({ definition: { ...own, oauth } });
-    },
-  );
+  test('a viewer, an editor and an administrator each see their part', async () => {
+    const { parts, person, share } = await configureRig();
+    const { dbId } = await createServer(parts, person('ada', 'MAKER'), { config: { ...own, oauth } });
+    await share(dbId!, 'vic', 1);
+    await share(dbId!, 'eve', 3);
+    const common = {
+      type: 'streamable-http',
+      title: 'Mine',
+      description: 'For us',
+      chatMenu: true,
+      requiresOAuth: true,
+      serverInstructions: false,
+      source: 'user',
+      dbId,
+      author: 'ada',
+      version: 1,
+      updatedAt: parts.clock.now(),
+    };
+    const { client_secret: _secret, authorization_url, token_url, ...shown } = oauth;
+    expect(viewServer(parts, person('vic', 'USER'), 'mine')).toEqual({
+      ...common,
+      oauth: shown,
+      permissions: 1,
+    });
+    const whole = { ...common, url: own.url, oauth: { ...shown, authorization_url, token_url } };
+    expect(viewServer(parts, person('eve', 'USER'), 'mine')).toEqual({ ...whole, permissions: 3 });
+    expect(viewServer(parts, person('root', 'ADMIN'), 'mine')).toEqual({ ...whole, permissions: 15 });
+    expect(await parts.stored.find('default', dbId!)).toMatchObject({ definition: { ...own, oauth } });
+  });
 
-  verifies(
-    'configure.view.redacted',
-    'of all that a definition can say only what is listed comes out',
-    async () => {
-      const known = new Set(Object.keys(transportSchemas['streamable-http'].shape));
-      expect([...Object.keys(everything), ...apart].sort()).toEqual([...known].sort());
-      const { parts, person } = await configureRig({ file: everything });
-      const audiences = [person('vic', 'USER'), person('root', 'ADMIN')];
-      for (const who of audiences) {
-        const view = viewServer(parts, who, 'file');
-        const text = JSON.stringify(ServerView.parse(view));
-        expect(text).not.toContain('pl4nted');
-        for (const key of Object.keys(view))
-          expect([
-            'type',
-            'url',
-            'title',
-            'description',
-            'iconPath',
-            'chatMenu',
-            'requiresOAuth',
-            'serverInstructions',
-            'customUserVars',
-            'apiKey',
-            'oauth',
-            'source',
-            'permissions',
-          ]).toContain(key);
-        expect('url' in view).toBe(who.role === 'ADMIN');
-        expect(view.apiKey).toEqual({ source: 'admin', authorization_type: 'custom', custom_header: 'X-K' });
-        expect(view.customUserVars).toEqual({
-          TOKEN: { title: 'Token', description: 'Yours', sensitive: true },
-        });
-      }
-      // As it was written: what a variable of the operator holds is shown to nobody.
-      expect(viewServer(parts, person('root', 'ADMIN'), 'file').url).toBe(
-        'https://base.example/${SECRET_OF_ENV}',
-      );
-      expect(JSON.stringify(await listAllServers(parts, person('root', 'ADMIN')))).not.toContain('pl4nted');
-    },
-  );
-
-  verifies(
-    'configure.view.redacted',
-    'obo is shown whole, and such a server asks for no sign-in',
-    async () => {
-      const obo = { scopes: 'a b', audience: 'api://x' };
-      const { parts, person } = await configureRig({ file: { ...remote, obo, requiresOAuth: true } });
-      expect(viewServer(parts, person('vic', 'USER'), 'file')).toMatchObject({ obo, requiresOAuth: false });
-    },
-  );
-
-  verifies(
-    'configure.view.redacted',
-    'a key that each user enters is declared like other values',
-    async () => {
-      const { parts, person } = await configureRig();
-      const config = { ...own, headers: null, apiKey: { source: 'user', authorization_type: 'bearer' } };
-      const view = await createServer(parts, person('ada', 'MAKER'), { config });
+  test('of all that a definition can say only what is listed comes out', async () => {
+    const known = new Set(Object.keys(transportSchemas['streamable-http'].shape));
+    expect([...Object.keys(everything), ...apart].sort()).toEqual([...known].sort());
+    const { parts, person } = await configureRig({ file: everything });
+    const audiences = [person('vic', 'USER'), person('root', 'ADMIN')];
+    for (const who of audiences) {
+      const view = viewServer(parts, who, 'file');
+      const text = JSON.stringify(ServerView.parse(view));
+      expect(text).not.toContain('pl4nted');
+      for (const key of Object.keys(view))
+        expect([
+          'type',
+          'url',
+          'title',
+          'description',
+          'iconPath',
+          'chatMenu',
+          'requiresOAuth',
+          'serverInstructions',
+          'customUserVars',
+          'apiKey',
+          'oauth',
+          'source',
+          'permissions',
+        ]).toContain(key);
+      expect('url' in view).toBe(who.role === 'ADMIN');
+      expect(view.apiKey).toEqual({ source: 'admin', authorization_type: 'custom', custom_header: 'X-K' });
       expect(view.customUserVars).toEqual({
-        MCP_API_KEY: { title: 'API key', description: 'Your API key for this server', sensitive: true },
+        TOKEN: { title: 'Token', description: 'Yours', sensitive: true },
       });
-      expect(view.apiKey).toEqual({ source: 'user', authorization_type: 'bearer' });
-    },
-  );
+    }
+    // As it was written: what a variable of the operator holds is shown to nobody.
+    expect(viewServer(parts, person('root', 'ADMIN'), 'file').url).toBe(
+      'https://base.example/${SECRET_OF_ENV}',
+    );
+    expect(JSON.stringify(await listAllServers(parts, person('root', 'ADMIN')))).not.toContain('pl4nted');
+  });
 
-  verifies(
-    'configure.view.visible',
-    'servers of the file by name, and only those the caller may see',
-    async () => {
-      const { parts, person } = await configureRig({
-        file: remote,
-        closed: { ...remote, access: { roles: ['ADMIN'] } },
-      });
-      await createServer(parts, person('ada', 'MAKER'), { config: own });
-      const names = (who: ReturnType<typeof person>) =>
-        listServers(parts, who)
-          .servers.map(({ name }) => name)
-          .sort();
-      expect(names(person('vic', 'USER'))).toEqual(['file']);
-      expect(names(person('ada', 'MAKER'))).toEqual(['file', 'mine']);
-      expect(names(person('root', 'ADMIN'))).toEqual(['closed', 'file', 'mine']);
-      expect(names(person('ada', 'ADMIN', { tenant: 'acme' }))).toEqual(['closed', 'file']);
-      expect(viewServer(parts, person('vic', 'USER'), 'file')).toMatchObject({
-        source: 'yaml',
-        permissions: 1,
-      });
-      for (const name of ['closed', 'mine', 'nowhere'])
-        expect(() => viewServer(parts, person('vic', 'USER'), name)).toThrow(
-          expect.objectContaining({ code: 'MCP_SERVER_NOT_FOUND' }),
-        );
-      expect(() => listServers(parts, person('nob', 'NOBODY'))).toThrow(
-        expect.objectContaining({ code: 'MCP_FORBIDDEN' }),
+  test('obo is shown whole, and such a server asks for no sign-in', async () => {
+    const obo = { scopes: 'a b', audience: 'api://x' };
+    const { parts, person } = await configureRig({ file: { ...remote, obo, requiresOAuth: true } });
+    expect(viewServer(parts, person('vic', 'USER'), 'file')).toMatchObject({ obo, requiresOAuth: false });
+  });
+
+  test('a key that each user enters is declared like other values', async () => {
+    const { parts, person } = await configureRig();
+    const config = { ...own, headers: null, apiKey: { source: 'user', authorization_type: 'bearer' } };
+    const view = await createServer(parts, person('ada', 'MAKER'), { config });
+    expect(view.customUserVars).toEqual({
+      MCP_API_KEY: { title: 'API key', description: 'Your API key for this server', sensitive: true },
+    });
+    expect(view.apiKey).toEqual({ source: 'user', authorization_type: 'bearer' });
+  });
+
+  test('servers of the file by name, and only those the caller may see', async () => {
+    const { parts, person } = await configureRig({
+      file: remote,
+      closed: { ...remote, access: { roles: ['ADMIN'] } },
+    });
+    await createServer(parts, person('ada', 'MAKER'), { config: own });
+    const names = (who: ReturnType<typeof person>) =>
+      listServers(parts, who)
+        .servers.map(({ name }) => name)
+        .sort();
+    expect(names(person('vic', 'USER'))).toEqual(['file']);
+    expect(names(person('ada', 'MAKER'))).toEqual(['file', 'mine']);
+    expect(names(person('root', 'ADMIN'))).toEqual(['closed', 'file', 'mine']);
+    expect(names(person('ada', 'ADMIN', { tenant: 'acme' }))).toEqual(['closed', 'file']);
+    expect(viewServer(parts, person('vic', 'USER'), 'file')).toMatchObject({
+      source: 'yaml',
+      permissions: 1,
+    });
+    for (const name of ['closed', 'mine', 'nowhere'])
+      expect(() => viewServer(parts, person('vic', 'USER'), name)).toThrow(
+        expect.objectContaining({ code: 'MCP_SERVER_NOT_FOUND' }),
       );
-      await expect(listAllServers(parts, person('ada', 'TRUSTED'))).rejects.toMatchObject({
-        code: 'FORBIDDEN',
-      });
-    },
-  );
+    expect(() => listServers(parts, person('nob', 'NOBODY'))).toThrow(
+      expect.objectContaining({ code: 'MCP_FORBIDDEN' }),
+    );
+    await expect(listAllServers(parts, person('ada', 'TRUSTED'))).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+    });
+  });
 
-  verifies('configure.view.pages', 'pages and a search, in the order of the names', async () => {
+  test('pages and a search, in the order of the names', async () => {
     const { parts, person } = await configureRig({
       b: remote,
       a: remote,

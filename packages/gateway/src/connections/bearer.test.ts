@@ -1,6 +1,5 @@
 import { systemClock, systemRandom } from '@behalf/kernel';
-import { verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { countingBearer, expectFresh, type CountingBearer } from '../../test/bearerRig.ts';
 import { appServer, connectionsRig, holder, remote, userServer } from '../../test/connectionsRig.ts';
 import { callTool, createHttpRig, patiently, stopHttpRigs } from '../../test/httpRig.ts';
@@ -35,43 +34,36 @@ async function before(era: 'legacy' | 'modern') {
 
 describe('bearers of users', () => {
   for (const era of ['legacy', 'modern'] as const) {
-    verifies(
-      'obo.injection.stateless',
-      `1,000 calls of two users in turns: each carries its own user’s token (${era})`,
-      async () => {
-        const { server, manager, call } = await before(era);
-        const bearers = { ann: countingBearer('ann'), bob: countingBearer('bob', { later: true }) };
-        const users = ['ann', 'bob'] as const;
-        // A hundred at once, so that every answer is late for somebody.
-        for (let round = 0; round < 10; round += 1) {
-          await Promise.all(
-            Array.from({ length: 100 }, (_, i) => call(users[i % 2]!, bearers[users[i % 2]!])),
-          );
-        }
-        const calls = server.received('tools/call');
-        expect(calls).toHaveLength(1_000);
-        for (const who of users) {
-          const own = calls.filter(
-            ({ message }) => (message!.params!['arguments'] as { who: string }).who === who,
-          );
-          expect(own).toHaveLength(500);
-          expectFresh(own, who);
-        }
-        expect(manager.counts()).toMatchObject(
-          era === 'modern' ? { user: 0, stateless: 1 } : { user: 2, stateless: 0 },
+    test(`1,000 calls of two users in turns: each carries its own user’s token (${era})`, async () => {
+      const { server, manager, call } = await before(era);
+      const bearers = { ann: countingBearer('ann'), bob: countingBearer('bob', { later: true }) };
+      const users = ['ann', 'bob'] as const;
+      // A hundred at once, so that every answer is late for somebody.
+      for (let round = 0; round < 10; round += 1) {
+        await Promise.all(Array.from({ length: 100 }, (_, i) => call(users[i % 2]!, bearers[users[i % 2]!])));
+      }
+      const calls = server.received('tools/call');
+      expect(calls).toHaveLength(1_000);
+      for (const who of users) {
+        const own = calls.filter(
+          ({ message }) => (message!.params!['arguments'] as { who: string }).who === who,
         );
-        await manager.close();
-        // What ends a session is its own user's as well.
-        const ends = server.requests.filter(({ verb }) => verb === 'DELETE');
-        expect(ends.map(({ headers }) => headers.authorization?.replace(/\d+$/, '')).sort()).toEqual(
-          era === 'modern' ? [] : ['Bearer ann', 'Bearer bob'],
-        );
-      },
-      60_000,
-    );
+        expect(own).toHaveLength(500);
+        expectFresh(own, who);
+      }
+      expect(manager.counts()).toMatchObject(
+        era === 'modern' ? { user: 0, stateless: 1 } : { user: 2, stateless: 0 },
+      );
+      await manager.close();
+      // What ends a session is its own user's as well.
+      const ends = server.requests.filter(({ verb }) => verb === 'DELETE');
+      expect(ends.map(({ headers }) => headers.authorization?.replace(/\d+$/, '')).sort()).toEqual(
+        era === 'modern' ? [] : ['Bearer ann', 'Bearer bob'],
+      );
+    }, 60_000);
   }
 
-  verifies('obo.injection.breakers', 'openings for which there was no token count for nothing', async () => {
+  test('openings for which there was no token count for nothing', async () => {
     const { server, manager, lease, call } = await before('legacy');
     const bearer = countingBearer('ann');
     bearer.failure = refusal;
@@ -84,7 +76,7 @@ describe('bearers of users', () => {
     await call('ann', bearer);
   });
 
-  verifies('obo.injection.breakers', 'a use for which there was none proves nothing either', async () => {
+  test('a use for which there was none proves nothing either', async () => {
     for (const reason of ['unauthorized', 'ended', 'connect_failed'] as const) {
       const rig = connectionsRig();
       rig.answer = (opening) => void opening.land('modern');
@@ -99,7 +91,7 @@ describe('bearers of users', () => {
     }
   });
 
-  verifies('obo.injection.breakers', 'nor does one that came too late, in an opening', async () => {
+  test('nor does one that came too late, in an opening', async () => {
     const rig = connectionsRig();
     rig.answer = (opening) => opening.refuse('token_late');
     for (let i = 0; i < 5; i += 1) {
@@ -110,7 +102,7 @@ describe('bearers of users', () => {
 });
 
 describe('a shared connection', () => {
-  verifies('obo.injection.shared', 'has no place for a bearer, and refuses one', async () => {
+  test('has no place for a bearer, and refuses one', async () => {
     const rig = connectionsRig();
     const bearer = countingBearer();
     const target = { ...remote(), bearer };
@@ -129,7 +121,7 @@ describe('a shared connection', () => {
     expect(bearer.asked).toBe(0);
   });
 
-  verifies('obo.injection.shared', 'keeps no bearer that a request brings after all', async () => {
+  test('keeps no bearer that a request brings after all', async () => {
     const { server, open } = await createHttpRig({
       era: 'legacy',
       tools: [{ name: 'echo' }],

@@ -1,10 +1,9 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { appServer, connectionsRig, holder, stdio, turn, userServer } from '../../test/connectionsRig.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 
 describe('the number and age of connections', () => {
-  verifies('connections.cap.lru', 'a user at the cap loses the least recently used idle one', async () => {
+  test('a user at the cap loses the least recently used idle one', async () => {
     const rig = connectionsRig({ perPrincipal: 3 });
     rig.answer = (opening) => void opening.land('legacy');
     const held = await rig.user(userServer('0'), holder('ann'));
@@ -20,7 +19,7 @@ describe('the number and age of connections', () => {
     expect(rig.manager.counts().user).toBe(4);
   });
 
-  verifies('connections.cap.lru', 'the total cap takes from whoever was idle longest', async () => {
+  test('the total cap takes from whoever was idle longest', async () => {
     const rig = connectionsRig({ total: 3 });
     rig.answer = (opening) => void opening.land('legacy');
     for (const who of ['a', 'b', 'c', 'd']) (await rig.user(userServer(), holder(who))).release();
@@ -28,7 +27,7 @@ describe('the number and age of connections', () => {
     expect(rig.manager.counts().user).toBe(3);
   });
 
-  verifies('connections.cap.borrowed', 'with everything in use a further one is refused', async () => {
+  test('with everything in use a further one is refused', async () => {
     const rig = connectionsRig({ perPrincipal: 2, total: 3 });
     rig.answer = (opening) => void opening.land('legacy');
     const ann = [
@@ -45,93 +44,77 @@ describe('the number and age of connections', () => {
     expect(rig.upstreams.map(({ closed }) => closed)).toEqual([1, 0, 0, 0]);
   });
 
-  verifies(
-    'connections.cap.borrowed',
-    'what is being opened, and what is only waited out, takes room',
-    async () => {
-      const rig = connectionsRig({ perPrincipal: 2 });
-      const opening = rig.user(userServer('0'), holder('ann'));
-      await turn();
-      rig.openings[0]!.land('legacy');
-      const old = await opening;
-      rig.manager.update([userServer('0', '2')]);
-      const second = rig.user(userServer('1'), holder('ann'));
-      await turn();
-      await expect(rig.user(userServer('2'), holder('ann'))).rejects.toMatchObject({ reason: 'too_many' });
-      rig.openings[1]!.refuse('garbage');
-      await expect(second).rejects.toMatchObject({ reason: 'garbage' });
-      // The failed one gave its room back.
-      const third = rig.user(userServer('2'), holder('ann'));
-      await turn();
-      rig.openings[2]!.land('legacy');
-      (await third).release();
-      old.release();
-      expect(rig.upstreams.map(({ closed }) => closed)).toEqual([1, 0]);
-    },
-  );
+  test('what is being opened, and what is only waited out, takes room', async () => {
+    const rig = connectionsRig({ perPrincipal: 2 });
+    const opening = rig.user(userServer('0'), holder('ann'));
+    await turn();
+    rig.openings[0]!.land('legacy');
+    const old = await opening;
+    rig.manager.update([userServer('0', '2')]);
+    const second = rig.user(userServer('1'), holder('ann'));
+    await turn();
+    await expect(rig.user(userServer('2'), holder('ann'))).rejects.toMatchObject({ reason: 'too_many' });
+    rig.openings[1]!.refuse('garbage');
+    await expect(second).rejects.toMatchObject({ reason: 'garbage' });
+    // The failed one gave its room back.
+    const third = rig.user(userServer('2'), holder('ann'));
+    await turn();
+    rig.openings[2]!.land('legacy');
+    (await third).release();
+    old.release();
+    expect(rig.upstreams.map(({ closed }) => closed)).toEqual([1, 0]);
+  });
 
-  verifies(
-    'connections.idle.closed',
-    'without any traffic an idle session is closed after 15 minutes',
-    async () => {
-      const rig = connectionsRig();
-      rig.answer = (opening) => void opening.land('legacy');
-      const held = await rig.user(userServer('held'), holder('ann'));
-      (await rig.user(userServer('idle'), holder('ann', { target: stdio }))).release();
-      await rig.clock.advance(14 * 60_000);
-      expect(rig.upstreams.map(({ closed }) => closed)).toEqual([0, 0]);
-      await rig.clock.advance(90_000);
-      expect(rig.upstreams.map(({ closed }) => closed)).toEqual([0, 1]);
-      // Being used counts to the end of the use.
-      await rig.clock.advance(60 * 60_000);
-      held.release();
-      await rig.clock.advance(14 * 60_000);
-      expect(rig.upstreams[0]!.closed).toBe(0);
-      await rig.clock.advance(90_000);
-      expect(rig.upstreams[0]!.closed).toBe(1);
-      expect(rig.manager.counts().user).toBe(0);
-    },
-  );
+  test('without any traffic an idle session is closed after 15 minutes', async () => {
+    const rig = connectionsRig();
+    rig.answer = (opening) => void opening.land('legacy');
+    const held = await rig.user(userServer('held'), holder('ann'));
+    (await rig.user(userServer('idle'), holder('ann', { target: stdio }))).release();
+    await rig.clock.advance(14 * 60_000);
+    expect(rig.upstreams.map(({ closed }) => closed)).toEqual([0, 0]);
+    await rig.clock.advance(90_000);
+    expect(rig.upstreams.map(({ closed }) => closed)).toEqual([0, 1]);
+    // Being used counts to the end of the use.
+    await rig.clock.advance(60 * 60_000);
+    held.release();
+    await rig.clock.advance(14 * 60_000);
+    expect(rig.upstreams[0]!.closed).toBe(0);
+    await rig.clock.advance(90_000);
+    expect(rig.upstreams[0]!.closed).toBe(1);
+    expect(rig.manager.counts().user).toBe(0);
+  });
 
-  verifies(
-    'connections.idle.shared',
-    'a shared connection stays, but not for a server nobody announced',
-    async () => {
-      const rig = connectionsRig();
-      rig.answer = (opening) => void opening.land('legacy');
-      rig.manager.update([appServer('announced')]);
-      (await rig.shared(appServer('announced'))).release();
-      (await rig.shared(appServer('unheard of'))).release();
-      await rig.clock.advance(16 * 60_000);
-      expect(rig.upstreams.map(({ closed }) => closed)).toEqual([0, 1]);
-    },
-  );
+  test('a shared connection stays, but not for a server nobody announced', async () => {
+    const rig = connectionsRig();
+    rig.answer = (opening) => void opening.land('legacy');
+    rig.manager.update([appServer('announced')]);
+    (await rig.shared(appServer('announced'))).release();
+    (await rig.shared(appServer('unheard of'))).release();
+    await rig.clock.advance(16 * 60_000);
+    expect(rig.upstreams.map(({ closed }) => closed)).toEqual([0, 1]);
+  });
 });
 
 describe('attempts to connect', () => {
-  verifies(
-    'connections.connect.attempts',
-    'a second one follows when the first did not get through',
-    async () => {
-      for (const reason of ['connect_failed', 'ended'] as const) {
-        const rig = connectionsRig();
-        const asked = rig.shared(appServer());
-        rig.openings[0]!.refuse(reason);
-        await rig.clock.advance(249);
-        expect(rig.openings).toHaveLength(1);
-        await rig.clock.advance(751);
-        expect(rig.openings).toHaveLength(2);
-        // Both share one time limit.
-        expect(rig.openings[1]!.options.initTimeoutMs).toBeLessThan(30_000);
-        rig.openings[1]!.refuse(reason);
-        await expect(asked).rejects.toMatchObject({ reason });
-        await rig.clock.advance(10_000);
-        expect(rig.openings).toHaveLength(2);
-      }
-    },
-  );
+  test('a second one follows when the first did not get through', async () => {
+    for (const reason of ['connect_failed', 'ended'] as const) {
+      const rig = connectionsRig();
+      const asked = rig.shared(appServer());
+      rig.openings[0]!.refuse(reason);
+      await rig.clock.advance(249);
+      expect(rig.openings).toHaveLength(1);
+      await rig.clock.advance(751);
+      expect(rig.openings).toHaveLength(2);
+      // Both share one time limit.
+      expect(rig.openings[1]!.options.initTimeoutMs).toBeLessThan(30_000);
+      rig.openings[1]!.refuse(reason);
+      await expect(asked).rejects.toMatchObject({ reason });
+      await rig.clock.advance(10_000);
+      expect(rig.openings).toHaveLength(2);
+    }
+  });
 
-  verifies('connections.connect.attempts', 'anything else is final', async () => {
+  test('anything else is final', async () => {
     for (const reason of [
       'unauthorized',
       'timeout',
@@ -148,7 +131,7 @@ describe('attempts to connect', () => {
     }
   });
 
-  verifies('connections.connect.attempts', 'the time limit is the server’s', async () => {
+  test('the time limit is the server’s', async () => {
     const rig = connectionsRig();
     rig.answer = (opening) => opening.refuse('connect_failed');
     const brief = { ...appServer('brief'), settings: { ...appServer().settings, initTimeout: 200 } };

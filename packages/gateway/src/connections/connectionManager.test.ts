@@ -1,33 +1,28 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { appServer, connectionsRig, holder, stdio, turn, userServer } from '../../test/connectionsRig.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 
 const shutdown = { reason: 'ended' };
 
 describe('the end of all connections', () => {
-  verifies(
-    'connections.shared.close',
-    'what is being opened at a shutdown is closed, and its opener told',
-    async () => {
-      const rig = connectionsRig();
-      const asked = rig.shared(appServer());
-      const refused = expect(asked).rejects.toMatchObject(shutdown);
-      await turn();
-      let done = false;
-      const closing = rig.manager.close().then(() => (done = true));
-      expect(rig.openings[0]!.options.signal.aborted).toBe(true);
-      // Who waits is told at once; the shutdown waits for what may still come.
-      await refused;
-      await turn();
-      expect(done).toBe(false);
-      const upstream = rig.openings[0]!.land();
-      await closing;
-      expect(upstream.closed).toBe(1);
-    },
-  );
+  test('what is being opened at a shutdown is closed, and its opener told', async () => {
+    const rig = connectionsRig();
+    const asked = rig.shared(appServer());
+    const refused = expect(asked).rejects.toMatchObject(shutdown);
+    await turn();
+    let done = false;
+    const closing = rig.manager.close().then(() => (done = true));
+    expect(rig.openings[0]!.options.signal.aborted).toBe(true);
+    // Who waits is told at once; the shutdown waits for what may still come.
+    await refused;
+    await turn();
+    expect(done).toBe(false);
+    const upstream = rig.openings[0]!.land();
+    await closing;
+    expect(upstream.closed).toBe(1);
+  });
 
-  verifies('connections.shared.close', 'nothing is opened after a shutdown', async () => {
+  test('nothing is opened after a shutdown', async () => {
     const rig = connectionsRig();
     await rig.manager.close();
     await expect(rig.shared(appServer())).rejects.toMatchObject(shutdown);
@@ -36,7 +31,7 @@ describe('the end of all connections', () => {
     expect(rig.openings).toHaveLength(0);
   });
 
-  verifies('connections.shared.close', 'who stood in line for a replacement is sent away', async () => {
+  test('who stood in line for a replacement is sent away', async () => {
     const rig = connectionsRig();
     const asked = [1, 2, 3].map(() => rig.shared(appServer(), { forceNew: true }));
     const refused = Promise.all(asked.map((each) => expect(each).rejects.toMatchObject(shutdown)));
@@ -48,28 +43,24 @@ describe('the end of all connections', () => {
     expect(rig.openings).toHaveLength(1);
   });
 
-  verifies(
-    'connections.shared.close',
-    'one that cannot be closed does not keep the others open',
-    async () => {
-      const rig = connectionsRig();
-      rig.answer = (opening) => void opening.land('legacy');
-      await rig.shared(appServer('throws'));
-      await rig.shared(appServer('rejects'));
-      await rig.shared(appServer('fine'));
-      Object.assign(rig.upstreams[0]!, {
-        close() {
-          throw new Error('stuck');
-        },
-      });
-      Object.assign(rig.upstreams[1]!, { close: () => Promise.reject(new Error('stuck')) });
-      await rig.manager.close();
-      await rig.manager.close();
-      expect(rig.upstreams[2]!.closed).toBe(1);
-    },
-  );
+  test('one that cannot be closed does not keep the others open', async () => {
+    const rig = connectionsRig();
+    rig.answer = (opening) => void opening.land('legacy');
+    await rig.shared(appServer('throws'));
+    await rig.shared(appServer('rejects'));
+    await rig.shared(appServer('fine'));
+    Object.assign(rig.upstreams[0]!, {
+      close() {
+        throw new Error('stuck');
+      },
+    });
+    Object.assign(rig.upstreams[1]!, { close: () => Promise.reject(new Error('stuck')) });
+    await rig.manager.close();
+    await rig.manager.close();
+    expect(rig.upstreams[2]!.closed).toBe(1);
+  });
 
-  verifies('connections.close.everything', 'all kinds are closed once, in use or not', async () => {
+  test('all kinds are closed once, in use or not', async () => {
     const rig = connectionsRig();
     rig.answer = (opening) => void opening.land('legacy');
     await rig.shared(appServer());
@@ -85,29 +76,25 @@ describe('the end of all connections', () => {
     expect(rig.manager.counts()).toEqual({ shared: 0, user: 0, stateless: 0, breakersOpen: 0 });
   });
 
-  verifies(
-    'connections.close.bounded',
-    'a close or an opening that hangs is waited for five seconds',
-    async () => {
-      for (const hanging of ['close', 'open'] as const) {
-        const rig = connectionsRig();
-        const asked = rig.user(userServer(), holder('ann'));
-        await turn();
-        if (hanging === 'close') {
-          Object.assign(rig.openings[0]!.land('legacy'), { close: () => new Promise(() => undefined) });
-          await asked;
-        } else asked.catch(() => undefined);
-        let done = false;
-        const closing = rig.manager.close().then(() => (done = true));
-        await rig.clock.advance(4_999);
-        expect(done).toBe(false);
-        await rig.clock.advance(1);
-        await closing;
-      }
-    },
-  );
+  test('a close or an opening that hangs is waited for five seconds', async () => {
+    for (const hanging of ['close', 'open'] as const) {
+      const rig = connectionsRig();
+      const asked = rig.user(userServer(), holder('ann'));
+      await turn();
+      if (hanging === 'close') {
+        Object.assign(rig.openings[0]!.land('legacy'), { close: () => new Promise(() => undefined) });
+        await asked;
+      } else asked.catch(() => undefined);
+      let done = false;
+      const closing = rig.manager.close().then(() => (done = true));
+      await rig.clock.advance(4_999);
+      expect(done).toBe(false);
+      await rig.clock.advance(1);
+      await closing;
+    }
+  });
 
-  verifies('connections.close.bounded', 'an idle session that hangs on closing holds up nobody', async () => {
+  test('an idle session that hangs on closing holds up nobody', async () => {
     const rig = connectionsRig({ perPrincipal: 1 });
     rig.answer = (opening) => void opening.land('legacy');
     (await rig.user(userServer('one'), holder('ann'))).release();
@@ -121,7 +108,7 @@ describe('the end of all connections', () => {
 });
 
 describe('the state of a connection', () => {
-  verifies('connections.state.told', 'it follows the connection', async () => {
+  test('it follows the connection', async () => {
     const rig = connectionsRig();
     const [app, own] = [appServer(), userServer()];
     const states = () => [app, own].map((server) => rig.manager.state(server, 'ann').connection);
@@ -138,7 +125,7 @@ describe('the state of a connection', () => {
     expect(states()).toEqual(['disconnected', 'disconnected']);
   });
 
-  verifies('connections.state.told', 'a failure is told to whom it concerns, until it is over', async () => {
+  test('a failure is told to whom it concerns, until it is over', async () => {
     const rig = connectionsRig();
     rig.answer = (opening) => opening.refuse('wrong_url');
     await expect(rig.user(userServer(), holder('ann'))).rejects.toThrow();
@@ -153,7 +140,7 @@ describe('the state of a connection', () => {
     expect(rig.manager.state(userServer(), 'ann')).toEqual({ connection: 'disconnected' });
   });
 
-  verifies('connections.state.lost', 'where nobody answers any more, an open one is none', async () => {
+  test('where nobody answers any more, an open one is none', async () => {
     const rig = connectionsRig();
     rig.answer = (opening) => void opening.land('legacy');
     const ask = async (failure?: UpstreamError) => {

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
   appServer,
@@ -84,130 +83,125 @@ function ask(rig: ConnectionsRig, caller: Caller, forceNew: boolean): Promise<Le
 const headersOf = ({ target }: FakeUpstream) => (target.type === 'stdio' ? {} : target.headers);
 
 describe('connections against a model', () => {
-  verifies(
-    'connections.model.holds',
-    'in any order of events nobody gets another’s session, no borrowed one is closed, and each is closed once',
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(fc.array(step, { minLength: 15, maxLength: 60 }), async (steps) => {
-          const rig = connectionsRig({ perPrincipal: PER_PRINCIPAL, total: TOTAL, idleMs: 60_000 });
-          const callers: Caller[] = [];
-          let revision = 1;
-          let requests = 0;
-          const announce = () =>
-            rig.manager.update([
-              appServer('app', String(revision)),
-              ...['legacy', 'other', 'modern', 'request'].map((id) => userServer(id, String(revision))),
-            ]);
-          announce();
-          const pending = () => rig.openings.filter(({ done }) => !done);
-          const eraOf = (url: string) => (url.includes('/modern/') ? 'modern' : 'legacy');
-          const holding = () => callers.filter(({ state }) => state === 'holds');
+  test('in any order of events nobody gets another’s session, no borrowed one is closed, and each is closed once', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 15, maxLength: 60 }), async (steps) => {
+        const rig = connectionsRig({ perPrincipal: PER_PRINCIPAL, total: TOTAL, idleMs: 60_000 });
+        const callers: Caller[] = [];
+        let revision = 1;
+        let requests = 0;
+        const announce = () =>
+          rig.manager.update([
+            appServer('app', String(revision)),
+            ...['legacy', 'other', 'modern', 'request'].map((id) => userServer(id, String(revision))),
+          ]);
+        announce();
+        const pending = () => rig.openings.filter(({ done }) => !done);
+        const eraOf = (url: string) => (url.includes('/modern/') ? 'modern' : 'legacy');
+        const holding = () => callers.filter(({ state }) => state === 'holds');
 
-          const check = () => {
-            for (const caller of holding()) {
-              const upstream = caller.lease!.upstream as FakeUpstream;
-              expect(upstream.closed).toBe(0);
-              expect(upstream.target).toMatchObject({ url: path(caller) });
-              if (caller.server === 'app') {
-                expect([upstream.owner, headersOf(upstream)]).toEqual([undefined, {}]);
-              } else if (upstream.claims.era === 'legacy') {
-                expect(upstream.owner).toBe(caller.who);
-                const [who, binding, request] = JSON.parse(headersOf(upstream).authorization!) as string[];
-                expect([who, binding]).toEqual([caller.who, caller.binding]);
-                if (caller.server === 'request') expect(request).toBe(caller.request);
-              }
+        const check = () => {
+          for (const caller of holding()) {
+            const upstream = caller.lease!.upstream as FakeUpstream;
+            expect(upstream.closed).toBe(0);
+            expect(upstream.target).toMatchObject({ url: path(caller) });
+            if (caller.server === 'app') {
+              expect([upstream.owner, headersOf(upstream)]).toEqual([undefined, {}]);
+            } else if (upstream.claims.era === 'legacy') {
+              expect(upstream.owner).toBe(caller.who);
+              const [who, binding, request] = JSON.parse(headersOf(upstream).authorization!) as string[];
+              expect([who, binding]).toEqual([caller.who, caller.binding]);
+              if (caller.server === 'request') expect(request).toBe(caller.request);
             }
-            const sessions = rig.upstreams.filter(
-              ({ closed, owner, claims }) => closed === 0 && owner !== undefined && claims.era === 'legacy',
-            );
-            const places = [
-              ...sessions.map(({ owner }) => owner),
-              ...pending().flatMap(({ options }) => options.owner ?? []),
-            ];
-            expect(places.length).toBeLessThanOrEqual(TOTAL);
-            for (const who of ['ann', 'bob', 'eve']) {
-              expect(places.filter((owner) => owner === who).length).toBeLessThanOrEqual(PER_PRINCIPAL);
-            }
-            for (const { closed } of rig.upstreams) expect(closed).toBeLessThanOrEqual(1);
-            const counts = rig.manager.counts();
-            expect(counts.user).toBe(sessions.length);
-            expect(counts.shared).toBeLessThanOrEqual(1);
-            expect(counts.stateless).toBeLessThanOrEqual(1);
-          };
-
-          for (const action of steps) {
-            switch (action.do) {
-              case 'lease': {
-                requests += 1;
-                const caller: Caller = {
-                  ...action,
-                  controller: new AbortController(),
-                  revision: String(revision),
-                  // Every other one belongs to the request of its predecessor.
-                  request: `r${Math.floor(requests / 2)}`,
-                  state: 'waits',
-                };
-                callers.push(caller);
-                ask(rig, caller, action.forceNew).then(
-                  (held) => {
-                    caller.lease = held;
-                    caller.state = 'holds';
-                  },
-                  () => (caller.state = 'over'),
-                );
-                break;
-              }
-              case 'land': {
-                const opening = pending()[action.opening];
-                opening?.land(eraOf(opening.target.type === 'stdio' ? '' : opening.target.url));
-                break;
-              }
-              case 'refuse':
-                pending()[action.opening]?.refuse('garbage');
-                break;
-              case 'release': {
-                const caller = holding()[action.lease];
-                if (!caller) break;
-                caller.state = 'over';
-                const failure = action.failure && new UpstreamError(action.failure);
-                caller.lease!.release(failure);
-                // A second time changes nothing.
-                caller.lease!.release(failure);
-                break;
-              }
-              case 'leave':
-                callers.filter(({ state }) => state === 'waits')[action.caller]?.controller.abort();
-                break;
-              case 'lose':
-                rig.upstreams.filter(({ closed }) => closed === 0)[action.upstream]?.drop();
-                break;
-              case 'update':
-                revision += 1;
-                announce();
-                break;
-              case 'drop':
-                void rig.manager.dropPrincipal(action.who);
-                break;
-              case 'wait':
-                await rig.clock.advance(action.ms);
-                break;
-            }
-            await turn();
-            check();
           }
+          const sessions = rig.upstreams.filter(
+            ({ closed, owner, claims }) => closed === 0 && owner !== undefined && claims.era === 'legacy',
+          );
+          const places = [
+            ...sessions.map(({ owner }) => owner),
+            ...pending().flatMap(({ options }) => options.owner ?? []),
+          ];
+          expect(places.length).toBeLessThanOrEqual(TOTAL);
+          for (const who of ['ann', 'bob', 'eve']) {
+            expect(places.filter((owner) => owner === who).length).toBeLessThanOrEqual(PER_PRINCIPAL);
+          }
+          for (const { closed } of rig.upstreams) expect(closed).toBeLessThanOrEqual(1);
+          const counts = rig.manager.counts();
+          expect(counts.user).toBe(sessions.length);
+          expect(counts.shared).toBeLessThanOrEqual(1);
+          expect(counts.stateless).toBeLessThanOrEqual(1);
+        };
 
-          for (const { state, lease: held } of callers) if (state === 'holds') held!.release();
-          const closing = rig.manager.close();
-          for (const opening of pending()) opening.land();
-          await closing;
-          expect(rig.upstreams.map(({ closed }) => closed)).toEqual(rig.upstreams.map(() => 1));
-          expect(callers.filter(({ state }) => state === 'waits')).toEqual([]);
-          expect(rig.manager.counts()).toEqual({ shared: 0, user: 0, stateless: 0, breakersOpen: 0 });
-        }),
-        { numRuns: 150 },
-      );
-    },
-    60_000,
-  );
+        for (const action of steps) {
+          switch (action.do) {
+            case 'lease': {
+              requests += 1;
+              const caller: Caller = {
+                ...action,
+                controller: new AbortController(),
+                revision: String(revision),
+                // Every other one belongs to the request of its predecessor.
+                request: `r${Math.floor(requests / 2)}`,
+                state: 'waits',
+              };
+              callers.push(caller);
+              ask(rig, caller, action.forceNew).then(
+                (held) => {
+                  caller.lease = held;
+                  caller.state = 'holds';
+                },
+                () => (caller.state = 'over'),
+              );
+              break;
+            }
+            case 'land': {
+              const opening = pending()[action.opening];
+              opening?.land(eraOf(opening.target.type === 'stdio' ? '' : opening.target.url));
+              break;
+            }
+            case 'refuse':
+              pending()[action.opening]?.refuse('garbage');
+              break;
+            case 'release': {
+              const caller = holding()[action.lease];
+              if (!caller) break;
+              caller.state = 'over';
+              const failure = action.failure && new UpstreamError(action.failure);
+              caller.lease!.release(failure);
+              // A second time changes nothing.
+              caller.lease!.release(failure);
+              break;
+            }
+            case 'leave':
+              callers.filter(({ state }) => state === 'waits')[action.caller]?.controller.abort();
+              break;
+            case 'lose':
+              rig.upstreams.filter(({ closed }) => closed === 0)[action.upstream]?.drop();
+              break;
+            case 'update':
+              revision += 1;
+              announce();
+              break;
+            case 'drop':
+              void rig.manager.dropPrincipal(action.who);
+              break;
+            case 'wait':
+              await rig.clock.advance(action.ms);
+              break;
+          }
+          await turn();
+          check();
+        }
+
+        for (const { state, lease: held } of callers) if (state === 'holds') held!.release();
+        const closing = rig.manager.close();
+        for (const opening of pending()) opening.land();
+        await closing;
+        expect(rig.upstreams.map(({ closed }) => closed)).toEqual(rig.upstreams.map(() => 1));
+        expect(callers.filter(({ state }) => state === 'waits')).toEqual([]);
+        expect(rig.manager.counts()).toEqual({ shared: 0, user: 0, stateless: 0, breakersOpen: 0 });
+      }),
+      { numRuns: 150 },
+    );
+  }, 60_000);
 });

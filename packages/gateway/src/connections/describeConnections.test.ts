@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { appServer, connectionsRig, holder, stdio, turn, userServer } from '../../test/connectionsRig.ts';
 import { isOfTenant } from '../principal/isOfTenant.ts';
 import { principalKey } from '../principal/principal.ts';
@@ -20,7 +19,7 @@ function rigFor(tenant = 'acme') {
 }
 
 describe('what is open', () => {
-  verifies('live.connections.described', 'it is told server by server, and nothing is opened', async () => {
+  test('it is told server by server, and nothing is opened', async () => {
     const rig = rigFor();
     const nothing = { users: 0, inFlight: { own: 0, common: 0 }, breakersOpen: 0 };
     const none = { shared: 0, user: 0, stateless: 0 };
@@ -45,26 +44,22 @@ describe('what is open', () => {
     expect(rig.describeAll([appServer('app', '2')])).toMatchObject([{ state: 'disconnected', open: none }]);
   });
 
-  verifies(
-    'live.connections.described',
-    'users are counted once, and requests as often as there are',
-    async () => {
-      const rig = rigFor();
-      const scoped = userServer('own', '1', { requestScoped: true });
-      const leases = await Promise.all([
-        rig.user(scoped, holder(ann, { request: 'one' })),
-        rig.user(scoped, holder(ann, { request: 'two' })),
-        rig.user(scoped, holder(amy, { request: 'three' })),
-      ]);
-      expect(rig.describeAll([scoped])).toMatchObject([
-        { users: 2, open: { user: 3 }, inFlight: { own: 3, common: 0 } },
-      ]);
-      for (const lease of leases) lease.release();
-      expect(rig.describeAll([scoped])).toMatchObject([{ users: 0, open: { user: 0 } }]);
-    },
-  );
+  test('users are counted once, and requests as often as there are', async () => {
+    const rig = rigFor();
+    const scoped = userServer('own', '1', { requestScoped: true });
+    const leases = await Promise.all([
+      rig.user(scoped, holder(ann, { request: 'one' })),
+      rig.user(scoped, holder(ann, { request: 'two' })),
+      rig.user(scoped, holder(amy, { request: 'three' })),
+    ]);
+    expect(rig.describeAll([scoped])).toMatchObject([
+      { users: 2, open: { user: 3 }, inFlight: { own: 3, common: 0 } },
+    ]);
+    for (const lease of leases) lease.release();
+    expect(rig.describeAll([scoped])).toMatchObject([{ users: 0, open: { user: 0 } }]);
+  });
 
-  verifies('live.connections.tenant', 'of users only those of one tenant are counted', async () => {
+  test('of users only those of one tenant are counted', async () => {
     const rig = rigFor();
     await rig.user(own, holder(ann));
     await rig.user(own, holder(eve));
@@ -83,7 +78,7 @@ describe('what is open', () => {
     }
   });
 
-  verifies('live.connections.tenant', 'what keeps no session is nobody’s in particular', async () => {
+  test('what keeps no session is nobody’s in particular', async () => {
     const rig = rigFor();
     rig.answer = (opening) => void opening.land('modern');
     await rig.user(own, holder(eve));
@@ -92,28 +87,24 @@ describe('what is open', () => {
     ]);
   });
 
-  verifies(
-    'live.connections.tenant',
-    'nor is anything told of what fails for users of another one',
-    async () => {
-      const rig = rigFor();
-      rig.answer = (opening) => opening.refuse('unauthorized');
-      for (let i = 0; i < 3; i += 1) await expect(rig.user(own, holder(eve))).rejects.toThrow();
-      const process = userServer('process');
-      rig.answer = (opening) => opening.refuse('connect_timeout');
-      const child = holder(eve, { target: stdio });
-      for (let i = 0; i < 3; i += 1) await expect(rig.user(process, child)).rejects.toThrow();
-      expect(rig.manager.counts().breakersOpen).toBe(2);
-      for (const told of rig.describeAll([own, process])) {
-        expect(told).toMatchObject({ breakersOpen: 0 });
-        expect(['code', 'since', 'retryAt'].filter((name) => name in told)).toEqual([]);
-      }
-      const theirs = rig.manager.describe([own, process], (principal) => isOfTenant(principal, 'evil'));
-      expect(theirs).toMatchObject([{ breakersOpen: 1 }, { breakersOpen: 1 }]);
-    },
-  );
+  test('nor is anything told of what fails for users of another one', async () => {
+    const rig = rigFor();
+    rig.answer = (opening) => opening.refuse('unauthorized');
+    for (let i = 0; i < 3; i += 1) await expect(rig.user(own, holder(eve))).rejects.toThrow();
+    const process = userServer('process');
+    rig.answer = (opening) => opening.refuse('connect_timeout');
+    const child = holder(eve, { target: stdio });
+    for (let i = 0; i < 3; i += 1) await expect(rig.user(process, child)).rejects.toThrow();
+    expect(rig.manager.counts().breakersOpen).toBe(2);
+    for (const told of rig.describeAll([own, process])) {
+      expect(told).toMatchObject({ breakersOpen: 0 });
+      expect(['code', 'since', 'retryAt'].filter((name) => name in told)).toEqual([]);
+    }
+    const theirs = rig.manager.describe([own, process], (principal) => isOfTenant(principal, 'evil'));
+    expect(theirs).toMatchObject([{ breakersOpen: 1 }, { breakersOpen: 1 }]);
+  });
 
-  verifies('live.connections.described', 'what failed last is told, and since when', async () => {
+  test('what failed last is told, and since when', async () => {
     const rig = rigFor();
     const begun = rig.clock.now();
     rig.answer = (opening) => opening.refuse('wrong_url');
@@ -130,19 +121,15 @@ describe('what is open', () => {
     ]);
   });
 
-  verifies(
-    'live.connections.described',
-    'a shared server that is connected has no failure of before',
-    async () => {
-      const rig = rigFor();
-      (await rig.shared(app)).release();
-      rig.answer = (opening) => opening.refuse('wrong_url');
-      await expect(rig.shared(app, { forceNew: true })).rejects.toThrow();
-      const [told] = rig.describeAll([app]);
-      expect(told).toMatchObject({ state: 'connected', breakersOpen: 0 });
-      expect(told).not.toHaveProperty('code');
-      for (const upstream of rig.upstreams) upstream.drop();
-      expect(rig.describeAll([app])).toMatchObject([{ state: 'error', code: 'MCP_PROTOCOL_ERROR' }]);
-    },
-  );
+  test('a shared server that is connected has no failure of before', async () => {
+    const rig = rigFor();
+    (await rig.shared(app)).release();
+    rig.answer = (opening) => opening.refuse('wrong_url');
+    await expect(rig.shared(app, { forceNew: true })).rejects.toThrow();
+    const [told] = rig.describeAll([app]);
+    expect(told).toMatchObject({ state: 'connected', breakersOpen: 0 });
+    expect(told).not.toHaveProperty('code');
+    for (const upstream of rig.upstreams) upstream.drop();
+    expect(rig.describeAll([app])).toMatchObject([{ state: 'error', code: 'MCP_PROTOCOL_ERROR' }]);
+  });
 });

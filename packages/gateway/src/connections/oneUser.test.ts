@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import {
   appServer,
   connectionsRig,
@@ -20,84 +19,68 @@ async function useOnce(rig: ConnectionsRig, who: string, failure?: UpstreamReaso
 }
 
 describe('what one user can do to the others', () => {
-  verifies(
-    'connections.breaker.hung-up',
-    'calls that make the server hang up park it for nobody',
-    async () => {
+  test('calls that make the server hang up park it for nobody', async () => {
+    const rig = connectionsRig();
+    rig.answer = (opening) => void opening.land('modern');
+    for (let i = 0; i < 5; i += 1) await useOnce(rig, 'ann', 'reset');
+    await useOnce(rig, 'bob');
+    rig.manager.update([]);
+    // In a handshake nothing of a caller's was sent that could have caused it.
+    rig.answer = (opening) => opening.refuse('reset');
+    for (let i = 0; i < 3; i += 1)
+      await expect(useOnce(rig, 'ann')).rejects.toMatchObject({ reason: 'reset' });
+    await expect(useOnce(rig, 'bob')).rejects.toMatchObject(open);
+  });
+
+  test('a 5xx that one user’s key provokes in the handshake is not the others’ loss', async () => {
+    for (const reason of ['connect_failed', 'connect_timeout', 'reset'] as const) {
       const rig = connectionsRig();
-      rig.answer = (opening) => void opening.land('modern');
-      for (let i = 0; i < 5; i += 1) await useOnce(rig, 'ann', 'reset');
+      rig.answer = (opening) => opening.refuse(reason, { status: 500 });
+      for (let i = 0; i < 5; i += 1) {
+        const asked = rig.user(userServer(), holder('ann'));
+        asked.catch(() => undefined);
+        await rig.clock.advance(1_000);
+        await expect(asked).rejects.toMatchObject({ reason });
+      }
+      expect(rig.manager.counts().breakersOpen).toBe(0);
+      rig.answer = (opening) => void opening.land();
       await useOnce(rig, 'bob');
-      rig.manager.update([]);
-      // In a handshake nothing of a caller's was sent that could have caused it.
-      rig.answer = (opening) => opening.refuse('reset');
-      for (let i = 0; i < 3; i += 1)
-        await expect(useOnce(rig, 'ann')).rejects.toMatchObject({ reason: 'reset' });
-      await expect(useOnce(rig, 'bob')).rejects.toMatchObject(open);
-    },
-  );
+    }
+  });
 
-  verifies(
-    'connections.breaker.answered',
-    'a 5xx that one user’s key provokes in the handshake is not the others’ loss',
-    async () => {
-      for (const reason of ['connect_failed', 'connect_timeout', 'reset'] as const) {
-        const rig = connectionsRig();
-        rig.answer = (opening) => opening.refuse(reason, { status: 500 });
-        for (let i = 0; i < 5; i += 1) {
-          const asked = rig.user(userServer(), holder('ann'));
-          asked.catch(() => undefined);
-          await rig.clock.advance(1_000);
-          await expect(asked).rejects.toMatchObject({ reason });
-        }
-        expect(rig.manager.counts().breakersOpen).toBe(0);
-        rig.answer = (opening) => void opening.land();
-        await useOnce(rig, 'bob');
-      }
-    },
-  );
-
-  verifies(
-    'connections.breaker.impatient',
-    'who stops waiting ends neither the opening nor its time limit, and parks nothing',
-    async () => {
-      for (const server of [appServer(), userServer()]) {
-        const rig = connectionsRig();
-        const ask = (options: object = {}) =>
-          server.scope === 'app' ? rig.shared(server, options) : rig.user(server, holder('ann'), options);
-        for (let i = 0; i < 5; i += 1) {
-          const leaving = new AbortController();
-          const asked = ask({ explicit: true, forceNew: true, signal: leaving.signal });
-          await turn();
-          leaving.abort(new UpstreamError('connect_timeout'));
-          await expect(asked).rejects.toMatchObject({ reason: 'connect_timeout' });
-        }
-        expect(rig.openings).toHaveLength(1);
-        expect(rig.openings[0]!.options).toMatchObject({ initTimeoutMs: 30_000 });
-        expect(rig.openings[0]!.options.signal.aborted).toBe(false);
-        expect(rig.manager.counts().breakersOpen).toBe(0);
-        const patient = ask();
-        await turn();
-        const upstream = rig.openings[0]!.land();
-        expect((await patient).upstream).toBe(upstream);
-      }
-    },
-  );
-
-  verifies(
-    'connections.target.unreadable',
-    'an address that cannot be read fails by itself, before anything is opened or parked',
-    async () => {
+  test('who stops waiting ends neither the opening nor its time limit, and parks nothing', async () => {
+    for (const server of [appServer(), userServer()]) {
       const rig = connectionsRig();
-      const odd = holder('ann', { target: remote('https://a b/') });
-      for (let i = 0; i < 5; i += 1)
-        await expect(rig.user(userServer(), odd)).rejects.toMatchObject({ reason: 'not_allowed' });
-      expect(rig.openings).toHaveLength(0);
-      // Also while something else is parked.
-      rig.answer = (opening) => opening.refuse('connect_timeout');
-      for (let i = 0; i < 3; i += 1) await expect(useOnce(rig, 'bob')).rejects.toThrow();
+      const ask = (options: object = {}) =>
+        server.scope === 'app' ? rig.shared(server, options) : rig.user(server, holder('ann'), options);
+      for (let i = 0; i < 5; i += 1) {
+        const leaving = new AbortController();
+        const asked = ask({ explicit: true, forceNew: true, signal: leaving.signal });
+        await turn();
+        leaving.abort(new UpstreamError('connect_timeout'));
+        await expect(asked).rejects.toMatchObject({ reason: 'connect_timeout' });
+      }
+      expect(rig.openings).toHaveLength(1);
+      expect(rig.openings[0]!.options).toMatchObject({ initTimeoutMs: 30_000 });
+      expect(rig.openings[0]!.options.signal.aborted).toBe(false);
+      expect(rig.manager.counts().breakersOpen).toBe(0);
+      const patient = ask();
+      await turn();
+      const upstream = rig.openings[0]!.land();
+      expect((await patient).upstream).toBe(upstream);
+    }
+  });
+
+  test('an address that cannot be read fails by itself, before anything is opened or parked', async () => {
+    const rig = connectionsRig();
+    const odd = holder('ann', { target: remote('https://a b/') });
+    for (let i = 0; i < 5; i += 1)
       await expect(rig.user(userServer(), odd)).rejects.toMatchObject({ reason: 'not_allowed' });
-      expect(rig.manager.counts().breakersOpen).toBe(1);
-    },
-  );
+    expect(rig.openings).toHaveLength(0);
+    // Also while something else is parked.
+    rig.answer = (opening) => opening.refuse('connect_timeout');
+    for (let i = 0; i < 3; i += 1) await expect(useOnce(rig, 'bob')).rejects.toThrow();
+    await expect(rig.user(userServer(), odd)).rejects.toMatchObject({ reason: 'not_allowed' });
+    expect(rig.manager.counts().breakersOpen).toBe(1);
+  });
 });

@@ -1,6 +1,6 @@
 import { systemClock, systemRandom } from '@behalf/kernel';
-import { verifies, type ScriptedOptions } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { type ScriptedOptions } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { createChannelRig, scripted } from '../../test/channelRig.ts';
 import { appServer, holder, userServer } from '../../test/connectionsRig.ts';
 import { callTool, createHttpRig, stopHttpRigs } from '../../test/httpRig.ts';
@@ -40,7 +40,7 @@ async function interleave(era: 'legacy' | 'modern') {
 }
 
 describe('pools before real servers', () => {
-  verifies('connections.user.own', 'two users in turns keep their own session and credential', async () => {
+  test('two users in turns keep their own session and credential', async () => {
     const { server, manager, calls } = await interleave('legacy');
     const sessionsOf = (who: string) =>
       new Set(calls.flatMap(({ said, session }) => (said === who ? session : [])));
@@ -53,7 +53,7 @@ describe('pools before real servers', () => {
     expect(server.sessions.size).toBe(0);
   });
 
-  verifies('connections.stateless.one', 'two users in turns share what holds nothing of either', async () => {
+  test('two users in turns share what holds nothing of either', async () => {
     const { manager, calls } = await interleave('modern');
     expect(calls.every(({ session }) => session === undefined)).toBe(true);
     expect(manager.counts()).toMatchObject({ user: 0, stateless: 1 });
@@ -94,35 +94,29 @@ async function afterThree(respond: ScriptedOptions['respond'], attempt: 'open' |
 }
 
 describe('what one user provokes', () => {
-  verifies('connections.breaker.answered', 'a 500 to one key parks the server for nobody', () =>
-    afterThree(({ headers }) => (headers.authorization === 'junk' ? { status: 500 } : undefined), 'open'),
-  );
+  test('a 500 to one key parks the server for nobody', () =>
+    afterThree(({ headers }) => (headers.authorization === 'junk' ? { status: 500 } : undefined), 'open'));
 
-  verifies('connections.breaker.hung-up', 'a call that the server hangs up on parks it for nobody', () =>
+  test('a call that the server hangs up on parks it for nobody', () =>
     afterThree(
       ({ headers, message }) =>
         headers.authorization === 'junk' && message?.method === 'tools/call' ? 'reset' : undefined,
       'call',
-    ),
-  );
+    ));
 
-  verifies(
-    'connections.breaker.opens',
-    'a shared child process that dies at each start is parked',
-    async () => {
-      const rig = createChannelRig();
-      const manager = createConnectionManager({
-        clock: systemClock,
-        random: systemRandom,
-        open: (to, options) => rig.open(to, { ...options, era: 'legacy' }),
-      });
-      const dying = { ...scripted(), args: ['-e', 'process.exit(1)'] };
-      const { signal } = new AbortController();
-      const ask = () => manager.shared.lease(appServer('dying', '1', dying), { signal });
-      for (let i = 0; i < 3; i += 1) await expect(ask()).rejects.toMatchObject({ reason: 'connect_failed' });
-      await expect(ask()).rejects.toMatchObject({ reason: 'breaker_open' });
-      await manager.close();
-      await rig.closeAll();
-    },
-  );
+  test('a shared child process that dies at each start is parked', async () => {
+    const rig = createChannelRig();
+    const manager = createConnectionManager({
+      clock: systemClock,
+      random: systemRandom,
+      open: (to, options) => rig.open(to, { ...options, era: 'legacy' }),
+    });
+    const dying = { ...scripted(), args: ['-e', 'process.exit(1)'] };
+    const { signal } = new AbortController();
+    const ask = () => manager.shared.lease(appServer('dying', '1', dying), { signal });
+    for (let i = 0; i < 3; i += 1) await expect(ask()).rejects.toMatchObject({ reason: 'connect_failed' });
+    await expect(ask()).rejects.toMatchObject({ reason: 'breaker_open' });
+    await manager.close();
+    await rig.closeAll();
+  });
 });

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import {
   appServer,
   connectionsRig,
@@ -18,7 +17,7 @@ async function park(rig: ConnectionsRig, server = appServer()): Promise<void> {
 }
 
 describe('parked servers', () => {
-  verifies('connections.park.probed', 'a shared server comes back without anybody asking', async () => {
+  test('a shared server comes back without anybody asking', async () => {
     const rig = connectionsRig();
     await park(rig);
     await rig.clock.advance(34_000);
@@ -33,7 +32,7 @@ describe('parked servers', () => {
     expect(rig.openings).toHaveLength(5);
   });
 
-  verifies('connections.park.probed', 'one that fails in use is tried with a fresh connection', async () => {
+  test('one that fails in use is tried with a fresh connection', async () => {
     const rig = connectionsRig();
     rig.answer = (opening) => void opening.land('modern');
     rig.manager.update([appServer()]);
@@ -46,24 +45,20 @@ describe('parked servers', () => {
     expect(rig.upstreams.map(({ closed }) => closed)).toEqual([1, 0]);
   });
 
-  verifies(
-    'connections.park.stops',
-    'a removed or changed server is left alone, and so is all at the end',
-    async () => {
-      const rig = connectionsRig();
-      await park(rig);
-      rig.manager.update([appServer('app', '2', remote('https://two.example/mcp'))]);
-      await rig.clock.advance(10 * 60_000);
-      expect(rig.openings).toHaveLength(3);
-      const other = connectionsRig();
-      await park(other);
-      await other.manager.close();
-      await other.clock.advance(10 * 60_000);
-      expect(other.openings).toHaveLength(3);
-    },
-  );
+  test('a removed or changed server is left alone, and so is all at the end', async () => {
+    const rig = connectionsRig();
+    await park(rig);
+    rig.manager.update([appServer('app', '2', remote('https://two.example/mcp'))]);
+    await rig.clock.advance(10 * 60_000);
+    expect(rig.openings).toHaveLength(3);
+    const other = connectionsRig();
+    await park(other);
+    await other.manager.close();
+    await other.clock.advance(10 * 60_000);
+    expect(other.openings).toHaveLength(3);
+  });
 
-  verifies('connections.park.stops', "a user's server is never tried while its user is away", async () => {
+  test("a user's server is never tried while its user is away", async () => {
     const rig = connectionsRig();
     rig.answer = (opening) => opening.refuse('connect_timeout');
     rig.manager.update([userServer()]);

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import {
   appServer,
   connectionsRig,
@@ -12,7 +11,7 @@ import {
 import { UpstreamError } from '../upstream/upstreamError.ts';
 
 describe('the shared pool', () => {
-  verifies('connections.shared.one', 'callers at once and later share one connection', async () => {
+  test('callers at once and later share one connection', async () => {
     const rig = connectionsRig();
     const server = appServer();
     const asked = Array.from({ length: 20 }, () => rig.shared(server));
@@ -25,7 +24,7 @@ describe('the shared pool', () => {
     expect(rig.manager.counts().shared).toBe(1);
   });
 
-  verifies('connections.shared.one', 'two servers, and one name in two tenants, do not meet', async () => {
+  test('two servers, and one name in two tenants, do not meet', async () => {
     const rig = connectionsRig();
     rig.answer = (opening) => void opening.land();
     const servers = [
@@ -40,7 +39,7 @@ describe('the shared pool', () => {
     expect(new Set(leases.map(({ upstream }) => upstream)).size).toBe(servers.length);
   });
 
-  verifies('connections.shared.no-user', 'it is opened as configured, for nobody in particular', async () => {
+  test('it is opened as configured, for nobody in particular', async () => {
     const rig = connectionsRig();
     rig.answer = (opening) => void opening.land();
     const target = remote('https://shared.example/mcp', { headers: { 'x-key': 'operator' } });
@@ -57,7 +56,7 @@ describe('the shared pool', () => {
     expect(shared.lease.length).toBe(2);
   });
 
-  verifies('connections.shared.reopened', 'one that ended is opened anew at the next call', async () => {
+  test('one that ended is opened anew at the next call', async () => {
     const rig = connectionsRig();
     rig.answer = (opening) => void opening.land();
     const server = appServer('app', '1', stdio);
@@ -72,22 +71,18 @@ describe('the shared pool', () => {
     expect(rig.upstreams.map(({ closed }) => closed)).toEqual([1, 0]);
   });
 
-  verifies(
-    'connections.shared.reopened',
-    'a failure is shared by those who waited and not kept',
-    async () => {
-      const rig = connectionsRig();
-      const asked = [rig.shared(appServer()), rig.shared(appServer())];
-      await turn();
-      rig.openings[0]!.refuse('garbage');
-      for (const attempt of asked) await expect(attempt).rejects.toMatchObject({ reason: 'garbage' });
-      const again = rig.shared(appServer());
-      const upstream = rig.openings[1]!.land();
-      expect((await again).upstream).toBe(upstream);
-    },
-  );
+  test('a failure is shared by those who waited and not kept', async () => {
+    const rig = connectionsRig();
+    const asked = [rig.shared(appServer()), rig.shared(appServer())];
+    await turn();
+    rig.openings[0]!.refuse('garbage');
+    for (const attempt of asked) await expect(attempt).rejects.toMatchObject({ reason: 'garbage' });
+    const again = rig.shared(appServer());
+    const upstream = rig.openings[1]!.land();
+    expect((await again).upstream).toBe(upstream);
+  });
 
-  verifies('connections.shared.reopened', 'one that ends while it is handed out is not kept', async () => {
+  test('one that ends while it is handed out is not kept', async () => {
     const rig = connectionsRig();
     rig.answer = (opening) => opening.land().drop();
     const lease = await rig.shared(appServer());
@@ -99,7 +94,7 @@ describe('the shared pool', () => {
     expect(rig.upstreams.map(({ closed }) => closed)).toEqual([1, 1]);
   });
 
-  verifies('connections.opening.detached', 'who leaves, leaves alone', async () => {
+  test('who leaves, leaves alone', async () => {
     const rig = connectionsRig();
     const impatient = [new AbortController(), new AbortController()];
     const [owner, waiter] = impatient.map(({ signal }) => rig.shared(appServer(), { signal }));
@@ -114,7 +109,7 @@ describe('the shared pool', () => {
     await expect(rig.shared(appServer(), { signal: impatient[0]!.signal })).rejects.toThrow('owner left');
   });
 
-  verifies('connections.opening.detached', 'with everybody gone it stands ready for the next', async () => {
+  test('with everybody gone it stands ready for the next', async () => {
     const rig = connectionsRig();
     const impatient = new AbortController();
     const asked = rig.shared(appServer(), { signal: impatient.signal });
@@ -126,86 +121,70 @@ describe('the shared pool', () => {
     expect(rig.openings).toHaveLength(1);
   });
 
-  verifies(
-    'connections.shared.update',
-    'a server that did not change keeps its connection, and a call under way is not cut',
-    async () => {
-      const rig = connectionsRig();
-      rig.answer = (opening) => void opening.land();
-      const [kept, changed] = [appServer('kept'), appServer('changed')];
-      rig.manager.update([kept, changed]);
-      (await rig.shared(kept)).release();
-      const [call, another] = [await rig.shared(changed), await rig.shared(changed)];
-      const renewed = appServer('changed', '2');
-      rig.manager.update([kept, renewed]);
-      expect(rig.upstreams.map(({ closed }) => closed)).toEqual([0, 0]);
-      const fresh = await rig.shared(renewed);
-      expect(fresh.upstream).toBe(rig.upstreams[2]);
-      expect((await rig.shared(kept)).upstream).toBe(rig.upstreams[0]);
-      // Said twice, it is still one of two.
-      call.release();
-      call.release();
-      expect(rig.upstreams.map(({ closed }) => closed)).toEqual([0, 0, 0]);
-      another.release();
-      expect(rig.upstreams.map(({ closed }) => closed)).toEqual([0, 1, 0]);
-      fresh.release();
-      rig.manager.update([kept]);
-      expect(rig.upstreams.map(({ closed }) => closed)).toEqual([0, 1, 1]);
-    },
-  );
+  test('a server that did not change keeps its connection, and a call under way is not cut', async () => {
+    const rig = connectionsRig();
+    rig.answer = (opening) => void opening.land();
+    const [kept, changed] = [appServer('kept'), appServer('changed')];
+    rig.manager.update([kept, changed]);
+    (await rig.shared(kept)).release();
+    const [call, another] = [await rig.shared(changed), await rig.shared(changed)];
+    const renewed = appServer('changed', '2');
+    rig.manager.update([kept, renewed]);
+    expect(rig.upstreams.map(({ closed }) => closed)).toEqual([0, 0]);
+    const fresh = await rig.shared(renewed);
+    expect(fresh.upstream).toBe(rig.upstreams[2]);
+    expect((await rig.shared(kept)).upstream).toBe(rig.upstreams[0]);
+    // Said twice, it is still one of two.
+    call.release();
+    call.release();
+    expect(rig.upstreams.map(({ closed }) => closed)).toEqual([0, 0, 0]);
+    another.release();
+    expect(rig.upstreams.map(({ closed }) => closed)).toEqual([0, 1, 0]);
+    fresh.release();
+    rig.manager.update([kept]);
+    expect(rig.upstreams.map(({ closed }) => closed)).toEqual([0, 1, 1]);
+  });
 
-  verifies(
-    'connections.shared.update',
-    'one that opens after its definition changed serves who waited, and is closed',
-    async () => {
-      const rig = connectionsRig();
-      const old = appServer('app', '1');
-      rig.manager.update([old]);
-      const waited = rig.shared(old);
-      rig.manager.update([appServer('app', '2')]);
-      const late = rig.openings[0]!.land();
-      const lease = await waited;
-      expect(lease.upstream).toBe(late);
-      expect(late.closed).toBe(0);
-      lease.release();
-      expect(late.closed).toBe(1);
-    },
-  );
+  test('one that opens after its definition changed serves who waited, and is closed', async () => {
+    const rig = connectionsRig();
+    const old = appServer('app', '1');
+    rig.manager.update([old]);
+    const waited = rig.shared(old);
+    rig.manager.update([appServer('app', '2')]);
+    const late = rig.openings[0]!.land();
+    const lease = await waited;
+    expect(lease.upstream).toBe(late);
+    expect(late.closed).toBe(0);
+    lease.release();
+    expect(late.closed).toBe(1);
+  });
 
-  verifies(
-    'connections.shared.update',
-    'nobody waits for one of an old definition: it is stopped, and what still comes is closed',
-    async () => {
-      const rig = connectionsRig();
-      rig.manager.update([appServer('app', '1')]);
-      const impatient = new AbortController();
-      const asked = rig.shared(appServer('app', '1'), { signal: impatient.signal });
-      rig.manager.update([appServer('app', '2')]);
-      expect(rig.openings[0]!.options.signal.aborted).toBe(false);
-      impatient.abort();
-      await expect(asked).rejects.toThrow();
-      expect(rig.openings[0]!.options.signal.aborted).toBe(true);
-      const late = rig.openings[0]!.land();
-      await turn();
-      expect(late.closed).toBe(1);
-    },
-  );
+  test('nobody waits for one of an old definition: it is stopped, and what still comes is closed', async () => {
+    const rig = connectionsRig();
+    rig.manager.update([appServer('app', '1')]);
+    const impatient = new AbortController();
+    const asked = rig.shared(appServer('app', '1'), { signal: impatient.signal });
+    rig.manager.update([appServer('app', '2')]);
+    expect(rig.openings[0]!.options.signal.aborted).toBe(false);
+    impatient.abort();
+    await expect(asked).rejects.toThrow();
+    expect(rig.openings[0]!.options.signal.aborted).toBe(true);
+    const late = rig.openings[0]!.land();
+    await turn();
+    expect(late.closed).toBe(1);
+  });
 
-  verifies(
-    'connections.shared.update',
-    'a call that comes late with an old definition is served, and its connection kept for nobody',
-    async () => {
-      const rig = connectionsRig();
-      rig.answer = (opening) => void opening.land();
-      rig.manager.update([appServer('app', '2')]);
-      const late = await rig.shared(appServer('app', '1'));
-      late.release();
-      expect(rig.upstreams[0]!.closed).toBe(1);
-      expect(rig.manager.counts().shared).toBe(0);
-    },
-  );
+  test('a call that comes late with an old definition is served, and its connection kept for nobody', async () => {
+    const rig = connectionsRig();
+    rig.answer = (opening) => void opening.land();
+    rig.manager.update([appServer('app', '2')]);
+    const late = await rig.shared(appServer('app', '1'));
+    late.release();
+    expect(rig.upstreams[0]!.closed).toBe(1);
+    expect(rig.manager.counts().shared).toBe(0);
+  });
 
-  verifies('connections.shared.update', 'a server that stops being shared loses its connection', async () => {
+  test('a server that stops being shared loses its connection', async () => {
     const rig = connectionsRig();
     rig.answer = (opening) => void opening.land();
     rig.manager.update([appServer('one')]);

@@ -1,10 +1,9 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { connectionsRig, holder, remote, stdio, turn, userServer } from '../../test/connectionsRig.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 
 describe('the user pool', () => {
-  verifies('connections.user.own', 'ten viewers of one server with one key have ten sessions', async () => {
+  test('ten viewers of one server with one key have ten sessions', async () => {
     const rig = connectionsRig();
     rig.answer = (opening) => void opening.land('legacy');
     const server = userServer('stored', '1', { auth: 'static', source: 'user' });
@@ -20,7 +19,7 @@ describe('the user pool', () => {
     expect(rig.manager.counts().user).toBe(10);
   });
 
-  verifies('connections.user.own', 'names that a concatenated key would mix up stay apart', async () => {
+  test('names that a concatenated key would mix up stay apart', async () => {
     const rig = connectionsRig();
     rig.answer = (opening) => void opening.land('legacy');
     const asked = [
@@ -33,7 +32,7 @@ describe('the user pool', () => {
     expect(new Set(leases.map(({ upstream }) => upstream)).size).toBe(4);
   });
 
-  verifies('connections.user.own', "calls of one user at once share that user's session", async () => {
+  test("calls of one user at once share that user's session", async () => {
     const rig = connectionsRig();
     const asked = Array.from({ length: 5 }, () => rig.user(userServer(), holder('ann')));
     await turn();
@@ -42,7 +41,7 @@ describe('the user pool', () => {
     for (const lease of await Promise.all(asked)) expect(lease.upstream).toBe(upstream);
   });
 
-  verifies('connections.user.binding', 'a new grant never meets the session of the old one', async () => {
+  test('a new grant never meets the session of the old one', async () => {
     const rig = connectionsRig();
     rig.answer = (opening) => void opening.land('legacy');
     const old = await rig.user(userServer(), holder('ann', { binding: 'old' }));
@@ -56,52 +55,44 @@ describe('the user pool', () => {
     expect(rig.upstreams.map(({ closed }) => closed)).toEqual([1, 0, 0]);
   });
 
-  verifies(
-    'connections.user.binding',
-    'a session of the old grant that is still opening is kept for nobody',
-    async () => {
-      const rig = connectionsRig();
-      const server = userServer();
-      const target = remote(undefined, { type: 'sse' });
-      const waited = rig.user(server, holder('ann', { binding: 'old', target }));
-      const fresh = rig.user(server, holder('ann', { binding: 'new', target }));
-      await turn();
-      const [oldOne, newOne] = [rig.openings[0]!.land(), rig.openings[1]!.land()];
-      (await waited).release();
-      (await fresh).release();
-      expect([oldOne.closed, newOne.closed]).toEqual([1, 0]);
-      expect((await rig.user(server, holder('ann', { binding: 'new', target }))).upstream).toBe(newOne);
-    },
-  );
+  test('a session of the old grant that is still opening is kept for nobody', async () => {
+    const rig = connectionsRig();
+    const server = userServer();
+    const target = remote(undefined, { type: 'sse' });
+    const waited = rig.user(server, holder('ann', { binding: 'old', target }));
+    const fresh = rig.user(server, holder('ann', { binding: 'new', target }));
+    await turn();
+    const [oldOne, newOne] = [rig.openings[0]!.land(), rig.openings[1]!.land()];
+    (await waited).release();
+    (await fresh).release();
+    expect([oldOne.closed, newOne.closed]).toEqual([1, 0]);
+    expect((await rig.user(server, holder('ann', { binding: 'new', target }))).upstream).toBe(newOne);
+  });
 
-  verifies(
-    'connections.user.update',
-    'an old definition serves who borrowed it and nobody else',
-    async () => {
-      const rig = connectionsRig();
-      rig.answer = (opening) => void opening.land('legacy');
-      // Also before anybody said that it changed.
-      const [before, after] = [
-        await rig.user(userServer('early', '1'), holder('ann')),
-        await rig.user(userServer('early', '2'), holder('ann')),
-      ];
-      expect(after.upstream).not.toBe(before.upstream);
-      rig.upstreams.length = 0;
-      rig.manager.update([userServer('own', '1')]);
-      const call = await rig.user(userServer('own', '1'), holder('ann'));
-      rig.manager.update([userServer('own', '2')]);
-      expect(rig.upstreams[0]!.closed).toBe(0);
-      const fresh = await rig.user(userServer('own', '2'), holder('ann'));
-      expect(fresh.upstream).not.toBe(call.upstream);
-      call.release();
-      expect(rig.upstreams.map(({ closed }) => closed)).toEqual([1, 0]);
-      const late = await rig.user(userServer('own', '1'), holder('bob'));
-      late.release();
-      expect(rig.upstreams[2]!.closed).toBe(1);
-    },
-  );
+  test('an old definition serves who borrowed it and nobody else', async () => {
+    const rig = connectionsRig();
+    rig.answer = (opening) => void opening.land('legacy');
+    // Also before anybody said that it changed.
+    const [before, after] = [
+      await rig.user(userServer('early', '1'), holder('ann')),
+      await rig.user(userServer('early', '2'), holder('ann')),
+    ];
+    expect(after.upstream).not.toBe(before.upstream);
+    rig.upstreams.length = 0;
+    rig.manager.update([userServer('own', '1')]);
+    const call = await rig.user(userServer('own', '1'), holder('ann'));
+    rig.manager.update([userServer('own', '2')]);
+    expect(rig.upstreams[0]!.closed).toBe(0);
+    const fresh = await rig.user(userServer('own', '2'), holder('ann'));
+    expect(fresh.upstream).not.toBe(call.upstream);
+    call.release();
+    expect(rig.upstreams.map(({ closed }) => closed)).toEqual([1, 0]);
+    const late = await rig.user(userServer('own', '1'), holder('bob'));
+    late.release();
+    expect(rig.upstreams[2]!.closed).toBe(1);
+  });
 
-  verifies('connections.lost.reopened', 'a session that ended is opened anew for its user', async () => {
+  test('a session that ended is opened anew for its user', async () => {
     const rig = connectionsRig();
     rig.answer = (opening) => void opening.land('legacy');
     const target = stdio;
@@ -115,7 +106,7 @@ describe('the user pool', () => {
     expect((await rig.user(userServer(), bob)).upstream).toBe(others.upstream);
   });
 
-  verifies('connections.lost.reopened', 'a session the server forgot is not used again', async () => {
+  test('a session the server forgot is not used again', async () => {
     const rig = connectionsRig();
     rig.answer = (opening) => void opening.land('legacy');
     for (const reason of ['session_lost', 'ended'] as const) {
@@ -127,7 +118,7 @@ describe('the user pool', () => {
     expect(rig.upstreams).toHaveLength(3);
   });
 
-  verifies('connections.lost.survives', 'a session outlives a call that failed on it', async () => {
+  test('a session outlives a call that failed on it', async () => {
     const rig = connectionsRig();
     rig.answer = (opening) => void opening.land('legacy');
     for (const reason of ['timeout', 'rpc_error', 'stream_broken', 'too_large', 'unauthorized'] as const) {
@@ -138,35 +129,31 @@ describe('the user pool', () => {
     expect(rig.upstreams[0]!.closed).toBe(0);
   });
 
-  verifies(
-    'connections.request.scope',
-    'calls of one request share a connection, then it is gone',
-    async () => {
-      const rig = connectionsRig();
-      rig.answer = (opening) => void opening.land('legacy');
-      const server = userServer('body', '1', { requestScoped: true });
-      const [one, two] = [holder('ann', { request: 'r1' }), holder('ann', { request: 'r2' })];
-      const [first, same, other] = await Promise.all([
-        rig.user(server, one),
-        rig.user(server, one),
-        rig.user(server, two),
-      ]);
-      expect(same.upstream).toBe(first.upstream);
-      expect(other.upstream).not.toBe(first.upstream);
-      first.release();
-      const inARow = await rig.user(server, one);
-      expect(inARow.upstream).toBe(first.upstream);
-      same.release();
-      expect(rig.upstreams.map(({ closed }) => closed)).toEqual([0, 0]);
-      inARow.release();
-      expect(rig.upstreams.map(({ closed }) => closed)).toEqual([1, 0]);
-      expect((await rig.user(server, one)).upstream).toBe(rig.upstreams[2]);
-      other.release();
-      expect(rig.upstreams[1]!.closed).toBe(1);
-    },
-  );
+  test('calls of one request share a connection, then it is gone', async () => {
+    const rig = connectionsRig();
+    rig.answer = (opening) => void opening.land('legacy');
+    const server = userServer('body', '1', { requestScoped: true });
+    const [one, two] = [holder('ann', { request: 'r1' }), holder('ann', { request: 'r2' })];
+    const [first, same, other] = await Promise.all([
+      rig.user(server, one),
+      rig.user(server, one),
+      rig.user(server, two),
+    ]);
+    expect(same.upstream).toBe(first.upstream);
+    expect(other.upstream).not.toBe(first.upstream);
+    first.release();
+    const inARow = await rig.user(server, one);
+    expect(inARow.upstream).toBe(first.upstream);
+    same.release();
+    expect(rig.upstreams.map(({ closed }) => closed)).toEqual([0, 0]);
+    inARow.release();
+    expect(rig.upstreams.map(({ closed }) => closed)).toEqual([1, 0]);
+    expect((await rig.user(server, one)).upstream).toBe(rig.upstreams[2]);
+    other.release();
+    expect(rig.upstreams[1]!.closed).toBe(1);
+  });
 
-  verifies('connections.request.scope', 'without a request to belong to it serves one call', async () => {
+  test('without a request to belong to it serves one call', async () => {
     const rig = connectionsRig();
     rig.answer = (opening) => void opening.land('legacy');
     const server = userServer('body', '1', { requestScoped: true });
@@ -180,25 +167,21 @@ describe('the user pool', () => {
     expect(rig.upstreams.map(({ closed }) => closed)).toEqual([1, 1, 1]);
   });
 
-  verifies(
-    'connections.request.scope',
-    'one that opens after its request ended is closed at once',
-    async () => {
-      const rig = connectionsRig();
-      const server = userServer('body', '1', { requestScoped: true });
-      const ending = new AbortController();
-      const asked = rig.user(server, holder('ann', { request: 'r1' }), { signal: ending.signal });
-      await turn();
-      ending.abort();
-      await expect(asked).rejects.toThrow();
-      const late = rig.openings[0]!.land('legacy');
-      await turn();
-      expect(late.closed).toBe(1);
-      expect(rig.manager.counts().user).toBe(0);
-    },
-  );
+  test('one that opens after its request ended is closed at once', async () => {
+    const rig = connectionsRig();
+    const server = userServer('body', '1', { requestScoped: true });
+    const ending = new AbortController();
+    const asked = rig.user(server, holder('ann', { request: 'r1' }), { signal: ending.signal });
+    await turn();
+    ending.abort();
+    await expect(asked).rejects.toThrow();
+    const late = rig.openings[0]!.land('legacy');
+    await turn();
+    expect(late.closed).toBe(1);
+    expect(rig.manager.counts().user).toBe(0);
+  });
 
-  verifies('connections.drop.holder', "it ends one user's session at one server", async () => {
+  test("it ends one user's session at one server", async () => {
     const rig = connectionsRig();
     rig.answer = (opening) => void opening.land('legacy');
     (await rig.user(userServer('one'), holder('ann'))).release();
@@ -213,37 +196,29 @@ describe('the user pool', () => {
     expect(rig.upstreams[2]!.closed).toBe(1);
   });
 
-  verifies(
-    'connections.drop.principal',
-    "a logout ends all sessions of that user, and nobody else's",
-    async () => {
-      const rig = connectionsRig();
-      rig.answer = (opening) => void opening.land('legacy');
-      for (const server of ['one', 'two']) {
-        for (const who of ['ann', 'bob']) (await rig.user(userServer(server), holder(who))).release();
-      }
-      await rig.manager.dropPrincipal('ann');
-      expect(rig.upstreams.map(({ closed, owner }) => [owner, closed])).toEqual([
-        ['ann', 1],
-        ['bob', 0],
-        ['ann', 1],
-        ['bob', 0],
-      ]);
-      expect(rig.manager.counts().user).toBe(2);
-    },
-  );
+  test("a logout ends all sessions of that user, and nobody else's", async () => {
+    const rig = connectionsRig();
+    rig.answer = (opening) => void opening.land('legacy');
+    for (const server of ['one', 'two']) {
+      for (const who of ['ann', 'bob']) (await rig.user(userServer(server), holder(who))).release();
+    }
+    await rig.manager.dropPrincipal('ann');
+    expect(rig.upstreams.map(({ closed, owner }) => [owner, closed])).toEqual([
+      ['ann', 1],
+      ['bob', 0],
+      ['ann', 1],
+      ['bob', 0],
+    ]);
+    expect(rig.manager.counts().user).toBe(2);
+  });
 
-  verifies(
-    'connections.drop.principal',
-    'a session that opens after the logout is kept for nobody',
-    async () => {
-      const rig = connectionsRig();
-      const waited = rig.user(userServer(), holder('ann'));
-      await turn();
-      await rig.manager.dropPrincipal('ann');
-      const late = rig.openings[0]!.land('legacy');
-      (await waited).release();
-      expect(late.closed).toBe(1);
-    },
-  );
+  test('a session that opens after the logout is kept for nobody', async () => {
+    const rig = connectionsRig();
+    const waited = rig.user(userServer(), holder('ann'));
+    await turn();
+    await rig.manager.dropPrincipal('ann');
+    const late = rig.openings[0]!.land('legacy');
+    (await waited).release();
+    expect(late.closed).toBe(1);
+  });
 });

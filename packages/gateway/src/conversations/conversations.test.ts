@@ -1,8 +1,8 @@
 import type { ChatMessage } from '@behalf/contracts';
 import { createKeyring, systemRandom } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
-import { aPrincipal, createFakeClock, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { aPrincipal, createFakeClock } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { GatewayError } from '../errors/gatewayError.ts';
 import {
   chatMessageContext,
@@ -72,7 +72,7 @@ const refusal = (promise: Promise<unknown>) =>
   );
 
 describe('conversations', () => {
-  verifies('conversations.kept', 'are read back as they were said', async () => {
+  test('are read back as they were said', async () => {
     const { clock, conversations } = rig();
     const begun = await conversations.begin(alice, 'What is it?');
     expect(begun).toEqual({
@@ -93,7 +93,7 @@ describe('conversations', () => {
     });
   });
 
-  verifies('conversations.kept', 'an answer that grows is one message, in its place', async () => {
+  test('an answer that grows is one message, in its place', async () => {
     const { conversations } = rig();
     const { id } = await conversations.begin(alice, 'x');
     await conversations.put(alice, id, question());
@@ -104,7 +104,7 @@ describe('conversations', () => {
     expect(messages).toEqual([question(), answer('It is so.'), question('m3', 'And now?')]);
   });
 
-  verifies('conversations.kept', 'what could not be read back is not written', async () => {
+  test('what could not be read back is not written', async () => {
     const { conversations, store } = rig();
     const { id } = await conversations.begin(alice, 'x');
     const odd = { ...question(), at: Number.NaN };
@@ -112,52 +112,44 @@ describe('conversations', () => {
     expect(await store.raw.count('chatMessages')).toBe(0);
   });
 
-  verifies(
-    'conversations.titles',
-    'are the beginning of what was asked, or what their user wants, of at most 200 characters',
-    async () => {
-      const { clock, conversations, list } = rig();
-      const titleOf = async (text: string) => (await conversations.begin(alice, text)).title;
-      expect(await titleOf('  two\n\tlines  ')).toBe('two lines');
-      expect(await titleOf('x'.repeat(300))).toBe('x'.repeat(200));
-      // A character of two units is not cut in half.
-      expect(await titleOf(`${'x'.repeat(199)}😀 and on`)).toBe('x'.repeat(199));
-      const begun = await conversations.begin(alice, 'last');
-      await clock.advance(1_000);
-      expect(await conversations.rename(alice, begun.id, ' Mine ')).toEqual({ ...begun, title: 'Mine' });
-      expect((await list(undefined, 10)).conversations).toContainEqual({ ...begun, title: 'Mine' });
-      for (const wrong of ['', '  ', 'x'.repeat(201)]) {
-        expect(await refusal(conversations.rename(alice, begun.id, wrong))).toBe('REQUEST_INVALID');
-      }
-      expect((await conversations.open(alice, begun.id)).conversation.title).toBe('Mine');
-    },
-  );
+  test('are the beginning of what was asked, or what their user wants, of at most 200 characters', async () => {
+    const { clock, conversations, list } = rig();
+    const titleOf = async (text: string) => (await conversations.begin(alice, text)).title;
+    expect(await titleOf('  two\n\tlines  ')).toBe('two lines');
+    expect(await titleOf('x'.repeat(300))).toBe('x'.repeat(200));
+    // A character of two units is not cut in half.
+    expect(await titleOf(`${'x'.repeat(199)}😀 and on`)).toBe('x'.repeat(199));
+    const begun = await conversations.begin(alice, 'last');
+    await clock.advance(1_000);
+    expect(await conversations.rename(alice, begun.id, ' Mine ')).toEqual({ ...begun, title: 'Mine' });
+    expect((await list(undefined, 10)).conversations).toContainEqual({ ...begun, title: 'Mine' });
+    for (const wrong of ['', '  ', 'x'.repeat(201)]) {
+      expect(await refusal(conversations.rename(alice, begun.id, wrong))).toBe('REQUEST_INVALID');
+    }
+    expect((await conversations.open(alice, begun.id)).conversation.title).toBe('Mine');
+  });
 
-  verifies(
-    'conversations.own',
-    'of somebody else answer as one that does not exist, to an administrator too',
-    async () => {
-      const { conversations } = rig();
-      const begun = await conversations.begin(alice, 'x');
-      const before = await conversations.put(alice, begun.id, question());
-      for (const stranger of strangers) {
-        expect(await conversations.list(stranger, { limit: 10 })).toEqual({ conversations: [], next: null });
-        for (const id of [begun.id, 'unknown']) {
-          const asked = [
-            conversations.open(stranger, id),
-            conversations.put(stranger, id, question('m1', 'theirs')),
-            conversations.rename(stranger, id, 'theirs'),
-            conversations.remove(stranger, id),
-          ];
-          expect(await Promise.all(asked.map(refusal))).toEqual(asked.map(() => 'CHAT_NOT_FOUND'));
-        }
+  test('of somebody else answer as one that does not exist, to an administrator too', async () => {
+    const { conversations } = rig();
+    const begun = await conversations.begin(alice, 'x');
+    const before = await conversations.put(alice, begun.id, question());
+    for (const stranger of strangers) {
+      expect(await conversations.list(stranger, { limit: 10 })).toEqual({ conversations: [], next: null });
+      for (const id of [begun.id, 'unknown']) {
+        const asked = [
+          conversations.open(stranger, id),
+          conversations.put(stranger, id, question('m1', 'theirs')),
+          conversations.rename(stranger, id, 'theirs'),
+          conversations.remove(stranger, id),
+        ];
+        expect(await Promise.all(asked.map(refusal))).toEqual(asked.map(() => 'CHAT_NOT_FOUND'));
       }
-      const kept = { conversation: before, messages: [question()] };
-      expect(await conversations.open(alice, begun.id)).toEqual(kept);
-    },
-  );
+    }
+    const kept = { conversation: before, messages: [question()] };
+    expect(await conversations.open(alice, begun.id)).toEqual(kept);
+  });
 
-  verifies('conversations.removal', 'that are removed are gone with what was said', async () => {
+  test('that are removed are gone with what was said', async () => {
     const { conversations, store, list } = rig();
     const { id } = await conversations.begin(alice, 'x');
     const other = await conversations.begin(alice, 'y');
@@ -171,7 +163,7 @@ describe('conversations', () => {
     expect(await store.raw.count('chatMessages')).toBe(0);
   });
 
-  verifies('conversations.sealed', 'are in the store neither by their title nor by a word', async () => {
+  test('are in the store neither by their title nor by a word', async () => {
     const { conversations, store } = rig();
     const { id } = await conversations.begin(alice, 'About pl4nted');
     await conversations.put(alice, id, question());
@@ -184,137 +176,116 @@ describe('conversations', () => {
     expect(JSON.stringify(rows)).not.toMatch(/pl4nted|small|Files/);
   });
 
-  verifies(
-    'conversations.tampered',
-    'that were moved or changed past us are not shown, not opened and not added to; the log says so',
-    async () => {
-      for (const moved of [
-        { userId: 'bob' },
-        { tenant: 'other' },
-        { id: 'another' },
-        { sealed: 'v1.pl4in' },
-      ] satisfies Partial<ConversationRecord>[]) {
-        const { conversations, store, logged, stored } = rig();
-        await conversations.begin(alice, 'x');
-        const { conversation } = await stored();
-        const row = { ...conversation, ...moved };
-        await store.raw.remove('conversations', [conversation.id]);
-        await store.raw.put('conversations', [row]);
-        const owner = aPrincipal({ userId: row.userId, tenant: row.tenant });
-        const untouched = await conversations.begin(owner, 'untouched');
-        expect(await conversations.list(owner, { limit: 10 })).toEqual({
-          conversations: [untouched],
-          next: null,
-        });
-        expect(await refusal(conversations.open(owner, row.id))).toBe('CHAT_NOT_FOUND');
-        expect(await refusal(conversations.put(owner, row.id, question()))).toBe('CHAT_NOT_FOUND');
-        expect(await refusal(conversations.rename(owner, row.id, 'y'))).toBe('CHAT_NOT_FOUND');
-        expect(logged).toHaveLength(4);
-        const reason = 'sealed' in moved ? 'malformed' : 'tampered';
+  test('that were moved or changed past us are not shown, not opened and not added to; the log says so', async () => {
+    for (const moved of [
+      { userId: 'bob' },
+      { tenant: 'other' },
+      { id: 'another' },
+      { sealed: 'v1.pl4in' },
+    ] satisfies Partial<ConversationRecord>[]) {
+      const { conversations, store, logged, stored } = rig();
+      await conversations.begin(alice, 'x');
+      const { conversation } = await stored();
+      const row = { ...conversation, ...moved };
+      await store.raw.remove('conversations', [conversation.id]);
+      await store.raw.put('conversations', [row]);
+      const owner = aPrincipal({ userId: row.userId, tenant: row.tenant });
+      const untouched = await conversations.begin(owner, 'untouched');
+      expect(await conversations.list(owner, { limit: 10 })).toEqual({
+        conversations: [untouched],
+        next: null,
+      });
+      expect(await refusal(conversations.open(owner, row.id))).toBe('CHAT_NOT_FOUND');
+      expect(await refusal(conversations.put(owner, row.id, question()))).toBe('CHAT_NOT_FOUND');
+      expect(await refusal(conversations.rename(owner, row.id, 'y'))).toBe('CHAT_NOT_FOUND');
+      expect(logged).toHaveLength(4);
+      const reason = 'sealed' in moved ? 'malformed' : 'tampered';
+      expect(logged[0]).toEqual({
+        event: 'conversation_unreadable',
+        conversation: row.id,
+        user: row.userId,
+        reason,
+      });
+      expect(await store.raw.count('chatMessages')).toBe(0);
+      await conversations.remove(owner, row.id);
+    }
+  });
+
+  test('show what is left of them when a message was moved into them or changed past us', async () => {
+    const { conversations, store, logged, stored } = rig();
+    const secret = await conversations.begin(alice, 'secret');
+    await conversations.put(alice, secret.id, question());
+    const { message } = await stored();
+    for (const owner of [alice, ...strangers]) {
+      const into = await conversations.begin(owner, 'x');
+      await conversations.put(owner, into.id, question(`of-${into.id}`, 'mine'));
+      const { tenant, userId } = owner;
+      const place: Partial<ChatMessageRecord> = { tenant, userId, conversationId: into.id, seq: 2 };
+      // By its own id, and by that of a message that is there.
+      for (const id of ['m1', `of-${into.id}`]) {
+        await store.raw.put('chatMessages', [{ ...message, ...place, id }]);
+        logged.length = 0;
+        const { messages } = await conversations.open(owner, into.id);
+        expect(messages).toEqual(id === 'm1' ? [question(`of-${into.id}`, 'mine')] : []);
         expect(logged[0]).toEqual({
-          event: 'conversation_unreadable',
-          conversation: row.id,
-          user: row.userId,
-          reason,
+          event: 'chat_message_unreadable',
+          conversation: into.id,
+          message: expect.any(String),
+          user: userId,
+          reason: 'tampered',
         });
-        expect(await store.raw.count('chatMessages')).toBe(0);
-        await conversations.remove(owner, row.id);
       }
-    },
-  );
+    }
+  });
 
-  verifies(
-    'conversations.tampered',
-    'show what is left of them when a message was moved into them or changed past us',
-    async () => {
-      const { conversations, store, logged, stored } = rig();
-      const secret = await conversations.begin(alice, 'secret');
-      await conversations.put(alice, secret.id, question());
-      const { message } = await stored();
-      for (const owner of [alice, ...strangers]) {
-        const into = await conversations.begin(owner, 'x');
-        await conversations.put(owner, into.id, question(`of-${into.id}`, 'mine'));
-        const { tenant, userId } = owner;
-        const place: Partial<ChatMessageRecord> = { tenant, userId, conversationId: into.id, seq: 2 };
-        // By its own id, and by that of a message that is there.
-        for (const id of ['m1', `of-${into.id}`]) {
-          await store.raw.put('chatMessages', [{ ...message, ...place, id }]);
-          logged.length = 0;
-          const { messages } = await conversations.open(owner, into.id);
-          expect(messages).toEqual(id === 'm1' ? [question(`of-${into.id}`, 'mine')] : []);
-          expect(logged[0]).toEqual({
-            event: 'chat_message_unreadable',
-            conversation: into.id,
-            message: expect.any(String),
-            user: userId,
-            reason: 'tampered',
-          });
-        }
-      }
-    },
-  );
+  test('a sealed value that is none of those we seal there is not shown', async () => {
+    const { conversations, store, logged, stored } = rig();
+    const { id } = await conversations.begin(alice, 'x');
+    await conversations.put(alice, id, question());
+    const { conversation, message } = await stored();
+    const keyring = createKeyring([Buffer.alloc(32, 1)], systemRandom);
+    for (const text of ['no JSON', '{}', JSON.stringify(question('another')), '{"id":"m1","role":"root"}']) {
+      const sealed = keyring.seal(text, chatMessageContext(message));
+      await store.raw.put('chatMessages', [{ ...message, sealed }]);
+      expect((await conversations.open(alice, id)).messages).toEqual([]);
+      expect(logged.pop()).toMatchObject({ event: 'chat_message_unreadable', reason: 'unreadable' });
+    }
+    for (const text of ['no JSON', '{}', '{"title":""}', '{"title":"x","more":1}', '{"title":1}']) {
+      const sealed = keyring.seal(text, conversationContext(conversation));
+      await store.raw.put('conversations', [{ ...conversation, sealed }]);
+      expect(await refusal(conversations.open(alice, id))).toBe('CHAT_NOT_FOUND');
+      expect(logged.pop()).toMatchObject({ event: 'conversation_unreadable', reason: 'unreadable' });
+    }
+    // Nothing of what was read is in the log.
+    expect(JSON.stringify(logged)).not.toContain('no JSON');
+  });
 
-  verifies(
-    'conversations.tampered',
-    'a sealed value that is none of those we seal there is not shown',
-    async () => {
-      const { conversations, store, logged, stored } = rig();
-      const { id } = await conversations.begin(alice, 'x');
-      await conversations.put(alice, id, question());
-      const { conversation, message } = await stored();
-      const keyring = createKeyring([Buffer.alloc(32, 1)], systemRandom);
-      for (const text of [
-        'no JSON',
-        '{}',
-        JSON.stringify(question('another')),
-        '{"id":"m1","role":"root"}',
-      ]) {
-        const sealed = keyring.seal(text, chatMessageContext(message));
-        await store.raw.put('chatMessages', [{ ...message, sealed }]);
-        expect((await conversations.open(alice, id)).messages).toEqual([]);
-        expect(logged.pop()).toMatchObject({ event: 'chat_message_unreadable', reason: 'unreadable' });
-      }
-      for (const text of ['no JSON', '{}', '{"title":""}', '{"title":"x","more":1}', '{"title":1}']) {
-        const sealed = keyring.seal(text, conversationContext(conversation));
-        await store.raw.put('conversations', [{ ...conversation, sealed }]);
-        expect(await refusal(conversations.open(alice, id))).toBe('CHAT_NOT_FOUND');
-        expect(logged.pop()).toMatchObject({ event: 'conversation_unreadable', reason: 'unreadable' });
-      }
-      // Nothing of what was read is in the log.
-      expect(JSON.stringify(logged)).not.toContain('no JSON');
-    },
-  );
+  test('come page by page, each once, while others begin and older ones are gone on with', async () => {
+    const { clock, conversations, list } = rig();
+    const begun: string[] = [];
+    for (let i = 0; i < 5; i += 1) {
+      begun.unshift((await conversations.begin(alice, `c${i}`)).id);
+      await clock.advance(1_000);
+    }
+    const seen: string[] = [];
+    let after: string | undefined;
+    do {
+      const page = await list(after);
+      seen.push(...page.conversations.map(({ id }) => id));
+      after = page.next ?? undefined;
+      await conversations.begin(alice, 'new');
+      await clock.advance(1_000);
+      await conversations.put(alice, begun[0]!, question(`m${seen.length}`));
+      await clock.advance(1_000);
+    } while (after !== undefined);
+    expect(seen).toEqual(begun);
+    const first = (await list(undefined, 1)).conversations;
+    expect(first.map(({ id }) => id)).toEqual([begun[0]]);
+    expect((await list(undefined, 8)).next).toBeNull();
+    expect((await list(undefined, 7)).next).not.toBeNull();
+  });
 
-  verifies(
-    'conversations.pages',
-    'come page by page, each once, while others begin and older ones are gone on with',
-    async () => {
-      const { clock, conversations, list } = rig();
-      const begun: string[] = [];
-      for (let i = 0; i < 5; i += 1) {
-        begun.unshift((await conversations.begin(alice, `c${i}`)).id);
-        await clock.advance(1_000);
-      }
-      const seen: string[] = [];
-      let after: string | undefined;
-      do {
-        const page = await list(after);
-        seen.push(...page.conversations.map(({ id }) => id));
-        after = page.next ?? undefined;
-        await conversations.begin(alice, 'new');
-        await clock.advance(1_000);
-        await conversations.put(alice, begun[0]!, question(`m${seen.length}`));
-        await clock.advance(1_000);
-      } while (after !== undefined);
-      expect(seen).toEqual(begun);
-      const first = (await list(undefined, 1)).conversations;
-      expect(first.map(({ id }) => id)).toEqual([begun[0]]);
-      expect((await list(undefined, 8)).next).toBeNull();
-      expect((await list(undefined, 7)).next).not.toBeNull();
-    },
-  );
-
-  verifies('conversations.pages', 'go on behind a page of which nothing can be shown', async () => {
+  test('go on behind a page of which nothing can be shown', async () => {
     const { clock, conversations, store, list } = rig();
     const kept = await conversations.begin(alice, 'kept');
     for (let i = 0; i < 2; i += 1) {
@@ -327,7 +298,7 @@ describe('conversations', () => {
     expect(await list(next!)).toEqual({ conversations: [kept], next: null });
   });
 
-  verifies('conversations.pages', 'a place in the list that we did not give is refused', async () => {
+  test('a place in the list that we did not give is refused', async () => {
     const { list } = rig();
     const texts = ['x', '{}', '[]', '[1]', '["1","c1"]', '[1,2]', '[1.5,"c1"]', '[1,"c1",2]', '[null,"c1"]'];
     for (const text of ['', '!', ...texts.map((each) => Buffer.from(each).toString('base64url'))]) {
@@ -342,7 +313,7 @@ describe('conversations', () => {
         (error: unknown) => (error instanceof GatewayError ? `${error.code}: ${error.detail}` : error),
       );
 
-    verifies('conversations.limits', 'at 1,000 of one user, until one goes', async () => {
+    test('at 1,000 of one user, until one goes', async () => {
       const { conversations, store, stored } = rig();
       const { id } = await conversations.begin(alice, 'x');
       const { conversation } = await stored();
@@ -358,7 +329,7 @@ describe('conversations', () => {
       await conversations.begin(alice, 'again');
     });
 
-    verifies('conversations.limits', 'at 2,000 messages of one conversation', async () => {
+    test('at 2,000 messages of one conversation', async () => {
       const { conversations, store, stored } = rig();
       const { id } = await conversations.begin(alice, 'x');
       await conversations.put(alice, id, question());
@@ -373,7 +344,7 @@ describe('conversations', () => {
       await conversations.put(alice, id, answer('the last, longer'));
     });
 
-    verifies('conversations.limits', 'at 4 MiB of one message and at 32 of them together', async () => {
+    test('at 4 MiB of one message and at 32 of them together', async () => {
       const { conversations, store, stored } = rig();
       const { id } = await conversations.begin(alice, 'x');
       const large = (letters: number) => conversations.put(alice, id, answer('x'.repeat(letters)));

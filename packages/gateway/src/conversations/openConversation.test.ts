@@ -1,7 +1,7 @@
 import { createKeyring, systemRandom } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
-import { aPrincipal, createFakeClock, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { aPrincipal, createFakeClock } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { createConversations } from './createConversations.ts';
 
 const alice = aPrincipal({ userId: 'alice' });
@@ -18,7 +18,7 @@ function rig() {
 }
 
 describe('conversations that are looked at', () => {
-  verifies('conversations.gives-way', 'let others have their turn while they are opened', async () => {
+  test('let others have their turn while they are opened', async () => {
     const conversations = rig();
     const { id } = await conversations.begin(alice, 'Long');
     for (let n = 0; n < 20; n += 1)
@@ -35,7 +35,7 @@ describe('conversations that are looked at', () => {
     expect(turns).toBeGreaterThanOrEqual(19);
   });
 
-  verifies('conversations.own', 'are found without what was said, and by their owner alone', async () => {
+  test('are found without what was said, and by their owner alone', async () => {
     const conversations = rig();
     const begun = await conversations.begin(alice, 'Mine');
     expect(await conversations.find(alice, begun.id)).toEqual(begun);

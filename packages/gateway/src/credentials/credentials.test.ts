@@ -1,6 +1,5 @@
 import { createKeyring, systemRandom } from '@behalf/kernel';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { alice, bob, credentialsRig, KEY, keyed, someone } from '../../test/credentialsRig.ts';
 import { userServer } from '../../test/servers.ts';
 import type { UserVariableStore } from '../ports/index.ts';
@@ -10,21 +9,17 @@ import { createUserVariables } from './userVariables.ts';
 import { createVariableCache } from './variableCache.ts';
 
 describe('credentials', () => {
-  verifies(
-    'credentials.obtain.values',
-    'a user’s value arrives as it was entered, and only theirs',
-    async () => {
-      const { variables, header } = credentialsRig();
-      await variables.set(keyed, alice, { KEY: 'ab$$cd$&ef' });
-      await variables.set(keyed, bob, { KEY: 'of bob' });
-      await variables.set(keyed, someone('alice', { tenant: 'other' }), { KEY: 'of another tenant' });
-      expect(await header(keyed)).toBe('ab$$cd$&ef');
-      expect(await header(keyed, bob)).toBe('of bob');
-      expect(await header(keyed, someone('alice', { tenant: 'other' }))).toBe('of another tenant');
-    },
-  );
+  test('a user’s value arrives as it was entered, and only theirs', async () => {
+    const { variables, header } = credentialsRig();
+    await variables.set(keyed, alice, { KEY: 'ab$$cd$&ef' });
+    await variables.set(keyed, bob, { KEY: 'of bob' });
+    await variables.set(keyed, someone('alice', { tenant: 'other' }), { KEY: 'of another tenant' });
+    expect(await header(keyed)).toBe('ab$$cd$&ef');
+    expect(await header(keyed, bob)).toBe('of bob');
+    expect(await header(keyed, someone('alice', { tenant: 'other' }))).toBe('of another tenant');
+  });
 
-  verifies('credentials.obtain.values', 'what we know of the user and of the request', async () => {
+  test('what we know of the user and of the request', async () => {
     const { header, get } = credentialsRig();
     const user = userServer({
       headers: {
@@ -44,123 +39,103 @@ describe('credentials', () => {
     expect(JSON.stringify(child)).not.toContain('SECRET');
   });
 
-  verifies('credentials.obtain.audience', 'an address that a user chose is marked as one', async () => {
+  test('an address that a user chose is marked as one', async () => {
     const { get } = credentialsRig();
     expect((await get(userServer({}, { source: 'user' }))).target).toMatchObject({ audience: 'user-server' });
     expect((await get(userServer({ startup: false }))).target).toMatchObject({ audience: 'yaml-server' });
   });
 
-  verifies(
-    'credentials.variables.missing',
-    'each declared value that is unset or blank is named',
-    async () => {
-      const { variables, credentials, plant } = credentialsRig();
-      const three = userServer({
-        customUserVars: { A: KEY.KEY, B: KEY.KEY, C: KEY.KEY },
-        headers: { A: '{{A}}' },
-      });
-      await variables.set(three, alice, { A: 'a' });
-      await plant('B', ' \t');
-      await expect(credentials.obtain(three, alice)).rejects.toMatchObject({
-        code: 'MCP_USER_VARS_MISSING',
-        errors: [{ path: 'B' }, { path: 'C' }],
-      });
-      await expect(credentials.obtain(three, alice)).rejects.toThrow(/B, C/);
-      const both = userServer({ requiresOAuth: true, customUserVars: KEY });
-      await expect(credentials.obtain(both, alice)).rejects.toMatchObject({ code: 'MCP_USER_VARS_MISSING' });
-    },
-  );
+  test('each declared value that is unset or blank is named', async () => {
+    const { variables, credentials, plant } = credentialsRig();
+    const three = userServer({
+      customUserVars: { A: KEY.KEY, B: KEY.KEY, C: KEY.KEY },
+      headers: { A: '{{A}}' },
+    });
+    await variables.set(three, alice, { A: 'a' });
+    await plant('B', ' \t');
+    await expect(credentials.obtain(three, alice)).rejects.toMatchObject({
+      code: 'MCP_USER_VARS_MISSING',
+      errors: [{ path: 'B' }, { path: 'C' }],
+    });
+    await expect(credentials.obtain(three, alice)).rejects.toThrow(/B, C/);
+    const both = userServer({ requiresOAuth: true, customUserVars: KEY });
+    await expect(credentials.obtain(both, alice)).rejects.toMatchObject({ code: 'MCP_USER_VARS_MISSING' });
+  });
 
-  verifies(
-    'credentials.variables.declared-only',
-    'a value stored under an undeclared name is not used, whatever it is called',
-    async () => {
-      const { plant, header, credentials } = credentialsRig();
-      await plant('LIBRECHAT_USER_ID', 'mallory');
-      await plant('ID', 'mallory');
-      await plant('MCP_API_KEY', 'mallory');
-      await plant('KEY', 'declared');
-      const identity = userServer({
-        customUserVars: KEY,
-        headers: { 'X-Key': '{{LIBRECHAT_USER_ID}} {{KEY}}' },
-      });
-      expect(await header(identity)).toBe('alice declared');
-      // Declared once and stored then; the definition of today does not know it.
-      const changed = userServer({ customUserVars: { OTHER: KEY.KEY }, headers: { 'X-Key': '{{OTHER}}' } });
-      await expect(credentials.obtain(changed, alice)).rejects.toMatchObject({ errors: [{ path: 'OTHER' }] });
-      const admin = userServer({
-        customUserVars: KEY,
-        headers: { 'X-Key': '{{KEY}}' },
-        apiKey: { source: 'admin', authorization_type: 'bearer', key: 'ours' },
-      });
-      const obtained = await credentials.obtain(admin, alice);
-      expect(JSON.stringify(obtained)).not.toContain('mallory');
-      // Even where a definition came to name what it does not declare.
-      const headers = { 'X-Key': [{ kind: 'userVar' as const, name: 'ID' }] };
-      const strange = { ...keyed, settings: { ...keyed.settings, headers } as UserServer['settings'] };
-      await expect(credentials.obtain(strange, alice)).rejects.toMatchObject({ code: 'MCP_CONFIG_INVALID' });
-    },
-  );
+  test('a value stored under an undeclared name is not used, whatever it is called', async () => {
+    const { plant, header, credentials } = credentialsRig();
+    await plant('LIBRECHAT_USER_ID', 'mallory');
+    await plant('ID', 'mallory');
+    await plant('MCP_API_KEY', 'mallory');
+    await plant('KEY', 'declared');
+    const identity = userServer({
+      customUserVars: KEY,
+      headers: { 'X-Key': '{{LIBRECHAT_USER_ID}} {{KEY}}' },
+    });
+    expect(await header(identity)).toBe('alice declared');
+    // Declared once and stored then; the definition of today does not know it.
+    const changed = userServer({ customUserVars: { OTHER: KEY.KEY }, headers: { 'X-Key': '{{OTHER}}' } });
+    await expect(credentials.obtain(changed, alice)).rejects.toMatchObject({ errors: [{ path: 'OTHER' }] });
+    const admin = userServer({
+      customUserVars: KEY,
+      headers: { 'X-Key': '{{KEY}}' },
+      apiKey: { source: 'admin', authorization_type: 'bearer', key: 'ours' },
+    });
+    const obtained = await credentials.obtain(admin, alice);
+    expect(JSON.stringify(obtained)).not.toContain('mallory');
+    // Even where a definition came to name what it does not declare.
+    const headers = { 'X-Key': [{ kind: 'userVar' as const, name: 'ID' }] };
+    const strange = { ...keyed, settings: { ...keyed.settings, headers } as UserServer['settings'] };
+    await expect(credentials.obtain(strange, alice)).rejects.toMatchObject({ code: 'MCP_CONFIG_INVALID' });
+  });
 
-  verifies(
-    'credentials.obtain.unresolved',
-    'what has no value, or one that does not fit, is named and nothing is sent',
-    async () => {
-      const { credentials, variables } = credentialsRig();
-      const failing = (headers: Record<string, string>, fields?: BodyFields, principal = alice) =>
-        credentials.obtain(userServer({ headers, customUserVars: KEY }), principal, fields);
-      await variables.set(keyed, alice, { KEY: 'a\r\nX-Evil: 1' });
-      await expect(failing({ A: '{{KEY}}' })).rejects.toMatchObject({
-        code: 'MCP_CONFIG_INVALID',
-        errors: [{ path: 'headers.A', code: 'header_value' }],
-      });
-      await variables.set(keyed, alice, { KEY: 'fine' });
-      for (const text of ['{{LIBRECHAT_USER_USERNAME}}', '{{LIBRECHAT_OPENID_ACCESS_TOKEN}}']) {
-        const error = await failing({ A: text }).catch((thrown: unknown) => thrown);
-        expect(error).toMatchObject({ code: 'MCP_CONFIG_INVALID', errors: [{ path: 'headers.A' }] });
-        expect((error as Error).message).toContain(text);
-      }
-      const body = { A: '{{LIBRECHAT_BODY_MESSAGEID}}' };
-      for (const fields of [undefined, {}, { MESSAGEID: ' ' }, { CONVERSATIONID: 'c' }]) {
-        await expect(failing(body, fields)).rejects.toMatchObject({ code: 'REQUEST_INVALID' });
-      }
-      await variables.set(keyed, bob, { KEY: 'k' });
-      const nameless = failing({ A: '{{LIBRECHAT_USER_NAME}}' }, {}, someone('bob', { name: '' }));
-      await expect(nameless).rejects.toMatchObject({ code: 'MCP_CONFIG_INVALID' });
-    },
-  );
+  test('what has no value, or one that does not fit, is named and nothing is sent', async () => {
+    const { credentials, variables } = credentialsRig();
+    const failing = (headers: Record<string, string>, fields?: BodyFields, principal = alice) =>
+      credentials.obtain(userServer({ headers, customUserVars: KEY }), principal, fields);
+    await variables.set(keyed, alice, { KEY: 'a\r\nX-Evil: 1' });
+    await expect(failing({ A: '{{KEY}}' })).rejects.toMatchObject({
+      code: 'MCP_CONFIG_INVALID',
+      errors: [{ path: 'headers.A', code: 'header_value' }],
+    });
+    await variables.set(keyed, alice, { KEY: 'fine' });
+    for (const text of ['{{LIBRECHAT_USER_USERNAME}}', '{{LIBRECHAT_OPENID_ACCESS_TOKEN}}']) {
+      const error = await failing({ A: text }).catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: 'MCP_CONFIG_INVALID', errors: [{ path: 'headers.A' }] });
+      expect((error as Error).message).toContain(text);
+    }
+    const body = { A: '{{LIBRECHAT_BODY_MESSAGEID}}' };
+    for (const fields of [undefined, {}, { MESSAGEID: ' ' }, { CONVERSATIONID: 'c' }]) {
+      await expect(failing(body, fields)).rejects.toMatchObject({ code: 'REQUEST_INVALID' });
+    }
+    await variables.set(keyed, bob, { KEY: 'k' });
+    const nameless = failing({ A: '{{LIBRECHAT_USER_NAME}}' }, {}, someone('bob', { name: '' }));
+    await expect(nameless).rejects.toMatchObject({ code: 'MCP_CONFIG_INVALID' });
+  });
 
-  verifies(
-    'credentials.obtain.sign-in',
-    'a server that needs a sign-in says so, and gives nothing',
-    async () => {
-      const { credentials } = credentialsRig();
-      const obtaining = credentials.obtain(userServer({ requiresOAuth: true }), alice);
-      await expect(obtaining).rejects.toMatchObject({ name: 'SignInRequired', reason: 'absent' });
-    },
-  );
+  test('a server that needs a sign-in says so, and gives nothing', async () => {
+    const { credentials } = credentialsRig();
+    const obtaining = credentials.obtain(userServer({ requiresOAuth: true }), alice);
+    await expect(obtaining).rejects.toMatchObject({ name: 'SignInRequired', reason: 'absent' });
+  });
 
-  verifies(
-    'credentials.obtain.binding',
-    'two share one only if user, definition and values are the same',
-    async () => {
-      const { variables, get } = credentialsRig();
-      await variables.set(keyed, alice, { KEY: 'same' });
-      await variables.set(keyed, bob, { KEY: 'same' });
-      const { binding } = await get(keyed);
-      expect((await get(keyed)).binding).toBe(binding);
-      expect((await get(keyed, bob)).binding).not.toBe(binding);
-      const fixed = userServer({ startup: false, headers: { A: 'b' } });
-      expect((await get(fixed)).binding).not.toBe((await get(fixed, bob)).binding);
-      const elsewhere = someone('alice', { tenant: 'other' });
-      expect((await get(fixed)).binding).not.toBe((await get(fixed, elsewhere)).binding);
-      await variables.set(keyed, alice, { KEY: 'changed' });
-      expect((await get(keyed)).binding).not.toBe(binding);
-      expect(binding).toMatch(/^[\w-]{43}$/);
-    },
-  );
+  test('two share one only if user, definition and values are the same', async () => {
+    const { variables, get } = credentialsRig();
+    await variables.set(keyed, alice, { KEY: 'same' });
+    await variables.set(keyed, bob, { KEY: 'same' });
+    const { binding } = await get(keyed);
+    expect((await get(keyed)).binding).toBe(binding);
+    expect((await get(keyed, bob)).binding).not.toBe(binding);
+    const fixed = userServer({ startup: false, headers: { A: 'b' } });
+    expect((await get(fixed)).binding).not.toBe((await get(fixed, bob)).binding);
+    const elsewhere = someone('alice', { tenant: 'other' });
+    expect((await get(fixed)).binding).not.toBe((await get(fixed, elsewhere)).binding);
+    await variables.set(keyed, alice, { KEY: 'changed' });
+    expect((await get(keyed)).binding).not.toBe(binding);
+    expect(binding).toMatch(/^[\w-]{43}$/);
+  });
 
-  verifies('credentials.obtain.warm', 'a warm call reads, opens and renders nothing', async () => {
+  test('a warm call reads, opens and renders nothing', async () => {
     const { variables, get, counts, clock } = credentialsRig();
     await variables.set(keyed, alice, { KEY: 'k' });
     const first = await get(keyed);
@@ -176,128 +151,108 @@ describe('credentials', () => {
     expect(counts().lists).toBe(before.lists + 1);
   });
 
-  verifies(
-    'credentials.obtain.warm',
-    'another role or name of the same user is not served the old one',
-    async () => {
-      const { header } = credentialsRig();
-      const role = userServer({ headers: { 'X-Key': '{{LIBRECHAT_USER_ROLE}}' } });
-      expect(await header(role)).toBe('USER');
-      expect(await header(role, someone('alice', { role: 'ADMIN' }))).toBe('ADMIN');
-    },
-  );
+  test('another role or name of the same user is not served the old one', async () => {
+    const { header } = credentialsRig();
+    const role = userServer({ headers: { 'X-Key': '{{LIBRECHAT_USER_ROLE}}' } });
+    expect(await header(role)).toBe('USER');
+    expect(await header(role, someone('alice', { role: 'ADMIN' }))).toBe('ADMIN');
+  });
 });
 
 describe('values in memory', () => {
-  verifies(
-    'credentials.variables.fresh',
-    'a change here counts at once, one elsewhere within two seconds',
-    async () => {
-      const { variables, header, clock, store } = credentialsRig();
-      await variables.set(keyed, alice, { KEY: 'one' });
-      expect(await header(keyed)).toBe('one');
-      await variables.set(keyed, alice, { KEY: 'two' });
-      expect(await header(keyed)).toBe('two');
-      // As a process would whose notice was lost.
-      const silent = { publish: async () => undefined, subscribe: () => () => undefined, checkedAt: () => 0 };
-      const keyring = createKeyring([Buffer.alloc(32, 1)], systemRandom);
-      const elsewhere = createUserVariables({ store: store.variables, keyring, changes: silent, clock });
-      await elsewhere.set(keyed, alice, { KEY: 'three' });
-      await clock.advance(1_999);
-      expect(await header(keyed)).toBe('two');
-      await clock.advance(1);
-      expect(await header(keyed)).toBe('three');
-      await elsewhere.set(keyed, alice, { KEY: 'four' });
-      await store.changes.publish({ topic: 'variables', id: '*' });
-      expect(await header(keyed)).toBe('four');
-      await elsewhere.removeAll(keyed, alice);
-      await clock.advance(2_000);
-      await expect(header(keyed)).rejects.toMatchObject({ code: 'MCP_USER_VARS_MISSING' });
-    },
-  );
+  test('a change here counts at once, one elsewhere within two seconds', async () => {
+    const { variables, header, clock, store } = credentialsRig();
+    await variables.set(keyed, alice, { KEY: 'one' });
+    expect(await header(keyed)).toBe('one');
+    await variables.set(keyed, alice, { KEY: 'two' });
+    expect(await header(keyed)).toBe('two');
+    // As a process would whose notice was lost.
+    const silent = { publish: async () => undefined, subscribe: () => () => undefined, checkedAt: () => 0 };
+    const keyring = createKeyring([Buffer.alloc(32, 1)], systemRandom);
+    const elsewhere = createUserVariables({ store: store.variables, keyring, changes: silent, clock });
+    await elsewhere.set(keyed, alice, { KEY: 'three' });
+    await clock.advance(1_999);
+    expect(await header(keyed)).toBe('two');
+    await clock.advance(1);
+    expect(await header(keyed)).toBe('three');
+    await elsewhere.set(keyed, alice, { KEY: 'four' });
+    await store.changes.publish({ topic: 'variables', id: '*' });
+    expect(await header(keyed)).toBe('four');
+    await elsewhere.removeAll(keyed, alice);
+    await clock.advance(2_000);
+    await expect(header(keyed)).rejects.toMatchObject({ code: 'MCP_USER_VARS_MISSING' });
+  });
 
-  verifies(
-    'credentials.variables.fresh',
-    'nothing is read again while the feed hears everything, up to half a minute',
-    async () => {
-      const { variables, header, clock, counts, hearAll } = credentialsRig();
-      await variables.set(keyed, alice, { KEY: 'one' });
-      await header(keyed);
-      const { lists } = counts();
-      for (let second = 1; second < 30; second += 1) {
-        await clock.advance(1_000);
-        hearAll();
-        await header(keyed);
-      }
-      expect(counts().lists).toBe(lists);
+  test('nothing is read again while the feed hears everything, up to half a minute', async () => {
+    const { variables, header, clock, counts, hearAll } = credentialsRig();
+    await variables.set(keyed, alice, { KEY: 'one' });
+    await header(keyed);
+    const { lists } = counts();
+    for (let second = 1; second < 30; second += 1) {
       await clock.advance(1_000);
       hearAll();
       await header(keyed);
-      expect(counts().lists).toBe(lists + 1);
-    },
-  );
+    }
+    expect(counts().lists).toBe(lists);
+    await clock.advance(1_000);
+    hearAll();
+    await header(keyed);
+    expect(counts().lists).toBe(lists + 1);
+  });
 
-  verifies(
-    'credentials.variables.fresh',
-    'what was being read when a notice came is kept for nobody',
-    async () => {
-      const { store, keyring, clock } = credentialsRig();
-      let release: () => void = () => undefined;
-      let slow = true;
-      const list: UserVariableStore['list'] = async (...owner) => {
-        const rows = await store.variables.list(...owner);
-        if (slow) await new Promise<void>((resolve) => (release = resolve));
-        return rows;
-      };
-      const cache = createVariableCache({
-        store: { ...store.variables, list },
-        keyring,
-        changes: store.changes,
-        clock,
-      });
-      const variables = createUserVariables({
-        store: store.variables,
-        keyring,
-        changes: store.changes,
-        clock,
-      });
-      await variables.set(keyed, alice, { KEY: 'old' });
-      const owner = { tenant: 'default', userId: 'alice', serverId: 'server' };
-      const early = cache.read(owner);
-      await clock.advance(0);
-      slow = false;
-      await variables.set(keyed, alice, { KEY: 'new' });
-      const late = cache.read(owner);
-      release();
-      expect((await early).values).toEqual({ KEY: 'old' });
-      expect((await late).values).toEqual({ KEY: 'new' });
-      expect((await cache.read(owner)).values).toEqual({ KEY: 'new' });
-      cache.close();
-    },
-  );
+  test('what was being read when a notice came is kept for nobody', async () => {
+    const { store, keyring, clock } = credentialsRig();
+    let release: () => void = () => undefined;
+    let slow = true;
+    const list: UserVariableStore['list'] = async (...owner) => {
+      const rows = await store.variables.list(...owner);
+      if (slow) await new Promise<void>((resolve) => (release = resolve));
+      return rows;
+    };
+    const cache = createVariableCache({
+      store: { ...store.variables, list },
+      keyring,
+      changes: store.changes,
+      clock,
+    });
+    const variables = createUserVariables({
+      store: store.variables,
+      keyring,
+      changes: store.changes,
+      clock,
+    });
+    await variables.set(keyed, alice, { KEY: 'old' });
+    const owner = { tenant: 'default', userId: 'alice', serverId: 'server' };
+    const early = cache.read(owner);
+    await clock.advance(0);
+    slow = false;
+    await variables.set(keyed, alice, { KEY: 'new' });
+    const late = cache.read(owner);
+    release();
+    expect((await early).values).toEqual({ KEY: 'old' });
+    expect((await late).values).toEqual({ KEY: 'new' });
+    expect((await cache.read(owner)).values).toEqual({ KEY: 'new' });
+    cache.close();
+  });
 
-  verifies(
-    'credentials.variables.outage',
-    'calls run on for half a minute without the store, then fail',
-    async () => {
-      const { variables, header, clock, goAway, store } = credentialsRig();
-      await variables.set(keyed, alice, { KEY: 'k' });
-      expect(await header(keyed)).toBe('k');
-      goAway(true);
-      await clock.advance(29_999);
-      expect(await header(keyed)).toBe('k');
-      await expect(header(keyed, bob)).rejects.toThrow('away');
-      await clock.advance(1);
-      await expect(header(keyed)).rejects.toThrow('away');
-      goAway(false);
-      expect(await header(keyed)).toBe('k');
-      goAway(true);
-      await store.changes.publish({ topic: 'variables', id: '*' });
-      await expect(header(keyed)).rejects.toThrow('away');
-    },
-  );
+  test('calls run on for half a minute without the store, then fail', async () => {
+    const { variables, header, clock, goAway, store } = credentialsRig();
+    await variables.set(keyed, alice, { KEY: 'k' });
+    expect(await header(keyed)).toBe('k');
+    goAway(true);
+    await clock.advance(29_999);
+    expect(await header(keyed)).toBe('k');
+    await expect(header(keyed, bob)).rejects.toThrow('away');
+    await clock.advance(1);
+    await expect(header(keyed)).rejects.toThrow('away');
+    goAway(false);
+    expect(await header(keyed)).toBe('k');
+    goAway(true);
+    await store.changes.publish({ topic: 'variables', id: '*' });
+    await expect(header(keyed)).rejects.toThrow('away');
+  });
 
-  verifies('credentials.variables.bounded', 'ten thousand users are remembered, and no more', async () => {
+  test('ten thousand users are remembered, and no more', async () => {
     const { cache, counts } = credentialsRig();
     const owner = (i: number) => ({ tenant: 'default', userId: `u${i}`, serverId: 's' });
     for (let i = 0; i <= 10_000; i += 1) await cache.read(owner(i));

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createKeyring, systemRandom as random } from '@behalf/kernel';
 import { openSqliteStore } from '@behalf/stores/sqlite';
-import { createFakeClock, verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { createFakeClock } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { held, keyOf, pause } from '../../test/vaultRig.ts';
 import { principalKey } from '../principal/principal.ts';
 import { followGrants } from './followGrants.ts';
@@ -92,7 +92,7 @@ async function replicas() {
 }
 
 describe('a grant that is in use here', () => {
-  verifies('grants.followed.elsewhere', 'and ended at another replica, is told of', async () => {
+  test('and ended at another replica, is told of', async () => {
     const { here, there, told, signIn, heard, of } = await replicas();
     for (const user of ['ada', 'bob']) {
       await signIn(there, user);
@@ -105,7 +105,7 @@ describe('a grant that is in use here', () => {
     expect(told).toEqual([of('ada')]);
   });
 
-  verifies('grants.followed.elsewhere', 'and given anew at another replica, is told of once', async () => {
+  test('and given anew at another replica, is told of once', async () => {
     const { here, there, told, signIn, heard, of } = await replicas();
     await signIn(there, 'ada');
     held(await here.vault.token(keyOf('ada')));
@@ -117,24 +117,20 @@ describe('a grant that is in use here', () => {
     expect(told).toEqual([of('ada')]);
   });
 
-  verifies(
-    'grants.followed.elsewhere',
-    'and given anew, is told of before its new token is used, whatever the poll does',
-    async () => {
-      const { clock, here, there, told, signIn, heard, of } = await replicas();
-      await signIn(there, 'ada');
-      held(await here.vault.token(keyOf('ada')));
-      await signIn(there, 'ada', 1);
-      await here.store.changes.publish({ topic: 'settings', id: '*' });
-      expect(held(await here.vault.token(keyOf('ada'))).generation).toBe(2);
-      expect(told).toEqual([of('ada')]);
-      await clock.advance(1);
-      await heard();
-      expect(told).toEqual([of('ada')]);
-    },
-  );
+  test('and given anew, is told of before its new token is used, whatever the poll does', async () => {
+    const { clock, here, there, told, signIn, heard, of } = await replicas();
+    await signIn(there, 'ada');
+    held(await here.vault.token(keyOf('ada')));
+    await signIn(there, 'ada', 1);
+    await here.store.changes.publish({ topic: 'settings', id: '*' });
+    expect(held(await here.vault.token(keyOf('ada'))).generation).toBe(2);
+    expect(told).toEqual([of('ada')]);
+    await clock.advance(1);
+    await heard();
+    expect(told).toEqual([of('ada')]);
+  });
 
-  verifies('grants.followed.renewed', 'and merely renewed, is left alone', async () => {
+  test('and merely renewed, is left alone', async () => {
     const { clock, here, there, told, signIn, heard } = await replicas();
     await signIn(there, 'ada');
     await signIn(there, 'ada', 1);
@@ -150,7 +146,7 @@ describe('a grant that is in use here', () => {
     expect(told).toEqual([]);
   });
 
-  verifies('grants.followed.unused', 'is all that is looked at', async () => {
+  test('is all that is looked at', async () => {
     const { there, told, signIn, heard, reads } = await replicas();
     for (let i = 0; i < 5; i += 1) await signIn(there, `user-${i}`);
     await there.vault.disconnect(keyOf('user-1'));

@@ -1,7 +1,7 @@
 import { createKeyring, SealError, systemRandom } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
-import { aPrincipal, createFakeClock, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { aPrincipal, createFakeClock } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { userServer } from '../../test/servers.ts';
 import { variableId } from '../ports/index.ts';
 import { createUserVariables } from './userVariables.ts';
@@ -22,50 +22,42 @@ function rig() {
 }
 
 describe('user variables', () => {
-  verifies(
-    'credentials.variables.flags',
-    'tell what is set and never what it is; blanks are nothing',
-    async () => {
-      const { variables, heard, store } = rig();
-      expect(await variables.flags(server, alice)).toEqual({ A: false, B: false });
-      await variables.set(server, alice, { A: 'x', B: '  ' });
-      expect(await variables.flags(server, alice)).toEqual({ A: true, B: false });
-      expect(await store.raw.count('variables')).toBe(1);
-      await variables.set(server, alice, { B: 'y' });
-      expect(await variables.flags(server, alice)).toEqual({ A: true, B: true });
-      await variables.set(server, alice, { A: '' });
-      expect(await variables.flags(server, alice)).toEqual({ A: false, B: true });
-      await variables.removeAll(server, alice);
-      expect(await variables.flags(server, alice)).toEqual({ A: false, B: false });
-      expect(new Set(heard)).toEqual(new Set(['variables ["default","alice","server"]']));
-      expect(heard).toHaveLength(4);
-    },
-  );
+  test('tell what is set and never what it is; blanks are nothing', async () => {
+    const { variables, heard, store } = rig();
+    expect(await variables.flags(server, alice)).toEqual({ A: false, B: false });
+    await variables.set(server, alice, { A: 'x', B: '  ' });
+    expect(await variables.flags(server, alice)).toEqual({ A: true, B: false });
+    expect(await store.raw.count('variables')).toBe(1);
+    await variables.set(server, alice, { B: 'y' });
+    expect(await variables.flags(server, alice)).toEqual({ A: true, B: true });
+    await variables.set(server, alice, { A: '' });
+    expect(await variables.flags(server, alice)).toEqual({ A: false, B: true });
+    await variables.removeAll(server, alice);
+    expect(await variables.flags(server, alice)).toEqual({ A: false, B: false });
+    expect(new Set(heard)).toEqual(new Set(['variables ["default","alice","server"]']));
+    expect(heard).toHaveLength(4);
+  });
 
-  verifies(
-    'credentials.variables.undeclared',
-    'a name the server does not declare is refused, and nothing is stored',
-    async () => {
-      const { variables, store } = rig();
-      for (const name of ['C', 'LIBRECHAT_USER_ID', 'librechat_user_id', 'MCP_API_KEY', '__proto__']) {
-        const values = JSON.parse(`{"A":"x",${JSON.stringify(name)}:"y"}`) as Record<string, string>;
-        await expect(variables.set(server, alice, values)).rejects.toMatchObject({
-          code: 'REQUEST_INVALID',
-          errors: [{ path: name }],
-        });
-      }
-      await expect(variables.set(server, alice, { A: 'x'.repeat(16_385) })).rejects.toMatchObject({
+  test('a name the server does not declare is refused, and nothing is stored', async () => {
+    const { variables, store } = rig();
+    for (const name of ['C', 'LIBRECHAT_USER_ID', 'librechat_user_id', 'MCP_API_KEY', '__proto__']) {
+      const values = JSON.parse(`{"A":"x",${JSON.stringify(name)}:"y"}`) as Record<string, string>;
+      await expect(variables.set(server, alice, values)).rejects.toMatchObject({
         code: 'REQUEST_INVALID',
-        errors: [{ path: 'A', code: 'too_long' }],
+        errors: [{ path: name }],
       });
-      expect(await store.raw.count('variables')).toBe(0);
-      const keyed = userServer({ apiKey: { source: 'user', authorization_type: 'bearer' } });
-      await variables.set(keyed, alice, { MCP_API_KEY: 'mine' });
-      expect(await variables.flags(keyed, alice)).toEqual({ MCP_API_KEY: true });
-    },
-  );
+    }
+    await expect(variables.set(server, alice, { A: 'x'.repeat(16_385) })).rejects.toMatchObject({
+      code: 'REQUEST_INVALID',
+      errors: [{ path: 'A', code: 'too_long' }],
+    });
+    expect(await store.raw.count('variables')).toBe(0);
+    const keyed = userServer({ apiKey: { source: 'user', authorization_type: 'bearer' } });
+    await variables.set(keyed, alice, { MCP_API_KEY: 'mine' });
+    expect(await variables.flags(keyed, alice)).toEqual({ MCP_API_KEY: true });
+  });
 
-  verifies('credentials.variables.sealed', 'a value is sealed to its user, server and name', async () => {
+  test('a value is sealed to its user, server and name', async () => {
     const { variables, cache, store } = rig();
     await variables.set(server, alice, { A: 'pl4nted' });
     const [row] = await store.raw.page('variables', null, 10);

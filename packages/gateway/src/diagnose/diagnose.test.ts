@@ -1,6 +1,6 @@
 import { aclBits } from '@behalf/contracts';
-import { aPrincipal, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { aPrincipal } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { administrator, aSummary, diagnoseRig } from '../../test/diagnoseRig.ts';
 import { ada, readyFor } from '../../test/toolcallRig.ts';
 import type { Bearer } from '../upstream/target.ts';
@@ -12,7 +12,7 @@ const order = [
 ];
 
 describe('a diagnosis', () => {
-  verifies('diagnose.order.steps', 'names every step of a call, once and in its order', async () => {
+  test('names every step of a call, once and in its order', async () => {
     const rig = diagnoseRig();
     const view = await rig.run();
     expect(view.steps.map(({ step }) => step)).toEqual(order);
@@ -21,32 +21,28 @@ describe('a diagnosis', () => {
     expect(view.steps.at(-1)).toMatchObject({ outcome: 'ok', message: 'There are 2 tools for you.' });
   });
 
-  verifies(
-    'diagnose.order.steps',
-    'whatever fails, every step is told, and the first failure named',
-    async () => {
-      for (const [field, value, failedAt] of [
-        ['verdict', 'not_allowed', 'address'],
-        ['verdict', 'own_address', 'address'],
-        ['socket', 'certificate', 'tls'],
-      ] as const) {
-        const rig = diagnoseRig();
-        Object.assign(rig, { [field]: value });
-        const view = await rig.run();
-        expect(view).toMatchObject({ ok: false, failedAt });
-        expect(view.steps.map(({ step }) => step)).toEqual(order);
-        const later = view.steps.slice(order.indexOf(failedAt) + 1);
-        expect(later.filter(({ outcome }) => outcome === 'failed')).toEqual([]);
-        expect(view.steps.find(({ step }) => step === 'connection')).toMatchObject({
-          outcome: 'skipped',
-          message: expect.stringMatching(/^Not tried: /),
-        });
-        expect(rig.spent()).toEqual({ obtained: 0, leases: 0, sent: 0 });
-      }
-    },
-  );
+  test('whatever fails, every step is told, and the first failure named', async () => {
+    for (const [field, value, failedAt] of [
+      ['verdict', 'not_allowed', 'address'],
+      ['verdict', 'own_address', 'address'],
+      ['socket', 'certificate', 'tls'],
+    ] as const) {
+      const rig = diagnoseRig();
+      Object.assign(rig, { [field]: value });
+      const view = await rig.run();
+      expect(view).toMatchObject({ ok: false, failedAt });
+      expect(view.steps.map(({ step }) => step)).toEqual(order);
+      const later = view.steps.slice(order.indexOf(failedAt) + 1);
+      expect(later.filter(({ outcome }) => outcome === 'failed')).toEqual([]);
+      expect(view.steps.find(({ step }) => step === 'connection')).toMatchObject({
+        outcome: 'skipped',
+        message: expect.stringMatching(/^Not tried: /),
+      });
+      expect(rig.spent()).toEqual({ obtained: 0, leases: 0, sent: 0 });
+    }
+  });
 
-  verifies('diagnose.deny.alike', 'a forbidden server and an unknown one are told alike', async () => {
+  test('a forbidden server and an unknown one are told alike', async () => {
     const rig = diagnoseRig();
     const unknown = await rig.run(ada, 'other');
     rig.sees = () => false;
@@ -58,7 +54,7 @@ describe('a diagnosis', () => {
     expect([rig.judged, rig.connected, rig.opened.length, rig.obtained]).toEqual([0, 0, 0, 0]);
   });
 
-  verifies('diagnose.deny.alike', 'a role without the permission is told so, of any server', async () => {
+  test('a role without the permission is told so, of any server', async () => {
     const rig = diagnoseRig();
     const nobody = aPrincipal({ role: 'NOBODY' });
     const known = await rig.run(nobody);
@@ -67,131 +63,111 @@ describe('a diagnosis', () => {
     expect({ ...known, serverName: '' }).toEqual({ ...unknown, serverName: '' });
   });
 
-  verifies('diagnose.deny.alike', 'who looks after a server without using it is told just that', async () => {
+  test('who looks after a server without using it is told just that', async () => {
     const rig = diagnoseRig();
     rig.sees = () => false;
     rig.manages = aclBits.VIEW;
     expect((await rig.run(administrator)).steps[0]?.message).toMatch(/^You look after this server/);
   });
 
-  verifies(
-    'diagnose.secrecy.addresses',
-    'an address is told to who may see it, and to nobody else',
-    async () => {
-      const asUser = { source: 'user', author: 'u-maker' } as const;
-      for (const verdict of [null, 'not_allowed', 'dns'] as const) {
-        for (const socket of [null, 'certificate', 'timeout', 'connection', 'proxy'] as const) {
-          const rig = diagnoseRig({ url: 'https://secret-host.example/pl4nted?key=pl4nted' }, [], asUser);
-          Object.assign(rig, { verdict, socket });
-          const hidden = JSON.stringify(await rig.run());
-          expect(hidden).not.toMatch(/secret-host|pl4nted/);
-          rig.manages = aclBits.VIEW | aclBits.EDIT;
-          const shown = JSON.stringify(await rig.run());
-          expect(shown).toContain('secret-host.example');
-          expect(shown).not.toContain('pl4nted');
-        }
+  test('an address is told to who may see it, and to nobody else', async () => {
+    const asUser = { source: 'user', author: 'u-maker' } as const;
+    for (const verdict of [null, 'not_allowed', 'dns'] as const) {
+      for (const socket of [null, 'certificate', 'timeout', 'connection', 'proxy'] as const) {
+        const rig = diagnoseRig({ url: 'https://secret-host.example/pl4nted?key=pl4nted' }, [], asUser);
+        Object.assign(rig, { verdict, socket });
+        const hidden = JSON.stringify(await rig.run());
+        expect(hidden).not.toMatch(/secret-host|pl4nted/);
+        rig.manages = aclBits.VIEW | aclBits.EDIT;
+        const shown = JSON.stringify(await rig.run());
+        expect(shown).toContain('secret-host.example');
+        expect(shown).not.toContain('pl4nted');
       }
-      const operators = diagnoseRig({ url: 'https://secret-host.example/mcp' });
-      operators.manages = aclBits.VIEW | aclBits.EDIT;
-      expect(JSON.stringify(await operators.run())).not.toContain('secret-host');
-      expect(JSON.stringify(await operators.run(administrator))).toContain('secret-host.example');
-    },
-  );
+    }
+    const operators = diagnoseRig({ url: 'https://secret-host.example/mcp' });
+    operators.manages = aclBits.VIEW | aclBits.EDIT;
+    expect(JSON.stringify(await operators.run())).not.toContain('secret-host');
+    expect(JSON.stringify(await operators.run(administrator))).toContain('secret-host.example');
+  });
 
-  verifies(
-    'diagnose.secrecy.words',
-    'what a server says, and what it is given, is never repeated',
-    async () => {
-      const planted = 'pl4nted';
-      const challenge = {
-        scheme: planted,
-        error: planted,
-        scope: planted,
-        resourceMetadata: planted,
-        claims: planted,
-      };
-      const rpc = { code: 1, message: planted };
-      const definition = { headers: { authorization: 'Bearer pl4nted', 'x-user': '{{LIBRECHAT_USER_ID}}' } };
-      for (const reason of [
-        'unauthorized',
-        'forbidden',
-        'redirected',
-        'wrong_url',
-        'rpc_error',
-        'upstream_5xx',
-      ] as const) {
-        const error = new UpstreamError(reason, { challenge, rpc, redirectedTo: planted });
-        const before = diagnoseRig(definition);
-        before.onOpen = () => Promise.reject(error);
-        const after = diagnoseRig(definition);
-        after.onLease = () => Promise.reject(error);
-        for (const rig of [before, after]) {
-          expect(JSON.stringify(await rig.run(administrator))).not.toContain(planted);
-        }
+  test('what a server says, and what it is given, is never repeated', async () => {
+    const planted = 'pl4nted';
+    const challenge = {
+      scheme: planted,
+      error: planted,
+      scope: planted,
+      resourceMetadata: planted,
+      claims: planted,
+    };
+    const rpc = { code: 1, message: planted };
+    const definition = { headers: { authorization: 'Bearer pl4nted', 'x-user': '{{LIBRECHAT_USER_ID}}' } };
+    for (const reason of [
+      'unauthorized',
+      'forbidden',
+      'redirected',
+      'wrong_url',
+      'rpc_error',
+      'upstream_5xx',
+    ] as const) {
+      const error = new UpstreamError(reason, { challenge, rpc, redirectedTo: planted });
+      const before = diagnoseRig(definition);
+      before.onOpen = () => Promise.reject(error);
+      const after = diagnoseRig(definition);
+      after.onLease = () => Promise.reject(error);
+      for (const rig of [before, after]) {
+        expect(JSON.stringify(await rig.run(administrator))).not.toContain(planted);
       }
-    },
-  );
+    }
+  });
 
-  verifies(
-    'diagnose.secrecy.words',
-    'the first question carries nothing that could authorise anybody',
-    async () => {
-      const rig = diagnoseRig({ apiKey: { source: 'admin', authorization_type: 'bearer', key: 'pl4nted' } });
-      await rig.run();
-      expect(rig.opened).toHaveLength(1);
-      expect(JSON.stringify(rig.opened)).not.toContain('pl4nted');
-    },
-  );
+  test('the first question carries nothing that could authorise anybody', async () => {
+    const rig = diagnoseRig({ apiKey: { source: 'admin', authorization_type: 'bearer', key: 'pl4nted' } });
+    await rig.run();
+    expect(rig.opened).toHaveLength(1);
+    expect(JSON.stringify(rig.opened)).not.toContain('pl4nted');
+  });
 
-  verifies(
-    'diagnose.harmless.refusal',
-    'a refused token is not renewed, and nothing takes its place',
-    async () => {
-      const rig = diagnoseRig({ headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } });
-      let renewals = 0;
-      const bearer: Bearer = {
-        token: () => 'token',
-        renew: async () => ((renewals += 1), true),
-        isRenewed: () => false,
-        shown: () => [],
-        widen: () => new Error('asks for more'),
-      };
-      const { target, binding } = readyFor(rig.server, ada);
-      if (target.type === 'stdio') throw new Error('It has no address');
-      rig.credential = () => ({ target: { ...target, bearer }, binding });
-      for (const reason of ['unauthorized', 'insufficient_scope'] as const) {
-        rig.onLease = () => Promise.reject(new UpstreamError(reason));
-        expect(await rig.step('connection')).toMatchObject({
-          outcome: 'failed',
-          code: 'MCP_CREDENTIAL_REJECTED',
-        });
-      }
-      expect(renewals).toBe(0);
-      expect(rig.leases).toHaveLength(2);
-      rig.onLease = undefined;
-      expect(await rig.step('connection')).toMatchObject({ outcome: 'ok' });
-    },
-  );
-
-  verifies(
-    'diagnose.bounds.time',
-    'a step that does not end is given up after 5 s, and later ones go on',
-    async () => {
-      const rig = diagnoseRig({ headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } });
-      rig.onLease = () => new Promise(() => undefined);
-      const running = rig.run();
-      await rig.clock.advance(5_000);
-      const view = await running;
-      expect(view.steps.find(({ step }) => step === 'connection')).toMatchObject({
+  test('a refused token is not renewed, and nothing takes its place', async () => {
+    const rig = diagnoseRig({ headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } });
+    let renewals = 0;
+    const bearer: Bearer = {
+      token: () => 'token',
+      renew: async () => ((renewals += 1), true),
+      isRenewed: () => false,
+      shown: () => [],
+      widen: () => new Error('asks for more'),
+    };
+    const { target, binding } = readyFor(rig.server, ada);
+    if (target.type === 'stdio') throw new Error('It has no address');
+    rig.credential = () => ({ target: { ...target, bearer }, binding });
+    for (const reason of ['unauthorized', 'insufficient_scope'] as const) {
+      rig.onLease = () => Promise.reject(new UpstreamError(reason));
+      expect(await rig.step('connection')).toMatchObject({
         outcome: 'failed',
-        code: 'MCP_TIMEOUT',
-        durationMs: 5_000,
+        code: 'MCP_CREDENTIAL_REJECTED',
       });
-      expect(view.steps.map(({ step }) => step)).toEqual(order);
-    },
-  );
+    }
+    expect(renewals).toBe(0);
+    expect(rig.leases).toHaveLength(2);
+    rig.onLease = undefined;
+    expect(await rig.step('connection')).toMatchObject({ outcome: 'ok' });
+  });
 
-  verifies('diagnose.bounds.time', 'all of it ends after 30 s', async () => {
+  test('a step that does not end is given up after 5 s, and later ones go on', async () => {
+    const rig = diagnoseRig({ headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } });
+    rig.onLease = () => new Promise(() => undefined);
+    const running = rig.run();
+    await rig.clock.advance(5_000);
+    const view = await running;
+    expect(view.steps.find(({ step }) => step === 'connection')).toMatchObject({
+      outcome: 'failed',
+      code: 'MCP_TIMEOUT',
+      durationMs: 5_000,
+    });
+    expect(view.steps.map(({ step }) => step)).toEqual(order);
+  });
+
+  test('all of it ends after 30 s', async () => {
     const rig = diagnoseRig({ requiresOAuth: true });
     rig.summary = aSummary();
     // Slow everywhere, and nowhere slow enough to be given up.
@@ -204,14 +180,14 @@ describe('a diagnosis', () => {
     expect(view.steps.at(-2)).toMatchObject({ step: 'connection', code: 'MCP_TIMEOUT', durationMs: 600 });
   });
 
-  verifies('diagnose.bounds.time', 'who leaves is not looked for any further', async () => {
+  test('who leaves is not looked for any further', async () => {
     const rig = diagnoseRig();
     rig.onOpen = () => rig.leave();
     await expect(rig.run()).rejects.toThrow();
     expect(rig.leases).toHaveLength(0);
   });
 
-  verifies('diagnose.bounds.time', 'what breaks here is a finding without its words', async () => {
+  test('what breaks here is a finding without its words', async () => {
     const rig = diagnoseRig();
     rig.onOpen = () => Promise.reject(new Error('pl4nted'));
     const view = await rig.run();

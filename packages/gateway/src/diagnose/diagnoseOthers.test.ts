@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { aSummary, diagnoseRig } from '../../test/diagnoseRig.ts';
 import { ada } from '../../test/toolcallRig.ts';
 
@@ -8,24 +7,20 @@ const skipped = (step: string) =>
   expect.objectContaining({ step, outcome: 'skipped', message: expect.stringContaining('somebody else') });
 
 describe('a diagnosis about somebody else', () => {
-  verifies(
-    'diagnose.others.nothing',
-    'tells how their credential stands, and presents it nowhere',
-    async () => {
-      const rig = diagnoseRig({ requiresOAuth: true });
-      rig.summary = aSummary();
-      const view = await rig.run(ada, 'odd', true);
-      expect(view).toMatchObject({ ok: true });
-      expect(view.steps.find(({ step }) => step === 'credential')).toMatchObject({ outcome: 'ok' });
-      expect(view.steps.slice(-2)).toEqual([skipped('connection'), skipped('tools')]);
-      expect(rig.spent()).toEqual(nothing);
-      // The same in their own name.
-      await rig.run(ada, 'odd');
-      expect(rig.spent()).not.toEqual(nothing);
-    },
-  );
+  test('tells how their credential stands, and presents it nowhere', async () => {
+    const rig = diagnoseRig({ requiresOAuth: true });
+    rig.summary = aSummary();
+    const view = await rig.run(ada, 'odd', true);
+    expect(view).toMatchObject({ ok: true });
+    expect(view.steps.find(({ step }) => step === 'credential')).toMatchObject({ outcome: 'ok' });
+    expect(view.steps.slice(-2)).toEqual([skipped('connection'), skipped('tools')]);
+    expect(rig.spent()).toEqual(nothing);
+    // The same in their own name.
+    await rig.run(ada, 'odd');
+    expect(rig.spent()).not.toEqual(nothing);
+  });
 
-  verifies('diagnose.others.nothing', 'exchanges nothing of theirs', async () => {
+  test('exchanges nothing of theirs', async () => {
     const rig = diagnoseRig({ obo: { scopes: 'api://mail/.default' } });
     const { steps } = await rig.run(ada, 'odd', true);
     expect(steps.find(({ step }) => step === 'trust')).toMatchObject({
@@ -35,22 +30,18 @@ describe('a diagnosis about somebody else', () => {
     expect(rig.spent()).toEqual(nothing);
   });
 
-  verifies(
-    'diagnose.others.nothing',
-    'sends no value of theirs, not even as a part of an address',
-    async () => {
-      const rig = diagnoseRig({
-        url: 'https://mcp.example/{{PLACE}}/mcp',
-        customUserVars: { PLACE: { title: 'Place', description: 'Where' } },
-      });
-      Object.assign(rig, { values: { PLACE: 'pl4nted' }, flags: { PLACE: true } });
-      const { steps } = await rig.run(ada, 'odd', true);
-      expect(steps.find(({ step }) => step === 'variables')).toMatchObject({ outcome: 'ok' });
-      expect(steps.find(({ step }) => step === 'server')).toMatchObject({ outcome: 'skipped' });
-      expect([rig.judged, rig.connected, rig.opened]).toEqual([0, 0, []]);
-      expect(rig.spent()).toEqual(nothing);
-      await rig.run(ada, 'odd');
-      expect(JSON.stringify(rig.opened)).toContain('pl4nted');
-    },
-  );
+  test('sends no value of theirs, not even as a part of an address', async () => {
+    const rig = diagnoseRig({
+      url: 'https://mcp.example/{{PLACE}}/mcp',
+      customUserVars: { PLACE: { title: 'Place', description: 'Where' } },
+    });
+    Object.assign(rig, { values: { PLACE: 'pl4nted' }, flags: { PLACE: true } });
+    const { steps } = await rig.run(ada, 'odd', true);
+    expect(steps.find(({ step }) => step === 'variables')).toMatchObject({ outcome: 'ok' });
+    expect(steps.find(({ step }) => step === 'server')).toMatchObject({ outcome: 'skipped' });
+    expect([rig.judged, rig.connected, rig.opened]).toEqual([0, 0, []]);
+    expect(rig.spent()).toEqual(nothing);
+    await rig.run(ada, 'odd');
+    expect(JSON.stringify(rig.opened)).toContain('pl4nted');
+  });
 });

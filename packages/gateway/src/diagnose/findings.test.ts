@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { NO_PROVIDER } from '@behalf/settings';
 import { administrator, aSummary, diagnoseRig, discovered } from '../../test/diagnoseRig.ts';
 import { SignInImpossible, type SignInProblem } from '../credentials/oauth/signInProblem.ts';
@@ -14,7 +13,7 @@ const oauth = { requiresOAuth: true };
 const HOUR = 3_600_000;
 
 describe('what a diagnosis finds', () => {
-  verifies('diagnose.network.causes', 'on the way to a server each cause is told apart', async () => {
+  test('on the way to a server each cause is told apart', async () => {
     const rig = diagnoseRig();
     rig.verdict = 'not_allowed';
     expect(await rig.step('address')).toMatchObject({ outcome: 'failed', code: 'MCP_DOMAIN_NOT_ALLOWED' });
@@ -42,61 +41,51 @@ describe('what a diagnosis finds', () => {
     }
   });
 
-  verifies('diagnose.network.causes', 'an address that anybody can read along is warned of', async () => {
+  test('an address that anybody can read along is warned of', async () => {
     expect(await diagnoseRig({ url: 'http://mcp.example/mcp' }).step('tls')).toMatchObject({
       outcome: 'warning',
     });
     expect(await diagnoseRig({ url: 'http://localhost:1/mcp' }).step('tls')).toMatchObject({ outcome: 'ok' });
   });
 
-  verifies(
-    'diagnose.network.causes',
-    'a process has no address, and one that is not known is not asked',
-    async () => {
-      const child = await diagnoseRig({ command: 'node', args: [] }).run();
-      expect(child.ok).toBe(true);
-      expect(child.steps.filter(({ message }) => message.includes('process of this gateway'))).toHaveLength(
-        7,
-      );
-      const lacking = diagnoseRig({
-        url: 'https://mcp.example/{{PLACE}}',
-        customUserVars: { PLACE: { title: 'Place', description: '' } },
-      });
-      lacking.flags = { PLACE: false };
-      const view = await lacking.run();
-      expect(view).toMatchObject({ ok: false, failedAt: 'variables' });
-      expect(view.steps[1]).toMatchObject({
-        code: 'MCP_USER_VARS_MISSING',
-        message: expect.stringContaining('PLACE'),
-      });
-      expect([lacking.opened.length, lacking.obtained]).toEqual([0, 0]);
-    },
-  );
+  test('a process has no address, and one that is not known is not asked', async () => {
+    const child = await diagnoseRig({ command: 'node', args: [] }).run();
+    expect(child.ok).toBe(true);
+    expect(child.steps.filter(({ message }) => message.includes('process of this gateway'))).toHaveLength(7);
+    const lacking = diagnoseRig({
+      url: 'https://mcp.example/{{PLACE}}',
+      customUserVars: { PLACE: { title: 'Place', description: '' } },
+    });
+    lacking.flags = { PLACE: false };
+    const view = await lacking.run();
+    expect(view).toMatchObject({ ok: false, failedAt: 'variables' });
+    expect(view.steps[1]).toMatchObject({
+      code: 'MCP_USER_VARS_MISSING',
+      message: expect.stringContaining('PLACE'),
+    });
+    expect([lacking.opened.length, lacking.obtained]).toEqual([0, 0]);
+  });
 
-  verifies(
-    'diagnose.server.answers',
-    'what the server answers to nobody in particular is judged',
-    async () => {
-      const bearer = {
-        ...{ scheme: 'bearer', error: undefined, scope: undefined, claims: undefined },
-        resourceMetadata: 'https://mcp.example/.well-known/oauth-protected-resource',
-      };
-      const asked = async (definition: object, reason: UpstreamReason, challenge?: typeof bearer) => {
-        const rig = diagnoseRig({ ...definition });
-        rig.summary = aSummary();
-        rig.onOpen = () => Promise.reject(new UpstreamError(reason, challenge ? { challenge } : {}));
-        return (await rig.step('server'))?.outcome;
-      };
-      expect(await asked(oauth, 'unauthorized', bearer)).toBe('ok');
-      expect(await asked(oauth, 'unauthorized')).toBe('warning');
-      expect(await asked({ headers: { 'x-key': 'k' } }, 'unauthorized')).toBe('ok');
-      for (const reason of ['wrong_url', 'redirected', 'upstream_5xx', 'garbage', 'timeout'] as const) {
-        expect(await asked(oauth, reason)).toBe('failed');
-      }
-    },
-  );
+  test('what the server answers to nobody in particular is judged', async () => {
+    const bearer = {
+      ...{ scheme: 'bearer', error: undefined, scope: undefined, claims: undefined },
+      resourceMetadata: 'https://mcp.example/.well-known/oauth-protected-resource',
+    };
+    const asked = async (definition: object, reason: UpstreamReason, challenge?: typeof bearer) => {
+      const rig = diagnoseRig({ ...definition });
+      rig.summary = aSummary();
+      rig.onOpen = () => Promise.reject(new UpstreamError(reason, challenge ? { challenge } : {}));
+      return (await rig.step('server'))?.outcome;
+    };
+    expect(await asked(oauth, 'unauthorized', bearer)).toBe('ok');
+    expect(await asked(oauth, 'unauthorized')).toBe('warning');
+    expect(await asked({ headers: { 'x-key': 'k' } }, 'unauthorized')).toBe('ok');
+    for (const reason of ['wrong_url', 'redirected', 'upstream_5xx', 'garbage', 'timeout'] as const) {
+      expect(await asked(oauth, reason)).toBe('failed');
+    }
+  });
 
-  verifies('diagnose.signin.steps', 'what is wrong with a sign-in is told at its own step', async () => {
+  test('what is wrong with a sign-in is told at its own step', async () => {
     const cases: readonly (readonly [SignInProblem, string])[] = [
       ['no_metadata', 'metadata'],
       ['resource_mismatch', 'metadata'],
@@ -126,39 +115,31 @@ describe('what a diagnosis finds', () => {
     }
   });
 
-  verifies(
-    'diagnose.signin.steps',
-    'how we would present ourselves is told, and nothing is registered',
-    async () => {
-      const rig = diagnoseRig(oauth);
-      expect(await rig.step('client')).toMatchObject({
-        outcome: 'ok',
-        message: expect.stringContaining('first sign-in'),
-      });
-      rig.client = { ...rig.client, clientId: 'c1' };
-      expect(await rig.step('client')).toMatchObject({ message: 'We are registered there as a client.' });
-      rig.client = { ...rig.client, source: 'configured' };
-      expect(await rig.step('client')).toMatchObject({ message: 'The definition names the OAuth client.' });
-      rig.client = { ...rig.client, source: 'dynamic', clientId: '' };
-      rig.discover = async () => ({ ...discovered, as: { ...discovered.as, registrationEndpoint: null } });
-      expect(await rig.step('client')).toMatchObject({
-        outcome: 'failed',
-        code: 'MCP_AUTHORIZATION_UNAVAILABLE',
-      });
-    },
-  );
+  test('how we would present ourselves is told, and nothing is registered', async () => {
+    const rig = diagnoseRig(oauth);
+    expect(await rig.step('client')).toMatchObject({
+      outcome: 'ok',
+      message: expect.stringContaining('first sign-in'),
+    });
+    rig.client = { ...rig.client, clientId: 'c1' };
+    expect(await rig.step('client')).toMatchObject({ message: 'We are registered there as a client.' });
+    rig.client = { ...rig.client, source: 'configured' };
+    expect(await rig.step('client')).toMatchObject({ message: 'The definition names the OAuth client.' });
+    rig.client = { ...rig.client, source: 'dynamic', clientId: '' };
+    rig.discover = async () => ({ ...discovered, as: { ...discovered.as, registrationEndpoint: null } });
+    expect(await rig.step('client')).toMatchObject({
+      outcome: 'failed',
+      code: 'MCP_AUTHORIZATION_UNAVAILABLE',
+    });
+  });
 
-  verifies(
-    'diagnose.signin.steps',
-    'the authorization server is named to who may see addresses',
-    async () => {
-      const rig = diagnoseRig(oauth);
-      expect(JSON.stringify(await rig.run())).not.toContain('as.example');
-      expect(JSON.stringify(await rig.run(administrator))).toContain('as.example');
-    },
-  );
+  test('the authorization server is named to who may see addresses', async () => {
+    const rig = diagnoseRig(oauth);
+    expect(JSON.stringify(await rig.run())).not.toContain('as.example');
+    expect(JSON.stringify(await rig.run(administrator))).toContain('as.example');
+  });
 
-  verifies('diagnose.credential.states', 'how a sign-in stands decides', async () => {
+  test('how a sign-in stands decides', async () => {
     const rig = diagnoseRig(oauth);
     const outcome = async () => (await rig.step('credential'))?.outcome;
     expect(await rig.step('credential')).toMatchObject({
@@ -183,7 +164,7 @@ describe('what a diagnosis finds', () => {
     }
   });
 
-  verifies('diagnose.credential.states', 'what else is presented is named by kind', async () => {
+  test('what else is presented is named by kind', async () => {
     for (const [definition, words] of [
       [{}, /All users share one connection/],
       [{ headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } }, /what its definition says/],
@@ -199,7 +180,7 @@ describe('what a diagnosis finds', () => {
     }
   });
 
-  verifies('diagnose.credential.states', 'why somebody has to sign in has a sentence each', async () => {
+  test('why somebody has to sign in has a sentence each', async () => {
     expect(new Set(signInReasons.map(explainReason)).size).toBe(signInReasons.length);
     expect(explainReason('pl4nted')).not.toContain('pl4nted');
     const rig = diagnoseRig({ headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } });
@@ -213,7 +194,7 @@ describe('what a diagnosis finds', () => {
     });
   });
 
-  verifies('diagnose.scopes.compared', 'what was granted is compared with what is asked for', async () => {
+  test('what was granted is compared with what is asked for', async () => {
     const rig = diagnoseRig(oauth);
     rig.summary = aSummary({ scopes: 'read' });
     rig.discover = async () => ({ ...discovered, challengedScope: 'read pl4nted offline_access' });
@@ -230,7 +211,7 @@ describe('what a diagnosis finds', () => {
     });
   });
 
-  verifies('diagnose.exchange.trust', 'nothing is exchanged for a server that is not trusted', async () => {
+  test('nothing is exchanged for a server that is not trusted', async () => {
     const rig = diagnoseRig({ obo: { scopes: 'api://x/.default' } });
     expect((await rig.run()).ok).toBe(true);
     rig.isTrusted = false;
@@ -246,7 +227,7 @@ describe('what a diagnosis finds', () => {
     expect(await rig.step('trust')).toMatchObject({ code: 'MCP_OBO_FORBIDDEN' });
   });
 
-  verifies('diagnose.exchange.trust', 'whose turn it is when no token could be had', async () => {
+  test('whose turn it is when no token could be had', async () => {
     const rig = diagnoseRig({ obo: { scopes: 'api://x/.default' } });
     for (const [error, code] of [
       [
@@ -264,7 +245,7 @@ describe('what a diagnosis finds', () => {
     }
   });
 
-  verifies('diagnose.tools.counted', 'tools that the policy hides are counted and not named', async () => {
+  test('tools that the policy hides are counted and not named', async () => {
     const rig = diagnoseRig({ tools: { exclude: ['drop*'] } }, [
       { name: 'search' },
       { name: 'drop_pl4nted' },

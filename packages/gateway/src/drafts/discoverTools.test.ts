@@ -1,7 +1,7 @@
 import { createEgress, egressErrorCode, EgressError, systemDial, type Audience } from '@behalf/egress';
 import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
-import { scriptedHttpServer, verifies, type ScriptedOptions } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { scriptedHttpServer, type ScriptedOptions } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { configureRig } from '../../test/configureRig.ts';
 import { wiringTo } from '../../test/httpRig.ts';
 import { createListAll } from '../catalog/listAll.ts';
@@ -118,7 +118,7 @@ describe('a look at a server that nobody saved', () => {
     'https://0x0a000001',
   ];
 
-  verifies('drafts.discover.dialled', 'dials no address that its user may not choose', async () => {
+  test('dials no address that its user may not choose', async () => {
     const { operators, discover, dialled, events } = await rig({ era: 'legacy', tools: [] });
     for (const place of [new URL(operators.url).origin, ...inside]) {
       for (const key of [undefined, 'k3y-of-somebody']) {
@@ -133,22 +133,18 @@ describe('a look at a server that nobody saved', () => {
     });
   });
 
-  verifies(
-    'drafts.discover.dialled',
-    'follows a server nowhere, neither with a key nor without',
-    async () => {
-      const { server, operators, discover, dialled } = await rig({ era: 'legacy' });
-      for (const place of [new URL(operators.url).origin, ...inside]) {
-        server.change({ respond: () => ({ status: 307, headers: { location: `${place}/mcp` } }) });
-        for (const key of [undefined, 'k3y-of-somebody']) {
-          await expect(discover(server.url, key)).rejects.toMatchObject({ code: 'MCP_DOMAIN_NOT_ALLOWED' });
-        }
+  test('follows a server nowhere, neither with a key nor without', async () => {
+    const { server, operators, discover, dialled } = await rig({ era: 'legacy' });
+    for (const place of [new URL(operators.url).origin, ...inside]) {
+      server.change({ respond: () => ({ status: 307, headers: { location: `${place}/mcp` } }) });
+      for (const key of [undefined, 'k3y-of-somebody']) {
+        await expect(discover(server.url, key)).rejects.toMatchObject({ code: 'MCP_DOMAIN_NOT_ALLOWED' });
       }
-      expect(new Set(dialled)).toEqual(new Set([`127.0.0.1:${server.port}`]));
-    },
-  );
+    }
+    expect(new Set(dialled)).toEqual(new Set([`127.0.0.1:${server.port}`]));
+  });
 
-  verifies('drafts.discover.permission', 'is for who may create servers', async () => {
+  test('is for who may create servers', async () => {
     const { server, discovering, person } = await rig({ era: 'legacy', tools: [] });
     const request = { url: server.url, type: 'streamable-http', auth: { type: 'none' } } as const;
     for (const role of ['USER', 'NOBODY']) {

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { DiscoverToolsView } from '@behalf/contracts';
 import { discoveredTools } from './discoveredTools.ts';
 
@@ -12,7 +11,7 @@ const seen = (items: Record<string, unknown>[], complete = true) => {
 };
 
 describe('what is shown of tools that nobody saved', () => {
-  verifies('drafts.discover.bounded', 'has an end, whatever the server sends', () => {
+  test('has an end, whatever the server sends', () => {
     const many = Array.from({ length: 600 }, (_, n) => ({ name: `t${n}` }));
     expect(seen(many)).toMatchObject({ incomplete: true });
     expect(seen(many).tools).toHaveLength(500);
@@ -25,7 +24,7 @@ describe('what is shown of tools that nobody saved', () => {
     expect(seen(odd)).toEqual({ tools: [{ name: 'a', description: '', inputSchema: { type: 'object' } }] });
   });
 
-  verifies('drafts.discover.bounded', 'leaves out schemas that are too large, alone or together', () => {
+  test('leaves out schemas that are too large, alone or together', () => {
     const schema = (size: number) => ({ type: 'object', description: 'x'.repeat(size) });
     const [large] = seen([{ name: 'a', inputSchema: schema(40_000) }]).tools;
     expect(large).toEqual({
@@ -37,7 +36,7 @@ describe('what is shown of tools that nobody saved', () => {
     expect(JSON.stringify(all).length).toBeLessThan(1.1 * 1024 * 1024);
   });
 
-  verifies('drafts.discover.masked', 'repeats nothing that the server was shown', () => {
+  test('repeats nothing that the server was shown', () => {
     const items = shown.map((secret) => ({
       ...{ name: `a ${secret}`, title: secret, description: `${'x'.repeat(4_090)}${secret}` },
       inputSchema: { type: 'object', properties: { [secret]: {} } },

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { closeSignInRigs, signInScene, type SceneOptions } from '../../test/signInRig.ts';
 import { clientDocument } from '../credentials/oauth/registration/clientDocument.ts';
 import { asDraft } from '../credentials/oauth/registration/clientAddresses.ts';
@@ -38,38 +37,30 @@ async function signedIn(options: SceneOptions) {
 }
 
 describe('the client of a draft', () => {
-  verifies(
-    'drafts.client.document',
-    'has a document of its own, which names the callback of the draft',
-    async () => {
-      const { serverOf } = await signInScene({ isStored: true, base: BASE });
-      const server = serverOf('files');
-      for (const [kind, folder] of [
-        ['key', ''],
-        ['none', 'public/'],
-      ] as const) {
-        expect(clientDocument(BASE, asDraft(server), kind)).toMatchObject({
-          client_id: `${BASE}/oauth/client/${folder}draft~${server.id}.json`,
-          redirect_uris: [`${BASE}/api/mcp/draft~${server.id}/oauth/callback`],
-        });
-      }
-    },
-  );
-
-  verifies(
-    'drafts.client.document',
-    'renews what it was given, for the server that was made of it alone',
-    async () => {
-      const saved = await signedIn({ isStored: true });
-      const own = `draft~${saved.id}`;
-      expect(await saved.clientOf(own)).toMatchObject({
-        ...{ clientId: `${BASE}/oauth/client/${own}.json`, source: 'document' },
-        proof: { method: 'private_key_jwt' },
+  test('has a document of its own, which names the callback of the draft', async () => {
+    const { serverOf } = await signInScene({ isStored: true, base: BASE });
+    const server = serverOf('files');
+    for (const [kind, folder] of [
+      ['key', ''],
+      ['none', 'public/'],
+    ] as const) {
+      expect(clientDocument(BASE, asDraft(server), kind)).toMatchObject({
+        client_id: `${BASE}/oauth/client/${folder}draft~${server.id}.json`,
+        redirect_uris: [`${BASE}/api/mcp/draft~${server.id}/oauth/callback`],
       });
-      // Of another draft it is none of ours.
-      expect(await saved.clientOf('draft~another')).toMatchObject({ clientId: '' });
-      const operators = await signedIn({});
-      expect(await operators.clientOf(`draft~${operators.id}`)).toMatchObject({ clientId: '' });
-    },
-  );
+    }
+  });
+
+  test('renews what it was given, for the server that was made of it alone', async () => {
+    const saved = await signedIn({ isStored: true });
+    const own = `draft~${saved.id}`;
+    expect(await saved.clientOf(own)).toMatchObject({
+      ...{ clientId: `${BASE}/oauth/client/${own}.json`, source: 'document' },
+      proof: { method: 'private_key_jwt' },
+    });
+    // Of another draft it is none of ours.
+    expect(await saved.clientOf('draft~another')).toMatchObject({ clientId: '' });
+    const operators = await signedIn({});
+    expect(await operators.clientOf(`draft~${operators.id}`)).toMatchObject({ clientId: '' });
+  });
 });

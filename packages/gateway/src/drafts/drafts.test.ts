@@ -1,8 +1,8 @@
 import { createKeyring, systemRandom } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
-import { aPrincipal, createFakeClock, verifies } from '@behalf/testkit';
+import { aPrincipal, createFakeClock } from '@behalf/testkit';
 import { aCredential, aDraft, aFlow, anOAuthClient, aStoredServer } from '@behalf/testkit/suites';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createRetiringServers } from '../credentials/oauth/retiringServers.ts';
 import { createServerGrants } from '../credentials/oauth/serverGrants.ts';
 import { draftName } from './draft.ts';
@@ -50,27 +50,23 @@ function rig() {
 }
 
 describe('drafts', () => {
-  verifies(
-    'drafts.kept.one',
-    'are one for one definition of one user, while there is time to sign in',
-    async () => {
-      const { clock, drafts } = rig();
-      const { draft, isNew } = await drafts.open(mia, definition);
-      expect([isNew, draft.expiresAt - draft.createdAt]).toEqual([true, QUARTER]);
-      expect((await drafts.open(mia, { ...definition })).draft.id).toBe(draft.id);
-      const others = [
-        await drafts.open(mia, { ...definition, type: 'sse' }),
-        await drafts.open(mia, { ...definition, url: `${definition.url}?other` }),
-        await drafts.open(eve, definition),
-        await drafts.open(aPrincipal({ userId: 'mia', tenant: 'acme' }), definition),
-      ];
-      expect(new Set([draft.id, ...others.map((each) => each.draft.id)]).size).toBe(5);
-      await clock.advance((QUARTER * 2) / 3);
-      expect((await drafts.open(mia, definition)).isNew).toBe(true);
-    },
-  );
+  test('are one for one definition of one user, while there is time to sign in', async () => {
+    const { clock, drafts } = rig();
+    const { draft, isNew } = await drafts.open(mia, definition);
+    expect([isNew, draft.expiresAt - draft.createdAt]).toEqual([true, QUARTER]);
+    expect((await drafts.open(mia, { ...definition })).draft.id).toBe(draft.id);
+    const others = [
+      await drafts.open(mia, { ...definition, type: 'sse' }),
+      await drafts.open(mia, { ...definition, url: `${definition.url}?other` }),
+      await drafts.open(eve, definition),
+      await drafts.open(aPrincipal({ userId: 'mia', tenant: 'acme' }), definition),
+    ];
+    expect(new Set([draft.id, ...others.map((each) => each.draft.id)]).size).toBe(5);
+    await clock.advance((QUARTER * 2) / 3);
+    expect((await drafts.open(mia, definition)).isNew).toBe(true);
+  });
 
-  verifies('drafts.kept.limit', 'have an end for each user', async () => {
+  test('have an end for each user', async () => {
     const { clock, drafts } = rig();
     const open = (n: number) => drafts.open(mia, { ...definition, url: `https://mcp.example/${n}` });
     for (let n = 0; n < 10; n += 1) await open(n);
@@ -80,7 +76,7 @@ describe('drafts', () => {
     await open(11);
   });
 
-  verifies('drafts.kept.sealed', 'do not open as those of another user or id', async () => {
+  test('do not open as those of another user or id', async () => {
     const { store, drafts } = rig();
     const { draft } = await drafts.open(mia, definition);
     const [record] = await store.drafts.listOf('default', 'mia');
@@ -98,7 +94,7 @@ describe('drafts', () => {
     expect(await drafts.own(aPrincipal({ userId: 'mia', tenant: 'acme' }), draft.id)).toBeNull();
   });
 
-  verifies('drafts.swept', 'end with all that was given for them, a while after their time', async () => {
+  test('end with all that was given for them, a while after their time', async () => {
     const { clock, drafts, ended, signedIn, left } = rig();
     const { draft } = await drafts.open(mia, definition);
     await signedIn(draft.id);
@@ -115,7 +111,7 @@ describe('drafts', () => {
     expect(await left()).toEqual({ drafts: 0, credentials: 0, clients: 0 });
   });
 
-  verifies('drafts.swept', 'leave what they gave to the server that was made of them', async () => {
+  test('leave what they gave to the server that was made of them', async () => {
     const { clock, store, drafts, ended, signedIn, left } = rig();
     const { draft } = await drafts.open(mia, definition);
     await signedIn(draft.id);
@@ -135,7 +131,7 @@ describe('drafts', () => {
     expect(await left()).toEqual({ drafts: 0, credentials: 1, clients: 1 });
   });
 
-  verifies('drafts.swept', 'that were taken for nothing end as all others do', async () => {
+  test('that were taken for nothing end as all others do', async () => {
     const { clock, drafts, ended, signedIn, left } = rig();
     const { draft } = await drafts.open(mia, definition);
     await signedIn(draft.id);
@@ -146,7 +142,7 @@ describe('drafts', () => {
     expect(await left()).toEqual({ drafts: 0, credentials: 0, clients: 0 });
   });
 
-  verifies('drafts.swept', 'that do not open any more end with what was given for them', async () => {
+  test('that do not open any more end with what was given for them', async () => {
     const { clock, store, drafts, ended, signedIn, left } = rig();
     const lost = aDraft({ expiresAt: clock.now() });
     await store.drafts.insert(lost, 1);
@@ -157,7 +153,7 @@ describe('drafts', () => {
     expect(await left()).toEqual({ drafts: 0, credentials: 0, clients: 0 });
   });
 
-  verifies('drafts.kept.sealed', 'that cannot be opened any more go without a word', async () => {
+  test('that cannot be opened any more go without a word', async () => {
     const { clock, store, drafts } = rig();
     await store.drafts.insert(aDraft({ expiresAt: clock.now() }), 1);
     await clock.advance(MINUTE);

@@ -1,5 +1,5 @@
-import { createFakeClock, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { createFakeClock } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import type { ChangeNotice } from '../ports/index.ts';
 import { follow } from './follow.ts';
 
@@ -57,46 +57,38 @@ function rig({ away = false } = {}) {
 }
 
 describe('what is followed', () => {
-  verifies(
-    'follow.current',
-    'it is read at the start, and again after a notice of its topic alone',
-    async () => {
-      const { clock, state, followed, changed, tell } = rig();
-      expect(followed.current()).toBe(0);
-      expect(followed.isFresh()).toBe(false);
-      await followed.ready;
-      expect([followed.current(), followed.isFresh()]).toEqual([1, true]);
-      state.value = 2;
-      tell('servers');
-      await clock.advance(0);
-      expect(followed.current()).toBe(1);
-      tell();
-      expect(followed.isFresh()).toBe(false);
-      await clock.advance(0);
-      expect([followed.current(), followed.isFresh(), changed]).toEqual([2, true, [1, 2]]);
-      // While the feed vouches for it nothing is read.
-      const { reads } = state;
-      await clock.advance(20_000);
-      expect(state.reads).toBe(reads);
-      followed.stop();
-    },
-  );
+  test('it is read at the start, and again after a notice of its topic alone', async () => {
+    const { clock, state, followed, changed, tell } = rig();
+    expect(followed.current()).toBe(0);
+    expect(followed.isFresh()).toBe(false);
+    await followed.ready;
+    expect([followed.current(), followed.isFresh()]).toEqual([1, true]);
+    state.value = 2;
+    tell('servers');
+    await clock.advance(0);
+    expect(followed.current()).toBe(1);
+    tell();
+    expect(followed.isFresh()).toBe(false);
+    await clock.advance(0);
+    expect([followed.current(), followed.isFresh(), changed]).toEqual([2, true, [1, 2]]);
+    // While the feed vouches for it nothing is read.
+    const { reads } = state;
+    await clock.advance(20_000);
+    expect(state.reads).toBe(reads);
+    followed.stop();
+  });
 
-  verifies(
-    'follow.current',
-    'it is read anew within two seconds when the feed cannot vouch for it',
-    async () => {
-      const { clock, state, followed } = rig();
-      await followed.ready;
-      state.silent = true;
-      state.value = 2;
-      await clock.advance(2_000);
-      expect(followed.current()).toBe(2);
-      followed.stop();
-    },
-  );
+  test('it is read anew within two seconds when the feed cannot vouch for it', async () => {
+    const { clock, state, followed } = rig();
+    await followed.ready;
+    state.silent = true;
+    state.value = 2;
+    await clock.advance(2_000);
+    expect(followed.current()).toBe(2);
+    followed.stop();
+  });
 
-  verifies('follow.race', 'a notice during a read asks for another one after it', async () => {
+  test('a notice during a read asks for another one after it', async () => {
     const { clock, state, followed, tell, hold, letGo } = rig();
     await followed.ready;
     hold();
@@ -110,42 +102,34 @@ describe('what is followed', () => {
     followed.stop();
   });
 
-  verifies(
-    'follow.race',
-    'however often others change it, who has changed it waits for one read',
-    async () => {
-      const { state, followed, tell, during } = rig();
-      await followed.ready;
-      const { reads } = state;
-      // Somebody changes it during each of a hundred reads.
-      during(() => {
-        if (state.reads < reads + 100) tell();
-      });
-      await followed.refresh();
-      expect(state.reads).toBeLessThan(reads + 5);
-      followed.stop();
-    },
-  );
+  test('however often others change it, who has changed it waits for one read', async () => {
+    const { state, followed, tell, during } = rig();
+    await followed.ready;
+    const { reads } = state;
+    // Somebody changes it during each of a hundred reads.
+    during(() => {
+      if (state.reads < reads + 100) tell();
+    });
+    await followed.refresh();
+    expect(state.reads).toBeLessThan(reads + 5);
+    followed.stop();
+  });
 
-  verifies(
-    'follow.race',
-    'what a notice told of during a read is not fresh before it was read itself',
-    async () => {
-      const { clock, state, followed, tell, during } = rig();
-      await followed.ready;
-      during(() => {
-        if (state.reads === 2) tell();
-        // The read that the second notice asks for finds nobody.
-        if (state.reads === 3) state.away = true;
-      });
-      tell();
-      await clock.advance(0);
-      expect([state.reads, followed.current(), followed.isFresh()]).toEqual([3, 1, false]);
-      followed.stop();
-    },
-  );
+  test('what a notice told of during a read is not fresh before it was read itself', async () => {
+    const { clock, state, followed, tell, during } = rig();
+    await followed.ready;
+    during(() => {
+      if (state.reads === 2) tell();
+      // The read that the second notice asks for finds nobody.
+      if (state.reads === 3) state.away = true;
+    });
+    tell();
+    await clock.advance(0);
+    expect([state.reads, followed.current(), followed.isFresh()]).toEqual([3, 1, false]);
+    followed.stop();
+  });
 
-  verifies('follow.race', 'who has just changed it never gets a read that began before', async () => {
+  test('who has just changed it never gets a read that began before', async () => {
     const { state, followed, hold, letGo, tell } = rig();
     await followed.ready;
     hold();
@@ -158,28 +142,24 @@ describe('what is followed', () => {
     followed.stop();
   });
 
-  verifies(
-    'follow.outage',
-    'it holds for half a minute without an answer, and then nothing does',
-    async () => {
-      const { clock, state, followed, changed, logged } = rig();
-      await followed.ready;
-      state.away = true;
-      await clock.advance(3_000);
-      expect([followed.current(), followed.isFresh()]).toEqual([1, false]);
-      await expect(followed.refresh()).rejects.toThrow('away');
-      await clock.advance(25_000);
-      expect(followed.current()).toBe(1);
-      await clock.advance(4_000);
-      expect([followed.current(), changed, logged]).toEqual([0, [1, 0], ['store_unanswered']]);
-      state.away = false;
-      await clock.advance(1_000);
-      expect([followed.current(), followed.isFresh(), changed]).toEqual([1, true, [1, 0, 1]]);
-      followed.stop();
-    },
-  );
+  test('it holds for half a minute without an answer, and then nothing does', async () => {
+    const { clock, state, followed, changed, logged } = rig();
+    await followed.ready;
+    state.away = true;
+    await clock.advance(3_000);
+    expect([followed.current(), followed.isFresh()]).toEqual([1, false]);
+    await expect(followed.refresh()).rejects.toThrow('away');
+    await clock.advance(25_000);
+    expect(followed.current()).toBe(1);
+    await clock.advance(4_000);
+    expect([followed.current(), changed, logged]).toEqual([0, [1, 0], ['store_unanswered']]);
+    state.away = false;
+    await clock.advance(1_000);
+    expect([followed.current(), followed.isFresh(), changed]).toEqual([1, true, [1, 0, 1]]);
+    followed.stop();
+  });
 
-  verifies('follow.outage', 'a start without the store ends in nothing, until it answers', async () => {
+  test('a start without the store ends in nothing, until it answers', async () => {
     const { clock, state, followed } = rig({ away: true });
     await followed.ready;
     expect([followed.current(), followed.isFresh()]).toEqual([0, false]);
@@ -189,19 +169,15 @@ describe('what is followed', () => {
     followed.stop();
   });
 
-  verifies(
-    'follow.current',
-    'after the end it neither listens nor reads, nor tells of a late answer',
-    async () => {
-      const { clock, state, followed, listeners, changed, tell, hold, letGo } = rig();
-      await followed.ready;
-      hold();
-      tell();
-      followed.stop();
-      state.value = 2;
-      letGo();
-      await clock.advance(60_000);
-      expect([listeners.size, changed, state.reads]).toEqual([0, [1], 2]);
-    },
-  );
+  test('after the end it neither listens nor reads, nor tells of a late answer', async () => {
+    const { clock, state, followed, listeners, changed, tell, hold, letGo } = rig();
+    await followed.ready;
+    hold();
+    tell();
+    followed.stop();
+    state.value = 2;
+    letGo();
+    await clock.advance(60_000);
+    expect([listeners.size, changed, state.reads]).toEqual([0, [1], 2]);
+  });
 });

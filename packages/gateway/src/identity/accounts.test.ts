@@ -1,31 +1,26 @@
 import { SealError } from '@behalf/kernel';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ada, createIdentityRig, everythingStored } from '../../test/identityRig.ts';
 import { normaliseEmail } from './accounts.ts';
 
 describe('accounts', () => {
-  verifies(
-    'identity.account.sign-in',
-    'the owner is recognised by email and password, nobody else',
-    async () => {
-      const { accounts } = createIdentityRig();
-      const user = await accounts.create(ada);
-      expect(user).toMatchObject({
-        tenant: 'default',
-        issuer: 'local',
-        subject: 'ada@example.com',
-        role: 'USER',
-      });
-      expect(await accounts.authenticate('ada@example.com', 'correct horse')).toEqual(user);
-      expect(await accounts.authenticate('ada@example.com', 'wrong')).toBeNull();
-      expect(await accounts.authenticate('bob@example.com', 'correct horse')).toBeNull();
-      expect(await accounts.authenticate('', '')).toBeNull();
-    },
-  );
+  test('the owner is recognised by email and password, nobody else', async () => {
+    const { accounts } = createIdentityRig();
+    const user = await accounts.create(ada);
+    expect(user).toMatchObject({
+      tenant: 'default',
+      issuer: 'local',
+      subject: 'ada@example.com',
+      role: 'USER',
+    });
+    expect(await accounts.authenticate('ada@example.com', 'correct horse')).toEqual(user);
+    expect(await accounts.authenticate('ada@example.com', 'wrong')).toBeNull();
+    expect(await accounts.authenticate('bob@example.com', 'correct horse')).toBeNull();
+    expect(await accounts.authenticate('', '')).toBeNull();
+  });
 
-  verifies('identity.account.one-per-mailbox', 'an email is one account, however it is written', async () => {
+  test('an email is one account, however it is written', async () => {
     const { accounts, store } = createIdentityRig();
     await accounts.create(ada);
     for (const email of ['ADA@Example.com', '  ada@example.com ', '\uff41da@example.com']) {
@@ -35,7 +30,7 @@ describe('accounts', () => {
     expect(await store.users.count()).toBe(1);
   });
 
-  verifies('identity.account.one-per-mailbox', 'writing an email normally twice changes nothing', () => {
+  test('writing an email normally twice changes nothing', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (email) => {
         const once = normaliseEmail(email);
@@ -45,63 +40,51 @@ describe('accounts', () => {
     );
   });
 
-  verifies(
-    'identity.account.sealed-hash',
-    'a hash moved into another row authenticates nobody and is an alarm',
-    async () => {
-      const { accounts, store } = createIdentityRig();
-      const mallory = await accounts.create({
-        ...ada,
-        email: 'mallory@example.com',
-        password: 'mallory knows',
-      });
-      const victim = await accounts.create({ ...ada, role: 'ADMIN' });
-      await store.raw.put('users', [{ ...victim, passwordSealed: mallory.passwordSealed }]);
-      await expect(accounts.authenticate(ada.email, 'mallory knows')).rejects.toBeInstanceOf(SealError);
-      // A hash of the attacker's own making, in the clear.
-      await store.raw.put('users', [{ ...victim, passwordSealed: 'fake$mallory knows' }]);
-      await expect(accounts.authenticate(ada.email, 'mallory knows')).rejects.toBeInstanceOf(SealError);
-    },
-  );
+  test('a hash moved into another row authenticates nobody and is an alarm', async () => {
+    const { accounts, store } = createIdentityRig();
+    const mallory = await accounts.create({
+      ...ada,
+      email: 'mallory@example.com',
+      password: 'mallory knows',
+    });
+    const victim = await accounts.create({ ...ada, role: 'ADMIN' });
+    await store.raw.put('users', [{ ...victim, passwordSealed: mallory.passwordSealed }]);
+    await expect(accounts.authenticate(ada.email, 'mallory knows')).rejects.toBeInstanceOf(SealError);
+    // A hash of the attacker's own making, in the clear.
+    await store.raw.put('users', [{ ...victim, passwordSealed: 'fake$mallory knows' }]);
+    await expect(accounts.authenticate(ada.email, 'mallory knows')).rejects.toBeInstanceOf(SealError);
+  });
 
-  verifies('identity.account.sealed-hash', 'neither password nor hash is stored in the clear', async () => {
+  test('neither password nor hash is stored in the clear', async () => {
     const { accounts, store } = createIdentityRig();
     await accounts.create({ ...ada, password: 'pl4nted-password' });
     expect(await everythingStored(store)).not.toContain('pl4nted-password');
   });
 
-  verifies(
-    'identity.account.local-only',
-    'an account of an identity provider with the same email is somebody else',
-    async () => {
-      const { accounts, store, passwords } = createIdentityRig();
-      const local = await accounts.create(ada);
-      const foreign = { ...local, id: 'foreign', issuer: 'https://idp.example', role: 'ADMIN' };
-      expect(await store.users.insert(foreign)).toBe('inserted');
-      expect((await accounts.authenticate(ada.email, ada.password))?.id).toBe(local.id);
-      const { accounts: others, store: otherStore, passwords: counted } = createIdentityRig();
-      await otherStore.users.insert({ ...foreign, passwordSealed: null });
-      expect(await others.authenticate(ada.email, ada.password)).toBeNull();
-      expect(counted.derived).toEqual(['pretend correct horse']);
-      expect(passwords.derived).toHaveLength(2);
-    },
-  );
+  test('an account of an identity provider with the same email is somebody else', async () => {
+    const { accounts, store, passwords } = createIdentityRig();
+    const local = await accounts.create(ada);
+    const foreign = { ...local, id: 'foreign', issuer: 'https://idp.example', role: 'ADMIN' };
+    expect(await store.users.insert(foreign)).toBe('inserted');
+    expect((await accounts.authenticate(ada.email, ada.password))?.id).toBe(local.id);
+    const { accounts: others, store: otherStore, passwords: counted } = createIdentityRig();
+    await otherStore.users.insert({ ...foreign, passwordSealed: null });
+    expect(await others.authenticate(ada.email, ada.password)).toBeNull();
+    expect(counted.derived).toEqual(['pretend correct horse']);
+    expect(passwords.derived).toHaveLength(2);
+  });
 
-  verifies(
-    'identity.account.sign-in',
-    'a local account without a password cannot be signed in to',
-    async () => {
-      const { accounts, store, passwords } = createIdentityRig();
-      const user = await accounts.create(ada);
-      await store.raw.put('users', [{ ...user, passwordSealed: null }]);
-      passwords.derived.length = 0;
-      expect(await accounts.authenticate(ada.email, ada.password)).toBeNull();
-      expect(await accounts.authenticate(ada.email, '')).toBeNull();
-      expect(passwords.derived).toHaveLength(2);
-    },
-  );
+  test('a local account without a password cannot be signed in to', async () => {
+    const { accounts, store, passwords } = createIdentityRig();
+    const user = await accounts.create(ada);
+    await store.raw.put('users', [{ ...user, passwordSealed: null }]);
+    passwords.derived.length = 0;
+    expect(await accounts.authenticate(ada.email, ada.password)).toBeNull();
+    expect(await accounts.authenticate(ada.email, '')).toBeNull();
+    expect(passwords.derived).toHaveLength(2);
+  });
 
-  verifies('identity.account.sign-in', 'a new account is announced to the other processes', async () => {
+  test('a new account is announced to the other processes', async () => {
     const { accounts, store } = createIdentityRig();
     const heard: string[] = [];
     store.changes.subscribe(({ topic, id }) => heard.push(`${topic} ${id}`));

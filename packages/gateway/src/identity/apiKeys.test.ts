@@ -1,6 +1,5 @@
 import { systemRandom as random } from '@behalf/kernel';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { ada, createIdentityRig, everythingStored } from '../../test/identityRig.ts';
 import type { AuditEvent } from '../audit/audit.ts';
 import { principalOf } from '../principal/principal.ts';
@@ -28,7 +27,7 @@ async function createRig() {
 }
 
 describe('personal API keys', () => {
-  verifies('identity.api-key.scopes', 'a key is its owner, with the scopes it was given', async () => {
+  test('a key is its owner, with the scopes it was given', async () => {
     const { keys, make, user, clock, events } = await createRig();
     const { key, record } = await make({ scopes: ['servers', 'mcp', 'mcp'] });
     expect(key).toMatch(/^bhf_[\w-]{43}$/);
@@ -45,7 +44,7 @@ describe('personal API keys', () => {
     expect(events).toMatchObject([{ action: 'api_key.create', subject: record.id, kind: 'credential' }]);
   });
 
-  verifies('identity.api-key.hash-only', 'neither the store nor the audit holds it', async () => {
+  test('neither the store nor the audit holds it', async () => {
     const { make, store, events } = await createRig();
     const { key } = await make();
     const held = (await everythingStored(store)) + JSON.stringify(events);
@@ -54,7 +53,7 @@ describe('personal API keys', () => {
     expect(held).not.toContain(key.slice(4));
   });
 
-  verifies('identity.api-key.ends', 'with its time, with its owner, and when it is deleted', async () => {
+  test('with its time, with its owner, and when it is deleted', async () => {
     const { keys, make, store, user, owner, clock } = await createRig();
     const short = await make({ expiresInDays: 1 });
     const { key, record } = await make();
@@ -77,7 +76,7 @@ describe('personal API keys', () => {
     expect(await keys.list(owner)).toEqual([]);
   });
 
-  verifies('identity.api-key.scopes', 'its use is noted, and not with every call', async () => {
+  test('its use is noted, and not with every call', async () => {
     const { keys, make, owner, clock } = await createRig();
     const { key } = await make();
     const usedAt = async () => (await keys.list(owner))[0]?.lastUsedAt;
@@ -93,7 +92,7 @@ describe('personal API keys', () => {
     expect(await usedAt()).toBe(clock.now());
   });
 
-  verifies('identity.api-key.scopes', 'nobody has more than twenty-five', async () => {
+  test('nobody has more than twenty-five', async () => {
     const { make } = await createRig();
     for (let i = 0; i < 25; i += 1) await make();
     await expect(make()).rejects.toMatchObject({ code: 'API_KEY_LIMIT' });

@@ -1,6 +1,5 @@
-import { verifies } from '@behalf/testkit';
 import { aUser } from '@behalf/testkit/suites';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { ada, createIdentityRig } from '../../test/identityRig.ts';
 import { STALENESS_MS } from '../ports/index.ts';
 import { principalOf } from '../principal/principal.ts';
@@ -41,7 +40,7 @@ async function createRig() {
 }
 
 describe('the cache of callers', () => {
-  verifies('identity.session.cached', 'a known caller costs no read, for two seconds at most', async () => {
+  test('a known caller costs no read, for two seconds at most', async () => {
     const { cache, secret, user, clock, reads } = await createRig();
     expect(await cache.resolve(secret)).toMatchObject({ userId: user.id });
     expect(cache.resolve(secret)).not.toBeInstanceOf(Promise);
@@ -54,37 +53,33 @@ describe('the cache of callers', () => {
     expect(STALENESS_MS).toBe(2_000);
   });
 
-  verifies(
-    'identity.session.cached',
-    'a connection that brings another cookie is another caller',
-    async () => {
-      const { cache, secret, user, sessions, accounts } = await createRig();
-      const bob = await accounts.create({ ...ada, email: 'bob@example.com' });
-      const other = await sessions.start(bob);
-      const socket = {};
-      for (let i = 0; i < 2; i += 1) {
-        expect(await cache.resolve(secret, socket)).toMatchObject({ userId: user.id });
-        expect(await cache.resolve(other.secret, socket)).toMatchObject({ userId: bob.id });
-        expect(await cache.resolve('guess', socket)).toBeNull();
-      }
-    },
-  );
+  test('a connection that brings another cookie is another caller', async () => {
+    const { cache, secret, user, sessions, accounts } = await createRig();
+    const bob = await accounts.create({ ...ada, email: 'bob@example.com' });
+    const other = await sessions.start(bob);
+    const socket = {};
+    for (let i = 0; i < 2; i += 1) {
+      expect(await cache.resolve(secret, socket)).toMatchObject({ userId: user.id });
+      expect(await cache.resolve(other.secret, socket)).toMatchObject({ userId: bob.id });
+      expect(await cache.resolve('guess', socket)).toBeNull();
+    }
+  });
 
-  verifies('identity.session.cached', 'a cookie that is nobody’s is not remembered', async () => {
+  test('a cookie that is nobody’s is not remembered', async () => {
     const { cache, reads } = await createRig();
     expect(await cache.resolve('guess')).toBeNull();
     expect(await cache.resolve('guess')).toBeNull();
     expect(reads()).toBe(2);
   });
 
-  verifies('identity.session.cache-ended', 'a sign-out counts at once', async () => {
+  test('a sign-out counts at once', async () => {
     const { cache, secret, sessions } = await createRig();
     await cache.resolve(secret);
     await sessions.end(secret);
     expect(await cache.resolve(secret)).toBeNull();
   });
 
-  verifies('identity.session.cache-ended', 'so does a change of the account', async () => {
+  test('so does a change of the account', async () => {
     const { cache, secret, store, user, clock } = await createRig();
     await cache.resolve(secret);
     await store.users.update(user.id, { role: 'ADMIN' }, clock.now());
@@ -92,7 +87,7 @@ describe('the cache of callers', () => {
     expect(await cache.resolve(secret)).toMatchObject({ role: 'ADMIN' });
   });
 
-  verifies('identity.session.cache-ended', 'and a notice that does not say whose', async () => {
+  test('and a notice that does not say whose', async () => {
     const { cache, secret, store, reads } = await createRig();
     for (const topic of ['users', 'sessions'] as const) {
       await cache.resolve(secret);
@@ -103,7 +98,7 @@ describe('the cache of callers', () => {
     }
   });
 
-  verifies('identity.session.cache-ended', 'and a notice about this very secret', async () => {
+  test('and a notice about this very secret', async () => {
     const { cache, secret, store, reads } = await createRig();
     await cache.resolve(secret);
     await store.changes.publish({ topic: 'sessions', id: secretHash('another') });
@@ -114,7 +109,7 @@ describe('the cache of callers', () => {
     expect(reads()).toBe(2);
   });
 
-  verifies('identity.session.cached', 'who was good a moment ago is known until the next look', async () => {
+  test('who was good a moment ago is known until the next look', async () => {
     const { cache, secret, store, sessions, meanwhile } = await createRig();
     expect(cache.isKnown(secret)).toBe(false);
     meanwhile(() => store.changes.publish({ topic: 'users', id: '*' }));
@@ -127,37 +122,29 @@ describe('the cache of callers', () => {
     expect(cache.isKnown(secret)).toBe(false);
   });
 
-  verifies(
-    'identity.session.cache-race',
-    'what was read before a sign-out is not kept after it',
-    async () => {
-      const { cache, secret, sessions, meanwhile } = await createRig();
-      meanwhile(async () => void (await sessions.end(secret)));
-      await cache.resolve(secret);
-      meanwhile(async () => undefined);
-      expect(await cache.resolve(secret)).toBeNull();
-    },
-  );
+  test('what was read before a sign-out is not kept after it', async () => {
+    const { cache, secret, sessions, meanwhile } = await createRig();
+    meanwhile(async () => void (await sessions.end(secret)));
+    await cache.resolve(secret);
+    meanwhile(async () => undefined);
+    expect(await cache.resolve(secret)).toBeNull();
+  });
 
-  verifies(
-    'identity.session.cache-keys',
-    'what was read by keys that are over is not kept either',
-    async () => {
-      const { cache, secret, meanwhile, turn, reads } = await createRig();
-      meanwhile(async () => turn());
-      await cache.resolve(secret);
-      meanwhile(async () => undefined);
-      await cache.resolve(secret);
-      expect(reads()).toBe(2);
-      expect(cache.resolve(secret)).not.toBeInstanceOf(Promise);
-      // Not even while nobody can be asked.
-      turn();
-      meanwhile(() => Promise.reject(new Error('away')));
-      await expect(cache.resolve(secret)).rejects.toThrow('away');
-    },
-  );
+  test('what was read by keys that are over is not kept either', async () => {
+    const { cache, secret, meanwhile, turn, reads } = await createRig();
+    meanwhile(async () => turn());
+    await cache.resolve(secret);
+    meanwhile(async () => undefined);
+    await cache.resolve(secret);
+    expect(reads()).toBe(2);
+    expect(cache.resolve(secret)).not.toBeInstanceOf(Promise);
+    // Not even while nobody can be asked.
+    turn();
+    meanwhile(() => Promise.reject(new Error('away')));
+    await expect(cache.resolve(secret)).rejects.toThrow('away');
+  });
 
-  verifies('identity.session.cached', 'nobody is known for longer than what they hold is valid', async () => {
+  test('nobody is known for longer than what they hold is valid', async () => {
     const { clock, store } = createIdentityRig();
     const caller = principalOf(aUser(), { via: 'bearer' });
     const until = clock.now() + 1_000;
@@ -174,26 +161,22 @@ describe('the cache of callers', () => {
     expect(await cache.resolve('token')).toBeNull();
   });
 
-  verifies(
-    'identity.session.outage',
-    'while the store is silent who was known goes on for half a minute, and nobody new comes in',
-    async () => {
-      const { cache, secret, user, store, clock, meanwhile } = await createRig();
-      await cache.resolve(secret);
-      meanwhile(() => Promise.reject(new Error('away')));
-      await clock.advance(STALENESS_MS);
-      expect(await cache.resolve(secret)).toMatchObject({ userId: user.id });
-      await expect(cache.resolve('guess')).rejects.toThrow('away');
-      await clock.advance(30_000 - STALENESS_MS - 1);
-      expect(await cache.resolve(secret)).toMatchObject({ userId: user.id });
-      await clock.advance(1);
-      await expect(cache.resolve(secret)).rejects.toThrow('away');
-      // Nor does it bring back who was signed out meanwhile.
-      meanwhile(async () => undefined);
-      await cache.resolve(secret);
-      meanwhile(() => Promise.reject(new Error('away')));
-      await store.changes.publish({ topic: 'users', id: user.id });
-      await expect(cache.resolve(secret)).rejects.toThrow('away');
-    },
-  );
+  test('while the store is silent who was known goes on for half a minute, and nobody new comes in', async () => {
+    const { cache, secret, user, store, clock, meanwhile } = await createRig();
+    await cache.resolve(secret);
+    meanwhile(() => Promise.reject(new Error('away')));
+    await clock.advance(STALENESS_MS);
+    expect(await cache.resolve(secret)).toMatchObject({ userId: user.id });
+    await expect(cache.resolve('guess')).rejects.toThrow('away');
+    await clock.advance(30_000 - STALENESS_MS - 1);
+    expect(await cache.resolve(secret)).toMatchObject({ userId: user.id });
+    await clock.advance(1);
+    await expect(cache.resolve(secret)).rejects.toThrow('away');
+    // Nor does it bring back who was signed out meanwhile.
+    meanwhile(async () => undefined);
+    await cache.resolve(secret);
+    meanwhile(() => Promise.reject(new Error('away')));
+    await store.changes.publish({ topic: 'users', id: user.id });
+    await expect(cache.resolve(secret)).rejects.toThrow('away');
+  });
 });

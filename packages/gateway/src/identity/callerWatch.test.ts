@@ -1,8 +1,8 @@
-import { createFakeClock, eventually, verifies } from '@behalf/testkit';
+import { createFakeClock, eventually } from '@behalf/testkit';
 import { anApiKey, aSession, aUser } from '@behalf/testkit/suites';
 import { systemRandom as random } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { principalOf, type SignedInBy } from '../principal/principal.ts';
 import { createCallerWatch } from './callerWatch.ts';
 
@@ -56,7 +56,7 @@ async function createRig() {
 }
 
 describe('whoever came in with something that was taken back', () => {
-  verifies('identity.caller.watched', 'is told by what they came in with, and nobody else', async () => {
+  test('is told by what they came in with, and nobody else', async () => {
     const { store, over, followAll, asked, settled } = await createRig();
     await followAll();
     await store.apiKeys.remove('ada', 'key-ada');
@@ -75,7 +75,7 @@ describe('whoever came in with something that was taken back', () => {
     expect(asked).toEqual(['users']);
   });
 
-  verifies('identity.caller.watched', 'costs one question, however many they are', async () => {
+  test('costs one question, however many they are', async () => {
     const { store, over, follow, asked, settled } = await createRig();
     for (let n = 0; n < 1_000; n += 1) follow(n % 2 === 0 ? 'ada' : 'bob', 'key');
     await settled();
@@ -90,7 +90,7 @@ describe('whoever came in with something that was taken back', () => {
     expect(asked).toHaveLength(1);
   });
 
-  verifies('identity.caller.watched', 'also when that was while they came in', async () => {
+  test('also when that was while they came in', async () => {
     const { store, over, follow, settled } = await createRig();
     await store.apiKeys.remove('ada', 'key-ada');
     follow('ada', 'key');
@@ -99,7 +99,7 @@ describe('whoever came in with something that was taken back', () => {
     expect(over).toEqual(['ada key']);
   });
 
-  verifies('identity.caller.watched', 'and as soon as the store answers again', async () => {
+  test('and as soon as the store answers again', async () => {
     const { clock, store, over, followAll, fail } = await createRig();
     await followAll();
     fail(true);
@@ -112,7 +112,7 @@ describe('whoever came in with something that was taken back', () => {
     expect(over).toEqual(['ada key']);
   });
 
-  verifies('identity.caller.watched', 'but not who has left', async () => {
+  test('but not who has left', async () => {
     const { store, over, follow, settled, watch } = await createRig();
     const leave = follow('ada', 'key');
     follow('bob', 'key');

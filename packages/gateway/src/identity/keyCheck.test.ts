@@ -1,6 +1,5 @@
 import { createKeyring, systemRandom } from '@behalf/kernel';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createIdentityRig } from '../../test/identityRig.ts';
 import { keyFitsStore } from './keyCheck.ts';
 
@@ -11,20 +10,16 @@ const ring = (...fills: number[]) =>
   );
 
 describe('the key check', () => {
-  verifies(
-    'identity.key-check.fits',
-    'the key that came first fits, another does not, and a rotation does',
-    async () => {
-      const { store } = createIdentityRig();
-      expect(await keyFitsStore(store.system, ring(1))).toBe(true);
-      expect(await keyFitsStore(store.system, ring(1))).toBe(true);
-      expect(await keyFitsStore(store.system, ring(2))).toBe(false);
-      expect(await keyFitsStore(store.system, ring(2, 1))).toBe(true);
-      expect(await keyFitsStore(store.system, ring(2))).toBe(false);
-    },
-  );
+  test('the key that came first fits, another does not, and a rotation does', async () => {
+    const { store } = createIdentityRig();
+    expect(await keyFitsStore(store.system, ring(1))).toBe(true);
+    expect(await keyFitsStore(store.system, ring(1))).toBe(true);
+    expect(await keyFitsStore(store.system, ring(2))).toBe(false);
+    expect(await keyFitsStore(store.system, ring(2, 1))).toBe(true);
+    expect(await keyFitsStore(store.system, ring(2))).toBe(false);
+  });
 
-  verifies('identity.key-check.fits', 'a key check that somebody changed fits nobody', async () => {
+  test('a key check that somebody changed fits nobody', async () => {
     const { store } = createIdentityRig();
     await store.raw.put('system', [{ name: 'key-check', value: 'behalf' }]);
     expect(await keyFitsStore(store.system, ring(1))).toBe(false);
@@ -39,17 +34,13 @@ describe('the key check', () => {
     expect(await keyFitsStore(store.system, ring(1))).toBe(false);
   });
 
-  verifies(
-    'identity.key-check.fits',
-    'of two replicas with different keys that start at once, one fits',
-    async () => {
-      const { store } = createIdentityRig();
-      const fits = await Promise.all([1, 2, 3].map((fill) => keyFitsStore(store.system, ring(fill))));
-      expect(fits.filter(Boolean)).toHaveLength(1);
-    },
-  );
+  test('of two replicas with different keys that start at once, one fits', async () => {
+    const { store } = createIdentityRig();
+    const fits = await Promise.all([1, 2, 3].map((fill) => keyFitsStore(store.system, ring(fill))));
+    expect(fits.filter(Boolean)).toHaveLength(1);
+  });
 
-  verifies('identity.key-check.fits', 'a store that does not answer is not a wrong key', async () => {
+  test('a store that does not answer is not a wrong key', async () => {
     const system = { keyCheck: () => Promise.reject(new Error('away')) };
     await expect(keyFitsStore(system as never, ring(1))).rejects.toThrow('away');
   });

@@ -1,13 +1,12 @@
-import { verifies } from '@behalf/testkit';
 import { aCredential } from '@behalf/testkit/suites';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { ada, createIdentityRig, everythingStored } from '../../test/identityRig.ts';
 import { loginKey } from './loginKey.ts';
 import { secretHash } from './secretHash.ts';
 import { SESSION_LIFETIME_MS } from './sessions.ts';
 
 describe('sessions', () => {
-  verifies('identity.session.resolve', 'the cookie is its user until it is ended', async () => {
+  test('the cookie is its user until it is ended', async () => {
     const { accounts, sessions, store } = createIdentityRig();
     const user = await accounts.create(ada);
     const { secret, hash, expiresAt } = await sessions.start(user);
@@ -35,7 +34,7 @@ describe('sessions', () => {
     expect(heard).toEqual(['sessions', 'users']);
   });
 
-  verifies('identity.session.resolve', 'a cookie nobody was given is nobody’s', async () => {
+  test('a cookie nobody was given is nobody’s', async () => {
     const { accounts, sessions, store } = createIdentityRig();
     const { secret } = await sessions.start(await accounts.create(ada));
     const [record] = await store.raw.page('sessions', null, 1);
@@ -44,7 +43,7 @@ describe('sessions', () => {
     }
   });
 
-  verifies('identity.session.resolve', 'the role is the user’s present one', async () => {
+  test('the role is the user’s present one', async () => {
     const { accounts, sessions, store, clock } = createIdentityRig();
     const user = await accounts.create(ada);
     const { secret } = await sessions.start(user);
@@ -52,7 +51,7 @@ describe('sessions', () => {
     expect((await sessions.resolve(secret))?.caller.role).toBe('ADMIN');
   });
 
-  verifies('facade.grant.no-cookie', 'what a client was granted is no cookie’s', async () => {
+  test('what a client was granted is no cookie’s', async () => {
     const { accounts, sessions } = createIdentityRig();
     const user = await accounts.create(ada);
     const granted = { groups: [], expiresAt: 9e12, grant: { clientId: 'c', from: '' } };
@@ -61,7 +60,7 @@ describe('sessions', () => {
     expect(await sessions.resolve('known')).toBeNull();
   });
 
-  verifies('identity.session.expiry', 'a session ends after seven days and is swept', async () => {
+  test('a session ends after seven days and is swept', async () => {
     const { accounts, sessions, clock } = createIdentityRig();
     const { secret, expiresAt } = await sessions.start(await accounts.create(ada));
     expect(expiresAt).toBe(clock.now() + SESSION_LIFETIME_MS);
@@ -73,14 +72,14 @@ describe('sessions', () => {
     expect(await sessions.sweep()).toBe(1);
   });
 
-  verifies('identity.session.deleted-user', 'the session of a user that is gone is nobody’s', async () => {
+  test('the session of a user that is gone is nobody’s', async () => {
     const { accounts, sessions } = createIdentityRig();
     const user = await accounts.create(ada);
     const { secret } = await sessions.start({ ...user, id: 'gone' });
     expect(await sessions.resolve(secret)).toBeNull();
   });
 
-  verifies('identity.session.hash-only', 'who reads the store cannot use what is in it', async () => {
+  test('who reads the store cannot use what is in it', async () => {
     const { accounts, sessions, setup, store } = createIdentityRig();
     const link = (await setup.offer())!;
     const { secret } = await sessions.start(await accounts.create(ada));
@@ -95,55 +94,47 @@ describe('sessions', () => {
     expect(await sessions.resolve(record!.hash)).toBeNull();
   });
 
-  verifies(
-    'identity.session.disabled',
-    'neither cookie nor password of a disabled account opens',
-    async () => {
-      const { accounts, sessions, store, clock, passwords } = createIdentityRig();
-      const user = await accounts.create(ada);
-      const { secret } = await sessions.start(user);
-      await store.users.update(user.id, { disabledAt: clock.now() }, clock.now());
-      expect(await sessions.resolve(secret)).toBeNull();
-      passwords.derived.length = 0;
-      expect(await accounts.authenticate(ada.email, ada.password)).toBeNull();
-      // As long as for anybody else.
-      expect(passwords.derived).toHaveLength(1);
-      await store.users.update(user.id, { disabledAt: null }, clock.now());
-      expect(await sessions.resolve(secret)).not.toBeNull();
-    },
-  );
+  test('neither cookie nor password of a disabled account opens', async () => {
+    const { accounts, sessions, store, clock, passwords } = createIdentityRig();
+    const user = await accounts.create(ada);
+    const { secret } = await sessions.start(user);
+    await store.users.update(user.id, { disabledAt: clock.now() }, clock.now());
+    expect(await sessions.resolve(secret)).toBeNull();
+    passwords.derived.length = 0;
+    expect(await accounts.authenticate(ada.email, ada.password)).toBeNull();
+    // As long as for anybody else.
+    expect(passwords.derived).toHaveLength(1);
+    await store.users.update(user.id, { disabledAt: null }, clock.now());
+    expect(await sessions.resolve(secret)).not.toBeNull();
+  });
 
-  verifies(
-    'identity.session.sign-out',
-    'the tokens of the sign-in go with it, and everybody hears who was signed out',
-    async () => {
-      const { accounts, sessions, store, clock } = createIdentityRig();
-      const user = await accounts.create(ada);
-      const bob = await accounts.create({ ...ada, email: 'bob@example.com' });
-      const kept = await sessions.start(bob, { via: 'openid', groups: ['staff'] });
-      const issued = await Promise.all(
-        [1, 2, 3].map(() => sessions.start(user, { via: 'openid', groups: [] })),
-      );
-      const keyOf = (userId: string, session: string) => loginKey({ tenant: 'default', userId, session });
-      const all = [...issued.map(({ hash }) => keyOf(user.id, hash)), keyOf(bob.id, kept.hash)];
-      for (const key of all) {
-        await store.credentials.insert(aCredential(key));
-      }
-      const left = async () =>
-        (await Promise.all(all.map((key) => store.credentials.find(key)))).map((found) => found !== null);
-      await clock.advance(5);
-      await sessions.end(issued[0]!.secret);
-      expect(await left()).toEqual([false, true, true, true]);
-      expect(await store.users.signedOutSince(clock.now())).toEqual([
-        { id: user.id, tenant: 'default', signedOutAt: clock.now() },
-      ]);
-      expect(await sessions.endOf(bob.id, issued[1]!.hash)).toBeNull();
-      expect(await sessions.endOf(user.id, issued[1]!.hash)).not.toBeNull();
-      expect(await sessions.endAll(user)).toBe(1);
-      expect(await left()).toEqual([false, false, false, true]);
-      expect(await sessions.resolve(issued[2]!.secret)).toBeNull();
-      expect((await sessions.resolve(kept.secret))?.caller.groups).toEqual(['staff']);
-      expect((await sessions.list(bob.id)).map(({ hash }) => hash)).toEqual([kept.hash]);
-    },
-  );
+  test('the tokens of the sign-in go with it, and everybody hears who was signed out', async () => {
+    const { accounts, sessions, store, clock } = createIdentityRig();
+    const user = await accounts.create(ada);
+    const bob = await accounts.create({ ...ada, email: 'bob@example.com' });
+    const kept = await sessions.start(bob, { via: 'openid', groups: ['staff'] });
+    const issued = await Promise.all(
+      [1, 2, 3].map(() => sessions.start(user, { via: 'openid', groups: [] })),
+    );
+    const keyOf = (userId: string, session: string) => loginKey({ tenant: 'default', userId, session });
+    const all = [...issued.map(({ hash }) => keyOf(user.id, hash)), keyOf(bob.id, kept.hash)];
+    for (const key of all) {
+      await store.credentials.insert(aCredential(key));
+    }
+    const left = async () =>
+      (await Promise.all(all.map((key) => store.credentials.find(key)))).map((found) => found !== null);
+    await clock.advance(5);
+    await sessions.end(issued[0]!.secret);
+    expect(await left()).toEqual([false, true, true, true]);
+    expect(await store.users.signedOutSince(clock.now())).toEqual([
+      { id: user.id, tenant: 'default', signedOutAt: clock.now() },
+    ]);
+    expect(await sessions.endOf(bob.id, issued[1]!.hash)).toBeNull();
+    expect(await sessions.endOf(user.id, issued[1]!.hash)).not.toBeNull();
+    expect(await sessions.endAll(user)).toBe(1);
+    expect(await left()).toEqual([false, false, false, true]);
+    expect(await sessions.resolve(issued[2]!.secret)).toBeNull();
+    expect((await sessions.resolve(kept.secret))?.caller.groups).toEqual(['staff']);
+    expect((await sessions.list(bob.id)).map(({ hash }) => hash)).toEqual([kept.hash]);
+  });
 });

@@ -1,12 +1,11 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { ada, createIdentityRig } from '../../test/identityRig.ts';
 import { SETUP_LIFETIME_MS } from './setup.ts';
 
 const { role: _, ...admin } = ada;
 
 describe('the setup link', () => {
-  verifies('identity.setup.single-use', 'creates the first administrator, once', async () => {
+  test('creates the first administrator, once', async () => {
     const { setup, store } = createIdentityRig();
     const link = (await setup.offer())!;
     expect(await setup.isOpen(link)).toBe(true);
@@ -18,32 +17,28 @@ describe('the setup link', () => {
     expect(await store.users.count()).toBe(1);
   });
 
-  verifies(
-    'identity.setup.single-use',
-    'of many requests with one link, or with many links, one makes an administrator',
-    async () => {
-      for (const links of [1, 20]) {
-        const { setup, store, passwords } = createIdentityRig();
-        const secrets = await Promise.all(Array.from({ length: links }, () => setup.offer()));
-        const outcomes = await Promise.allSettled(
-          Array.from({ length: 20 }, (_, i) =>
-            setup.complete(secrets[i % links]!, { ...admin, email: `admin${i}@example.com` }),
-          ),
-        );
-        const refused = outcomes.flatMap((outcome) =>
-          outcome.status === 'rejected' ? [outcome.reason as unknown] : [],
-        );
-        expect(refused).toHaveLength(19);
-        for (const reason of refused) expect(reason).toMatchObject({ code: 'SETUP_LINK_INVALID' });
-        expect(await store.users.count()).toBe(1);
-        expect(await store.raw.count('tickets')).toBe(0);
-        // A link that is used up does not even cost the work of a hash.
-        expect(passwords.derived).toHaveLength(links);
-      }
-    },
-  );
+  test('of many requests with one link, or with many links, one makes an administrator', async () => {
+    for (const links of [1, 20]) {
+      const { setup, store, passwords } = createIdentityRig();
+      const secrets = await Promise.all(Array.from({ length: links }, () => setup.offer()));
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 20 }, (_, i) =>
+          setup.complete(secrets[i % links]!, { ...admin, email: `admin${i}@example.com` }),
+        ),
+      );
+      const refused = outcomes.flatMap((outcome) =>
+        outcome.status === 'rejected' ? [outcome.reason as unknown] : [],
+      );
+      expect(refused).toHaveLength(19);
+      for (const reason of refused) expect(reason).toMatchObject({ code: 'SETUP_LINK_INVALID' });
+      expect(await store.users.count()).toBe(1);
+      expect(await store.raw.count('tickets')).toBe(0);
+      // A link that is used up does not even cost the work of a hash.
+      expect(passwords.derived).toHaveLength(links);
+    }
+  });
 
-  verifies('identity.setup.expiry', 'ends after fifteen minutes', async () => {
+  test('ends after fifteen minutes', async () => {
     const { setup, store, clock } = createIdentityRig();
     const link = (await setup.offer())!;
     expect(SETUP_LIFETIME_MS).toBe(15 * 60 * 1_000);
@@ -55,7 +50,7 @@ describe('the setup link', () => {
     expect(await store.users.count()).toBe(0);
   });
 
-  verifies('identity.setup.expiry', 'a guessed link is none', async () => {
+  test('a guessed link is none', async () => {
     const { setup, store } = createIdentityRig();
     const link = (await setup.offer())!;
     expect(Buffer.from(link, 'base64url')).toHaveLength(32);
@@ -66,14 +61,14 @@ describe('the setup link', () => {
     }
   });
 
-  verifies('identity.setup.first-only', 'is not offered when there is a user', async () => {
+  test('is not offered when there is a user', async () => {
     const { setup, accounts, store } = createIdentityRig();
     await accounts.create(ada);
     expect(await setup.offer()).toBeNull();
     expect(await store.raw.count('tickets')).toBe(0);
   });
 
-  verifies('identity.setup.first-only', 'is dead once an account was made by other means', async () => {
+  test('is dead once an account was made by other means', async () => {
     const { setup, accounts, store } = createIdentityRig();
     const link = (await setup.offer())!;
     await accounts.create(ada);

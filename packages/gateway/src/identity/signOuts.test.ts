@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { ada, createIdentityRig } from '../../test/identityRig.ts';
 import { principalKey } from '../principal/principal.ts';
 import { followSignOuts } from './signOuts.ts';
@@ -33,7 +32,7 @@ async function createRig() {
 }
 
 describe('a sign-out somewhere', () => {
-  verifies('identity.sign-out.everywhere', 'ends what is held for this user here, once', async () => {
+  test('ends what is held for this user here, once', async () => {
     const { sessions, user, key, ended, tell, clock, following } = await createRig();
     const first = await sessions.start(user);
     const second = await sessions.start(user);
@@ -55,7 +54,7 @@ describe('a sign-out somewhere', () => {
     expect(ended).toHaveLength(2);
   });
 
-  verifies('identity.sign-out.everywhere', 'also when the store could not say at first', async () => {
+  test('also when the store could not say at first', async () => {
     const { sessions, user, key, ended, tell, settled, clock, fail } = await createRig();
     const { secret } = await sessions.start(user);
     await clock.advance(10);

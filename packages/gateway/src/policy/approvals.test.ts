@@ -1,7 +1,7 @@
 import { createKeyring, systemRandom } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
-import { createFakeClock, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { createFakeClock } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import type { AuditEvent } from '../audit/audit.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { Cache } from '../ports/index.ts';
@@ -72,7 +72,7 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
 }
 
 describe('approvals', () => {
-  verifies('policy.approval.one-run', 'an approved call runs once, on whichever replica', async () => {
+  test('an approved call runs once, on whichever replica', async () => {
     const { one, two } = rig();
     expect(await one.consume(call)).toBe(false);
     const { id } = await one.request(call);
@@ -85,7 +85,7 @@ describe('approvals', () => {
     expect((await two.request(call)).id).not.toBe(id);
   });
 
-  verifies('policy.approval.one-run', 'two calls at once, on two replicas, share no approval', async () => {
+  test('two calls at once, on two replicas, share no approval', async () => {
     const scene = rig();
     const { id } = await scene.one.request(call);
     await scene.one.decide(ada, id, true);
@@ -96,7 +96,7 @@ describe('approvals', () => {
     expect(ran.filter(Boolean)).toHaveLength(1);
   });
 
-  verifies('policy.approval.one-run', 'two approvals at once make one run', async () => {
+  test('two approvals at once make one run', async () => {
     const scene = rig();
     const { id } = await scene.one.request(call);
     const codes = await passing(
@@ -110,30 +110,26 @@ describe('approvals', () => {
     expect(await scene.one.consume(call)).toBe(false);
   });
 
-  verifies(
-    'policy.approval.exact',
-    'it is good for this user, server, tool and arguments alone',
-    async () => {
-      const { one } = rig();
-      const { id } = await one.request(call);
-      await one.decide(ada, id, true);
-      const others: Partial<ApprovalRequest>[] = [
-        { principal: bob },
-        { principal: { ...ada, tenant: 'other' } },
-        { server: { ...call.server, id: 'other' } },
-        { server: { ...call.server, revision: 'r2' } },
-        { tool: 'delete_issue' },
-        { toolHash: 'changed' },
-        { argsHash: 'changed' },
-      ];
-      for (const other of others)
-        expect([other, await one.consume({ ...call, ...other })]).toEqual([other, false]);
-      // It goes with the person, not with the session they approved in.
-      expect(await one.consume({ ...call, principal: { ...ada, by: { via: 'bearer' } } })).toBe(true);
-    },
-  );
+  test('it is good for this user, server, tool and arguments alone', async () => {
+    const { one } = rig();
+    const { id } = await one.request(call);
+    await one.decide(ada, id, true);
+    const others: Partial<ApprovalRequest>[] = [
+      { principal: bob },
+      { principal: { ...ada, tenant: 'other' } },
+      { server: { ...call.server, id: 'other' } },
+      { server: { ...call.server, revision: 'r2' } },
+      { tool: 'delete_issue' },
+      { toolHash: 'changed' },
+      { argsHash: 'changed' },
+    ];
+    for (const other of others)
+      expect([other, await one.consume({ ...call, ...other })]).toEqual([other, false]);
+    // It goes with the person, not with the session they approved in.
+    expect(await one.consume({ ...call, principal: { ...ada, by: { via: 'bearer' } } })).toBe(true);
+  });
 
-  verifies('policy.approval.own-user', 'nobody else can decide, and all refusals are alike', async () => {
+  test('nobody else can decide, and all refusals are alike', async () => {
     const { one, clock } = rig();
     const { id, expiresAt } = await one.request(call);
     for (const stranger of [bob, { ...ada, tenant: 'other' }]) {
@@ -149,7 +145,7 @@ describe('approvals', () => {
     expect(await one.consume(call)).toBe(false);
   });
 
-  verifies('policy.approval.person', 'an API key cannot approve, not even for its owner', async () => {
+  test('an API key cannot approve, not even for its owner', async () => {
     const { one } = rig();
     const { id } = await one.request(call);
     const program: UserPrincipal = { ...ada, by: { via: 'api_key', key: 'k', scopes: ['mcp'] } };
@@ -157,44 +153,36 @@ describe('approvals', () => {
     expect(await one.consume(call)).toBe(false);
   });
 
-  verifies(
-    'policy.approval.expiry',
-    'a question waits ten minutes, and its answer is good for ten',
-    async () => {
-      const { one, clock } = rig();
-      const asked = await one.request(call);
-      expect(asked.expiresAt).toBe(clock.now() + APPROVAL_LIFETIME_MS);
-      await clock.advance(APPROVAL_LIFETIME_MS - 1);
-      await one.decide(ada, asked.id, true);
-      await clock.advance(APPROVAL_LIFETIME_MS - 1);
-      expect(await one.pending(ada)).toEqual([]);
-      const again = await one.request({ ...call, argsHash: 'other' });
-      await one.decide(ada, again.id, true);
-      await clock.advance(1);
-      expect(await one.consume(call)).toBe(false);
-      expect(await one.consume({ ...call, argsHash: 'other' })).toBe(true);
-    },
-  );
+  test('a question waits ten minutes, and its answer is good for ten', async () => {
+    const { one, clock } = rig();
+    const asked = await one.request(call);
+    expect(asked.expiresAt).toBe(clock.now() + APPROVAL_LIFETIME_MS);
+    await clock.advance(APPROVAL_LIFETIME_MS - 1);
+    await one.decide(ada, asked.id, true);
+    await clock.advance(APPROVAL_LIFETIME_MS - 1);
+    expect(await one.pending(ada)).toEqual([]);
+    const again = await one.request({ ...call, argsHash: 'other' });
+    await one.decide(ada, again.id, true);
+    await clock.advance(1);
+    expect(await one.consume(call)).toBe(false);
+    expect(await one.consume({ ...call, argsHash: 'other' })).toBe(true);
+  });
 
-  verifies(
-    'policy.approval.same-id',
-    'a call that already waits keeps its id, also when many ask at once',
-    async () => {
-      const scene = rig();
-      const asked = await passing(
-        scene,
-        Promise.all([scene.one, scene.two, scene.one].map((replica) => replica.request(call))),
-      );
-      expect(new Set(asked.map(({ id }) => id)).size).toBe(1);
-      expect((await scene.two.request(call)).id).toBe(asked[0]?.id);
-      expect(await scene.one.pending(ada)).toMatchObject([
-        { id: asked[0]?.id, server: 'tracker', tool: 'create_issue', argumentNames: ['title', 'body'] },
-      ]);
-      expect(scene.audited).toHaveLength(1);
-    },
-  );
+  test('a call that already waits keeps its id, also when many ask at once', async () => {
+    const scene = rig();
+    const asked = await passing(
+      scene,
+      Promise.all([scene.one, scene.two, scene.one].map((replica) => replica.request(call))),
+    );
+    expect(new Set(asked.map(({ id }) => id)).size).toBe(1);
+    expect((await scene.two.request(call)).id).toBe(asked[0]?.id);
+    expect(await scene.one.pending(ada)).toMatchObject([
+      { id: asked[0]?.id, server: 'tracker', tool: 'create_issue', argumentNames: ['title', 'body'] },
+    ]);
+    expect(scene.audited).toHaveLength(1);
+  });
 
-  verifies('policy.approval.same-id', 'different calls at once are all kept', async () => {
+  test('different calls at once are all kept', async () => {
     const scene = rig();
     const calls = [1, 2, 3, 4].map((n) => ({ ...call, argsHash: `args-${n}` }));
     await passing(
@@ -204,56 +192,44 @@ describe('approvals', () => {
     expect(await scene.one.pending(ada)).toHaveLength(4);
   });
 
-  verifies(
-    'policy.approval.same-id',
-    'a question that nobody can answer any more is asked anew',
-    async () => {
-      const { one, cache } = rig();
-      const lost = await one.request(call);
-      await cache.delete(`waiting:${lost.id}`);
-      const { id } = await one.request(call);
-      expect(id).not.toBe(lost.id);
-      expect((await one.pending(ada)).map((waiting) => waiting.id)).toEqual([id]);
-    },
-  );
+  test('a question that nobody can answer any more is asked anew', async () => {
+    const { one, cache } = rig();
+    const lost = await one.request(call);
+    await cache.delete(`waiting:${lost.id}`);
+    const { id } = await one.request(call);
+    expect(id).not.toBe(lost.id);
+    expect((await one.pending(ada)).map((waiting) => waiting.id)).toEqual([id]);
+  });
 
-  verifies(
-    'policy.approval.denied',
-    'a denial ends the question, and an approval that has not run',
-    async () => {
-      const { one } = rig();
-      const first = await one.request(call);
-      await one.decide(ada, first.id, false);
-      expect([await one.pending(ada), await one.consume(call)]).toEqual([[], false]);
-      const second = await one.request(call);
-      expect(second.id).not.toBe(first.id);
-      await one.decide(ada, second.id, true);
-      await one.decide(ada, second.id, false);
-      expect(await one.consume(call)).toBe(false);
-    },
-  );
+  test('a denial ends the question, and an approval that has not run', async () => {
+    const { one } = rig();
+    const first = await one.request(call);
+    await one.decide(ada, first.id, false);
+    expect([await one.pending(ada), await one.consume(call)]).toEqual([[], false]);
+    const second = await one.request(call);
+    expect(second.id).not.toBe(first.id);
+    await one.decide(ada, second.id, true);
+    await one.decide(ada, second.id, false);
+    expect(await one.consume(call)).toBe(false);
+  });
 
-  verifies(
-    'policy.approval.sealed',
-    'the store shows no call, and a list put into it approves nothing',
-    async () => {
-      const { one, cache, stored } = rig();
-      const { id } = await one.request(call);
-      await one.request({ ...call, principal: bob });
-      const everything = JSON.stringify([...stored]);
-      for (const secret of ['planted-argument-hash', 'create_issue', 'tracker', 'title']) {
-        expect(everything).not.toContain(secret);
-      }
-      const keyFor = (who: UserPrincipal) => [...stored.keys()].find((key) => key.includes(who.userId)) ?? '';
-      // Another user's list, whole, in the place of this one's.
-      await one.decide(bob, (await one.pending(bob))[0]?.id ?? '', true);
-      await cache.set(keyFor(ada), stored.get(keyFor(bob)) ?? '', 60_000);
-      expect(await codeOf(one.consume(call))).toContain('SealError');
-      expect(await codeOf(one.decide(ada, id, true))).toContain('SealError');
-    },
-  );
+  test('the store shows no call, and a list put into it approves nothing', async () => {
+    const { one, cache, stored } = rig();
+    const { id } = await one.request(call);
+    await one.request({ ...call, principal: bob });
+    const everything = JSON.stringify([...stored]);
+    for (const secret of ['planted-argument-hash', 'create_issue', 'tracker', 'title']) {
+      expect(everything).not.toContain(secret);
+    }
+    const keyFor = (who: UserPrincipal) => [...stored.keys()].find((key) => key.includes(who.userId)) ?? '';
+    // Another user's list, whole, in the place of this one's.
+    await one.decide(bob, (await one.pending(bob))[0]?.id ?? '', true);
+    await cache.set(keyFor(ada), stored.get(keyFor(bob)) ?? '', 60_000);
+    expect(await codeOf(one.consume(call))).toContain('SealError');
+    expect(await codeOf(one.decide(ada, id, true))).toContain('SealError');
+  });
 
-  verifies('policy.approval.bounded', 'a hundred wait at most, and room comes back', async () => {
+  test('a hundred wait at most, and room comes back', async () => {
     const { one, clock, stored } = rig();
     const ask = (n: number) => one.request({ ...call, argsHash: `args-${n}` });
     for (let n = 0; n < 100; n += 1) await ask(n);
@@ -274,20 +250,16 @@ describe('approvals', () => {
     await ask(101);
   });
 
-  verifies(
-    'policy.approval.bounded',
-    'the names of arguments are cut to what a person can read',
-    async () => {
-      const { one } = rig();
-      const argumentNames = Array.from({ length: 1_000 }, (_, n) => `${n}${'x'.repeat(1_000)}`);
-      await one.request({ ...call, argumentNames });
-      const [waiting] = await one.pending(ada);
-      expect(waiting?.argumentNames).toHaveLength(50);
-      expect(Math.max(...(waiting?.argumentNames ?? []).map((name) => name.length))).toBe(100);
-    },
-  );
+  test('the names of arguments are cut to what a person can read', async () => {
+    const { one } = rig();
+    const argumentNames = Array.from({ length: 1_000 }, (_, n) => `${n}${'x'.repeat(1_000)}`);
+    await one.request({ ...call, argumentNames });
+    const [waiting] = await one.pending(ada);
+    expect(waiting?.argumentNames).toHaveLength(50);
+    expect(Math.max(...(waiting?.argumentNames ?? []).map((name) => name.length))).toBe(100);
+  });
 
-  verifies('policy.approval.audited', 'each question and each answer is told, by names alone', async () => {
+  test('each question and each answer is told, by names alone', async () => {
     const { one, audited } = rig();
     const { id } = await one.request(call);
     await one.decide(ada, id, true);
@@ -313,7 +285,7 @@ describe('approvals', () => {
     expect(JSON.stringify(audited)).not.toContain('hash');
   });
 
-  verifies('policy.approval.audited', 'what cannot be written down is not approved', async () => {
+  test('what cannot be written down is not approved', async () => {
     const { one, audit } = rig();
     const { id } = await one.request(call);
     audit.record = () => Promise.reject(new GatewayError('AUDIT_UNAVAILABLE'));
@@ -321,7 +293,7 @@ describe('approvals', () => {
     expect(await one.consume(call)).toBe(false);
   });
 
-  verifies('policy.approval.state', 'what became of a question is told to who was asked', async () => {
+  test('what became of a question is told to who was asked', async () => {
     const { one, two, clock } = rig();
     const { id } = await one.request(call);
     expect([await two.stateOf(ada, id), await two.stateOf(bob, id)]).toEqual(['waiting', 'gone']);
@@ -337,7 +309,7 @@ describe('approvals', () => {
     expect(await two.stateOf(ada, late.id)).toBe('gone');
   });
 
-  verifies('policy.approval.state', 'while a decision is written down it is not over', async () => {
+  test('while a decision is written down it is not over', async () => {
     const { one, two, cache } = rig();
     const { id } = await one.request(call);
     // As between the two steps of an approval, in another process.
@@ -345,27 +317,23 @@ describe('approvals', () => {
     expect(await two.stateOf(ada, id)).toBe('waiting');
   });
 
-  verifies(
-    'policy.approval.withdraw',
-    'a question that was taken back can neither be approved nor run',
-    async () => {
-      const { one, two, audited } = rig();
-      const { id } = await one.request(call);
-      await two.withdraw(bob, id);
-      expect(await one.stateOf(ada, id)).toBe('waiting');
-      await two.withdraw(ada, id);
-      expect(await codeOf(one.decide(ada, id, true))).toBe('MCP_APPROVAL_NOT_FOUND');
-      const approved = await one.request(call);
-      await one.decide(ada, approved.id, true);
-      await two.withdraw(ada, approved.id);
-      expect(await one.consume(call)).toBe(false);
-      expect(audited.map(({ action }) => action)).toEqual([
-        'approval.request',
-        'approval.withdraw',
-        'approval.request',
-        'approval.approve',
-        'approval.withdraw',
-      ]);
-    },
-  );
+  test('a question that was taken back can neither be approved nor run', async () => {
+    const { one, two, audited } = rig();
+    const { id } = await one.request(call);
+    await two.withdraw(bob, id);
+    expect(await one.stateOf(ada, id)).toBe('waiting');
+    await two.withdraw(ada, id);
+    expect(await codeOf(one.decide(ada, id, true))).toBe('MCP_APPROVAL_NOT_FOUND');
+    const approved = await one.request(call);
+    await one.decide(ada, approved.id, true);
+    await two.withdraw(ada, approved.id);
+    expect(await one.consume(call)).toBe(false);
+    expect(audited.map(({ action }) => action)).toEqual([
+      'approval.request',
+      'approval.withdraw',
+      'approval.request',
+      'approval.approve',
+      'approval.withdraw',
+    ]);
+  });
 });

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { CatalogTool } from '../catalog/catalog.ts';
 import { buildToolList } from '../catalog/toolList.ts';
@@ -44,50 +43,39 @@ describe('a call that asks first', () => {
     door: 'mcp',
   } as const;
 
-  verifies(
-    'policy.approval.told',
-    'it is refused with the id to approve, and runs when it is approved',
-    async () => {
-      const none = fakeApprovals(() => false);
-      const error = await enforceApproval({ approvals: none }, call).then(
-        () => undefined,
-        (thrown: unknown) => thrown as GatewayError,
-      );
-      expect([error?.code, error?.approval]).toEqual([
-        'MCP_APPROVAL_REQUIRED',
-        { id: 'an-id', expiresAt: 17 },
-      ]);
-      expect(error?.detail).toContain('/api/mcp/approvals/an-id');
-      expect(none.asked).toEqual([{ argumentNames: ['title', 'n'], door: 'mcp' }]);
-      const all = fakeApprovals(() => true);
-      await enforceApproval({ approvals: all }, call);
-      expect(all.asked).toEqual([]);
-    },
-  );
+  test('it is refused with the id to approve, and runs when it is approved', async () => {
+    const none = fakeApprovals(() => false);
+    const error = await enforceApproval({ approvals: none }, call).then(
+      () => undefined,
+      (thrown: unknown) => thrown as GatewayError,
+    );
+    expect([error?.code, error?.approval]).toEqual(['MCP_APPROVAL_REQUIRED', { id: 'an-id', expiresAt: 17 }]);
+    expect(error?.detail).toContain('/api/mcp/approvals/an-id');
+    expect(none.asked).toEqual([{ argumentNames: ['title', 'n'], door: 'mcp' }]);
+    const all = fakeApprovals(() => true);
+    await enforceApproval({ approvals: all }, call);
+    expect(all.asked).toEqual([]);
+  });
 
-  verifies(
-    'policy.approval.changed-tool',
-    'what a person read of the tool is part of what they approved',
-    () => {
-      const known = toolHash(toolOf());
-      expect(toolHash(toolOf({ inputSchema: { type: 'object' }, _meta: { at: 2 }, outputSchema: {} }))).toBe(
-        known,
-      );
-      const changes: Json[] = [
-        { description: 'Creates, and sends your files along.' },
-        { title: 'Read only' },
-        { inputSchema: { type: 'object', properties: { file: {} } } },
-        { annotations: { readOnlyHint: true } },
-      ];
-      for (const change of changes)
-        expect([change, toolHash(toolOf(change)) === known]).toEqual([change, false]);
-      const schema = { type: 'object', properties: { a: {}, b: {} } };
-      const turned = { properties: { b: {}, a: {} }, type: 'object' };
-      expect(toolHash(toolOf({ inputSchema: schema }))).toBe(toolHash(toolOf({ inputSchema: turned })));
-    },
-  );
+  test('what a person read of the tool is part of what they approved', () => {
+    const known = toolHash(toolOf());
+    expect(toolHash(toolOf({ inputSchema: { type: 'object' }, _meta: { at: 2 }, outputSchema: {} }))).toBe(
+      known,
+    );
+    const changes: Json[] = [
+      { description: 'Creates, and sends your files along.' },
+      { title: 'Read only' },
+      { inputSchema: { type: 'object', properties: { file: {} } } },
+      { annotations: { readOnlyHint: true } },
+    ];
+    for (const change of changes)
+      expect([change, toolHash(toolOf(change)) === known]).toEqual([change, false]);
+    const schema = { type: 'object', properties: { a: {}, b: {} } };
+    const turned = { properties: { b: {}, a: {} }, type: 'object' };
+    expect(toolHash(toolOf({ inputSchema: schema }))).toBe(toolHash(toolOf({ inputSchema: turned })));
+  });
 
-  verifies('policy.approval.changed-tool', 'the call that runs is the call that was approved', async () => {
+  test('the call that runs is the call that was approved', async () => {
     const seen: ApprovedRun[] = [];
     const approvals = fakeApprovals((run) => seen.push(run) > 0);
     await enforceApproval({ approvals }, call);
@@ -102,37 +90,33 @@ describe('a call that asks first', () => {
     ]);
   });
 
-  verifies(
-    'policy.approval.exact',
-    'arguments are the same whatever the order of their keys, and never else',
-    () => {
-      expect(argumentsHash({ a: 1, b: { c: [1, 2], d: 'x' } })).toBe(
-        argumentsHash({ b: { d: 'x', c: [1, 2] }, a: 1 }),
-      );
-      for (const other of [
-        { a: '1' },
-        { a: [1] },
-        { a: 1, b: null },
-        { a: null },
-        {},
-        { ' a': 1 },
-        { a: { a: 1 } },
-      ]) {
-        expect(argumentsHash(other as Json)).not.toBe(argumentsHash({ a: 1 }));
-      }
-      expect(argumentsHash({ a: [1, 2] })).not.toBe(argumentsHash({ a: [2, 1] }));
-      fc.assert(
-        fc.property(fc.jsonValue(), fc.jsonValue(), (one, two) => {
-          expect(JSON.parse(stableText(one))).toEqual(JSON.parse(JSON.stringify(one)));
-          const same = stableText(one) === stableText(two);
-          expect(same).toBe(sorted(one) === sorted(two));
-        }),
-      );
-      let deep: unknown = 1;
-      for (let i = 0; i < 1_000; i += 1) deep = [deep];
-      expect(stableText(deep)).toHaveLength(2_001);
-    },
-  );
+  test('arguments are the same whatever the order of their keys, and never else', () => {
+    expect(argumentsHash({ a: 1, b: { c: [1, 2], d: 'x' } })).toBe(
+      argumentsHash({ b: { d: 'x', c: [1, 2] }, a: 1 }),
+    );
+    for (const other of [
+      { a: '1' },
+      { a: [1] },
+      { a: 1, b: null },
+      { a: null },
+      {},
+      { ' a': 1 },
+      { a: { a: 1 } },
+    ]) {
+      expect(argumentsHash(other as Json)).not.toBe(argumentsHash({ a: 1 }));
+    }
+    expect(argumentsHash({ a: [1, 2] })).not.toBe(argumentsHash({ a: [2, 1] }));
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (one, two) => {
+        expect(JSON.parse(stableText(one))).toEqual(JSON.parse(JSON.stringify(one)));
+        const same = stableText(one) === stableText(two);
+        expect(same).toBe(sorted(one) === sorted(two));
+      }),
+    );
+    let deep: unknown = 1;
+    for (let i = 0; i < 1_000; i += 1) deep = [deep];
+    expect(stableText(deep)).toHaveLength(2_001);
+  });
 });
 
 /** The same text for the same value, by way of JSON's own writer. */

@@ -1,6 +1,5 @@
 import type { RoleToolPolicy, ToolApproval } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { settingsOf } from '../../test/servers.ts';
 import { matchesGlob } from './matchesGlob.ts';
@@ -23,25 +22,21 @@ function decide(approval: Approval | undefined, named: string, role = 'USER', re
 }
 
 describe('the policy about tools', () => {
-  verifies(
-    'policy.decide.lists',
-    'without a word everything runs; deny, ask and allow do what they say',
-    () => {
-      expect(decide(undefined, 'docs/search')).toBe('run');
-      expect(decide({}, 'docs/search')).toBe('run');
-      const approval = { allow: ['mcp:docs'], deny: ['mcp:*:delete_*'], ask: ['mcp:docs:write_?'] };
-      expect(decide(approval, 'docs/search')).toBe('run');
-      expect(decide(approval, 'docs/write_1')).toBe('ask');
-      expect(decide(approval, 'docs/write_12')).toBe('run');
-      expect(decide(approval, 'docs/delete_page')).toBe('absent');
-      expect(decide(approval, 'other/write_1')).toBe('run');
-      expect(decide({ deny: ['*'] }, 'docs/search')).toBe('absent');
-      expect(decide({ deny: ['mcp:docs'] }, 'docs/search')).toBe('absent');
-      expect(decide({ deny: ['mcp:docs'] }, 'docs2/search')).toBe('run');
-    },
-  );
+  test('without a word everything runs; deny, ask and allow do what they say', () => {
+    expect(decide(undefined, 'docs/search')).toBe('run');
+    expect(decide({}, 'docs/search')).toBe('run');
+    const approval = { allow: ['mcp:docs'], deny: ['mcp:*:delete_*'], ask: ['mcp:docs:write_?'] };
+    expect(decide(approval, 'docs/search')).toBe('run');
+    expect(decide(approval, 'docs/write_1')).toBe('ask');
+    expect(decide(approval, 'docs/write_12')).toBe('run');
+    expect(decide(approval, 'docs/delete_page')).toBe('absent');
+    expect(decide(approval, 'other/write_1')).toBe('run');
+    expect(decide({ deny: ['*'] }, 'docs/search')).toBe('absent');
+    expect(decide({ deny: ['mcp:docs'] }, 'docs/search')).toBe('absent');
+    expect(decide({ deny: ['mcp:docs'] }, 'docs2/search')).toBe('run');
+  });
 
-  verifies('policy.decide.modes', 'each mode says what becomes of what would ask', () => {
+  test('each mode says what becomes of what would ask', () => {
     const rules = { allow: ['mcp:docs:read'], ask: ['mcp:docs:write'] };
     const verdicts = (more: Approval) =>
       ['docs/read', 'docs/write', 'docs/unnamed'].map((named) => decide({ ...rules, ...more }, named));
@@ -53,7 +48,7 @@ describe('the policy about tools', () => {
     expect(verdicts({ mode: 'default', enabled: false })).toEqual(['run', 'run', 'run']);
   });
 
-  verifies('policy.decide.roles', 'the rules of a role narrow what its users have, and nobody else', () => {
+  test('the rules of a role narrow what its users have, and nobody else', () => {
     const roles: Roles = {
       USER: { allow: ['mcp:docs'], deny: ['mcp:docs:purge'], ask: ['mcp:docs:write', 'mcp:mail:send'] },
       READER: { readOnlyOnly: true },
@@ -85,62 +80,50 @@ describe('the policy about tools', () => {
     expect(decide({ mode: 'default', roles }, 'docs/search', 'ADMIN')).toBe('ask');
   });
 
-  verifies(
-    'policy.decide.names',
-    'a server goes by its name and its normalised name, and by no other',
-    () => {
-      for (const pattern of ['mcp:My Docs!:x', 'mcp:My_Docs:x']) {
-        expect(decide({ deny: [pattern] }, 'My Docs!/x')).toBe('absent');
-      }
-      // A server whose name continues where a pattern has its colon.
-      expect(decide({ mode: 'default', allow: ['mcp:docs:*'] }, 'docs:evil/x')).toBe('ask');
-      expect(decide({ deny: ['mcp:docs_evil'] }, 'docs:evil/x')).toBe('absent');
-      expect(decide({ deny: ['mcp:docs:a:b'] }, 'docs/a:b')).toBe('absent');
-      expect(decide({ deny: ['mcp:DOCS'] }, 'docs/a')).toBe('run');
-    },
-  );
+  test('a server goes by its name and its normalised name, and by no other', () => {
+    for (const pattern of ['mcp:My Docs!:x', 'mcp:My_Docs:x']) {
+      expect(decide({ deny: [pattern] }, 'My Docs!/x')).toBe('absent');
+    }
+    // A server whose name continues where a pattern has its colon.
+    expect(decide({ mode: 'default', allow: ['mcp:docs:*'] }, 'docs:evil/x')).toBe('ask');
+    expect(decide({ deny: ['mcp:docs_evil'] }, 'docs:evil/x')).toBe('absent');
+    expect(decide({ deny: ['mcp:docs:a:b'] }, 'docs/a:b')).toBe('absent');
+    expect(decide({ deny: ['mcp:DOCS'] }, 'docs/a')).toBe('run');
+  });
 
-  verifies(
-    'policy.decide.names',
-    'a user’s server is permitted by its whole name, and denied by any pattern',
-    () => {
-      const slip = (approval: Approval, role = 'USER') => {
-        const policy = policyOf(approval);
-        // The operator's first: what is remembered of it is not for its namesake.
-        return [ofOperator('crm-x'), ofUser('crm-x'), ofOperator('crm-x')].map((server) =>
-          policy.decide(user(role), server, { name: 'read', readOnly: false }),
-        );
-      };
-      for (const pattern of ['mcp:crm-*:*', 'mcp:crm-?', 'mcp:*:read', 'mcp:*', '*']) {
-        expect(slip({ mode: 'default', allow: [pattern] })).toEqual(['run', 'ask', 'run']);
-        expect(slip({ roles: { USER: { allow: [pattern] } } })).toEqual(['run', 'absent', 'run']);
-        expect(slip({ deny: [pattern] })).toEqual(['absent', 'absent', 'absent']);
-        expect(slip({ ask: [pattern] })).toEqual(['ask', 'ask', 'ask']);
-      }
-      for (const pattern of ['mcp:crm-x', 'mcp:crm-x:r*']) {
-        expect(slip({ mode: 'default', allow: ['mcp:crm-*', pattern] })).toEqual(['run', 'run', 'run']);
-        expect(slip({ roles: { USER: { allow: [pattern] } } })).toEqual(['run', 'run', 'run']);
-      }
-    },
-  );
+  test('a user’s server is permitted by its whole name, and denied by any pattern', () => {
+    const slip = (approval: Approval, role = 'USER') => {
+      const policy = policyOf(approval);
+      // The operator's first: what is remembered of it is not for its namesake.
+      return [ofOperator('crm-x'), ofUser('crm-x'), ofOperator('crm-x')].map((server) =>
+        policy.decide(user(role), server, { name: 'read', readOnly: false }),
+      );
+    };
+    for (const pattern of ['mcp:crm-*:*', 'mcp:crm-?', 'mcp:*:read', 'mcp:*', '*']) {
+      expect(slip({ mode: 'default', allow: [pattern] })).toEqual(['run', 'ask', 'run']);
+      expect(slip({ roles: { USER: { allow: [pattern] } } })).toEqual(['run', 'absent', 'run']);
+      expect(slip({ deny: [pattern] })).toEqual(['absent', 'absent', 'absent']);
+      expect(slip({ ask: [pattern] })).toEqual(['ask', 'ask', 'ask']);
+    }
+    for (const pattern of ['mcp:crm-x', 'mcp:crm-x:r*']) {
+      expect(slip({ mode: 'default', allow: ['mcp:crm-*', pattern] })).toEqual(['run', 'run', 'run']);
+      expect(slip({ roles: { USER: { allow: [pattern] } } })).toEqual(['run', 'run', 'run']);
+    }
+  });
 
-  verifies(
-    'policy.decide.programs',
-    'nobody can be asked for a program, so what would ask is not there',
-    () => {
-      const policy = policyOf({ ask: ['mcp:docs:write'] });
-      const program = { kind: 'service', role: 'USER' } as const;
-      const judge = (caller: typeof program | ReturnType<typeof user>, name: string) =>
-        policy.decide(caller, ofOperator('docs'), { name, readOnly: false });
-      expect([judge(user(), 'write'), judge(program, 'write'), judge(program, 'read')]).toEqual([
-        'ask',
-        'absent',
-        'run',
-      ]);
-    },
-  );
+  test('nobody can be asked for a program, so what would ask is not there', () => {
+    const policy = policyOf({ ask: ['mcp:docs:write'] });
+    const program = { kind: 'service', role: 'USER' } as const;
+    const judge = (caller: typeof program | ReturnType<typeof user>, name: string) =>
+      policy.decide(caller, ofOperator('docs'), { name, readOnly: false });
+    expect([judge(user(), 'write'), judge(program, 'write'), judge(program, 'read')]).toEqual([
+      'ask',
+      'absent',
+      'run',
+    ]);
+  });
 
-  verifies('policy.decide.deny-wins', 'what any deny names never runs, whatever else is written', () => {
+  test('what any deny names never runs, whatever else is written', () => {
     fc.assert(
       fc.property(
         anyApproval,
@@ -166,7 +149,7 @@ describe('the policy about tools', () => {
     );
   });
 
-  verifies('policy.decide.deny-wins', 'asking twice, in any order, changes no answer', () => {
+  test('asking twice, in any order, changes no answer', () => {
     const question = fc.record({ server: anyServer, name: anyName, role: anyRole, readOnly: fc.boolean() });
     fc.assert(
       fc.property(anyApproval, fc.array(question, { maxLength: 20 }), (approval, questions) => {
@@ -179,50 +162,46 @@ describe('the policy about tools', () => {
     );
   });
 
-  verifies(
-    'policy.offered.alike',
-    'what is listed is what a call finds, and the definition is asked too',
-    () => {
-      const filters = fc.record(
-        {
-          include: fc.array(fc.constantFrom('a*', '*', 'b'), { maxLength: 2 }),
-          exclude: fc.array(fc.constantFrom('ab', '*c'), { maxLength: 2 }),
-          readOnlyOnly: fc.boolean(),
+  test('what is listed is what a call finds, and the definition is asked too', () => {
+    const filters = fc.record(
+      {
+        include: fc.array(fc.constantFrom('a*', '*', 'b'), { maxLength: 2 }),
+        exclude: fc.array(fc.constantFrom('ab', '*c'), { maxLength: 2 }),
+        readOnlyOnly: fc.boolean(),
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(
+        anyApproval,
+        filters,
+        anyName,
+        anyRole,
+        fc.boolean(),
+        (approval, tools, name, role, hint) => {
+          const server = { ...ofOperator('docs'), settings: settingsOf({ tools }) };
+          const tool = { name, annotations: { readOnlyHint: hint } };
+          const policy = policyOf(approval);
+          const verdict = toolVerdict(policy, user(role), server, tool);
+          expect(toolOffered(policy, user(role), server, tool)).toBe(verdict !== 'absent');
+          const hidden =
+            tools.exclude?.some((glob) => matchesGlob(glob, name)) ||
+            (tools.include && !tools.include.some((glob) => matchesGlob(glob, name))) ||
+            (tools.readOnlyOnly && !hint);
+          if (hidden) expect(verdict).toBe('absent');
+          else expect(verdict).toBe(policy.decide(user(role), server, { name, readOnly: hint }));
         },
-        { requiredKeys: [] },
-      );
-      fc.assert(
-        fc.property(
-          anyApproval,
-          filters,
-          anyName,
-          anyRole,
-          fc.boolean(),
-          (approval, tools, name, role, hint) => {
-            const server = { ...ofOperator('docs'), settings: settingsOf({ tools }) };
-            const tool = { name, annotations: { readOnlyHint: hint } };
-            const policy = policyOf(approval);
-            const verdict = toolVerdict(policy, user(role), server, tool);
-            expect(toolOffered(policy, user(role), server, tool)).toBe(verdict !== 'absent');
-            const hidden =
-              tools.exclude?.some((glob) => matchesGlob(glob, name)) ||
-              (tools.include && !tools.include.some((glob) => matchesGlob(glob, name))) ||
-              (tools.readOnlyOnly && !hint);
-            if (hidden) expect(verdict).toBe('absent');
-            else expect(verdict).toBe(policy.decide(user(role), server, { name, readOnly: hint }));
-          },
-        ),
-      );
-      // Only the word `true` counts.
-      const policy = policyOf({ roles: { USER: { readOnlyOnly: true } } });
-      const server = { ...ofOperator('docs'), settings: settingsOf() };
-      for (const annotations of [undefined, {}, { readOnlyHint: 'true' }, { readOnlyHint: 1 }]) {
-        expect(toolOffered(policy, user(), server, { name: 'x', annotations })).toBe(false);
-      }
-    },
-  );
+      ),
+    );
+    // Only the word `true` counts.
+    const policy = policyOf({ roles: { USER: { readOnlyOnly: true } } });
+    const server = { ...ofOperator('docs'), settings: settingsOf() };
+    for (const annotations of [undefined, {}, { readOnlyHint: 'true' }, { readOnlyHint: 1 }]) {
+      expect(toolOffered(policy, user(), server, { name: 'x', annotations })).toBe(false);
+    }
+  });
 
-  verifies('policy.decide.bounded', 'what is remembered has an end', () => {
+  test('what is remembered has an end', () => {
     const verdicts = createVerdicts(10);
     for (let i = 0; i < 100; i += 1) {
       const tool = { name: `t${i}`, readOnly: i % 2 === 0 };

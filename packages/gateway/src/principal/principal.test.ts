@@ -1,10 +1,9 @@
-import { verifies } from '@behalf/testkit';
 import { aUser } from '@behalf/testkit/suites';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { principalKey, principalOf } from './principal.ts';
 
 describe('the key of a principal', () => {
-  verifies('identity.principal.key', 'is one per person, and no two share one', () => {
+  test('is one per person, and no two share one', () => {
     const ada = principalOf(aUser({ id: 'ada', tenant: 'a' }), { via: 'bearer' });
     const again = principalOf(aUser({ id: 'ada', tenant: 'a' }), { via: 'session', session: 's' });
     const others = [
@@ -20,7 +19,7 @@ describe('the key of a principal', () => {
     }
   });
 
-  verifies('identity.principal.key', 'follows whatever may still change', () => {
+  test('follows whatever may still change', () => {
     const whose = { tenant: 'a', userId: 'ada' };
     const before = principalKey(whose);
     whose.userId = 'bob';

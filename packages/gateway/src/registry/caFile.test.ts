@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { registryOf, remote, stored } from '../../test/registryRig.ts';
 import { settingsOf } from '../../test/servers.ts';
 import { renderTarget } from './renderTarget.ts';
@@ -7,7 +6,7 @@ import { renderTarget } from './renderTarget.ts';
 const caFile = '/etc/behalf/ca.pem';
 
 describe('the authority of a server', () => {
-  verifies('obo.ca.target', 'reaches every kind of connection', () => {
+  test('reaches every kind of connection', () => {
     const context = { audience: 'yaml-server', inheritedEnv: {} } as const;
     for (const definition of [
       { caFile },
@@ -28,7 +27,7 @@ describe('the authority of a server', () => {
     );
   });
 
-  verifies('obo.ca.target', 'is the operator’s to name: in the file, and nowhere else', () => {
+  test('is the operator’s to name: in the file, and nowhere else', () => {
     const override = (definition: object) => [{ tenant: 'default', name: 'one', definition, securedBy: 'u' }];
     const targetOf = (overrides: ReturnType<typeof override>) => {
       const server = registryOf({ one: { ...remote, caFile } }, { overrides }).registry.find(

@@ -1,6 +1,6 @@
 import { randomFrom } from '@behalf/kernel';
-import { createFakeClock, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { createFakeClock } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { appServer, userServer } from '../../test/servers.ts';
 import type { ServerClaims } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
@@ -38,7 +38,7 @@ const named = (id: string) => appServer({}, { id });
 const hang = () => new Promise<Inspected>(() => undefined);
 
 describe('inspection', () => {
-  verifies('registry.inspection.isolated', 'one that fails or hangs leaves the others alone', async () => {
+  test('one that fails or hangs leaves the others alone', async () => {
     const servers = ['good', 'bad', 'hanging', 'late'].map(named) as [
       AppServer,
       AppServer,
@@ -66,89 +66,77 @@ describe('inspection', () => {
     inspection.close();
   });
 
-  verifies(
-    'registry.inspection.bounded',
-    'at most eight are looked at at once, and all in the end',
-    async () => {
-      const open = new Set<(inspected: Inspected) => void>();
-      let most = 0;
-      const { clock, looks, inspection } = rig(
-        () =>
-          new Promise((resolve) => {
-            open.add(resolve);
-            most = Math.max(most, open.size);
-          }),
-      );
-      const servers = Array.from({ length: 30 }, (_, i) => named(`s${i}`));
-      inspection.update(servers);
-      await clock.advance(0);
-      expect(looks).toHaveLength(8);
-      while (open.size > 0) {
-        for (const finish of open) {
-          open.delete(finish);
-          finish(found);
-        }
-        await clock.advance(0);
+  test('at most eight are looked at at once, and all in the end', async () => {
+    const open = new Set<(inspected: Inspected) => void>();
+    let most = 0;
+    const { clock, looks, inspection } = rig(
+      () =>
+        new Promise((resolve) => {
+          open.add(resolve);
+          most = Math.max(most, open.size);
+        }),
+    );
+    const servers = Array.from({ length: 30 }, (_, i) => named(`s${i}`));
+    inspection.update(servers);
+    await clock.advance(0);
+    expect(looks).toHaveLength(8);
+    while (open.size > 0) {
+      for (const finish of open) {
+        open.delete(finish);
+        finish(found);
       }
-      expect(looks).toHaveLength(30);
-      expect(most).toBe(8);
-      expect(servers.every((server) => inspection.stateOf(server).kind === 'ok')).toBe(true);
-      inspection.close();
-    },
-  );
-
-  verifies(
-    'registry.inspection.skips',
-    'a server that needs a user, or says so, is not looked at',
-    async () => {
-      const { clock, looks, inspection } = rig(async () => found);
-      const servers = [
-        userServer({ requiresOAuth: true }),
-        userServer({ obo: { scopes: 'a' } }),
-        userServer({ startup: false }),
-        userServer({ customUserVars: { A: { title: 'A', description: '' } } }),
-        userServer({}, { source: 'user' }),
-      ];
-      inspection.update(servers);
-      await clock.advance(60_000);
-      expect(looks).toEqual([]);
-      for (const server of servers) expect(inspection.stateOf(server)).toEqual({ kind: 'skipped' });
-    },
-  );
-
-  verifies(
-    'registry.inspection.retry',
-    'a failure is tried again, ever less often, until it works',
-    async () => {
-      let works = false;
-      const { clock, looks, inspection } = rig(() => (works ? Promise.resolve(found) : down()));
-      const server = named('a');
-      inspection.update([server]);
       await clock.advance(0);
-      const since = clock.now();
-      for (const [wait, count] of [
-        [30_000, 2],
-        [60_000, 3],
-        [120_000, 4],
-        [240_000, 5],
-        [300_000, 6],
-        [300_000, 7],
-      ] as const) {
-        await clock.advance(wait - 1_000);
-        expect(looks).toHaveLength(count - 1);
-        await clock.advance(1_000);
-        expect(looks).toHaveLength(count);
-        expect(inspection.stateOf(server)).toMatchObject({ kind: 'failed', since });
-      }
-      works = true;
-      await clock.advance(300_000);
-      expect(inspection.stateOf(server).kind).toBe('ok');
-      await clock.advance(3_600_000);
-      expect(looks).toHaveLength(8);
-    },
-  );
+    }
+    expect(looks).toHaveLength(30);
+    expect(most).toBe(8);
+    expect(servers.every((server) => inspection.stateOf(server).kind === 'ok')).toBe(true);
+    inspection.close();
+  });
 
-  verifies('registry.inspection.override', 'a failed override is remembered for five minutes', async () => {
+  test('a server that needs a user, or says so, is not looked at', async () => {
+    const { clock, looks, inspection } = rig(async () => found);
+    const servers = [
+      userServer({ requiresOAuth: true }),
+      userServer({ obo: { scopes: 'a' } }),
+      userServer({ startup: false }),
+      userServer({ customUserVars: { A: { title: 'A', description: '' } } }),
+      userServer({}, { source: 'user' }),
+    ];
+    inspection.update(servers);
+    await clock.advance(60_000);
+    expect(looks).toEqual([]);
+    for (const server of servers) expect(inspection.stateOf(server)).toEqual({ kind: 'skipped' });
+  });
+
+  test('a failure is tried again, ever less often, until it works', async () => {
+    let works = false;
+    const { clock, looks, inspection } = rig(() => (works ? Promise.resolve(found) : down()));
+    const server = named('a');
+    inspection.update([server]);
+    await clock.advance(0);
+    const since = clock.now();
+    for (const [wait, count] of [
+      [30_000, 2],
+      [60_000, 3],
+      [120_000, 4],
+      [240_000, 5],
+      [300_000, 6],
+      [300_000, 7],
+    ] as const) {
+      await clock.advance(wait - 1_000);
+      expect(looks).toHaveLength(count - 1);
+      await clock.advance(1_000);
+      expect(looks).toHaveLength(count);
+      expect(inspection.stateOf(server)).toMatchObject({ kind: 'failed', since });
+    }
+    works = true;
+    await clock.advance(300_000);
+    expect(inspection.stateOf(server).kind).toBe('ok');
+    await clock.advance(3_600_000);
+    expect(looks).toHaveLength(8);
+  });
+
+  test('a failed override is remembered for five minutes', async () => {
     const { clock, looks, inspection } = rig(down);
     const override = appServer({}, { id: 'a', source: 'config' });
     inspection.update([override]);
@@ -162,57 +150,49 @@ describe('inspection', () => {
     inspection.close();
   });
 
-  verifies(
-    'registry.inspection.update',
-    'a changed server is looked at anew, one that is gone is forgotten',
-    async () => {
-      const signals: AbortSignal[] = [];
-      const { clock, looks, inspection } = rig((_, { signal }) => {
-        signals.push(signal);
-        return signals.length === 1 ? down() : hang();
-      });
-      const first = named('a');
-      const second = appServer({ timeout: 5 }, { id: 'a' });
-      inspection.update([first]);
-      await clock.advance(0);
-      inspection.update([first]);
-      await clock.advance(0);
-      expect(looks).toHaveLength(1);
-      inspection.update([second]);
-      expect(inspection.stateOf(first)).toEqual({ kind: 'skipped' });
-      expect(inspection.stateOf(second)).toEqual({ kind: 'pending' });
-      await clock.advance(0);
-      expect(looks).toHaveLength(2);
-      inspection.update([]);
-      expect(signals[1]?.aborted).toBe(true);
-      await clock.advance(600_000);
-      expect(looks).toHaveLength(2);
-    },
-  );
+  test('a changed server is looked at anew, one that is gone is forgotten', async () => {
+    const signals: AbortSignal[] = [];
+    const { clock, looks, inspection } = rig((_, { signal }) => {
+      signals.push(signal);
+      return signals.length === 1 ? down() : hang();
+    });
+    const first = named('a');
+    const second = appServer({ timeout: 5 }, { id: 'a' });
+    inspection.update([first]);
+    await clock.advance(0);
+    inspection.update([first]);
+    await clock.advance(0);
+    expect(looks).toHaveLength(1);
+    inspection.update([second]);
+    expect(inspection.stateOf(first)).toEqual({ kind: 'skipped' });
+    expect(inspection.stateOf(second)).toEqual({ kind: 'pending' });
+    await clock.advance(0);
+    expect(looks).toHaveLength(2);
+    inspection.update([]);
+    expect(signals[1]?.aborted).toBe(true);
+    await clock.advance(600_000);
+    expect(looks).toHaveLength(2);
+  });
 
-  verifies(
-    'registry.inspection.reinspect',
-    'a failed one is looked at on demand; a healthy or unknown one is not',
-    async () => {
-      let works = false;
-      const { clock, looks, inspection } = rig(() => (works ? Promise.resolve(found) : down()));
-      const server = named('a');
-      inspection.update([server]);
-      await expect(inspection.reinspect(server)).rejects.toMatchObject({ code: 'MCP_INSPECTION_FAILED' });
-      await clock.advance(0);
-      const again = await Promise.all([inspection.reinspect(server), inspection.reinspect(server)]);
-      expect(again.map(({ kind }) => kind)).toEqual(['failed', 'failed']);
-      expect(looks).toHaveLength(2);
-      works = true;
-      expect(await inspection.reinspect(server)).toMatchObject({ kind: 'ok', tools: 3 });
-      await expect(inspection.reinspect(server)).rejects.toMatchObject({ code: 'MCP_INSPECTION_FAILED' });
-      await expect(inspection.reinspect(named('b'))).rejects.toMatchObject({ code: 'MCP_INSPECTION_FAILED' });
-      await clock.advance(600_000);
-      expect(looks).toHaveLength(3);
-    },
-  );
+  test('a failed one is looked at on demand; a healthy or unknown one is not', async () => {
+    let works = false;
+    const { clock, looks, inspection } = rig(() => (works ? Promise.resolve(found) : down()));
+    const server = named('a');
+    inspection.update([server]);
+    await expect(inspection.reinspect(server)).rejects.toMatchObject({ code: 'MCP_INSPECTION_FAILED' });
+    await clock.advance(0);
+    const again = await Promise.all([inspection.reinspect(server), inspection.reinspect(server)]);
+    expect(again.map(({ kind }) => kind)).toEqual(['failed', 'failed']);
+    expect(looks).toHaveLength(2);
+    works = true;
+    expect(await inspection.reinspect(server)).toMatchObject({ kind: 'ok', tools: 3 });
+    await expect(inspection.reinspect(server)).rejects.toMatchObject({ code: 'MCP_INSPECTION_FAILED' });
+    await expect(inspection.reinspect(named('b'))).rejects.toMatchObject({ code: 'MCP_INSPECTION_FAILED' });
+    await clock.advance(600_000);
+    expect(looks).toHaveLength(3);
+  });
 
-  verifies('registry.inspection.reinspect', 'who asked and left is released; the look goes on', async () => {
+  test('who asked and left is released; the look goes on', async () => {
     let finish: (inspected: Inspected) => void = () => undefined;
     let first = true;
     const { clock, inspection } = rig(() => {
@@ -233,81 +213,69 @@ describe('inspection', () => {
     expect(inspection.stateOf(server).kind).toBe('ok');
   });
 
-  verifies(
-    'registry.inspection.explicit',
-    'a look on request says so, also when one in the background is under way',
-    async () => {
-      const asked: boolean[] = [];
-      const fail: (() => void)[] = [];
-      const { clock, inspection } = rig((_, { explicit }) => {
-        asked.push(explicit);
-        return new Promise((_resolve, reject) => fail.push(() => reject(new UpstreamError('breaker_open'))));
-      });
-      const server = named('a');
-      inspection.update([server]);
-      await clock.advance(0);
-      fail[0]!();
-      // The second look in the background is under way when somebody asks.
-      await clock.advance(30_000);
-      const first = inspection.reinspect(server);
-      const second = inspection.reinspect(server);
-      await clock.advance(0);
-      expect(asked).toEqual([false, false]);
-      fail[1]!();
-      await clock.advance(0);
-      expect(asked).toEqual([false, false, true]);
-      fail[2]!();
-      expect([(await first).kind, (await second).kind]).toEqual(['failed', 'failed']);
-      inspection.close();
-    },
-  );
+  test('a look on request says so, also when one in the background is under way', async () => {
+    const asked: boolean[] = [];
+    const fail: (() => void)[] = [];
+    const { clock, inspection } = rig((_, { explicit }) => {
+      asked.push(explicit);
+      return new Promise((_resolve, reject) => fail.push(() => reject(new UpstreamError('breaker_open'))));
+    });
+    const server = named('a');
+    inspection.update([server]);
+    await clock.advance(0);
+    fail[0]!();
+    // The second look in the background is under way when somebody asks.
+    await clock.advance(30_000);
+    const first = inspection.reinspect(server);
+    const second = inspection.reinspect(server);
+    await clock.advance(0);
+    expect(asked).toEqual([false, false]);
+    fail[1]!();
+    await clock.advance(0);
+    expect(asked).toEqual([false, false, true]);
+    fail[2]!();
+    expect([(await first).kind, (await second).kind]).toEqual(['failed', 'failed']);
+    inspection.close();
+  });
 
-  verifies(
-    'registry.inspection.undisturbed',
-    'however often somebody asks, the next look in the background comes as planned',
-    async () => {
-      const { clock, looks, inspection } = rig(down);
-      const server = named('a');
-      inspection.update([server]);
-      await clock.advance(0);
-      const planned = clock.now() + 30_000;
-      for (let i = 0; i < 10; i += 1) {
-        await clock.advance(2_000);
-        expect(await inspection.reinspect(server)).toMatchObject({ retryAt: planned });
-      }
-      expect(looks).toHaveLength(11);
-      await clock.advance(9_999);
-      expect(looks).toHaveLength(11);
-      await clock.advance(1);
-      expect(looks).toHaveLength(12);
-      // And the one after it as if nobody had asked.
-      expect(inspection.stateOf(server)).toMatchObject({ retryAt: clock.now() + 60_000 });
-      inspection.close();
-    },
-  );
+  test('however often somebody asks, the next look in the background comes as planned', async () => {
+    const { clock, looks, inspection } = rig(down);
+    const server = named('a');
+    inspection.update([server]);
+    await clock.advance(0);
+    const planned = clock.now() + 30_000;
+    for (let i = 0; i < 10; i += 1) {
+      await clock.advance(2_000);
+      expect(await inspection.reinspect(server)).toMatchObject({ retryAt: planned });
+    }
+    expect(looks).toHaveLength(11);
+    await clock.advance(9_999);
+    expect(looks).toHaveLength(11);
+    await clock.advance(1);
+    expect(looks).toHaveLength(12);
+    // And the one after it as if nobody had asked.
+    expect(inspection.stateOf(server)).toMatchObject({ retryAt: clock.now() + 60_000 });
+    inspection.close();
+  });
 
-  verifies(
-    'registry.inspection.undisturbed',
-    'one that falls due while somebody’s look is under way is made up for',
-    async () => {
-      let fail: () => void = () => undefined;
-      let first = true;
-      const { clock, looks, inspection } = rig(() => {
-        if (!first) return new Promise((_, reject) => (fail = () => reject(new UpstreamError('timeout'))));
-        first = false;
-        return down();
-      });
-      const server = named('a');
-      inspection.update([server]);
-      await clock.advance(20_000);
-      const asked = inspection.reinspect(server);
-      await clock.advance(15_000);
-      fail();
-      expect(await asked).toMatchObject({ kind: 'failed', retryAt: clock.now() + 60_000 });
-      expect(looks).toHaveLength(2);
-      await clock.advance(60_000);
-      expect(looks).toHaveLength(3);
-      inspection.close();
-    },
-  );
+  test('one that falls due while somebody’s look is under way is made up for', async () => {
+    let fail: () => void = () => undefined;
+    let first = true;
+    const { clock, looks, inspection } = rig(() => {
+      if (!first) return new Promise((_, reject) => (fail = () => reject(new UpstreamError('timeout'))));
+      first = false;
+      return down();
+    });
+    const server = named('a');
+    inspection.update([server]);
+    await clock.advance(20_000);
+    const asked = inspection.reinspect(server);
+    await clock.advance(15_000);
+    fail();
+    expect(await asked).toMatchObject({ kind: 'failed', retryAt: clock.now() + 60_000 });
+    expect(looks).toHaveLength(2);
+    await clock.advance(60_000);
+    expect(looks).toHaveLength(3);
+    inspection.close();
+  });
 });

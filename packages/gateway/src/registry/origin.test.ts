@@ -1,29 +1,24 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { registryOf, remote, stored } from '../../test/registryRig.ts';
 
 describe('what the registry knows besides its servers', () => {
-  verifies(
-    'registry.override.fail-closed',
-    'while nobody knows what is overridden there is no server, and every name may be taken',
-    () => {
-      const { registry } = registryOf({ one: remote }, { overrides: 'unknown', stored: [stored()] });
-      expect([registry.list('default'), registry.all()]).toEqual([[], []]);
-      expect(registry.isReserved('default', 'any')).toBe(true);
-      registry.update({ overrides: [] });
-      expect(registry.list('default')).toHaveLength(2);
-      expect(registry.isReserved('default', 'any')).toBe(false);
-    },
-  );
+  test('while nobody knows what is overridden there is no server, and every name may be taken', () => {
+    const { registry } = registryOf({ one: remote }, { overrides: 'unknown', stored: [stored()] });
+    expect([registry.list('default'), registry.all()]).toEqual([[], []]);
+    expect(registry.isReserved('default', 'any')).toBe(true);
+    registry.update({ overrides: [] });
+    expect(registry.list('default')).toHaveLength(2);
+    expect(registry.isReserved('default', 'any')).toBe(false);
+  });
 
-  verifies('registry.override.fail-closed', 'one that could not be read hides its base', () => {
+  test('one that could not be read hides its base', () => {
     const overrides = [{ tenant: 'acme', name: 'one', definition: null }];
     const { registry } = registryOf({ one: remote }, { overrides });
     expect(registry.find('acme', 'one')).toBeUndefined();
     expect(registry.find('other', 'one')).toBeDefined();
   });
 
-  verifies('registry.layers.origin', 'what was written is known for every source, unfilled', () => {
+  test('what was written is known for every source, unfilled', () => {
     const file = { ...remote, headers: { A: '${TOKEN}' } };
     const { registry } = registryOf(
       { one: file, two: remote },
@@ -38,7 +33,7 @@ describe('what the registry knows besides its servers', () => {
     expect(originOf('mine')).toEqual({ definition: stored().definition, version: 1, updatedAt: 7 });
   });
 
-  verifies('registry.layers.reserved', 'names of the file and of overrides are nobody else’s', () => {
+  test('names of the file and of overrides are nobody else’s', () => {
     const { registry } = registryOf(
       { 'my server': remote },
       { overrides: [{ tenant: 'acme', name: 'the tool', definition: { surprise: true } }] },
@@ -53,7 +48,7 @@ describe('what the registry knows besides its servers', () => {
       expect([tenant, name, registry.isReserved(tenant, name)]).toEqual([tenant, name, reserved]);
   });
 
-  verifies('registry.override.tried', 'an override is judged as a whole before it counts', () => {
+  test('an override is judged as a whole before it counts', () => {
     const { registry } = registryOf({ one: remote, process: { command: 'node' }, 'my server': remote });
     const tried = (name: string, definition: unknown) =>
       registry.tryOverride({ tenant: 'acme', name, definition });

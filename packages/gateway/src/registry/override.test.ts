@@ -1,11 +1,10 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { registryOf, remote } from '../../test/registryRig.ts';
 
 const elsewhere = { tenant: 'acme', name: 'one', definition: { url: 'https://acme.example/mcp' } };
 
 describe('an override that was stored', () => {
-  verifies('configure.override.base-secrets', 'a secret that comes into the file later follows none', () => {
+  test('a secret that comes into the file later follows none', () => {
     const secret = { ...remote, headers: { A: '${TOKEN}' } };
     const overrides = [elsewhere];
     expect(registryOf({ one: remote }, { overrides }).urlOf('acme', 'one')).toBe('https://acme.example/mcp');
@@ -16,7 +15,7 @@ describe('an override that was stored', () => {
     expect(logged.join()).not.toContain('pl4nted');
   });
 
-  verifies('configure.override.environment', 'whoever wrote it, it reads nothing of the environment', () => {
+  test('whoever wrote it, it reads nothing of the environment', () => {
     for (const [name, definition] of [
       ['one', { headers: { A: '${TOKEN}' } }],
       ['new', { ...remote, headers: { A: '${TOKEN}' } }],
@@ -30,14 +29,14 @@ describe('an override that was stored', () => {
     }
   });
 
-  verifies('configure.override.obo', 'one of which nobody knows who decided it rests on nobody', () => {
+  test('one of which nobody knows who decided it rests on nobody', () => {
     const { registry } = registryOf({ one: remote }, { overrides: [elsewhere] });
     expect(registry.find('acme', 'one')?.secured).toEqual({ by: '', intact: false });
     registry.update({ overrides: [{ ...elsewhere, securedBy: 'u1' }] });
     expect(registry.find('acme', 'one')?.secured).toEqual({ by: 'u1', intact: true });
   });
 
-  verifies('configure.override.address', 'it ends what was opened on the word of the operator', () => {
+  test('it ends what was opened on the word of the operator', () => {
     const revision = (url: string) =>
       registryOf({ one: { ...remote, url, startup: false } }, { overrides: [elsewhere] }).registry.find(
         'acme',

@@ -1,12 +1,11 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { registryOf, remote, settingsFrom, stored } from '../../test/registryRig.ts';
 import { mergeDefinition } from './override.ts';
 import type { RegistryLayers } from './registry.ts';
 import type { Restriction } from './whyNotOffered.ts';
 
 describe('the registry', () => {
-  verifies('registry.layers.snapshots', 'servers of the file are there for every tenant, frozen', () => {
+  test('servers of the file are there for every tenant, frozen', () => {
     const { registry } = registryOf({ one: remote, two: { ...remote, requiresOAuth: true } });
     expect(registry.list('default').map(({ name, scope }) => [name, scope])).toEqual([
       ['one', 'app'],
@@ -20,25 +19,21 @@ describe('the registry', () => {
     expect(Object.isFrozen(one?.settings)).toBe(true);
   });
 
-  verifies(
-    'registry.layers.snapshots',
-    'an update replaces what it names, tells, and leaves old answers whole',
-    () => {
-      const { registry } = registryOf({ one: remote }, { stored: [stored()] });
-      const before = registry.find('default', 'one');
-      let heard = 0;
-      const leave = registry.onChange(() => (heard += 1));
-      registry.update({ settings: settingsFrom({ three: remote }) });
-      expect(registry.list('default').map(({ name }) => name)).toEqual(['three', 'mine']);
-      expect(before?.name).toBe('one');
-      leave();
-      registry.update({ stored: [] });
-      expect(heard).toBe(1);
-      expect(registry.list('default').map(({ name }) => name)).toEqual(['three']);
-    },
-  );
+  test('an update replaces what it names, tells, and leaves old answers whole', () => {
+    const { registry } = registryOf({ one: remote }, { stored: [stored()] });
+    const before = registry.find('default', 'one');
+    let heard = 0;
+    const leave = registry.onChange(() => (heard += 1));
+    registry.update({ settings: settingsFrom({ three: remote }) });
+    expect(registry.list('default').map(({ name }) => name)).toEqual(['three', 'mine']);
+    expect(before?.name).toBe('one');
+    leave();
+    registry.update({ stored: [] });
+    expect(heard).toBe(1);
+    expect(registry.list('default').map(({ name }) => name)).toEqual(['three']);
+  });
 
-  verifies('registry.layers.tenants', 'a stored server is its tenant’s alone, with its author and id', () => {
+  test('a stored server is its tenant’s alone, with its author and id', () => {
     const { registry } = registryOf({ one: remote }, { stored: [stored()] });
     expect(registry.find('default', 'mine')).toMatchObject({
       id: 'id-1',
@@ -54,28 +49,24 @@ describe('the registry', () => {
     expect(registry.list('other').map(({ name }) => name)).toEqual(['one']);
   });
 
-  verifies(
-    'registry.layers.precedence',
-    'the file beats a stored server of the same name, and says so',
-    () => {
-      const { registry, logged, urlOf } = registryOf(
-        { 'my server': remote },
-        { stored: [stored({ name: 'my server' }), stored({ id: 'id-2', name: 'my_server' })] },
-      );
-      expect(registry.list('default')).toHaveLength(1);
-      expect(urlOf('default', 'my server')).toBe('https://base.example/mcp');
-      expect(registry.get('default', 'id-2')).toBeUndefined();
-      expect(logged).toEqual([
-        'server_not_offered my server: a server of the configuration has this name',
-        'server_not_offered my_server: a server of the configuration has this name',
-      ]);
-      // Said once, not with every change.
-      registry.update({ isBuiltIn: false });
-      expect(logged).toHaveLength(2);
-    },
-  );
+  test('the file beats a stored server of the same name, and says so', () => {
+    const { registry, logged, urlOf } = registryOf(
+      { 'my server': remote },
+      { stored: [stored({ name: 'my server' }), stored({ id: 'id-2', name: 'my_server' })] },
+    );
+    expect(registry.list('default')).toHaveLength(1);
+    expect(urlOf('default', 'my server')).toBe('https://base.example/mcp');
+    expect(registry.get('default', 'id-2')).toBeUndefined();
+    expect(logged).toEqual([
+      'server_not_offered my server: a server of the configuration has this name',
+      'server_not_offered my_server: a server of the configuration has this name',
+    ]);
+    // Said once, not with every change.
+    registry.update({ isBuiltIn: false });
+    expect(logged).toHaveLength(2);
+  });
 
-  verifies('registry.stored.trust-tier', 'a stored definition asks for nothing that is not a user’s', () => {
+  test('a stored definition asks for nothing that is not a user’s', () => {
     const own = { type: 'streamable-http', url: 'https://user.example/mcp' };
     const bad: Record<string, unknown>[] = [
       { command: 'node', args: [] },
@@ -124,55 +115,47 @@ describe('the registry', () => {
     expect(registry.find('default', 'mine')).toMatchObject({ scope: 'user', auth: 'userVars' });
   });
 
-  verifies(
-    'registry.override.merge',
-    'an override adds to its base, replaces in it and removes from it',
-    () => {
-      const base = { url: 'a', headers: { A: '1', B: '2' }, args: ['x', 'y'] };
-      expect(mergeDefinition(base, { headers: { B: null, C: '3' }, args: ['z'] })).toEqual({
-        url: 'a',
-        headers: { A: '1', C: '3' },
-        args: ['z'],
-      });
-      expect(base).toEqual({ url: 'a', headers: { A: '1', B: '2' }, args: ['x', 'y'] });
-      const { registry } = registryOf(
-        { one: { ...remote, headers: { A: '${TOKEN}' } } },
-        { overrides: [{ tenant: 'acme', name: 'one', definition: { headers: { B: '2' } } }] },
-      );
-      expect(registry.find('acme', 'one')).toMatchObject({
-        id: 'one',
-        source: 'config',
-        tenant: 'acme',
-        target: { url: 'https://base.example/mcp', headers: { a: 'pl4nted', b: '2' } },
-      });
-    },
-  );
+  test('an override adds to its base, replaces in it and removes from it', () => {
+    const base = { url: 'a', headers: { A: '1', B: '2' }, args: ['x', 'y'] };
+    expect(mergeDefinition(base, { headers: { B: null, C: '3' }, args: ['z'] })).toEqual({
+      url: 'a',
+      headers: { A: '1', C: '3' },
+      args: ['z'],
+    });
+    expect(base).toEqual({ url: 'a', headers: { A: '1', B: '2' }, args: ['x', 'y'] });
+    const { registry } = registryOf(
+      { one: { ...remote, headers: { A: '${TOKEN}' } } },
+      { overrides: [{ tenant: 'acme', name: 'one', definition: { headers: { B: '2' } } }] },
+    );
+    expect(registry.find('acme', 'one')).toMatchObject({
+      id: 'one',
+      source: 'config',
+      tenant: 'acme',
+      target: { url: 'https://base.example/mcp', headers: { a: 'pl4nted', b: '2' } },
+    });
+  });
 
-  verifies(
-    'registry.override.apart',
-    'an override is its tenant’s alone and shares no revision with its base',
-    () => {
-      const { registry, urlOf } = registryOf(
-        { one: remote },
-        {
-          overrides: [
-            { tenant: 'acme', name: 'one', definition: { url: 'https://acme.example/mcp' } },
-            { tenant: 'same', name: 'one', definition: {} },
-            { tenant: 'acme', name: 'extra', definition: remote },
-          ],
-        },
-      );
-      expect(urlOf('acme', 'one')).toBe('https://acme.example/mcp');
-      expect(urlOf('default', 'one')).toBe('https://base.example/mcp');
-      expect(registry.list('acme').map(({ name }) => name)).toEqual(['one', 'extra']);
-      expect(registry.find('default', 'extra')).toBeUndefined();
-      const revisions = ['default', 'acme', 'same'].map((tenant) => registry.find(tenant, 'one')?.revision);
-      expect(new Set(revisions).size).toBe(3);
-      expect(registry.all()).toHaveLength(4);
-    },
-  );
+  test('an override is its tenant’s alone and shares no revision with its base', () => {
+    const { registry, urlOf } = registryOf(
+      { one: remote },
+      {
+        overrides: [
+          { tenant: 'acme', name: 'one', definition: { url: 'https://acme.example/mcp' } },
+          { tenant: 'same', name: 'one', definition: {} },
+          { tenant: 'acme', name: 'extra', definition: remote },
+        ],
+      },
+    );
+    expect(urlOf('acme', 'one')).toBe('https://acme.example/mcp');
+    expect(urlOf('default', 'one')).toBe('https://base.example/mcp');
+    expect(registry.list('acme').map(({ name }) => name)).toEqual(['one', 'extra']);
+    expect(registry.find('default', 'extra')).toBeUndefined();
+    const revisions = ['default', 'acme', 'same'].map((tenant) => registry.find(tenant, 'one')?.revision);
+    expect(new Set(revisions).size).toBe(3);
+    expect(registry.all()).toHaveLength(4);
+  });
 
-  verifies('registry.override.limits', 'an override replaces no process, and starts none', () => {
+  test('an override replaces no process, and starts none', () => {
     const { urlOf, registry, logged } = registryOf(
       { process: { command: 'node' }, one: remote },
       {
@@ -190,62 +173,54 @@ describe('the registry', () => {
     expect(logged).toHaveLength(4);
   });
 
-  verifies(
-    'registry.layers.administrator',
-    'a stored server takes the name of no override, whatever becomes of that',
-    () => {
-      for (const definition of [remote, { surprise: true }]) {
-        const { registry, logged } = registryOf(
-          {},
-          {
-            stored: [
-              stored({ tenant: 'acme', name: 'the tool' }),
-              stored({ tenant: 'acme', id: 'id-2', name: 'the_tool' }),
-              stored({ tenant: 'other', id: 'id-3', name: 'the tool' }),
-            ],
-            overrides: [{ tenant: 'acme', name: 'the tool', definition }],
-          },
-        );
-        expect(registry.list('acme').filter(({ source }) => source === 'user')).toEqual([]);
-        expect(registry.get('acme', 'id-1')).toBeUndefined();
-        expect(registry.find('other', 'the tool')?.source).toBe('user');
-        expect(registry.find('acme', 'the tool')?.source).toBe(definition === remote ? 'config' : undefined);
-        expect(logged).toContain('server_not_offered the_tool: a server of an administrator has this name');
-      }
-    },
-  );
+  test('a stored server takes the name of no override, whatever becomes of that', () => {
+    for (const definition of [remote, { surprise: true }]) {
+      const { registry, logged } = registryOf(
+        {},
+        {
+          stored: [
+            stored({ tenant: 'acme', name: 'the tool' }),
+            stored({ tenant: 'acme', id: 'id-2', name: 'the_tool' }),
+            stored({ tenant: 'other', id: 'id-3', name: 'the tool' }),
+          ],
+          overrides: [{ tenant: 'acme', name: 'the tool', definition }],
+        },
+      );
+      expect(registry.list('acme').filter(({ source }) => source === 'user')).toEqual([]);
+      expect(registry.get('acme', 'id-1')).toBeUndefined();
+      expect(registry.find('other', 'the tool')?.source).toBe('user');
+      expect(registry.find('acme', 'the tool')?.source).toBe(definition === remote ? 'config' : undefined);
+      expect(logged).toContain('server_not_offered the_tool: a server of an administrator has this name');
+    }
+  });
 
-  verifies(
-    'registry.override.fail-closed',
-    'one that may have been meant to narrow its base never gives way to it',
-    () => {
-      const narrowing: Record<string, unknown>[] = [
-        { tools: { include: ['a'] } },
-        { access: { roles: ['ADMIN'] } },
-        { url: 'https://acme.example/mcp' },
-        { headers: { Authorization: 'Bearer less' } },
-        { apiKey: { source: 'user', authorization_type: 'bearer' } },
-        { proxy: 'http://proxy.example:1' },
-        { requiresOauth: true },
-        { timeout: 5, tools: { exclude: ['a'] } },
-      ];
-      for (const definition of narrowing) {
-        const overrides = [{ tenant: 'acme', name: 'one', definition }];
-        const { registry, failed } = registryOf({ one: remote }, { overrides }, { enforced: ['tools'] });
-        const override = registry.find('acme', 'one');
-        expect(override?.source).not.toBe('yaml');
-        if (override) failed.add(override);
-        // One that fails stays what it is: an error that can be seen, and tried again.
-        expect([definition, registry.find('acme', 'one')]).toEqual([definition, override]);
-        expect(registry.get('acme', 'one')).toBe(override);
-        expect(registry.list('acme')).toEqual(override ? [override] : []);
-        expect(registry.all()).toHaveLength(override ? 2 : 1);
-        expect(registry.list('default')).toHaveLength(1);
-      }
-    },
-  );
+  test('one that may have been meant to narrow its base never gives way to it', () => {
+    const narrowing: Record<string, unknown>[] = [
+      { tools: { include: ['a'] } },
+      { access: { roles: ['ADMIN'] } },
+      { url: 'https://acme.example/mcp' },
+      { headers: { Authorization: 'Bearer less' } },
+      { apiKey: { source: 'user', authorization_type: 'bearer' } },
+      { proxy: 'http://proxy.example:1' },
+      { requiresOauth: true },
+      { timeout: 5, tools: { exclude: ['a'] } },
+    ];
+    for (const definition of narrowing) {
+      const overrides = [{ tenant: 'acme', name: 'one', definition }];
+      const { registry, failed } = registryOf({ one: remote }, { overrides }, { enforced: ['tools'] });
+      const override = registry.find('acme', 'one');
+      expect(override?.source).not.toBe('yaml');
+      if (override) failed.add(override);
+      // One that fails stays what it is: an error that can be seen, and tried again.
+      expect([definition, registry.find('acme', 'one')]).toEqual([definition, override]);
+      expect(registry.get('acme', 'one')).toBe(override);
+      expect(registry.list('acme')).toEqual(override ? [override] : []);
+      expect(registry.all()).toHaveLength(override ? 2 : 1);
+      expect(registry.list('default')).toHaveLength(1);
+    }
+  });
 
-  verifies('registry.override.failed', 'one that is harmless never hides a healthy base', () => {
+  test('one that is harmless never hides a healthy base', () => {
     const { registry, failed, urlOf, logged } = registryOf(
       { one: remote },
       {
@@ -266,85 +241,73 @@ describe('the registry', () => {
     expect(registry.find('acme', 'one')).toBe(override);
   });
 
-  verifies(
-    'registry.snapshot.revision',
-    'it changes with what a connection depends on, and with nothing else',
-    () => {
-      const revision = (more: object, layers: Partial<RegistryLayers> = {}) =>
-        registryOf({ one: { ...remote, ...more } }, layers).registry.find('default', 'one')?.revision;
-      const first = revision({});
-      expect(revision({})).toBe(first);
-      expect(revision({ title: 'One', description: 'x', chatMenu: false })).toBe(first);
-      const others = [
-        { url: 'https://other.example/mcp' },
-        { headers: { A: '${TOKEN}' } },
-        { headers: { A: 'b' } },
-        { timeout: 5 },
-        { initTimeout: 5 },
-        { era: 'legacy' },
-        { type: 'sse' },
-        { proxy: 'http://proxy.example:1' },
-        { startup: false },
-        { requiresOAuth: true },
-        { url: 'https://base.example/{{LIBRECHAT_USER_ID}}' },
-        { url: 'https://base.example/{{LIBRECHAT_USER_EMAIL}}' },
-      ].map((more) => revision(more));
-      expect(new Set([first, ...others]).size).toBe(others.length + 1);
-    },
-  );
+  test('it changes with what a connection depends on, and with nothing else', () => {
+    const revision = (more: object, layers: Partial<RegistryLayers> = {}) =>
+      registryOf({ one: { ...remote, ...more } }, layers).registry.find('default', 'one')?.revision;
+    const first = revision({});
+    expect(revision({})).toBe(first);
+    expect(revision({ title: 'One', description: 'x', chatMenu: false })).toBe(first);
+    const others = [
+      { url: 'https://other.example/mcp' },
+      { headers: { A: '${TOKEN}' } },
+      { headers: { A: 'b' } },
+      { timeout: 5 },
+      { initTimeout: 5 },
+      { era: 'legacy' },
+      { type: 'sse' },
+      { proxy: 'http://proxy.example:1' },
+      { startup: false },
+      { requiresOAuth: true },
+      { url: 'https://base.example/{{LIBRECHAT_USER_ID}}' },
+      { url: 'https://base.example/{{LIBRECHAT_USER_EMAIL}}' },
+    ].map((more) => revision(more));
+    expect(new Set([first, ...others]).size).toBe(others.length + 1);
+  });
 
-  verifies(
-    'registry.snapshot.policy',
-    'other rules about addresses end what was opened under the old ones and stays open',
-    () => {
-      const rules = [
-        {},
-        { allowedDomains: ['base.example'] },
-        { allowedAddresses: ['10.0.0.1:80'] },
-        { operatorAddresses: ['10.0.0.1:80'] },
-      ];
-      const revisions = (definition: object) =>
-        new Set(
-          rules.map((mcpSettings) => {
-            const { registry } = registryOf({ one: definition }, {}, { more: { mcpSettings } });
-            return registry.find('default', 'one')?.revision;
-          }),
-        );
-      const socket = { type: 'websocket', url: 'wss://base.example/mcp' };
-      const events = { ...remote, type: 'sse' };
-      for (const definition of [socket, events, { ...socket, startup: false }, { ...events, startup: false }])
-        expect([definition, revisions(definition).size]).toEqual([definition, rules.length]);
-      // Asked anew with each request.
-      expect(revisions(remote).size).toBe(1);
-      expect(revisions({ command: 'node' }).size).toBe(1);
-    },
-  );
+  test('other rules about addresses end what was opened under the old ones and stays open', () => {
+    const rules = [
+      {},
+      { allowedDomains: ['base.example'] },
+      { allowedAddresses: ['10.0.0.1:80'] },
+      { operatorAddresses: ['10.0.0.1:80'] },
+    ];
+    const revisions = (definition: object) =>
+      new Set(
+        rules.map((mcpSettings) => {
+          const { registry } = registryOf({ one: definition }, {}, { more: { mcpSettings } });
+          return registry.find('default', 'one')?.revision;
+        }),
+      );
+    const socket = { type: 'websocket', url: 'wss://base.example/mcp' };
+    const events = { ...remote, type: 'sse' };
+    for (const definition of [socket, events, { ...socket, startup: false }, { ...events, startup: false }])
+      expect([definition, revisions(definition).size]).toEqual([definition, rules.length]);
+    // Asked anew with each request.
+    expect(revisions(remote).size).toBe(1);
+    expect(revisions({ command: 'node' }).size).toBe(1);
+  });
 
-  verifies(
-    'registry.offer.fail-closed',
-    'what asks for something not enforced is not offered, and says why',
-    () => {
-      for (const [more, reason] of [
-        [{ access: { roles: ['ADMIN'] } }, 'access is not enforced yet'],
-        [{ tools: { include: ['a'] } }, 'tools is not enforced yet'],
-        [{ auth: 'required' }, 'auth is not supported yet'],
-      ] as const) {
-        const { registry, logged } = registryOf({ one: { ...remote, ...more }, two: remote });
-        expect(registry.list('default').map(({ name }) => name)).toEqual(['two']);
-        expect(logged).toEqual([`server_not_offered one: ${reason}`]);
-        const enforced: Restriction[] = ['access', 'tools', 'auth'];
-        expect(
-          registryOf({ one: { ...remote, ...more } }, {}, { enforced }).registry.list('default'),
-        ).toHaveLength(1);
-      }
-      const approval = { endpoints: { agents: { toolApproval: { ask: ['mcp:one:*'] } } } };
-      expect(registryOf({ one: remote }, {}, { more: approval }).registry.list('default')).toEqual([]);
-      expect(registryOf({}, { stored: [stored()] }, { enforced: [] }).registry.list('default')).toEqual([]);
-      expect(registryOf({ one: { ...remote, auth: 'none' } }).registry.list('default')).toHaveLength(1);
-    },
-  );
+  test('what asks for something not enforced is not offered, and says why', () => {
+    for (const [more, reason] of [
+      [{ access: { roles: ['ADMIN'] } }, 'access is not enforced yet'],
+      [{ tools: { include: ['a'] } }, 'tools is not enforced yet'],
+      [{ auth: 'required' }, 'auth is not supported yet'],
+    ] as const) {
+      const { registry, logged } = registryOf({ one: { ...remote, ...more }, two: remote });
+      expect(registry.list('default').map(({ name }) => name)).toEqual(['two']);
+      expect(logged).toEqual([`server_not_offered one: ${reason}`]);
+      const enforced: Restriction[] = ['access', 'tools', 'auth'];
+      expect(
+        registryOf({ one: { ...remote, ...more } }, {}, { enforced }).registry.list('default'),
+      ).toHaveLength(1);
+    }
+    const approval = { endpoints: { agents: { toolApproval: { ask: ['mcp:one:*'] } } } };
+    expect(registryOf({ one: remote }, {}, { more: approval }).registry.list('default')).toEqual([]);
+    expect(registryOf({}, { stored: [stored()] }, { enforced: [] }).registry.list('default')).toEqual([]);
+    expect(registryOf({ one: { ...remote, auth: 'none' } }).registry.list('default')).toHaveLength(1);
+  });
 
-  verifies('registry.target.environment', 'nothing of our environment reaches the built-in sample', () => {
+  test('nothing of our environment reaches the built-in sample', () => {
     const sample = { everything: { command: 'node' } };
     const targetOf = (isBuiltIn: boolean) => {
       const server = registryOf(sample, { isBuiltIn }).registry.find('default', 'everything');

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { settingsOf, url } from '../../test/servers.ts';
 import { renderTarget, type RenderContext } from './renderTarget.ts';
 
@@ -22,7 +21,7 @@ const headersOf = (definition: Record<string, unknown>, values: Record<string, s
 };
 
 describe('a rendered target', () => {
-  verifies('registry.target.values', 'secrets arrive byte for byte, names in lower case', () => {
+  test('secrets arrive byte for byte, names in lower case', () => {
     const secret = 'ab$$cd$&ef$`$1';
     const rendered = render(
       { customUserVars: KEY, url: 'https://mcp.example/{{KEY}}', headers: { 'X-Key': 'a {{KEY}}' } },
@@ -45,7 +44,7 @@ describe('a rendered target', () => {
     });
   });
 
-  verifies('registry.target.values', 'the same in arguments and environment of a process', () => {
+  test('the same in arguments and environment of a process', () => {
     const secret = 'ab$$cd$&ef "; rm -rf / #';
     expect(
       render(
@@ -70,7 +69,7 @@ describe('a rendered target', () => {
     });
   });
 
-  verifies('registry.target.unresolved', 'what has no value is named, and there is no target', () => {
+  test('what has no value is named, and there is no target', () => {
     for (const [definition, field] of [
       [{ headers: { 'X-A': '{{KEY}}' } }, 'headers.X-A'],
       [{ url: `${url}/{{KEY}}` }, 'url'],
@@ -87,24 +86,20 @@ describe('a rendered target', () => {
     }
   });
 
-  verifies(
-    'registry.target.header-values',
-    'no control character reaches a header, wherever it comes from',
-    () => {
-      const failure = { ok: false, code: 'header_value' };
-      const keyed = (authorization_type: string) => ({ apiKey: { source: 'user', authorization_type } });
-      const broken = { KEY: 'a\r\nX-Evil: 1', MCP_API_KEY: 'a:b\r\nX-Evil: 1' };
-      expect(render({ headers: { A: '{{KEY}}' }, customUserVars: KEY }, broken)).toMatchObject(failure);
-      for (const type of ['bearer', 'custom', 'basic']) {
-        expect(render(keyed(type), broken)).toMatchObject({ ...failure, field: 'MCP_API_KEY' });
-      }
-      const admin = { apiKey: { source: 'admin', authorization_type: 'bearer', key: '${A}' } };
-      expect(render(admin, {}, {}, { A: 'a\nb' })).toMatchObject({ ...failure, field: 'apiKey.key' });
-      expect(render({ headers: { A: '日本' } })).toMatchObject({ ...failure, field: 'headers.A' });
-    },
-  );
+  test('no control character reaches a header, wherever it comes from', () => {
+    const failure = { ok: false, code: 'header_value' };
+    const keyed = (authorization_type: string) => ({ apiKey: { source: 'user', authorization_type } });
+    const broken = { KEY: 'a\r\nX-Evil: 1', MCP_API_KEY: 'a:b\r\nX-Evil: 1' };
+    expect(render({ headers: { A: '{{KEY}}' }, customUserVars: KEY }, broken)).toMatchObject(failure);
+    for (const type of ['bearer', 'custom', 'basic']) {
+      expect(render(keyed(type), broken)).toMatchObject({ ...failure, field: 'MCP_API_KEY' });
+    }
+    const admin = { apiKey: { source: 'admin', authorization_type: 'bearer', key: '${A}' } };
+    expect(render(admin, {}, {}, { A: 'a\nb' })).toMatchObject({ ...failure, field: 'apiKey.key' });
+    expect(render({ headers: { A: '日本' } })).toMatchObject({ ...failure, field: 'headers.A' });
+  });
 
-  verifies('registry.target.api-key', 'a key becomes its header; a pair is encoded for Basic', () => {
+  test('a key becomes its header; a pair is encoded for Basic', () => {
     const admin = (authorization_type: string, key: string, more: object = {}) =>
       headersOf({ apiKey: { source: 'admin', authorization_type, key, ...more } });
     expect(admin('bearer', 'k')).toEqual({ authorization: 'Bearer k' });
@@ -122,7 +117,7 @@ describe('a rendered target', () => {
     ).toEqual({ authorization: 'Bearer mine' });
   });
 
-  verifies('registry.target.arguments', 'a value is no option of the program, and stays one argument', () => {
+  test('a value is no option of the program, and stays one argument', () => {
     const args = (template: string, KEY_: string) =>
       render(
         { command: 'node', args: [template], customUserVars: { ...KEY, B: KEY.KEY } },
@@ -137,7 +132,7 @@ describe('a rendered target', () => {
     expect(render({ command: 'node', args: ['-v', ''] })).toMatchObject({ target: { args: ['-v', ''] } });
   });
 
-  verifies('registry.target.arguments', 'what no process can be given is refused by name', () => {
+  test('what no process can be given is refused by name', () => {
     const nul = { KEY: 'a\u0000b' };
     expect(render({ command: 'node', args: ['{{KEY}}'], customUserVars: KEY }, nul)).toMatchObject({
       field: 'args[0]',
@@ -149,7 +144,7 @@ describe('a rendered target', () => {
     });
   });
 
-  verifies('registry.target.environment', 'a child gets a handful of names of our environment', () => {
+  test('a child gets a handful of names of our environment', () => {
     const ours = { PATH: '/bin', HOME: '/root', CREDS_KEY: 'secret', MONGO_URI: 'secret', TZ: undefined };
     expect(render({ command: 'node', env: { HOME: '/tmp', A: 'b' } }, {}, ours)).toMatchObject({
       target: { env: { PATH: '/bin', HOME: '/tmp', A: 'b' } },

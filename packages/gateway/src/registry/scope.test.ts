@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { settingsOf } from '../../test/servers.ts';
 import { couldSignIn } from './couldSignIn.ts';
 import { declaredVariables, scopeOf } from './scope.ts';
@@ -10,7 +9,7 @@ const scope = (definition: Record<string, unknown>, env: Record<string, string> 
 const user = (auth: string, requestScoped = false) => ({ scope: 'user', auth, requestScoped });
 
 describe('scope', () => {
-  verifies('registry.scope.shared', 'an ordinary server of the file or of an override is shared', () => {
+  test('an ordinary server of the file or of an override is shared', () => {
     expect(scope({})).toEqual({ scope: 'app' });
     expect(scope({ headers: { 'X-Key': 'fixed' } })).toEqual({ scope: 'app' });
     expect(scope({ apiKey: { source: 'admin', authorization_type: 'bearer', key: 'k' } })).toEqual({
@@ -21,14 +20,14 @@ describe('scope', () => {
     expect(scopeOf(settingsOf({}), 'config')).toEqual({ scope: 'app' });
   });
 
-  verifies('registry.sign-in.transports', 'nobody signs in where no request could carry a token', () => {
+  test('nobody signs in where no request could carry a token', () => {
     const could = (definition: Record<string, unknown>) => couldSignIn({ settings: settingsOf(definition) });
     expect(could({})).toBe(true);
     expect(could({ type: 'websocket', url: 'wss://mcp.example/mcp' })).toBe(false);
     expect(could({ command: 'node' })).toBe(false);
   });
 
-  verifies('registry.scope.user', 'whatever names or needs a user is never shared', () => {
+  test('whatever names or needs a user is never shared', () => {
     expect(scopeOf(settingsOf({}), 'user')).toEqual(user('none'));
     expect(scopeOf(settingsOf({ headers: { 'X-Key': 'fixed' } }), 'user')).toEqual(user('static'));
     expect(scope({ startup: false })).toEqual(user('none'));
@@ -47,27 +46,23 @@ describe('scope', () => {
     expect(scope({ command: 'node', requiresOAuth: true })).toEqual(user('none'));
   });
 
-  verifies('registry.scope.user', 'a placeholder in the key of the operator counts too', () => {
+  test('a placeholder in the key of the operator counts too', () => {
     const key = 'pre-{{LIBRECHAT_USER_ID}}';
     expect(scope({ apiKey: { source: 'admin', authorization_type: 'custom', key } })).toEqual(user('static'));
   });
 
-  verifies(
-    'registry.scope.shared',
-    'a value of the environment that looks like a placeholder is text',
-    () => {
-      expect(scope({ headers: { A: '${A}' } }, { A: '{{LIBRECHAT_USER_ID}}' })).toEqual({ scope: 'app' });
-    },
-  );
+  test('a value of the environment that looks like a placeholder is text', () => {
+    expect(scope({ headers: { A: '${A}' } }, { A: '{{LIBRECHAT_USER_ID}}' })).toEqual({ scope: 'app' });
+  });
 
-  verifies('registry.scope.request', 'one that names fields of the request serves one request alone', () => {
+  test('one that names fields of the request serves one request alone', () => {
     const body = '{{LIBRECHAT_BODY_CONVERSATIONID}}';
     expect(scope({ headers: { A: body } })).toEqual(user('static', true));
     expect(scope({ requiresOAuth: true, oauth_headers: { A: body } })).toEqual(user('oauth', true));
     expect(() => scope({ headers: { A: '{{LIBRECHAT_BODY_MODEL}}' } })).toThrow(/unknown/);
   });
 
-  verifies('registry.scope.user', 'the variables of a server are those it declares', () => {
+  test('the variables of a server are those it declares', () => {
     expect(declaredVariables(settingsOf({}))).toEqual([]);
     expect(
       declaredVariables(

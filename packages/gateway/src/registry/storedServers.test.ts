@@ -1,7 +1,7 @@
 import { createKeyring, systemRandom } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
-import { createFakeClock, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { createFakeClock } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { serverContext, variableContext, variableId } from '../ports/index.ts';
 import { securedHash } from './secured.ts';
 import { createStoredServers, type StoredDefinition } from './storedServers.ts';
@@ -38,7 +38,7 @@ function rig() {
 type Rig = ReturnType<typeof rig>;
 
 describe('stored servers', () => {
-  verifies('registry.stored.sealed', 'nothing of a definition stands in the store in clear', async () => {
+  test('nothing of a definition stands in the store in clear', async () => {
     const { store, stored, create } = rig();
     const created = await create();
     expect(await stored.load()).toEqual([created]);
@@ -46,45 +46,35 @@ describe('stored servers', () => {
     for (const secret of ['pl4nted', 'user.example', 'X-Key']) expect(rows).not.toContain(secret);
   });
 
-  verifies(
-    'registry.stored.sealed',
-    'one moved into another row does not open, and hides no other',
-    async () => {
-      const { store, stored, logged, create } = rig();
-      const one = await create('one');
-      const two = await create('two');
-      const other = await create('one', 'other');
-      const row = async (server: StoredDefinition) => (await store.servers.find(server.tenant, server.id))!;
-      for (const into of [two, other]) {
-        await store.raw.put('servers', [
-          { ...(await row(into)), configSealed: (await row(one)).configSealed },
-        ]);
-      }
-      expect(await stored.load()).toEqual([one]);
-      expect(logged).toHaveLength(2);
-      expect(logged[0]).toContain('tampered');
-    },
-  );
+  test('one moved into another row does not open, and hides no other', async () => {
+    const { store, stored, logged, create } = rig();
+    const one = await create('one');
+    const two = await create('two');
+    const other = await create('one', 'other');
+    const row = async (server: StoredDefinition) => (await store.servers.find(server.tenant, server.id))!;
+    for (const into of [two, other]) {
+      await store.raw.put('servers', [{ ...(await row(into)), configSealed: (await row(one)).configSealed }]);
+    }
+    expect(await stored.load()).toEqual([one]);
+    expect(logged).toHaveLength(2);
+    expect(logged[0]).toContain('tampered');
+  });
 
-  verifies(
-    'registry.stored.checked',
-    'what the tier refuses is never stored, and the fields are named',
-    async () => {
-      const { store, stored } = rig();
-      const bad = { ...definition, headers: { A: '${CREDS_KEY}' } };
-      const creating = stored.create({ tenant: 'default', name: 'mine', author: 'u1', definition: bad });
-      await expect(creating).rejects.toMatchObject({
-        code: 'MCP_CONFIG_INVALID',
-        errors: [{ path: 'mcpServers.mine.headers.A', code: 'placeholder_forbidden' }],
-      });
-      await expect(
-        stored.create({ tenant: 'default', name: 'a/b', author: 'u1', definition }),
-      ).rejects.toMatchObject({ code: 'MCP_CONFIG_INVALID' });
-      expect(await store.raw.count('servers')).toBe(0);
-    },
-  );
+  test('what the tier refuses is never stored, and the fields are named', async () => {
+    const { store, stored } = rig();
+    const bad = { ...definition, headers: { A: '${CREDS_KEY}' } };
+    const creating = stored.create({ tenant: 'default', name: 'mine', author: 'u1', definition: bad });
+    await expect(creating).rejects.toMatchObject({
+      code: 'MCP_CONFIG_INVALID',
+      errors: [{ path: 'mcpServers.mine.headers.A', code: 'placeholder_forbidden' }],
+    });
+    await expect(
+      stored.create({ tenant: 'default', name: 'a/b', author: 'u1', definition }),
+    ).rejects.toMatchObject({ code: 'MCP_CONFIG_INVALID' });
+    expect(await store.raw.count('servers')).toBe(0);
+  });
 
-  verifies('registry.stored.change', 'a change says which version it saw; a name is taken once', async () => {
+  test('a change says which version it saw; a name is taken once', async () => {
     const { store, stored, create } = rig();
     const { id, tenant } = await create();
     await create('other');
@@ -101,247 +91,216 @@ describe('stored servers', () => {
     });
   });
 
-  verifies(
-    'registry.stored.change',
-    'a removed server takes its users’ values along, and no others',
-    async () => {
-      const { store, stored, keyring, create } = rig();
-      const { id, tenant } = await create();
-      const keys = [id, 'of the file'].map((serverId) => ({ tenant, userId: 'u1', serverId, name: 'A' }));
-      await store.variables.put(
-        keys.map((key) => ({
-          id: variableId(key),
-          ...key,
-          valueSealed: keyring.seal('v', variableContext(key)),
-          updatedAt: 1,
-        })),
-      );
-      expect(await stored.remove(tenant, 'of the file')).toBe(false);
-      expect(await store.raw.count('variables')).toBe(2);
-      expect(await stored.remove(tenant, id)).toBe(true);
-      expect((await store.raw.page('variables', null, 10)).map(({ serverId }) => serverId)).toEqual([
-        'of the file',
-      ]);
-    },
-  );
-
-  verifies(
-    'registry.stored.values-stay-put',
-    'values that users entered go when they would be sent elsewhere, and stay otherwise',
-    async () => {
-      const enter = async ({ store, keyring }: Rig, tenant: string, serverId: string) => {
-        const key = { tenant, userId: 'u7', serverId, name: 'A' };
-        const valueSealed = keyring.seal('v', variableContext(key));
-        await store.variables.put([{ id: variableId(key), ...key, valueSealed, updatedAt: 1 }]);
-      };
-      const byUser = { ...definition, apiKey: { source: 'user', authorization_type: 'bearer' } };
-      const stays: object[] = [
-        { ...byUser, title: 'New', url: 'https://USER.example:443/mcp' },
-        { ...byUser, headers: { 'X-Key': 'another', 'X-More': 'literal' } },
-      ];
-      const goes: object[] = [
-        { ...byUser, url: 'https://evil.example/mcp' },
-        { ...byUser, url: 'https://user.example/other' },
-        { ...byUser, url: 'https://user.example/mcp?log=1' },
-        { ...byUser, url: 'https://user.example:8443/mcp' },
-        { ...byUser, url: 'http://user.example/mcp' },
-        { ...byUser, headers: { 'X-Copy': '{{MCP_API_KEY}}' } },
-        { ...byUser, url: 'https://user.example/{{MCP_API_KEY}}' },
-        { ...byUser, oauth: { client_id: '{{MCP_API_KEY}}' } },
-        { ...byUser, apiKey: { source: 'user', authorization_type: 'custom', custom_header: 'X-Log' } },
-      ];
-      for (const [expected, next] of [
-        ...stays.map((one) => [1, one] as const),
-        ...goes.map((one) => [0, one] as const),
-      ]) {
-        const made = rig();
-        const { store, stored } = made;
-        const created = await stored.create({
-          tenant: 'default',
-          name: 'mine',
-          author: 'u1',
-          definition: byUser,
-        });
-        if (created === 'taken') throw new Error('taken');
-        const { id, tenant } = created;
-        await enter(made, tenant, id);
-        const change = { tenant, id, name: 'mine', definition: next, by: 'u1' };
-        // One who is told that somebody else was faster has changed nothing.
-        expect(await stored.change(change, 7)).toBe('version_conflict');
-        expect(await store.raw.count('variables')).toBe(1);
-        expect([next, await stored.change(change, 1)]).toEqual([next, 'changed']);
-        expect([next, await store.raw.count('variables')]).toEqual([next, expected]);
-      }
-    },
-  );
-
-  verifies(
-    'registry.stored.values-stay-put',
-    'none is left when the change is there, nor one that was entered meanwhile',
-    async () => {
-      const made = rig();
-      const { store, keyring, parts, create } = made;
-      const { id, tenant } = await create();
-      const key = { tenant, userId: 'u7', serverId: id, name: 'A' };
-      const value = {
+  test('a removed server takes its users’ values along, and no others', async () => {
+    const { store, stored, keyring, create } = rig();
+    const { id, tenant } = await create();
+    const keys = [id, 'of the file'].map((serverId) => ({ tenant, userId: 'u1', serverId, name: 'A' }));
+    await store.variables.put(
+      keys.map((key) => ({
         id: variableId(key),
         ...key,
         valueSealed: keyring.seal('v', variableContext(key)),
         updatedAt: 1,
-      };
-      await store.variables.put([value]);
-      let leftAtChange = -1;
-      const told: string[] = [];
-      store.changes.subscribe(({ topic, id: what }) => told.push(`${topic} ${what}`));
-      const servers: typeof parts.servers = {
-        ...parts.servers,
-        async replace(...given) {
-          leftAtChange = await store.raw.count('variables');
-          told.push('replaced');
-          await store.variables.put([value]);
-          return parts.servers.replace(...given);
-        },
-      };
-      const elsewhere = { ...definition, url: 'https://evil.example/mcp' };
-      const change = { tenant, id, name: 'mine', definition: elsewhere, by: 'u1' };
-      expect(await createStoredServers({ ...parts, servers }).change(change, 1)).toBe('changed');
-      expect([leftAtChange, await store.raw.count('variables')]).toEqual([0, 0]);
-      // Whoever remembers values hears of it before anybody hears of the new definition.
-      expect(told).toEqual(['variables *', 'replaced', 'variables *', `servers ${id}`]);
-    },
-  );
+      })),
+    );
+    expect(await stored.remove(tenant, 'of the file')).toBe(false);
+    expect(await store.raw.count('variables')).toBe(2);
+    expect(await stored.remove(tenant, id)).toBe(true);
+    expect((await store.raw.page('variables', null, 10)).map(({ serverId }) => serverId)).toEqual([
+      'of the file',
+    ]);
+  });
 
-  verifies(
-    'registry.stored.secured',
-    'who changes more than texts and the picture answers for it from then on',
-    async () => {
-      const { clock, store, stored, create } = rig();
-      const { id, tenant, secured } = await create();
-      expect(secured).toEqual({ by: 'u1', intact: true });
-      const securedBy = async () => (await store.servers.find(tenant, id))!.securedBy;
-      const { securedHash, securedAt } = (await store.servers.find(tenant, id))!;
-      let version = 0;
-      const change = async (next: object, by: string) => {
-        await clock.advance(1_000);
-        const outcome = await stored.change(
-          { tenant, id, name: 'mine', definition: next, by },
-          (version += 1),
-        );
-        expect(outcome).toBe('changed');
-      };
-      const { url, type, headers, apiKey } = definition;
-      const { key, authorization_type, source } = apiKey;
-      // The same in other words and another order, with other texts.
-      const inOtherWords = {
-        title: 'New',
-        apiKey: { key, custom_header: 'X-Api-Key', authorization_type, source },
-        headers: { 'x-key': headers['X-Key'] },
-        url: url.replace('user.example', 'USER.example:443'),
-        type,
-      };
-      await change(inOtherWords, 'u2');
-      expect(await securedBy()).toBe('u1');
-      expect(await stored.find(tenant, id)).toMatchObject({
-        definition: { ...definition, title: 'New' },
-        secured: { by: 'u1', intact: true },
+  test('values that users entered go when they would be sent elsewhere, and stay otherwise', async () => {
+    const enter = async ({ store, keyring }: Rig, tenant: string, serverId: string) => {
+      const key = { tenant, userId: 'u7', serverId, name: 'A' };
+      const valueSealed = keyring.seal('v', variableContext(key));
+      await store.variables.put([{ id: variableId(key), ...key, valueSealed, updatedAt: 1 }]);
+    };
+    const byUser = { ...definition, apiKey: { source: 'user', authorization_type: 'bearer' } };
+    const stays: object[] = [
+      { ...byUser, title: 'New', url: 'https://USER.example:443/mcp' },
+      { ...byUser, headers: { 'X-Key': 'another', 'X-More': 'literal' } },
+    ];
+    const goes: object[] = [
+      { ...byUser, url: 'https://evil.example/mcp' },
+      { ...byUser, url: 'https://user.example/other' },
+      { ...byUser, url: 'https://user.example/mcp?log=1' },
+      { ...byUser, url: 'https://user.example:8443/mcp' },
+      { ...byUser, url: 'http://user.example/mcp' },
+      { ...byUser, headers: { 'X-Copy': '{{MCP_API_KEY}}' } },
+      { ...byUser, url: 'https://user.example/{{MCP_API_KEY}}' },
+      { ...byUser, oauth: { client_id: '{{MCP_API_KEY}}' } },
+      { ...byUser, apiKey: { source: 'user', authorization_type: 'custom', custom_header: 'X-Log' } },
+    ];
+    for (const [expected, next] of [
+      ...stays.map((one) => [1, one] as const),
+      ...goes.map((one) => [0, one] as const),
+    ]) {
+      const made = rig();
+      const { store, stored } = made;
+      const created = await stored.create({
+        tenant: 'default',
+        name: 'mine',
+        author: 'u1',
+        definition: byUser,
       });
-      expect(await store.servers.find(tenant, id)).toMatchObject({ securedHash, securedAt });
-      await change({ ...definition, headers: { 'X-Key': 'another' } }, 'u3');
-      expect(await securedBy()).toBe('u3');
-      expect((await store.servers.find(tenant, id))!.securedAt).toBeGreaterThan(securedAt);
-      await change({ ...definition, url: 'https://user.example/other' }, 'u4');
-      expect((await stored.find(tenant, id))?.secured).toEqual({ by: 'u4', intact: true });
-    },
-  );
+      if (created === 'taken') throw new Error('taken');
+      const { id, tenant } = created;
+      await enter(made, tenant, id);
+      const change = { tenant, id, name: 'mine', definition: next, by: 'u1' };
+      // One who is told that somebody else was faster has changed nothing.
+      expect(await stored.change(change, 7)).toBe('version_conflict');
+      expect(await store.raw.count('variables')).toBe(1);
+      expect([next, await stored.change(change, 1)]).toEqual([next, 'changed']);
+      expect([next, await store.raw.count('variables')]).toEqual([next, expected]);
+    }
+  });
 
-  verifies(
-    'registry.stored.secured',
-    'a record that says another thing than was decided is not intact',
-    async () => {
-      const { store, stored, keyring, create } = rig();
-      const { id, tenant } = await create();
-      const record = (await store.servers.find(tenant, id))!;
-      const elsewhere = { ...definition, url: 'https://evil.example/mcp' };
-      const configSealed = keyring.seal(
-        JSON.stringify(elsewhere),
-        serverContext({ tenant, id, securedBy: 'u1' }),
-      );
-      for (const tampered of [{ configSealed }, { securedHash: '' }]) {
-        await store.raw.put('servers', [{ ...record, ...tampered }]);
-        expect([tampered, (await stored.find(tenant, id))?.secured.intact]).toEqual([tampered, false]);
-      }
-      // Whoever writes to the store cannot put a trusted name to it: the definition is sealed to who decided.
-      const forged = { securedBy: 'u9', securedHash: securedHash('u9', definition) };
-      await store.raw.put('servers', [{ ...record, ...forged }]);
-      expect(await stored.find(tenant, id)).toBeNull();
-      await store.raw.put('servers', [record]);
-      expect((await stored.find(tenant, id))?.secured.intact).toBe(true);
-    },
-  );
+  test('none is left when the change is there, nor one that was entered meanwhile', async () => {
+    const made = rig();
+    const { store, keyring, parts, create } = made;
+    const { id, tenant } = await create();
+    const key = { tenant, userId: 'u7', serverId: id, name: 'A' };
+    const value = {
+      id: variableId(key),
+      ...key,
+      valueSealed: keyring.seal('v', variableContext(key)),
+      updatedAt: 1,
+    };
+    await store.variables.put([value]);
+    let leftAtChange = -1;
+    const told: string[] = [];
+    store.changes.subscribe(({ topic, id: what }) => told.push(`${topic} ${what}`));
+    const servers: typeof parts.servers = {
+      ...parts.servers,
+      async replace(...given) {
+        leftAtChange = await store.raw.count('variables');
+        told.push('replaced');
+        await store.variables.put([value]);
+        return parts.servers.replace(...given);
+      },
+    };
+    const elsewhere = { ...definition, url: 'https://evil.example/mcp' };
+    const change = { tenant, id, name: 'mine', definition: elsewhere, by: 'u1' };
+    expect(await createStoredServers({ ...parts, servers }).change(change, 1)).toBe('changed');
+    expect([leftAtChange, await store.raw.count('variables')]).toEqual([0, 0]);
+    // Whoever remembers values hears of it before anybody hears of the new definition.
+    expect(told).toEqual(['variables *', 'replaced', 'variables *', `servers ${id}`]);
+  });
 
-  verifies(
-    'registry.stored.follow',
-    'a change is heard at once, and within two seconds when no notice can be relied upon',
-    async () => {
-      const { clock, store, parts, create } = rig();
-      const heard: string[][] = [];
-      // A feed that hears nothing of others, and says so.
-      const changes = { ...store.changes, checkedAt: () => 0 };
-      const following = createStoredServers({ ...parts, changes }).follow((servers) =>
-        heard.push(servers.map(({ name }) => name)),
-      );
-      await following.ready;
-      await create('one');
-      await clock.advance(0);
-      expect(heard).toEqual([[], ['one']]);
-      // Written by a process whose notice was lost.
-      const [row] = await store.servers.list();
-      await store.raw.put('servers', [{ ...row!, name: 'renamed', version: 2 }]);
-      await clock.advance(2_000);
-      expect(heard.at(-1)).toEqual(['renamed']);
-      const before = heard.length;
-      await clock.advance(10_000);
-      expect(heard).toHaveLength(before);
-      following.stop();
-      await create('two');
-      await clock.advance(10_000);
-      expect(heard).toHaveLength(before);
-    },
-  );
+  test('who changes more than texts and the picture answers for it from then on', async () => {
+    const { clock, store, stored, create } = rig();
+    const { id, tenant, secured } = await create();
+    expect(secured).toEqual({ by: 'u1', intact: true });
+    const securedBy = async () => (await store.servers.find(tenant, id))!.securedBy;
+    const { securedHash, securedAt } = (await store.servers.find(tenant, id))!;
+    let version = 0;
+    const change = async (next: object, by: string) => {
+      await clock.advance(1_000);
+      const outcome = await stored.change({ tenant, id, name: 'mine', definition: next, by }, (version += 1));
+      expect(outcome).toBe('changed');
+    };
+    const { url, type, headers, apiKey } = definition;
+    const { key, authorization_type, source } = apiKey;
+    // The same in other words and another order, with other texts.
+    const inOtherWords = {
+      title: 'New',
+      apiKey: { key, custom_header: 'X-Api-Key', authorization_type, source },
+      headers: { 'x-key': headers['X-Key'] },
+      url: url.replace('user.example', 'USER.example:443'),
+      type,
+    };
+    await change(inOtherWords, 'u2');
+    expect(await securedBy()).toBe('u1');
+    expect(await stored.find(tenant, id)).toMatchObject({
+      definition: { ...definition, title: 'New' },
+      secured: { by: 'u1', intact: true },
+    });
+    expect(await store.servers.find(tenant, id)).toMatchObject({ securedHash, securedAt });
+    await change({ ...definition, headers: { 'X-Key': 'another' } }, 'u3');
+    expect(await securedBy()).toBe('u3');
+    expect((await store.servers.find(tenant, id))!.securedAt).toBeGreaterThan(securedAt);
+    await change({ ...definition, url: 'https://user.example/other' }, 'u4');
+    expect((await stored.find(tenant, id))?.secured).toEqual({ by: 'u4', intact: true });
+  });
 
-  verifies(
-    'registry.stored.follow',
-    'an outage of half a minute ends them; the first answer brings them back',
-    async () => {
-      const { clock, parts, create } = rig();
-      await create('one');
-      let away = false;
-      let answeredAt = 0;
-      const servers = {
-        ...parts.servers,
-        versions: () => (away ? Promise.reject(new Error('away')) : parts.servers.versions()),
-      };
-      const changes = {
-        ...parts.changes,
-        checkedAt: () => (answeredAt = away ? answeredAt : clock.now()),
-      };
-      const heard: number[] = [];
-      const following = createStoredServers({ ...parts, servers, changes }).follow((all) =>
-        heard.push(all.length),
-      );
-      await following.ready;
-      expect(following.isFresh()).toBe(true);
-      away = true;
-      await clock.advance(28_000);
-      expect(heard).toEqual([1]);
-      expect(following.isFresh()).toBe(false);
-      await clock.advance(4_000);
-      expect(heard).toEqual([1, 0]);
-      expect(following.current()).toEqual([]);
-      away = false;
-      await clock.advance(2_000);
-      expect(heard).toEqual([1, 0, 1]);
-      following.stop();
-    },
-  );
+  test('a record that says another thing than was decided is not intact', async () => {
+    const { store, stored, keyring, create } = rig();
+    const { id, tenant } = await create();
+    const record = (await store.servers.find(tenant, id))!;
+    const elsewhere = { ...definition, url: 'https://evil.example/mcp' };
+    const configSealed = keyring.seal(
+      JSON.stringify(elsewhere),
+      serverContext({ tenant, id, securedBy: 'u1' }),
+    );
+    for (const tampered of [{ configSealed }, { securedHash: '' }]) {
+      await store.raw.put('servers', [{ ...record, ...tampered }]);
+      expect([tampered, (await stored.find(tenant, id))?.secured.intact]).toEqual([tampered, false]);
+    }
+    // Whoever writes to the store cannot put a trusted name to it: the definition is sealed to who decided.
+    const forged = { securedBy: 'u9', securedHash: securedHash('u9', definition) };
+    await store.raw.put('servers', [{ ...record, ...forged }]);
+    expect(await stored.find(tenant, id)).toBeNull();
+    await store.raw.put('servers', [record]);
+    expect((await stored.find(tenant, id))?.secured.intact).toBe(true);
+  });
+
+  test('a change is heard at once, and within two seconds when no notice can be relied upon', async () => {
+    const { clock, store, parts, create } = rig();
+    const heard: string[][] = [];
+    // A feed that hears nothing of others, and says so.
+    const changes = { ...store.changes, checkedAt: () => 0 };
+    const following = createStoredServers({ ...parts, changes }).follow((servers) =>
+      heard.push(servers.map(({ name }) => name)),
+    );
+    await following.ready;
+    await create('one');
+    await clock.advance(0);
+    expect(heard).toEqual([[], ['one']]);
+    // Written by a process whose notice was lost.
+    const [row] = await store.servers.list();
+    await store.raw.put('servers', [{ ...row!, name: 'renamed', version: 2 }]);
+    await clock.advance(2_000);
+    expect(heard.at(-1)).toEqual(['renamed']);
+    const before = heard.length;
+    await clock.advance(10_000);
+    expect(heard).toHaveLength(before);
+    following.stop();
+    await create('two');
+    await clock.advance(10_000);
+    expect(heard).toHaveLength(before);
+  });
+
+  test('an outage of half a minute ends them; the first answer brings them back', async () => {
+    const { clock, parts, create } = rig();
+    await create('one');
+    let away = false;
+    let answeredAt = 0;
+    const servers = {
+      ...parts.servers,
+      versions: () => (away ? Promise.reject(new Error('away')) : parts.servers.versions()),
+    };
+    const changes = {
+      ...parts.changes,
+      checkedAt: () => (answeredAt = away ? answeredAt : clock.now()),
+    };
+    const heard: number[] = [];
+    const following = createStoredServers({ ...parts, servers, changes }).follow((all) =>
+      heard.push(all.length),
+    );
+    await following.ready;
+    expect(following.isFresh()).toBe(true);
+    away = true;
+    await clock.advance(28_000);
+    expect(heard).toEqual([1]);
+    expect(following.isFresh()).toBe(false);
+    await clock.advance(4_000);
+    expect(heard).toEqual([1, 0]);
+    expect(following.current()).toEqual([]);
+    away = false;
+    await clock.advance(2_000);
+    expect(heard).toEqual([1, 0, 1]);
+    following.stop();
+  });
 });

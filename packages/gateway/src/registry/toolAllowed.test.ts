@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { settingsOf } from '../../test/servers.ts';
 import { toolAllowed } from './toolAllowed.ts';
 
@@ -7,7 +6,7 @@ describe('the tools of a definition', () => {
   const allowed = (tools: Record<string, unknown> | undefined, name: string, isReadOnly = false) =>
     toolAllowed(settingsOf(tools ? { tools } : {}), name, isReadOnly);
 
-  verifies('registry.tools.filter', 'include names what exists, exclude wins, absent means all', () => {
+  test('include names what exists, exclude wins, absent means all', () => {
     expect(allowed(undefined, 'any')).toBe(true);
     expect(allowed({ include: ['get_*'] }, 'get_user')).toBe(true);
     expect(allowed({ include: ['get_*'] }, 'delete_user')).toBe(false);
@@ -23,17 +22,13 @@ describe('the tools of a definition', () => {
     expect(allowed({ include: ['get'] }, 'get_user')).toBe(false);
   });
 
-  verifies(
-    'registry.tools.filter',
-    'with readOnlyOnly, what does not say that it only reads is hidden',
-    () => {
-      expect(allowed({ readOnlyOnly: true }, 'get', true)).toBe(true);
-      expect(allowed({ readOnlyOnly: true }, 'get', false)).toBe(false);
-      expect(allowed({ readOnlyOnly: true, exclude: ['get'] }, 'get', true)).toBe(false);
-    },
-  );
+  test('with readOnlyOnly, what does not say that it only reads is hidden', () => {
+    expect(allowed({ readOnlyOnly: true }, 'get', true)).toBe(true);
+    expect(allowed({ readOnlyOnly: true }, 'get', false)).toBe(false);
+    expect(allowed({ readOnlyOnly: true, exclude: ['get'] }, 'get', true)).toBe(false);
+  });
 
-  verifies('registry.tools.filter', 'no pattern makes a long name slow', () => {
+  test('no pattern makes a long name slow', () => {
     expect(allowed({ include: [`${'*a'.repeat(50)}b`] }, 'a'.repeat(2_000))).toBe(false);
   });
 });

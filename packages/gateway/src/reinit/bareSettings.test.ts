@@ -1,10 +1,9 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { settingsOf } from '../../test/servers.ts';
 import { bareSettings } from './bareSettings.ts';
 
 describe('a definition without anybody’s values', () => {
-  verifies('reinit.bare', 'keys, authorizations and values of users are left out, the rest stays', () => {
+  test('keys, authorizations and values of users are left out, the rest stays', () => {
     const bare = bareSettings(
       settingsOf({
         type: 'streamable-http',
@@ -28,7 +27,7 @@ describe('a definition without anybody’s values', () => {
     expect(bare?.apiKey).toBeUndefined();
   });
 
-  verifies('reinit.bare', 'a process, and an address that names the user, cannot be asked that way', () => {
+  test('a process, and an address that names the user, cannot be asked that way', () => {
     expect(bareSettings(settingsOf({ command: 'node' }))).toBeNull();
     const own = settingsOf({ type: 'streamable-http', url: 'https://mcp.example/{{LIBRECHAT_USER_ID}}' });
     expect(bareSettings(own)).toBeNull();

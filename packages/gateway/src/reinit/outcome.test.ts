@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { define } from '../../test/toolcallRig.ts';
 import { buildToolList } from '../catalog/toolList.ts';
 import { describeOutcome, type Reinitialized, type ReinitOutcome } from './outcome.ts';
@@ -103,13 +102,13 @@ const rows: [ReinitOutcome, Reinitialized][] = [
 ];
 
 describe('how a reinitialisation is described', () => {
-  verifies('reinit.outcomes', 'each outcome has its success, its words and its fields', () => {
+  test('each outcome has its success, its words and its fields', () => {
     for (const [outcome, described] of rows) {
       expect([outcome.kind, describeOutcome('s', outcome, 1_000)]).toEqual([outcome.kind, described]);
     }
   });
 
-  verifies('reinit.outcomes', 'success needs a connection, or tools, or a reason to wait', () => {
+  test('success needs a connection, or tools, or a reason to wait', () => {
     const successful = rows.filter(([outcome]) => describeOutcome('s', outcome, 1_000).success);
     expect(successful.map(([{ kind }]) => kind)).toEqual([
       'connected',

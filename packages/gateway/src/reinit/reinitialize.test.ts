@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { reinitRig } from '../../test/reinitRig.ts';
 import { rejection, signInAbsent } from '../../test/toolcallRig.ts';
 import { ReauthNeeded } from '../credentials/reauthNeeded.ts';
@@ -14,33 +13,25 @@ const failedAt = (code: 'MCP_UNREACHABLE' | 'MCP_CREDENTIAL_REJECTED') =>
   ({ kind: 'failed', code, since: 0, retryAt: 99 }) as const;
 
 describe('reinitialising', () => {
-  verifies(
-    'reinit.explicit',
-    'the attempt is a new connection that passes a breaker, for this user',
-    async () => {
-      const rig = reinitRig({ headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } });
-      expect(await rig.run()).toMatchObject({ success: true, oauthRequired: false });
-      expect(rig.leases).toHaveLength(1);
-      expect(rig.leases[0]).toMatchObject({
-        holder: { principal: principalKey(rig.inbound().principal) },
-        options: { explicit: true, forceNew: true },
-      });
-      expect(rig.bare).toHaveLength(0);
-    },
-  );
+  test('the attempt is a new connection that passes a breaker, for this user', async () => {
+    const rig = reinitRig({ headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } });
+    expect(await rig.run()).toMatchObject({ success: true, oauthRequired: false });
+    expect(rig.leases).toHaveLength(1);
+    expect(rig.leases[0]).toMatchObject({
+      holder: { principal: principalKey(rig.inbound().principal) },
+      options: { explicit: true, forceNew: true },
+    });
+    expect(rig.bare).toHaveLength(0);
+  });
 
-  verifies(
-    'reinit.explicit',
-    'without force a connection that works is kept, and its list is still asked for',
-    async () => {
-      const rig = reinitRig();
-      await rig.run({ forceNew: false });
-      expect(rig.leases[0]?.options).toMatchObject({ explicit: true, forceNew: false });
-      expect(rig.lists()).toHaveLength(1);
-    },
-  );
+  test('without force a connection that works is kept, and its list is still asked for', async () => {
+    const rig = reinitRig();
+    await rig.run({ forceNew: false });
+    expect(rig.leases[0]?.options).toMatchObject({ explicit: true, forceNew: false });
+    expect(rig.lists()).toHaveLength(1);
+  });
 
-  verifies('reinit.timeout', 'a caller waits no longer than they said', async () => {
+  test('a caller waits no longer than they said', async () => {
     const rig = reinitRig();
     rig.onLease = () => new Promise(() => undefined);
     const running = rig.run({ connectionTimeout: 700 });
@@ -53,7 +44,7 @@ describe('reinitialising', () => {
     });
   });
 
-  verifies('reinit.timeout', 'for who lost patience nothing more is begun', async () => {
+  test('for who lost patience nothing more is begun', async () => {
     const rig = reinitRig();
     let refuse: () => void = () => undefined;
     rig.onLease = () =>
@@ -66,7 +57,7 @@ describe('reinitialising', () => {
     expect(rig.bare).toEqual([]);
   });
 
-  verifies('reinit.timeout', 'it counts for an inspection too', async () => {
+  test('it counts for an inspection too', async () => {
     const rig = reinitRig();
     rig.state = failedAt('MCP_UNREACHABLE');
     rig.onReinspect = () => new Promise(() => undefined);
@@ -80,7 +71,7 @@ describe('reinitialising', () => {
     expect(rig.leases).toHaveLength(0);
   });
 
-  verifies('reinit.inspection', 'still down is said at once, and nothing is leased', async () => {
+  test('still down is said at once, and nothing is leased', async () => {
     const rig = reinitRig();
     rig.state = failedAt('MCP_UNREACHABLE');
     rig.onReinspect = async () => failedAt('MCP_UNREACHABLE');
@@ -88,7 +79,7 @@ describe('reinitialising', () => {
     expect(rig.spent()).toEqual({ obtained: 0, leases: 0, sent: 0 });
   });
 
-  verifies('reinit.inspection', 'one that wants a sign-in is not called unreachable', async () => {
+  test('one that wants a sign-in is not called unreachable', async () => {
     const rig = reinitRig();
     rig.state = failedAt('MCP_CREDENTIAL_REJECTED');
     rig.onReinspect = async () => failedAt('MCP_CREDENTIAL_REJECTED');
@@ -100,7 +91,7 @@ describe('reinitialising', () => {
     });
   });
 
-  verifies('reinit.deferred', 'a server that names fields of a chat waits for one', async () => {
+  test('a server that names fields of a chat waits for one', async () => {
     const rig = reinitRig({ headers: { 'x-chat': '{{LIBRECHAT_BODY_CONVERSATIONID}}' } });
     rig.credential = () => {
       throw new GatewayError('REQUEST_INVALID');
@@ -109,7 +100,7 @@ describe('reinitialising', () => {
     expect([rig.leases.length, rig.sent.length, rig.bare.length]).toEqual([0, 0, 0]);
   });
 
-  verifies('reinit.deferred', 'values that the user must fill in come first', async () => {
+  test('values that the user must fill in come first', async () => {
     const rig = reinitRig({
       headers: { 'x-chat': '{{LIBRECHAT_BODY_CONVERSATIONID}}', 'x-key': '{{KEY}}' },
       customUserVars: { KEY: { title: 'Key', description: '' } },
@@ -125,7 +116,7 @@ describe('reinitialising', () => {
     });
   });
 
-  verifies('reinit.deferred', 'a store that does not answer is no reason to wait for a chat', async () => {
+  test('a store that does not answer is no reason to wait for a chat', async () => {
     const rig = reinitRig({ headers: { 'x-chat': '{{LIBRECHAT_BODY_CONVERSATIONID}}' } });
     rig.credential = () => {
       throw new GatewayError('STORE_UNAVAILABLE');
@@ -133,7 +124,7 @@ describe('reinitialising', () => {
     expect(await rejection(rig.run())).toMatchObject({ code: 'STORE_UNAVAILABLE' });
   });
 
-  verifies('reinit.obo', 'whoever is refused with an exchanged token is not asked for bare', async () => {
+  test('whoever is refused with an exchanged token is not asked for bare', async () => {
     const obo = { obo: { scopes: 'api://x/.default' } };
     const refused = reinitRig(obo);
     refused.onLease = () => Promise.reject(new UpstreamError('unauthorized'));
@@ -145,7 +136,7 @@ describe('reinitialising', () => {
     expect(untrusted.spent()).toEqual({ obtained: 0, leases: 0, sent: 0 });
   });
 
-  verifies('reinit.obo.bare', 'who has nothing to exchange sees the tools that anybody sees', async () => {
+  test('who has nothing to exchange sees the tools that anybody sees', async () => {
     for (const reason of ['absent', 'expired_no_refresh'] as const) {
       const rig = reinitRig({ obo: { scopes: 'api://x/.default' }, headers: { 'X-Plain': 'p' } });
       rig.credential = () => {
@@ -164,62 +155,54 @@ describe('reinitialising', () => {
     }
   });
 
-  verifies(
-    'reinit.obo.bare',
-    'every other failure of an exchange is told and followed by nothing',
-    async () => {
-      const { consent, rejected, temporary, wrong, empty } = {
-        consent: new ReauthNeeded('interaction_required', { code: 'OBO_CONSENT_REQUIRED', via: 'session' }),
-        rejected: new ReauthNeeded('rejected', { code: 'OBO_REJECTED', via: 'session' }),
-        temporary: new GatewayError('OBO_TEMPORARY'),
-        wrong: new GatewayError('OBO_MISCONFIGURED'),
-        empty: new GatewayError('OBO_EMPTY_RESPONSE'),
+  test('every other failure of an exchange is told and followed by nothing', async () => {
+    const { consent, rejected, temporary, wrong, empty } = {
+      consent: new ReauthNeeded('interaction_required', { code: 'OBO_CONSENT_REQUIRED', via: 'session' }),
+      rejected: new ReauthNeeded('rejected', { code: 'OBO_REJECTED', via: 'session' }),
+      temporary: new GatewayError('OBO_TEMPORARY'),
+      wrong: new GatewayError('OBO_MISCONFIGURED'),
+      empty: new GatewayError('OBO_EMPTY_RESPONSE'),
+    };
+    const cases = [
+      [consent, 'OBO_CONSENT_REQUIRED', false],
+      [rejected, 'OBO_REJECTED', false],
+      [temporary, 'OBO_TEMPORARY', true],
+      [wrong, 'OBO_MISCONFIGURED', false],
+      [empty, 'OBO_EMPTY_RESPONSE', true],
+    ] as const;
+    for (const [error, code, retryable] of cases) {
+      const rig = reinitRig({ obo: { scopes: 'api://x/.default' } });
+      rig.credential = () => {
+        throw error;
       };
-      const cases = [
-        [consent, 'OBO_CONSENT_REQUIRED', false],
-        [rejected, 'OBO_REJECTED', false],
-        [temporary, 'OBO_TEMPORARY', true],
-        [wrong, 'OBO_MISCONFIGURED', false],
-        [empty, 'OBO_EMPTY_RESPONSE', true],
-      ] as const;
-      for (const [error, code, retryable] of cases) {
-        const rig = reinitRig({ obo: { scopes: 'api://x/.default' } });
-        rig.credential = () => {
-          throw error;
-        };
-        expect(await rig.run()).toMatchObject({ success: false, oauthRequired: false, code, retryable });
-        expect(rig.bare).toEqual([]);
-      }
-    },
-  );
+      expect(await rig.run()).toMatchObject({ success: false, oauthRequired: false, code, retryable });
+      expect(rig.bare).toEqual([]);
+    }
+  });
 
-  verifies(
-    'reinit.bare-only-oauth',
-    'a key or a value that is refused is not followed by a bare request',
-    async () => {
-      const definitions: Json[] = [
-        { apiKey },
-        { headers: { Authorization: 'Bearer planted' } },
-        { headers: { 'X-Api-Key': 'planted' } },
-        { headers: { 'X-Mine': '{{MINE}}' }, customUserVars: { MINE: { title: 'Mine', description: '' } } },
-        { headers: { 'X-Pat': 'planted' } },
-        { headers: { 'X-Forwarded-For-Them': 'Bearer planted' } },
-        { headers: { 'X-Them': '{{LIBRECHAT_OPENID_ACCESS_TOKEN}}' } },
-        { requiresOAuth: false },
-      ];
-      for (const definition of definitions) {
-        const rig = reinitRig(definition);
-        rig.onLease = () => Promise.reject(new UpstreamError('unauthorized', { status: 401 }));
-        expect([definition, await rig.run()]).toEqual([
-          definition,
-          expect.objectContaining({ success: false, oauthRequired: false, code: 'MCP_CREDENTIAL_REJECTED' }),
-        ]);
-        expect([definition, rig.bare]).toEqual([definition, []]);
-      }
-    },
-  );
+  test('a key or a value that is refused is not followed by a bare request', async () => {
+    const definitions: Json[] = [
+      { apiKey },
+      { headers: { Authorization: 'Bearer planted' } },
+      { headers: { 'X-Api-Key': 'planted' } },
+      { headers: { 'X-Mine': '{{MINE}}' }, customUserVars: { MINE: { title: 'Mine', description: '' } } },
+      { headers: { 'X-Pat': 'planted' } },
+      { headers: { 'X-Forwarded-For-Them': 'Bearer planted' } },
+      { headers: { 'X-Them': '{{LIBRECHAT_OPENID_ACCESS_TOKEN}}' } },
+      { requiresOAuth: false },
+    ];
+    for (const definition of definitions) {
+      const rig = reinitRig(definition);
+      rig.onLease = () => Promise.reject(new UpstreamError('unauthorized', { status: 401 }));
+      expect([definition, await rig.run()]).toEqual([
+        definition,
+        expect.objectContaining({ success: false, oauthRequired: false, code: 'MCP_CREDENTIAL_REJECTED' }),
+      ]);
+      expect([definition, rig.bare]).toEqual([definition, []]);
+    }
+  });
 
-  verifies('reinit.bare-only-oauth', 'only a 401 means a sign-in, and 403 never does', async () => {
+  test('only a 401 means a sign-in, and 403 never does', async () => {
     for (const reason of ['forbidden', 'insufficient_scope'] as const) {
       const rig = reinitRig();
       rig.onLease = () => Promise.reject(new UpstreamError(reason));
@@ -231,7 +214,7 @@ describe('reinitialising', () => {
     }
   });
 
-  verifies('reinit.bare', 'what goes out bare belongs to nobody', async () => {
+  test('what goes out bare belongs to nobody', async () => {
     const rig = reinitRig({
       requiresOAuth: true,
       apiKey,
@@ -249,7 +232,7 @@ describe('reinitialising', () => {
     expect(rig.leases).toHaveLength(0);
   });
 
-  verifies('reinit.bare', 'another way is tried after a refusal, and after nothing else', async () => {
+  test('another way is tried after a refusal, and after nothing else', async () => {
     for (const [reason, ways] of [
       ['unauthorized', 2],
       ['forbidden', 2],
@@ -265,7 +248,7 @@ describe('reinitialising', () => {
     }
   });
 
-  verifies('reinit.bare', 'every bare conversation is closed', async () => {
+  test('every bare conversation is closed', async () => {
     const rig = reinitRig({ requiresOAuth: true }, []);
     rig.credential = signInAbsent;
     await rig.run();
@@ -276,20 +259,16 @@ describe('reinitialising', () => {
     expect([found.bare.length, found.closed()]).toEqual([1, 1]);
   });
 
-  verifies(
-    'reinit.oauth.discovered',
-    'what was found is the user’s own list, and nobody else’s',
-    async () => {
-      const rig = reinitRig({ requiresOAuth: true });
-      rig.credential = signInAbsent;
-      expect(await rig.run()).toMatchObject({ success: true, oauthRequired: true, oauthUrl: null });
-      const { principal } = rig.inbound();
-      expect(rig.catalog.peek(rig.server, principalKey(principal))?.tools).toHaveLength(1);
-      expect(rig.catalog.peek(rig.server, principalKey({ ...principal, userId: 'u-bob' }))).toBeUndefined();
-    },
-  );
+  test('what was found is the user’s own list, and nobody else’s', async () => {
+    const rig = reinitRig({ requiresOAuth: true });
+    rig.credential = signInAbsent;
+    expect(await rig.run()).toMatchObject({ success: true, oauthRequired: true, oauthUrl: null });
+    const { principal } = rig.inbound();
+    expect(rig.catalog.peek(rig.server, principalKey(principal))?.tools).toHaveLength(1);
+    expect(rig.catalog.peek(rig.server, principalKey({ ...principal, userId: 'u-bob' }))).toBeUndefined();
+  });
 
-  verifies('reinit.filter', 'tools that the definition hides are not shown', async () => {
+  test('tools that the definition hides are not shown', async () => {
     const tools = [{ name: 'search' }, { name: 'drop' }];
     const connected = reinitRig({ tools: { exclude: ['drop'] } }, tools);
     const bare = reinitRig({ requiresOAuth: true, tools: { exclude: ['drop'] } }, tools);
@@ -303,7 +282,7 @@ describe('reinitialising', () => {
     expect(await nothing.run()).toMatchObject({ success: false, failureReason: 'oauth_required' });
   });
 
-  verifies('reinit.failures', 'each failure is told by its kind', async () => {
+  test('each failure is told by its kind', async () => {
     const kinds: [UpstreamReason, object][] = [
       ['connect_failed', { failureReason: 'unreachable', code: 'MCP_UNREACHABLE' }],
       ['connect_timeout', { failureReason: 'unreachable', code: 'MCP_TIMEOUT' }],
@@ -325,7 +304,7 @@ describe('reinitialising', () => {
     }
   });
 
-  verifies('reinit.left', 'for somebody who has left nothing more is tried', async () => {
+  test('for somebody who has left nothing more is tried', async () => {
     const refused = reinitRig({ requiresOAuth: true });
     refused.credential = () => {
       refused.leave();
@@ -343,7 +322,7 @@ describe('reinitialising', () => {
     expect(bare.bare).toHaveLength(1);
   });
 
-  verifies('reinit.unknown', 'hidden, unknown and forbidden are told before anything is asked', async () => {
+  test('hidden, unknown and forbidden are told before anything is asked', async () => {
     const rig = reinitRig();
     rig.sees = () => false;
     expect(await rejection(rig.run())).toMatchObject({ code: 'MCP_SERVER_NOT_FOUND' });

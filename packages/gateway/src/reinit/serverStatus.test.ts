@@ -1,6 +1,5 @@
 import type { ServerStatus } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { ada, define, rejection, toolcallRig } from '../../test/toolcallRig.ts';
 import type { ConnectionState } from '../connections/connectionManager.ts';
 import { principalKey } from '../principal/principal.ts';
@@ -46,7 +45,7 @@ const refused = (code: 'MCP_CREDENTIAL_REJECTED' | 'MCP_UNREACHABLE'): Inspectio
 });
 
 describe('how a server stands', () => {
-  verifies('status.obo', 'a server that is sent exchanged tokens never asks for a sign-in', async () => {
+  test('a server that is sent exchanged tokens never asks for a sign-in', async () => {
     const server = define('own', { requiresOAuth: true, obo: { scopes: 'api://x/.default' } });
     const rig = statusRig([server]);
     rig.state = refused('MCP_CREDENTIAL_REJECTED');
@@ -56,7 +55,7 @@ describe('how a server stands', () => {
     });
   });
 
-  verifies('status.sign-in', 'a sign-in is needed where the file or the server says so', async () => {
+  test('a sign-in is needed where the file or the server says so', async () => {
     for (const [definition, state, needed] of [
       [{ requiresOAuth: true }, { kind: 'skipped' }, true],
       [{ oauth: { client_id: 'x' } }, { kind: 'skipped' }, true],
@@ -79,7 +78,7 @@ describe('how a server stands', () => {
     }
   });
 
-  verifies('status.sign-in', 'a server that serves is well, whatever the look before found', async () => {
+  test('a server that serves is well, whatever the look before found', async () => {
     const rig = statusRig([define('own')]);
     rig.state = refused('MCP_CREDENTIAL_REJECTED');
     expect(await serverStatus(rig.status, ada, 'own')).toEqual({
@@ -89,7 +88,7 @@ describe('how a server stands', () => {
     });
   });
 
-  verifies('status.variables', 'values that are missing are told, all or not', async () => {
+  test('values that are missing are told, all or not', async () => {
     for (const [flags, state] of [
       [{ A: true, B: false }, 'needs_configuration'],
       [{ A: false, B: false }, 'needs_configuration'],
@@ -104,7 +103,7 @@ describe('how a server stands', () => {
     expect('configurationState' in (await serverStatus(plain.status, ada, 'own'))).toBe(false);
   });
 
-  verifies('status.partial', 'one that cannot be told keeps no other from being told', async () => {
+  test('one that cannot be told keeps no other from being told', async () => {
     const rig = statusRig([
       define('broken', { customUserVars }),
       define('exchanged', { customUserVars, requiresOAuth: true, obo: { scopes: 's' } }),
@@ -121,33 +120,29 @@ describe('how a server stands', () => {
     await expect(serverStatus(rig.status, ada, 'broken')).rejects.toThrow();
   });
 
-  verifies(
-    'status.own',
-    'it is the caller’s own state that is told, with its code and its time',
-    async () => {
-      const rig = statusRig([define('own', { headers: { 'x-chat': '{{LIBRECHAT_BODY_MESSAGEID}}' } })]);
-      rig.connection = { connection: 'error', code: 'MCP_BREAKER_OPEN', retryAt: 99 };
-      expect(await serverStatus(rig.status, ada, 'own')).toEqual({
-        requiresOAuth: false,
-        requestScoped: true,
-        connectionState: 'error',
-        authorizationState: 'not_required',
-        error: 'The server failed repeatedly',
-        code: 'MCP_BREAKER_OPEN',
-        retryAt: 99,
-      });
-      expect(rig.asked).toEqual([principalKey(ada)]);
-      const shared = statusRig([define('own')]);
-      shared.state = refused('MCP_UNREACHABLE');
-      shared.connection = { connection: 'disconnected' };
-      expect(await serverStatus(shared.status, ada, 'own')).toMatchObject({
-        code: 'MCP_UNREACHABLE',
-        retryAt: 7,
-      });
-    },
-  );
+  test('it is the caller’s own state that is told, with its code and its time', async () => {
+    const rig = statusRig([define('own', { headers: { 'x-chat': '{{LIBRECHAT_BODY_MESSAGEID}}' } })]);
+    rig.connection = { connection: 'error', code: 'MCP_BREAKER_OPEN', retryAt: 99 };
+    expect(await serverStatus(rig.status, ada, 'own')).toEqual({
+      requiresOAuth: false,
+      requestScoped: true,
+      connectionState: 'error',
+      authorizationState: 'not_required',
+      error: 'The server failed repeatedly',
+      code: 'MCP_BREAKER_OPEN',
+      retryAt: 99,
+    });
+    expect(rig.asked).toEqual([principalKey(ada)]);
+    const shared = statusRig([define('own')]);
+    shared.state = refused('MCP_UNREACHABLE');
+    shared.connection = { connection: 'disconnected' };
+    expect(await serverStatus(shared.status, ada, 'own')).toMatchObject({
+      code: 'MCP_UNREACHABLE',
+      retryAt: 7,
+    });
+  });
 
-  verifies('live.since', 'the status tells since when something is wrong, by its first failure', async () => {
+  test('the status tells since when something is wrong, by its first failure', async () => {
     const rig = statusRig([define('own')]);
     const since = async () => (await serverStatus(rig.status, ada, 'own')).since;
     expect(await since()).toBeUndefined();
@@ -166,7 +161,7 @@ describe('how a server stands', () => {
     }
   });
 
-  verifies('status.hidden', 'what is not seen is not told, and a role that may not is refused', async () => {
+  test('what is not seen is not told, and a role that may not is refused', async () => {
     const rig = statusRig([define('own'), define('hidden')]);
     rig.sees = (_principal, { name }) => name !== 'hidden';
     expect(Object.keys(await serverStatuses(rig.status, ada))).toEqual(['own']);

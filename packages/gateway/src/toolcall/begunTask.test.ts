@@ -1,5 +1,5 @@
-import { scriptedTasks, tasksExtension, verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { scriptedTasks, tasksExtension } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { askedPeer, relayRig, stopRelayRigs } from '../../test/relayRig.ts';
 import { rejection } from '../../test/toolcallRig.ts';
 
@@ -11,7 +11,7 @@ const stubborn = {
 };
 
 describe('a server that begins a task', () => {
-  verifies('tasks.begun', 'for who takes one: all that it takes to ask after it', async () => {
+  test('for who takes one: all that it takes to ask after it', async () => {
     const { call } = await relayRig({ ...scriptedTasks(), tools: [stubborn] });
     const { peer } = askedPeer({}, { era: 'modern', capabilities: tasksExtension });
     const { task } = await call('slow', { peer });
@@ -19,7 +19,7 @@ describe('a server that begins a task', () => {
     expect(task).toEqual({ server: 'odd', serverId: 'odd', tool: 'slow', id: 'own', ttlMs: 5, place });
   });
 
-  verifies('tasks.undeclared', 'for a caller with a session, whatever that one declared', async () => {
+  test('for a caller with a session, whatever that one declared', async () => {
     const { call, server } = await relayRig({ ...scriptedTasks(), tools: [stubborn] });
     const { peer } = askedPeer({}, { capabilities: tasksExtension });
     for (const by of [{ peer }, {}])
@@ -27,7 +27,7 @@ describe('a server that begins a task', () => {
     expect(server.requests.some(({ text }) => text.includes('modelcontextprotocol/tasks'))).toBe(false);
   });
 
-  verifies('tasks.once', 'is not asked a second time, whoever vouches for the tool', async () => {
+  test('is not asked a second time, whoever vouches for the tool', async () => {
     const { call, server } = await relayRig(
       { ...scriptedTasks(), tools: [stubborn] },
       { definition: { idempotentTools: ['slow'] } },

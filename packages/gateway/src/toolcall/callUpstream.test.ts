@@ -1,6 +1,5 @@
 import { hopHeader } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { define, rejection, toolcallRig } from '../../test/toolcallRig.ts';
 import type { ServerSource } from '../registry/server.ts';
 import type { Json } from '../upstream/upstream.ts';
@@ -27,7 +26,7 @@ async function options(definition: Json, more: Partial<Inbound> = {}, source: Se
 const named = { headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } };
 
 describe('what goes with a request', () => {
-  verifies('toolcall.request.headers', 'the credential of who asks, with every request', async () => {
+  test('the credential of who asks, with every request', async () => {
     const rig = toolcallRig([define('odd', named)]);
     const bob = { ...rig.inbound().principal, userId: 'u-bob' };
     for (const principal of [rig.inbound().principal, bob]) {
@@ -44,106 +43,82 @@ describe('what goes with a request', () => {
     expect(shown).toEqual([...by('u-ada'), ...by('u-bob')]);
   });
 
-  verifies(
-    'toolcall.request.headers',
-    'those of the definition for a shared server, none for a process',
-    async () => {
-      expect((await options({ headers: { 'X-Team': 'one' } })).headers).toEqual({ 'x-team': 'one' });
-      expect('headers' in (await options({ command: 'node' }))).toBe(false);
-    },
-  );
+  test('those of the definition for a shared server, none for a process', async () => {
+    expect((await options({ headers: { 'X-Team': 'one' } })).headers).toEqual({ 'x-team': 'one' });
+    expect('headers' in (await options({ command: 'node' }))).toBe(false);
+  });
 
-  verifies(
-    'toolcall.request.trace',
-    'baggage goes to the operator’s servers and to nobody else’s',
-    async () => {
-      for (const [definition, source, told] of [
-        [{}, 'yaml', true],
-        [named, 'yaml', true],
-        [named, 'config', true],
-        [{ command: 'node' }, 'yaml', true],
-        [{}, 'user', false],
-      ] as const) {
-        const { extraHeaders, meta } = await options(definition, { trace }, source);
-        const expected = told ? trace : { traceparent: trace.traceparent, tracestate: 'a=b' };
-        expect([definition, source, extraHeaders, meta]).toEqual([definition, source, expected, expected]);
-      }
-      const bare = await options({});
-      expect(['extraHeaders' in bare, 'meta' in bare]).toEqual([false, false]);
-    },
-  );
+  test('baggage goes to the operator’s servers and to nobody else’s', async () => {
+    for (const [definition, source, told] of [
+      [{}, 'yaml', true],
+      [named, 'yaml', true],
+      [named, 'config', true],
+      [{ command: 'node' }, 'yaml', true],
+      [{}, 'user', false],
+    ] as const) {
+      const { extraHeaders, meta } = await options(definition, { trace }, source);
+      const expected = told ? trace : { traceparent: trace.traceparent, tracestate: 'a=b' };
+      expect([definition, source, extraHeaders, meta]).toEqual([definition, source, expected, expected]);
+    }
+    const bare = await options({});
+    expect(['extraHeaders' in bare, 'meta' in bare]).toEqual([false, false]);
+  });
 
-  verifies(
-    'toolcall.request.hop',
-    'the hop count goes with whatever is asked for this caller alone',
-    async () => {
-      const hop = { [hopHeader]: '1;sealed' };
-      for (const [definition, ofList] of [
-        [named, hop],
-        // A list that everybody waits for: one caller's count must not refuse it to the others.
-        [{}, undefined],
-      ] as const) {
-        const rig = toolcallRig([define('odd', definition)]);
-        const inbound = rig.inbound({ hop: '1;sealed' });
-        await callTool(rig.parts, { server: 'odd', tool: 'echo', args: {} }, inbound);
-        rig.answers = () => ({ prompts: [] });
-        await listServer(rig.parts, 'odd', 'prompts/list', inbound);
-        expect(rig.sent.map(({ method, options: { extraHeaders } }) => [method, extraHeaders])).toEqual([
-          ['tools/list', ofList],
-          ['tools/call', hop],
-          ['prompts/list', hop],
-        ]);
-      }
-    },
-  );
-
-  verifies(
-    'toolcall.request.trace',
-    'nothing of one caller goes with a list that everybody waits for',
-    async () => {
-      const rig = toolcallRig([define('odd')]);
-      const inbound = rig.inbound({ trace, onProgress: () => undefined, onLog: () => undefined });
+  test('the hop count goes with whatever is asked for this caller alone', async () => {
+    const hop = { [hopHeader]: '1;sealed' };
+    for (const [definition, ofList] of [
+      [named, hop],
+      // A list that everybody waits for: one caller's count must not refuse it to the others.
+      [{}, undefined],
+    ] as const) {
+      const rig = toolcallRig([define('odd', definition)]);
+      const inbound = rig.inbound({ hop: '1;sealed' });
       await callTool(rig.parts, { server: 'odd', tool: 'echo', args: {} }, inbound);
-      const { extraHeaders, meta, onProgress, onLog } = rig.lists()[0]!.options;
-      expect([extraHeaders, meta, onProgress, onLog]).toEqual([undefined, undefined, undefined, undefined]);
-    },
-  );
+      rig.answers = () => ({ prompts: [] });
+      await listServer(rig.parts, 'odd', 'prompts/list', inbound);
+      expect(rig.sent.map(({ method, options: { extraHeaders } }) => [method, extraHeaders])).toEqual([
+        ['tools/list', ofList],
+        ['tools/call', hop],
+        ['prompts/list', hop],
+      ]);
+    }
+  });
 
-  verifies(
-    'toolcall.request.limits',
-    'progress prolongs a call up to a cap that is never below the timeout',
-    async () => {
-      expect(await options({ timeout: 1_000 })).toMatchObject({ timeoutMs: 1_000, totalMs: TOTAL_CAP_MS });
-      expect(await options({ timeout: 400_000 })).toMatchObject({ timeoutMs: 400_000, totalMs: 400_000 });
-    },
-  );
+  test('nothing of one caller goes with a list that everybody waits for', async () => {
+    const rig = toolcallRig([define('odd')]);
+    const inbound = rig.inbound({ trace, onProgress: () => undefined, onLog: () => undefined });
+    await callTool(rig.parts, { server: 'odd', tool: 'echo', args: {} }, inbound);
+    const { extraHeaders, meta, onProgress, onLog } = rig.lists()[0]!.options;
+    expect([extraHeaders, meta, onProgress, onLog]).toEqual([undefined, undefined, undefined, undefined]);
+  });
 
-  verifies(
-    'toolcall.request.limits',
-    'who asks hears of progress, and ends the request by leaving',
-    async () => {
-      const heard: Json[] = [];
-      const gone = new Error('the reason why the wait is over');
-      const rig = toolcallRig([define('odd')]);
-      rig.answers = ({ options: { onProgress, onLog, signal } }) => {
-        onProgress?.({ progress: 1 });
-        onLog?.({ level: 'info' });
-        return new Promise((_resolve, reject) => {
-          signal.addEventListener('abort', () => reject(gone));
-          rig.leave();
-        });
-      };
-      const inbound = rig.inbound({
-        onProgress: (told) => heard.push(told),
-        onLog: (told) => heard.push(told),
+  test('progress prolongs a call up to a cap that is never below the timeout', async () => {
+    expect(await options({ timeout: 1_000 })).toMatchObject({ timeoutMs: 1_000, totalMs: TOTAL_CAP_MS });
+    expect(await options({ timeout: 400_000 })).toMatchObject({ timeoutMs: 400_000, totalMs: 400_000 });
+  });
+
+  test('who asks hears of progress, and ends the request by leaving', async () => {
+    const heard: Json[] = [];
+    const gone = new Error('the reason why the wait is over');
+    const rig = toolcallRig([define('odd')]);
+    rig.answers = ({ options: { onProgress, onLog, signal } }) => {
+      onProgress?.({ progress: 1 });
+      onLog?.({ level: 'info' });
+      return new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(gone));
+        rig.leave();
       });
-      const error = await rejection(callTool(rig.parts, { server: 'odd', tool: 'echo', args: {} }, inbound));
-      expect(error).toBe(gone);
-      expect(heard).toEqual([{ progress: 1 }, { level: 'info' }]);
-    },
-  );
+    };
+    const inbound = rig.inbound({
+      onProgress: (told) => heard.push(told),
+      onLog: (told) => heard.push(told),
+    });
+    const error = await rejection(callTool(rig.parts, { server: 'odd', tool: 'echo', args: {} }, inbound));
+    expect(error).toBe(gone);
+    expect(heard).toEqual([{ progress: 1 }, { level: 'info' }]);
+  });
 
-  verifies('toolcall.lease.released', 'every lease ends once, and learns how it went', async () => {
+  test('every lease ends once, and learns how it went', async () => {
     const rig = toolcallRig([define('odd')]);
     const call = { server: 'odd', tool: 'echo', args: {} };
     await callTool(rig.parts, call, rig.inbound());

@@ -1,5 +1,5 @@
-import { afterEach, describe, expect } from '@jest/globals';
-import { scriptedError, verifies, type ScriptedTool } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { scriptedError, type ScriptedTool } from '@behalf/testkit';
 import { ann, askedPeer, bob, relayRig, stopRelayRigs } from '../../test/relayRig.ts';
 import { rejection } from '../../test/toolcallRig.ts';
 import type { Json } from '../upstream/upstream.ts';
@@ -12,7 +12,7 @@ const prompt = { ref: { type: 'ref/prompt', name: 'greet' }, argument: { name: '
 
 describe('a completion', () => {
   for (const era of eras) {
-    verifies('relay.complete', `comes from a ${era} server, with what is known already`, async () => {
+    test(`comes from a ${era} server, with what is known already`, async () => {
       const completion = { values: ['ann'], total: 1, hasMore: false };
       const methods = { 'completion/complete': () => ({ completion }) };
       const { server, parts, inbound } = await relayRig({ era, methods, capabilities: { completions: {} } });
@@ -25,14 +25,14 @@ describe('a completion', () => {
       });
     });
 
-    verifies('relay.complete', `of a ${era} server that completes nothing is empty`, async () => {
+    test(`of a ${era} server that completes nothing is empty`, async () => {
       const { parts, inbound } = await relayRig({ era });
       const { result } = await completeServer(parts, 'odd', prompt, inbound());
       expect(result).toEqual({ completion: { values: [], total: 0, hasMore: false } });
     });
   }
 
-  verifies('relay.complete', 'of what the server does not have, or is not seen, does not exist', async () => {
+  test('of what the server does not have, or is not seen, does not exist', async () => {
     const methods = {
       'completion/complete': () => {
         throw scriptedError(-32602, 'Unknown prompt');
@@ -61,33 +61,29 @@ describe('the log of a server', () => {
     return { heard, inbound: { peer, onLog: (params: Json) => void heard.push(params['level']) } };
   };
 
-  verifies(
-    'relay.log-level',
-    'of a legacy session is as verbose as anybody wants; each hears their own',
-    async () => {
-      const methods = { 'logging/setLevel': () => ({}) };
-      const { call, server } = await relayRig({ era: 'legacy', ...logging, methods });
-      const [all, some, few] = [heardAt('debug'), heardAt('info'), heardAt('error')];
-      await call('loud', { principal: bob, ...few.inbound });
-      await call('loud', { principal: ann, ...all.inbound });
-      await call('loud', { principal: bob, ...some.inbound });
-      expect([few.heard, all.heard, some.heard]).toEqual([
-        ['error'],
-        ['debug', 'info', 'error'],
-        ['info', 'error'],
-      ]);
-      const levels = server.received('logging/setLevel').map(({ message }) => message!.params!['level']);
-      expect(levels).toEqual(['error', 'debug']);
-    },
-  );
+  test('of a legacy session is as verbose as anybody wants; each hears their own', async () => {
+    const methods = { 'logging/setLevel': () => ({}) };
+    const { call, server } = await relayRig({ era: 'legacy', ...logging, methods });
+    const [all, some, few] = [heardAt('debug'), heardAt('info'), heardAt('error')];
+    await call('loud', { principal: bob, ...few.inbound });
+    await call('loud', { principal: ann, ...all.inbound });
+    await call('loud', { principal: bob, ...some.inbound });
+    expect([few.heard, all.heard, some.heard]).toEqual([
+      ['error'],
+      ['debug', 'info', 'error'],
+      ['info', 'error'],
+    ]);
+    const levels = server.received('logging/setLevel').map(({ message }) => message!.params!['level']);
+    expect(levels).toEqual(['error', 'debug']);
+  });
 
-  verifies('relay.log-level', 'of a legacy server that has none is not asked for', async () => {
+  test('of a legacy server that has none is not asked for', async () => {
     const { call, server } = await relayRig({ era: 'legacy', tools: [loud] });
     await call('loud', heardAt('debug').inbound);
     expect(server.received('logging/setLevel')).toEqual([]);
   });
 
-  verifies('relay.log-level', 'is asked of a modern server with the request itself', async () => {
+  test('is asked of a modern server with the request itself', async () => {
     const { call, server } = await relayRig({ era: 'modern', ...logging });
     const few = heardAt('error');
     await call('loud', few.inbound);

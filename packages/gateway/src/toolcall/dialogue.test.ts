@@ -1,5 +1,5 @@
-import { afterEach, describe, expect } from '@jest/globals';
-import { eventually, verifies, type ScriptedCall, type ScriptedTool } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { eventually, type ScriptedCall, type ScriptedTool } from '@behalf/testkit';
 import { ann, askedPeer, bob, relayRig, stopRelayRigs } from '../../test/relayRig.ts';
 import { rejection } from '../../test/toolcallRig.ts';
 import { PeerRefusal } from '../upstream/dialogue.ts';
@@ -39,7 +39,7 @@ const notFound = { code: -32601, message: 'Method not found' };
 const cancelled = { action: 'cancel' };
 
 describe('a question of a legacy server in the middle of a call', () => {
-  verifies('relay.legacy.elicitation', 'reaches the caller, and the answer goes back', async () => {
+  test('reaches the caller, and the answer goes back', async () => {
     const { call } = await relayRig({ era: 'legacy', tools: [asking(...everything)] });
     const { peer, asked } = askedPeer(accepted);
     expect(repliesOf(await call('asking', { peer }))).toEqual([accepted, accepted, notFound, notFound]);
@@ -49,7 +49,7 @@ describe('a question of a legacy server in the middle of a call', () => {
     ]);
   });
 
-  verifies('relay.legacy.opt-in', 'a model and folders only where the definition lends them', async () => {
+  test('a model and folders only where the definition lends them', async () => {
     const lent = { definition: { relay: ['sampling', 'roots'] } };
     const { call, server } = await relayRig({ era: 'legacy', tools: [asking(...everything)] }, lent);
     const { peer, asked } = askedPeer({ roots: [] });
@@ -62,7 +62,7 @@ describe('a question of a legacy server in the middle of a call', () => {
     });
   });
 
-  verifies('relay.legacy.opt-in', 'what is not lent is not even offered', async () => {
+  test('what is not lent is not even offered', async () => {
     const { call, server } = await relayRig({ era: 'legacy', tools: [asking()] });
     await call('asking');
     expect(server.received('initialize')[0]!.message!.params!['capabilities']).toEqual({
@@ -75,20 +75,16 @@ describe('a question of a legacy server in the middle of a call', () => {
     [{ elicitation: {} }, [accepted, cancelled]],
     [{ elicitation: { url: {} } }, [cancelled, accepted]],
   ] as const) {
-    verifies(
-      'relay.legacy.declared',
-      `is not put to who declared ${JSON.stringify(capabilities)} alone`,
-      async () => {
-        const tool = asking(...everything.slice(0, 2));
-        const { call } = await relayRig({ era: 'legacy', tools: [tool] });
-        const { peer, asked } = askedPeer(accepted, { capabilities });
-        expect(repliesOf(await call('asking', { peer }))).toEqual(replies);
-        expect(asked).toHaveLength(replies.filter((reply) => reply === accepted).length);
-      },
-    );
+    test(`is not put to who declared ${JSON.stringify(capabilities)} alone`, async () => {
+      const tool = asking(...everything.slice(0, 2));
+      const { call } = await relayRig({ era: 'legacy', tools: [tool] });
+      const { peer, asked } = askedPeer(accepted, { capabilities });
+      expect(repliesOf(await call('asking', { peer }))).toEqual(replies);
+      expect(asked).toHaveLength(replies.filter((reply) => reply === accepted).length);
+    });
   }
 
-  verifies('relay.legacy.declared', 'an address that is none of the web is not passed on', async () => {
+  test('an address that is none of the web is not passed on', async () => {
     const odd = asking(
       ['elicitation/create', { ...page, url: 'javascript:alert(1)' }],
       ['elicitation/create', { ...page, mode: 'odd' }],
@@ -99,7 +95,7 @@ describe('a question of a legacy server in the middle of a call', () => {
     expect(asked).toEqual([]);
   });
 
-  verifies('relay.legacy.nobody', 'is dismissed where nobody can be asked, of either era', async () => {
+  test('is dismissed where nobody can be asked, of either era', async () => {
     const { call } = await relayRig(
       { era: 'legacy', tools: [asking(...everything)] },
       { definition: { relay: ['sampling', 'roots'] } },
@@ -112,28 +108,24 @@ describe('a question of a legacy server in the middle of a call', () => {
     expect(asked).toEqual([]);
   });
 
-  verifies(
-    'relay.legacy.refusal',
-    'a refusal of the caller is passed on; silence is not an answer',
-    async () => {
-      const { call } = await relayRig(
-        { era: 'legacy', tools: [asking(...everything.slice(1, 3))] },
-        { definition: { relay: ['sampling'] } },
-      );
-      const refusing = askedPeer(() => Promise.reject(new PeerRefusal(-1, 'The user said no')));
-      expect(repliesOf(await call('asking', { peer: refusing.peer }))).toEqual([
-        { code: -1, message: 'The user said no' },
-        { code: -1, message: 'The user said no' },
-      ]);
-      const gone = askedPeer(() => Promise.reject(new Error('gone')));
-      expect(repliesOf(await call('asking', { peer: gone.peer }))).toEqual([
-        cancelled,
-        { code: -32603, message: 'The client did not answer' },
-      ]);
-    },
-  );
+  test('a refusal of the caller is passed on; silence is not an answer', async () => {
+    const { call } = await relayRig(
+      { era: 'legacy', tools: [asking(...everything.slice(1, 3))] },
+      { definition: { relay: ['sampling'] } },
+    );
+    const refusing = askedPeer(() => Promise.reject(new PeerRefusal(-1, 'The user said no')));
+    expect(repliesOf(await call('asking', { peer: refusing.peer }))).toEqual([
+      { code: -1, message: 'The user said no' },
+      { code: -1, message: 'The user said no' },
+    ]);
+    const gone = askedPeer(() => Promise.reject(new Error('gone')));
+    expect(repliesOf(await call('asking', { peer: gone.peer }))).toEqual([
+      cancelled,
+      { code: -32603, message: 'The client did not answer' },
+    ]);
+  });
 
-  verifies('relay.legacy.own-call', 'reaches the one whose call it is, on a shared session too', async () => {
+  test('reaches the one whose call it is, on a shared session too', async () => {
     const calls: ScriptedCall[] = [];
     const tool: ScriptedTool = {
       name: 'asking',
@@ -157,7 +149,7 @@ describe('a question of a legacy server in the middle of a call', () => {
     expect(messages).toEqual([['The server “odd” asks: ann'], ['The server “odd” asks: bob']]);
   });
 
-  verifies('relay.legacy.own-call', 'one on the stream of nobody’s call is put to nobody', async () => {
+  test('one on the stream of nobody’s call is put to nobody', async () => {
     const tool: ScriptedTool = { name: 'slow', handler: () => new Promise<never>(() => undefined) };
     const { call, server, connections, defined } = await relayRig({
       era: 'legacy',
@@ -177,33 +169,29 @@ describe('a question of a legacy server in the middle of a call', () => {
     await running;
   });
 
-  verifies(
-    'relay.legacy.own-stream',
-    'one on the stream of a user’s own session is the only call’s',
-    async () => {
-      const slow: ScriptedTool = { name: 'slow', handler: () => new Promise<never>(() => undefined) };
-      const rig = await relayRig({ era: 'legacy', getStream: true, tools: [slow] }, { own: true });
-      const { call, server, parts, inbound } = rig;
-      const caller = new AbortController();
-      const { signal } = caller;
-      const { peer, asked } = askedPeer(accepted);
-      const first = rejection(call('slow', { peer, signal }));
-      watchServer(parts, 'odd', inbound({ principal: ann }), () => undefined);
-      await eventually('it is under way, and a stream is open', () => {
-        return server.received('tools/call').length === 1 && server.openStreams === 1;
-      });
-      expect((await server.askOnStream('elicitation/create', form)).result).toEqual(accepted);
-      expect(asked).toHaveLength(1);
-      const second = rejection(call('slow', { peer, signal }));
-      await eventually('another is under way', () => server.received('tools/call').length === 2);
-      expect((await server.askOnStream('elicitation/create', form)).result).toEqual(cancelled);
-      expect(asked).toHaveLength(1);
-      caller.abort();
-      await Promise.all([first, second]);
-    },
-  );
+  test('one on the stream of a user’s own session is the only call’s', async () => {
+    const slow: ScriptedTool = { name: 'slow', handler: () => new Promise<never>(() => undefined) };
+    const rig = await relayRig({ era: 'legacy', getStream: true, tools: [slow] }, { own: true });
+    const { call, server, parts, inbound } = rig;
+    const caller = new AbortController();
+    const { signal } = caller;
+    const { peer, asked } = askedPeer(accepted);
+    const first = rejection(call('slow', { peer, signal }));
+    watchServer(parts, 'odd', inbound({ principal: ann }), () => undefined);
+    await eventually('it is under way, and a stream is open', () => {
+      return server.received('tools/call').length === 1 && server.openStreams === 1;
+    });
+    expect((await server.askOnStream('elicitation/create', form)).result).toEqual(accepted);
+    expect(asked).toHaveLength(1);
+    const second = rejection(call('slow', { peer, signal }));
+    await eventually('another is under way', () => server.received('tools/call').length === 2);
+    expect((await server.askOnStream('elicitation/create', form)).result).toEqual(cancelled);
+    expect(asked).toHaveLength(1);
+    caller.abort();
+    await Promise.all([first, second]);
+  });
 
-  verifies('relay.legacy.own-stream', 'which is open before such a call is sent', async () => {
+  test('which is open before such a call is sent', async () => {
     let streams = 0;
     const { call, server } = await relayRig(
       {
@@ -227,7 +215,7 @@ describe('a question of a legacy server in the middle of a call', () => {
     expect(streams).toBe(1);
   });
 
-  verifies('relay.legacy.bounded', 'a caller is asked sixteen times in a call at most', async () => {
+  test('a caller is asked sixteen times in a call at most', async () => {
     const tool = asking(...Array.from({ length: 18 }, () => ['elicitation/create', form] as const));
     const { call } = await relayRig({ era: 'legacy', tools: [tool] });
     const { peer, asked } = askedPeer(accepted);
@@ -236,7 +224,7 @@ describe('a question of a legacy server in the middle of a call', () => {
     expect(replies.slice(15)).toEqual([accepted, cancelled, cancelled]);
   });
 
-  verifies('relay.legacy.bounded', 'a question or an answer without measure is not passed on', async () => {
+  test('a question or an answer without measure is not passed on', async () => {
     const long = 'x'.repeat(1024 * 1024);
     const tool = asking(['elicitation/create', { ...form, message: long }], ['elicitation/create', form]);
     const { call } = await relayRig({ era: 'legacy', tools: [tool] });
@@ -245,35 +233,31 @@ describe('a question of a legacy server in the middle of a call', () => {
     expect(asked).toHaveLength(1);
   });
 
-  verifies(
-    'relay.legacy.left',
-    'is taken back when the caller leaves or the call ends without it',
-    async () => {
-      const tool: ScriptedTool = {
-        name: 'asking',
-        handler: async ({ wait }, call) => {
-          const answer = call.ask('elicitation/create', form);
-          return wait === true ? text(await answer) : text('went on');
-        },
-      };
-      const { call, server } = await relayRig({ era: 'legacy', tools: [tool] });
-      const signals: { aborted: boolean }[] = [];
-      const peer = {
-        ...askedPeer({}).peer,
-        ask: (_method: string, _params: Json, signal: { aborted: boolean }) => {
-          signals.push(signal);
-          return new Promise<never>(() => undefined);
-        },
-      };
-      await call('asking', { peer });
-      await eventually('the first is over', () => signals[0]?.aborted === true);
-      const caller = new AbortController();
-      const left = rejection(call('asking', { peer, signal: caller.signal }, { wait: true }));
-      await eventually('it is asked', () => signals.length === 2);
-      caller.abort();
-      expect(await left).toMatchObject({ name: 'AbortError' });
-      expect(signals[1]!.aborted).toBe(true);
-      await eventually('the server is told', () => server.received('notifications/cancelled').length === 1);
-    },
-  );
+  test('is taken back when the caller leaves or the call ends without it', async () => {
+    const tool: ScriptedTool = {
+      name: 'asking',
+      handler: async ({ wait }, call) => {
+        const answer = call.ask('elicitation/create', form);
+        return wait === true ? text(await answer) : text('went on');
+      },
+    };
+    const { call, server } = await relayRig({ era: 'legacy', tools: [tool] });
+    const signals: { aborted: boolean }[] = [];
+    const peer = {
+      ...askedPeer({}).peer,
+      ask: (_method: string, _params: Json, signal: { aborted: boolean }) => {
+        signals.push(signal);
+        return new Promise<never>(() => undefined);
+      },
+    };
+    await call('asking', { peer });
+    await eventually('the first is over', () => signals[0]?.aborted === true);
+    const caller = new AbortController();
+    const left = rejection(call('asking', { peer, signal: caller.signal }, { wait: true }));
+    await eventually('it is asked', () => signals.length === 2);
+    caller.abort();
+    expect(await left).toMatchObject({ name: 'AbortError' });
+    expect(signals[1]!.aborted).toBe(true);
+    await eventually('the server is told', () => server.received('notifications/cancelled').length === 1);
+  });
 });

@@ -1,6 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { afterEach, describe, expect } from '@jest/globals';
-import { verifies } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { acceptedContent, createMcpHandler, inputRequired, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
@@ -13,7 +12,7 @@ afterEach(stopRelayRigs);
 const textOf = ({ result }: { result: Json }) => JSON.stringify(result['content']);
 
 describe('the reference server', () => {
-  verifies('relay.legacy.elicitation', 'asks with a form and goes on with the answer', async () => {
+  test('asks with a form and goes on with the answer', async () => {
     const { call } = relayTo(await startEverything());
     const { peer, asked } = askedPeer({ action: 'accept', content: { name: 'Grace Hopper', check: true } });
     const answer = await call('trigger-elicitation-request', { peer });
@@ -21,7 +20,7 @@ describe('the reference server', () => {
     expect(asked).toMatchObject([{ method: 'elicitation/create', params: { requestedSchema: {} } }]);
   });
 
-  verifies('relay.legacy.opt-in', 'gets an answer of the client’s model where it is lent', async () => {
+  test('gets an answer of the client’s model where it is lent', async () => {
     const { call } = relayTo(await startEverything(), { definition: { relay: ['sampling'] } });
     const content = { type: 'text', text: 'what the model said' };
     const { peer, asked } = askedPeer({ role: 'assistant', model: 'm', content });
@@ -51,34 +50,26 @@ describe('a server on the second SDK', () => {
       ) as unknown as RequestListener,
     );
 
-  verifies(
-    'relay.modern.input-required',
-    'asks back, and answers the call that brings what it wants',
-    async () => {
-      const { call } = relayTo(await start());
-      const { peer } = askedPeer({}, { era: 'modern' });
-      const first = await call('ask', { peer });
-      expect(first).toMatchObject({ asksBack: true, result: { requestState: 'round one' } });
-      const inputResponses = { who: { action: 'accept', content: { name: 'Ada' } } };
-      const second = await call('ask', {
-        peer: { ...peer, retry: { inputResponses, requestState: 'round one' } },
-      });
-      expect(textOf(second)).toContain('Hello Ada');
-    },
-  );
+  test('asks back, and answers the call that brings what it wants', async () => {
+    const { call } = relayTo(await start());
+    const { peer } = askedPeer({}, { era: 'modern' });
+    const first = await call('ask', { peer });
+    expect(first).toMatchObject({ asksBack: true, result: { requestState: 'round one' } });
+    const inputResponses = { who: { action: 'accept', content: { name: 'Ada' } } };
+    const second = await call('ask', {
+      peer: { ...peer, retry: { inputResponses, requestState: 'round one' } },
+    });
+    expect(textOf(second)).toContain('Hello Ada');
+  });
 
-  verifies(
-    'between.rounds',
-    'gets the answers of a caller who is asked in the middle of the call',
-    async () => {
-      const { call } = relayTo(await start());
-      const { peer, asked } = askedPeer({ action: 'accept', content: { name: 'Ada' } });
-      expect(textOf(await call('ask', { peer }))).toContain('Hello Ada');
-      expect(asked).toMatchObject([{ method: 'elicitation/create', params: { mode: 'form' } }]);
-    },
-  );
+  test('gets the answers of a caller who is asked in the middle of the call', async () => {
+    const { call } = relayTo(await start());
+    const { peer, asked } = askedPeer({ action: 'accept', content: { name: 'Ada' } });
+    expect(textOf(await call('ask', { peer }))).toContain('Hello Ada');
+    expect(asked).toMatchObject([{ method: 'elicitation/create', params: { mode: 'form' } }]);
+  });
 
-  verifies('relay.modern.unsupported', 'is not asked to ask who cannot be asked', async () => {
+  test('is not asked to ask who cannot be asked', async () => {
     const { call, rig } = relayTo(await start());
     for (const peer of [undefined, askedPeer({}, { capabilities: {} }).peer]) {
       await expect(call('ask', { peer })).rejects.toMatchObject({ code: 'MCP_DIALOGUE_UNSUPPORTED' });

@@ -1,6 +1,5 @@
 import { httpStatus } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { define, rejection, toolcallRig } from '../../test/toolcallRig.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { UpstreamError, type UpstreamErrorDetail, type UpstreamReason } from '../upstream/upstreamError.ts';
@@ -64,7 +63,7 @@ function failing(reason: UpstreamReason, more: UpstreamErrorDetail = detail) {
 const call = { server: 'odd', tool: 'echo', args: {} };
 
 describe('what a caller is told of a failed call', () => {
-  verifies('toolcall.failure-classes', 'each way to fail has its code and its status', async () => {
+  test('each way to fail has its code and its status', async () => {
     for (const reason of reasons) {
       const rig = failing(reason);
       const error = (await rejection(callTool(rig.parts, call, rig.inbound()))) as GatewayError;
@@ -74,7 +73,7 @@ describe('what a caller is told of a failed call', () => {
     }
   });
 
-  verifies('toolcall.failure-classes', 'nothing of what the server said is repeated', async () => {
+  test('nothing of what the server said is repeated', async () => {
     for (const reason of reasons) {
       const rig = failing(reason);
       const error = (await rejection(callTool(rig.parts, call, rig.inbound()))) as GatewayError;
@@ -85,29 +84,25 @@ describe('what a caller is told of a failed call', () => {
     }
   });
 
-  verifies('toolcall.failure-classes', 'a server that names no time is not given one', async () => {
+  test('a server that names no time is not given one', async () => {
     const rig = failing('rate_limited', {});
     expect(await rejection(callTool(rig.parts, call, rig.inbound()))).toMatchObject({
       retryAfterMs: undefined,
     });
   });
 
-  verifies(
-    'toolcall.failure-classes',
-    'what kept the connection from opening is told the same way',
-    async () => {
-      for (const reason of ['connect_failed', 'breaker_open', 'too_many', 'not_allowed'] as const) {
-        const rig = toolcallRig([keyed]);
-        await callTool(rig.parts, call, rig.inbound());
-        rig.onLease = () => Promise.reject(new UpstreamError(reason, { retryAfterMs: 1_000 }));
-        const error = await rejection(callTool(rig.parts, call, rig.inbound()));
-        expect([reason, error]).toEqual([reason, expect.objectContaining({ code: told[reason][0] })]);
-        expect(error).toMatchObject({ retryAfterMs: 1_000 });
-      }
-    },
-  );
+  test('what kept the connection from opening is told the same way', async () => {
+    for (const reason of ['connect_failed', 'breaker_open', 'too_many', 'not_allowed'] as const) {
+      const rig = toolcallRig([keyed]);
+      await callTool(rig.parts, call, rig.inbound());
+      rig.onLease = () => Promise.reject(new UpstreamError(reason, { retryAfterMs: 1_000 }));
+      const error = await rejection(callTool(rig.parts, call, rig.inbound()));
+      expect([reason, error]).toEqual([reason, expect.objectContaining({ code: told[reason][0] })]);
+      expect(error).toMatchObject({ retryAfterMs: 1_000 });
+    }
+  });
 
-  verifies('toolcall.rpc-error', 'an error of the tool is a result with the server’s words', async () => {
+  test('an error of the tool is a result with the server’s words', async () => {
     const rig = failing('rpc_error', { rpc: { code: -32_602, message: 'the date lies in the past' } });
     expect(await callTool(rig.parts, call, rig.inbound())).toMatchObject({
       result: {
@@ -118,90 +113,74 @@ describe('what a caller is told of a failed call', () => {
     });
   });
 
-  verifies('toolcall.rpc-error', 'its words are bounded, and its data is not passed on', async () => {
+  test('its words are bounded, and its data is not passed on', async () => {
     const rig = failing('rpc_error', { rpc: { code: 1, message: 'x'.repeat(100_000), data: planted } });
     const { result } = await callTool(rig.parts, call, rig.inbound());
     expect(JSON.stringify(result).length).toBeLessThan(4_300);
     expect(JSON.stringify(result)).not.toContain('planted');
   });
 
-  verifies(
-    'toolcall.rpc-error',
-    'a server that does not know calls at all is a fault of the server',
-    async () => {
-      for (const code of [-32_700, -32_600, -32_601]) {
-        const rig = failing('rpc_error', { rpc: { code, message: planted } });
-        const error = (await rejection(callTool(rig.parts, call, rig.inbound()))) as GatewayError;
-        expect([code, error.code]).toEqual([code, 'MCP_PROTOCOL_ERROR']);
-        expect(error.detail).not.toContain('planted');
-      }
-    },
-  );
+  test('a server that does not know calls at all is a fault of the server', async () => {
+    for (const code of [-32_700, -32_600, -32_601]) {
+      const rig = failing('rpc_error', { rpc: { code, message: planted } });
+      const error = (await rejection(callTool(rig.parts, call, rig.inbound()))) as GatewayError;
+      expect([code, error.code]).toEqual([code, 'MCP_PROTOCOL_ERROR']);
+      expect(error.detail).not.toContain('planted');
+    }
+  });
 
-  verifies(
-    'toolcall.rpc-error',
-    'a list that fails is not the result of a call that was never made',
-    async () => {
-      const rig = failing('rpc_error', { rpc: { code: -32_603, message: planted } });
-      rig.tools = undefined;
-      expect(await rejection(callTool(rig.parts, call, rig.inbound()))).toMatchObject({
-        code: 'MCP_PROTOCOL_ERROR',
-      });
-      expect(rig.calls()).toHaveLength(0);
-      // The same when the list is asked for in the middle of a call.
-      const again = failing('header_mismatch');
-      again.answers = ({ method }) => {
-        again.tools = undefined;
-        const list = new UpstreamError('rpc_error', { rpc: { code: -32_603, message: planted } });
-        return Promise.reject(method === 'tools/list' ? list : new UpstreamError('header_mismatch'));
-      };
-      expect(await rejection(callTool(again.parts, call, again.inbound()))).toMatchObject({
-        code: 'MCP_PROTOCOL_ERROR',
-      });
-      expect(again.lists()).toHaveLength(2);
-    },
-  );
+  test('a list that fails is not the result of a call that was never made', async () => {
+    const rig = failing('rpc_error', { rpc: { code: -32_603, message: planted } });
+    rig.tools = undefined;
+    expect(await rejection(callTool(rig.parts, call, rig.inbound()))).toMatchObject({
+      code: 'MCP_PROTOCOL_ERROR',
+    });
+    expect(rig.calls()).toHaveLength(0);
+    // The same when the list is asked for in the middle of a call.
+    const again = failing('header_mismatch');
+    again.answers = ({ method }) => {
+      again.tools = undefined;
+      const list = new UpstreamError('rpc_error', { rpc: { code: -32_603, message: planted } });
+      return Promise.reject(method === 'tools/list' ? list : new UpstreamError('header_mismatch'));
+    };
+    expect(await rejection(callTool(again.parts, call, again.inbound()))).toMatchObject({
+      code: 'MCP_PROTOCOL_ERROR',
+    });
+    expect(again.lists()).toHaveLength(2);
+  });
 
-  verifies(
-    'toolcall.read-errors',
-    'what the server does not have is not found, anything else is not',
-    async () => {
-      const prompt = { method: 'prompts/get', params: { name: 'p', arguments: {} } } as const;
-      const resource = { method: 'resources/read', params: { uri: 'a:b' } } as const;
-      for (const [code, reading, expected] of [
-        [-32_602, prompt, 'MCP_PROMPT_NOT_FOUND'],
-        [-32_002, resource, 'MCP_RESOURCE_NOT_FOUND'],
-        [-32_601, prompt, 'MCP_METHOD_NOT_FOUND'],
-        [-32_601, resource, 'MCP_METHOD_NOT_FOUND'],
-        [-32_603, resource, 'MCP_PROTOCOL_ERROR'],
-      ] as const) {
-        const rig = failing('rpc_error', { rpc: { code, message: planted } });
-        const error = (await rejection(readServer(rig.parts, 'odd', reading, rig.inbound()))) as GatewayError;
-        expect(error.code).toBe(expected);
-        expect(error.detail).not.toContain('planted');
-      }
-    },
-  );
+  test('what the server does not have is not found, anything else is not', async () => {
+    const prompt = { method: 'prompts/get', params: { name: 'p', arguments: {} } } as const;
+    const resource = { method: 'resources/read', params: { uri: 'a:b' } } as const;
+    for (const [code, reading, expected] of [
+      [-32_602, prompt, 'MCP_PROMPT_NOT_FOUND'],
+      [-32_002, resource, 'MCP_RESOURCE_NOT_FOUND'],
+      [-32_601, prompt, 'MCP_METHOD_NOT_FOUND'],
+      [-32_601, resource, 'MCP_METHOD_NOT_FOUND'],
+      [-32_603, resource, 'MCP_PROTOCOL_ERROR'],
+    ] as const) {
+      const rig = failing('rpc_error', { rpc: { code, message: planted } });
+      const error = (await rejection(readServer(rig.parts, 'odd', reading, rig.inbound()))) as GatewayError;
+      expect(error.code).toBe(expected);
+      expect(error.detail).not.toContain('planted');
+    }
+  });
 
-  verifies(
-    'toolcall.read-errors',
-    'a 401 without any credential is a sign-in that is needed, also here',
-    async () => {
-      const open = define('odd');
-      const resource = { method: 'resources/read', params: { uri: 'a:b' } } as const;
-      for (const [server, expected] of [
-        [open, 'MCP_AUTHORIZATION_REQUIRED'],
-        [keyed, 'MCP_CREDENTIAL_REJECTED'],
-      ] as const) {
-        const rig = toolcallRig([server]);
-        rig.answers = () => Promise.reject(new UpstreamError('unauthorized'));
-        const read = await rejection(readServer(rig.parts, 'odd', resource, rig.inbound()));
-        const listed = await rejection(listServer(rig.parts, 'odd', 'prompts/list', rig.inbound()));
-        expect([read, listed]).toEqual([
-          expect.objectContaining({ code: expected }),
-          expect.objectContaining({ code: expected }),
-        ]);
-      }
-    },
-  );
+  test('a 401 without any credential is a sign-in that is needed, also here', async () => {
+    const open = define('odd');
+    const resource = { method: 'resources/read', params: { uri: 'a:b' } } as const;
+    for (const [server, expected] of [
+      [open, 'MCP_AUTHORIZATION_REQUIRED'],
+      [keyed, 'MCP_CREDENTIAL_REJECTED'],
+    ] as const) {
+      const rig = toolcallRig([server]);
+      rig.answers = () => Promise.reject(new UpstreamError('unauthorized'));
+      const read = await rejection(readServer(rig.parts, 'odd', resource, rig.inbound()));
+      const listed = await rejection(listServer(rig.parts, 'odd', 'prompts/list', rig.inbound()));
+      expect([read, listed]).toEqual([
+        expect.objectContaining({ code: expected }),
+        expect.objectContaining({ code: expected }),
+      ]);
+    }
+  });
 });

@@ -1,5 +1,5 @@
-import { eventually, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { appServer, connectionsRig } from '../../test/connectionsRig.ts';
 import { define, rejection, toolcallRig } from '../../test/toolcallRig.ts';
 import type { AppServer } from '../registry/server.ts';
@@ -7,51 +7,43 @@ import type { Json } from '../upstream/upstream.ts';
 import { inspectServer } from './inspectServer.ts';
 
 describe('a look at a shared server', () => {
-  verifies(
-    'registry.inspection.explicit',
-    'on request it passes an open breaker; in the background it waits',
-    async () => {
-      const pools = connectionsRig();
-      const server = appServer();
-      const { catalog, listAll } = toolcallRig([]).parts;
-      const look = (explicit: boolean) =>
-        inspectServer({ connections: pools.manager, catalog, listAll }, server, {
-          signal: pools.signal,
-          explicit,
-        });
-      pools.answer = (opening) => opening.refuse('connect_timeout');
-      for (let i = 0; i < 3; i += 1)
-        await expect(look(false)).rejects.toMatchObject({ reason: 'connect_timeout' });
-      await expect(look(false)).rejects.toMatchObject({ reason: 'breaker_open' });
-      await expect(look(true)).rejects.toMatchObject({ reason: 'connect_timeout' });
-      pools.answer = (opening) => void opening.land('legacy', { capabilities: {} });
-      await expect(look(true)).resolves.toMatchObject({ tools: 0 });
-      await expect(look(false)).resolves.toMatchObject({ tools: 0 });
-    },
-  );
-
-  verifies(
-    'catalog.load.given-up',
-    'one that is given up leaves its list to those who wait for the same',
-    async () => {
-      const server = define('shared') as AppServer;
-      const rig = toolcallRig([server]);
-      let show: (answer: Json) => void = () => undefined;
-      rig.tools = undefined;
-      rig.answers = () => new Promise<Json>((resolve) => (show = resolve));
-      const patience = new AbortController();
-      const look = rejection(inspectServer(rig.parts, server, { signal: patience.signal, explicit: false }));
-      await eventually('the list is asked for', () => rig.lists().length === 1);
-      const waiting = rig.catalog.load(server, '', () => Promise.reject(new Error('asked twice')), {
-        signal: new AbortController().signal,
+  test('on request it passes an open breaker; in the background it waits', async () => {
+    const pools = connectionsRig();
+    const server = appServer();
+    const { catalog, listAll } = toolcallRig([]).parts;
+    const look = (explicit: boolean) =>
+      inspectServer({ connections: pools.manager, catalog, listAll }, server, {
+        signal: pools.signal,
+        explicit,
       });
-      patience.abort();
-      expect(await look).toMatchObject({ name: 'AbortError' });
-      expect(rig.lists()[0]!.options.signal.aborted).toBe(false);
-      show({ tools: [{ name: 'echo', inputSchema: {} }] });
-      expect((await waiting).tools.map(({ name }) => name)).toEqual(['echo']);
-      // Leaving is no failure of the server.
-      expect(rig.released).toMatchObject([{ name: 'AbortError' }]);
-    },
-  );
+    pools.answer = (opening) => opening.refuse('connect_timeout');
+    for (let i = 0; i < 3; i += 1)
+      await expect(look(false)).rejects.toMatchObject({ reason: 'connect_timeout' });
+    await expect(look(false)).rejects.toMatchObject({ reason: 'breaker_open' });
+    await expect(look(true)).rejects.toMatchObject({ reason: 'connect_timeout' });
+    pools.answer = (opening) => void opening.land('legacy', { capabilities: {} });
+    await expect(look(true)).resolves.toMatchObject({ tools: 0 });
+    await expect(look(false)).resolves.toMatchObject({ tools: 0 });
+  });
+
+  test('one that is given up leaves its list to those who wait for the same', async () => {
+    const server = define('shared') as AppServer;
+    const rig = toolcallRig([server]);
+    let show: (answer: Json) => void = () => undefined;
+    rig.tools = undefined;
+    rig.answers = () => new Promise<Json>((resolve) => (show = resolve));
+    const patience = new AbortController();
+    const look = rejection(inspectServer(rig.parts, server, { signal: patience.signal, explicit: false }));
+    await eventually('the list is asked for', () => rig.lists().length === 1);
+    const waiting = rig.catalog.load(server, '', () => Promise.reject(new Error('asked twice')), {
+      signal: new AbortController().signal,
+    });
+    patience.abort();
+    expect(await look).toMatchObject({ name: 'AbortError' });
+    expect(rig.lists()[0]!.options.signal.aborted).toBe(false);
+    show({ tools: [{ name: 'echo', inputSchema: {} }] });
+    expect((await waiting).tools.map(({ name }) => name)).toEqual(['echo']);
+    // Leaving is no failure of the server.
+    expect(rig.released).toMatchObject([{ name: 'AbortError' }]);
+  });
 });

@@ -1,5 +1,5 @@
-import { aPrincipal, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { aPrincipal } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { define, rejection, signInAbsent, toolcallRig } from '../../test/toolcallRig.ts';
 import { createToolPolicy } from '../policy/toolPolicy.ts';
 import { listServerTools } from './listServerTools.ts';
@@ -8,7 +8,7 @@ import { listTools } from './listTools.ts';
 const tools = [{ name: 'read', annotations: { readOnlyHint: true } }, { name: 'write' }, { name: 'erase' }];
 
 describe('the tools of one server', () => {
-  verifies('web.tools.states', 'are those of the list of all servers, and no other is asked', async () => {
+  test('are those of the list of all servers, and no other is asked', async () => {
     for (const credential of [undefined, signInAbsent]) {
       const rig = toolcallRig([define('own', { requiresOAuth: true }), define('all')], tools);
       rig.credential = credential;
@@ -19,7 +19,7 @@ describe('the tools of one server', () => {
     }
   });
 
-  verifies('web.tools.policy', 'are without what is denied, and say which ask first', async () => {
+  test('are without what is denied, and say which ask first', async () => {
     const rig = toolcallRig([define('files')], tools);
     rig.policy = createToolPolicy({
       deny: ['mcp:files:erase'],
@@ -38,24 +38,20 @@ describe('the tools of one server', () => {
     ]);
   });
 
-  verifies(
-    'web.tools.policy',
-    'of a server that is not seen and of none at all are refused alike',
-    async () => {
-      const rig = toolcallRig([define('own'), define('all')]);
-      rig.sees = (_principal, { name }) => name !== 'own';
-      const told = async (name: string, role = 'USER') => {
-        const inbound = rig.inbound({ principal: aPrincipal({ role }) });
-        return rejection(listServerTools(rig.parts, inbound, name));
-      };
-      expect(await told('own')).toEqual(await told('unheard'));
-      expect(await told('own')).toMatchObject({ code: 'MCP_SERVER_NOT_FOUND' });
-      expect(await told('all', 'GUEST')).toMatchObject({ code: 'MCP_FORBIDDEN' });
-      expect(rig.spent()).toEqual({ obtained: 0, leases: 0, sent: 0 });
-    },
-  );
+  test('of a server that is not seen and of none at all are refused alike', async () => {
+    const rig = toolcallRig([define('own'), define('all')]);
+    rig.sees = (_principal, { name }) => name !== 'own';
+    const told = async (name: string, role = 'USER') => {
+      const inbound = rig.inbound({ principal: aPrincipal({ role }) });
+      return rejection(listServerTools(rig.parts, inbound, name));
+    };
+    expect(await told('own')).toEqual(await told('unheard'));
+    expect(await told('own')).toMatchObject({ code: 'MCP_SERVER_NOT_FOUND' });
+    expect(await told('all', 'GUEST')).toMatchObject({ code: 'MCP_FORBIDDEN' });
+    expect(rig.spent()).toEqual({ obtained: 0, leases: 0, sent: 0 });
+  });
 
-  verifies('web.tools.details', 'have the names that they have among those of all servers', async () => {
+  test('have the names that they have among those of all servers', async () => {
     // Known to models by one name.
     const rig = toolcallRig([define('my files'), define('my_files'), define('other')], tools);
     const clashing = async () => {

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { remote } from '../../test/connectionsRig.ts';
 import { ada, define, toolcallRig } from '../../test/toolcallRig.ts';
 import { principalKey } from '../principal/principal.ts';
@@ -12,7 +11,7 @@ const mine = { hop: '2;sealed', trace, onProgress: () => undefined, onLog: () =>
 const call = { tool: 'echo', args: {} };
 
 describe('a list that everybody waits for', () => {
-  verifies('toolcall.catalog.nobodys', 'carries nothing of the one who came first', async () => {
+  test('carries nothing of the one who came first', async () => {
     const rig = toolcallRig([define('shared')]);
     await callTool(rig.parts, { server: 'shared', ...call }, rig.inbound(mine));
     const [list] = rig.lists();
@@ -25,7 +24,7 @@ describe('a list that everybody waits for', () => {
     });
   });
 
-  verifies('toolcall.catalog.nobodys', 'a list of one user alone is part of the call', async () => {
+  test('a list of one user alone is part of the call', async () => {
     const rig = toolcallRig([define('own', { headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } })]);
     await callTool(rig.parts, { server: 'own', ...call }, rig.inbound(mine));
     expect(rig.lists()[0]!.options).toMatchObject({ extraHeaders: { 'x-behalf-hop': '2;sealed' } });
@@ -84,19 +83,15 @@ describe('a list asked for with what a user entered before', () => {
 
   for (const when of ['while it is listed', 'while the old one is read'] as const) {
     for (const [what, way] of Object.entries(ways)) {
-      verifies(
-        'catalog.order.previous-credential',
-        `is not what is kept, changed ${when}: ${what}`,
-        async () => {
-          const rig = changing(when);
-          await way(rig);
-          const [own] = await listTools(rig.parts, rig.inbound());
-          expect(own!.tools.map(({ name }) => name)).toEqual(['echo', 'new']);
-          expect(rig.calls().map(({ options }) => options.headers?.['authorization'])).toEqual(
-            what === 'call' ? ['new'] : [],
-          );
-        },
-      );
+      test(`is not what is kept, changed ${when}: ${what}`, async () => {
+        const rig = changing(when);
+        await way(rig);
+        const [own] = await listTools(rig.parts, rig.inbound());
+        expect(own!.tools.map(({ name }) => name)).toEqual(['echo', 'new']);
+        expect(rig.calls().map(({ options }) => options.headers?.['authorization'])).toEqual(
+          what === 'call' ? ['new'] : [],
+        );
+      });
     }
   }
 });

@@ -1,10 +1,9 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { define, toolcallRig } from '../../test/toolcallRig.ts';
 import { callTool } from './callTool.ts';
 
 describe('a call that names a server by its id', () => {
-  verifies('blocks.server.id', 'does not reach another one that has its name by now', async () => {
+  test('does not reach another one that has its name by now', async () => {
     const rig = toolcallRig([define('files')]);
     const call = { server: 'files', tool: 'echo', args: {} };
     const other = callTool(rig.parts, { ...call, serverId: 'the-one-before' }, rig.inbound());

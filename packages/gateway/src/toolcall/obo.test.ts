@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { ada, define, readyFor, rejection, toolcallRig } from '../../test/toolcallRig.ts';
 import type { Credential } from '../credentials/credential.ts';
 import { ReauthNeeded } from '../credentials/reauthNeeded.ts';
@@ -53,7 +52,7 @@ function oboCallRig() {
 const refused = () => new UpstreamError('unauthorized', { status: 401 });
 
 describe('a call with an exchanged token', () => {
-  verifies('toolcall.obo.refused-once', 'a refusal costs one more token and one more try', async () => {
+  test('a refusal costs one more token and one more try', async () => {
     const rig = oboCallRig();
     rig.answers = (_sent, turn) => {
       if (turn === 1) throw refused();
@@ -65,21 +64,17 @@ describe('a call with an exchanged token', () => {
     for (const { options } of rig.sent) expect(options.bearer).toBe(rig.bearer);
   });
 
-  verifies(
-    'toolcall.obo.refused-once',
-    'a second refusal is final, and that token is forgotten too',
-    async () => {
-      const rig = oboCallRig();
-      rig.answers = () => {
-        throw refused();
-      };
-      expect(await rejection(rig.call())).toMatchObject({ code: 'MCP_CREDENTIAL_REJECTED' });
-      expect(rig.calls()).toHaveLength(2);
-      expect(rig.counts.renewals).toHaveLength(2);
-    },
-  );
+  test('a second refusal is final, and that token is forgotten too', async () => {
+    const rig = oboCallRig();
+    rig.answers = () => {
+      throw refused();
+    };
+    expect(await rejection(rig.call())).toMatchObject({ code: 'MCP_CREDENTIAL_REJECTED' });
+    expect(rig.calls()).toHaveLength(2);
+    expect(rig.counts.renewals).toHaveLength(2);
+  });
 
-  verifies('toolcall.obo.refused-once', 'without another token there is no second try', async () => {
+  test('without another token there is no second try', async () => {
     const rig = oboCallRig();
     rig.renew = async () => false;
     rig.answers = () => {
@@ -91,7 +86,7 @@ describe('a call with an exchanged token', () => {
     expect(await rejection(rig.call())).toMatchObject({ code: 'OBO_TEMPORARY' });
   });
 
-  verifies('toolcall.obo.refused-once', 'lists and reads recover the same way', async () => {
+  test('lists and reads recover the same way', async () => {
     const rig = oboCallRig();
     rig.tools = undefined;
     rig.answers = ({ method }, turn) => {
@@ -108,31 +103,27 @@ describe('a call with an exchanged token', () => {
     ]);
   });
 
-  verifies(
-    'toolcall.obo.refused-once',
-    'what refuses anything else than the token is not repeated',
-    async () => {
-      for (const reason of ['forbidden', 'insufficient_scope', 'upstream_5xx', 'reset'] as const) {
-        const rig = oboCallRig();
-        rig.answers = () => {
-          throw new UpstreamError(reason);
-        };
-        await rejection(rig.call());
-        expect(rig.calls()).toHaveLength(1);
-        expect(rig.counts.renewals).toEqual([]);
-      }
-      // Nobody waits any more.
+  test('what refuses anything else than the token is not repeated', async () => {
+    for (const reason of ['forbidden', 'insufficient_scope', 'upstream_5xx', 'reset'] as const) {
       const rig = oboCallRig();
       rig.answers = () => {
-        rig.leave();
-        throw refused();
+        throw new UpstreamError(reason);
       };
       await rejection(rig.call());
+      expect(rig.calls()).toHaveLength(1);
       expect(rig.counts.renewals).toEqual([]);
-    },
-  );
+    }
+    // Nobody waits any more.
+    const rig = oboCallRig();
+    rig.answers = () => {
+      rig.leave();
+      throw refused();
+    };
+    await rejection(rig.call());
+    expect(rig.counts.renewals).toEqual([]);
+  });
 
-  verifies('toolcall.obo.nothing-else', 'without a token no connection is opened', async () => {
+  test('without a token no connection is opened', async () => {
     const failures = [new GatewayError('OBO_TEMPORARY'), new GatewayError('MCP_OBO_FORBIDDEN')];
     for (const failure of failures) {
       const rig = oboCallRig();
@@ -145,7 +136,7 @@ describe('a call with an exchanged token', () => {
     }
   });
 
-  verifies('toolcall.obo.nothing-else', 'a server’s own words do not show the token', async () => {
+  test('a server’s own words do not show the token', async () => {
     const rig = oboCallRig();
     rig.answers = () => {
       const rpc = { code: -32_000, message: 'no: Bearer secret-of-the-user' };
@@ -164,7 +155,7 @@ describe('a sign-in that is needed here', () => {
     claims: '{"a":1}',
   });
 
-  verifies('toolcall.obo.sign-in', 'is a result for who has a session or a key', async () => {
+  test('is a result for who has a session or a key', async () => {
     const rig = oboCallRig();
     rig.token = () => Promise.reject(needed);
     const { result } = await rig.call();
@@ -185,7 +176,7 @@ describe('a sign-in that is needed here', () => {
     expect(rig.sent).toEqual([]);
   });
 
-  verifies('toolcall.obo.sign-in', 'is a 401 with what is missing for who came with a token', async () => {
+  test('is a 401 with what is missing for who came with a token', async () => {
     const rig = oboCallRig();
     const brought = new ReauthNeeded(needed.reason, { ...needed.detail, via: 'bearer' });
     rig.token = () => Promise.reject(brought);
@@ -198,7 +189,7 @@ describe('a sign-in that is needed here', () => {
     );
   });
 
-  verifies('toolcall.obo.sign-in', 'is no 401 for anybody else, whatever was asked', async () => {
+  test('is no 401 for anybody else, whatever was asked', async () => {
     const rig = oboCallRig();
     rig.token = () => Promise.reject(needed);
     for (const refused of await askedOtherwise(rig)) {
@@ -228,7 +219,7 @@ describe('a sign-in that is needed here', () => {
     ];
   }
 
-  verifies('toolcall.obo.sign-in', 'a list says so and shows what was known before', async () => {
+  test('a list says so and shows what was known before', async () => {
     const rig = oboCallRig();
     expect(await listTools(rig.parts, rig.inbound())).toMatchObject([{ tools: [{ name: 'echo' }] }]);
     rig.token = () => Promise.reject(needed);

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { ada, define, rejection, signInAbsent, toolcallRig } from '../../test/toolcallRig.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { principalKey } from '../principal/principal.ts';
@@ -38,7 +37,7 @@ const told = (error: unknown) => {
 };
 
 describe('what is asked before anything is spent', () => {
-  verifies('toolcall.order.free', 'a role that may not, a server or a tool that is not there', async () => {
+  test('a role that may not, a server or a tool that is not there', async () => {
     const rig = await warm();
     const guest = rig.inbound({ principal: { ...ada, role: 'GUEST' } });
     expect(
@@ -56,7 +55,7 @@ describe('what is asked before anything is spent', () => {
     expect(rig.spent()).toEqual(nothing);
   });
 
-  verifies('toolcall.order.free', 'arguments that do not fit', async () => {
+  test('arguments that do not fit', async () => {
     const rig = await warm();
     const call = { server: 'own', tool: 'add', args: { a: 'one' } };
     expect(await rejection(callTool(rig.parts, call, rig.inbound()))).toMatchObject({
@@ -66,7 +65,7 @@ describe('what is asked before anything is spent', () => {
     expect(rig.spent()).toEqual(nothing);
   });
 
-  verifies('toolcall.order.free', 'also where the user would have to sign in first', async () => {
+  test('also where the user would have to sign in first', async () => {
     const rig = await warm([define('own', { requiresOAuth: true })]);
     rig.credential = signInAbsent;
     const wrong = { server: 'own', tool: 'add', args: {} };
@@ -79,7 +78,7 @@ describe('what is asked before anything is spent', () => {
     expect(rig.spent()).toEqual({ ...nothing, obtained: 1 });
   });
 
-  verifies('toolcall.order.free', 'nothing is leased or sent without a credential', async () => {
+  test('nothing is leased or sent without a credential', async () => {
     const rig = await warm();
     rig.credential = () => {
       throw new GatewayError('MCP_USER_VARS_MISSING');
@@ -91,7 +90,7 @@ describe('what is asked before anything is spent', () => {
     expect(rig.spent()).toEqual({ ...nothing, obtained: 1 });
   });
 
-  verifies('toolcall.order.free', 'every other way to a server asks the same first', async () => {
+  test('every other way to a server asks the same first', async () => {
     const rig = await warm();
     const guest = rig.inbound({ principal: { ...ada, role: 'GUEST' } });
     const reading = { method: 'resources/read', params: { uri: 'a:b' } } as const;
@@ -109,7 +108,7 @@ describe('what is asked before anything is spent', () => {
     expect(rig.spent()).toEqual(nothing);
   });
 
-  verifies('toolcall.no-oracle', 'what is hidden and what does not exist are told alike', async () => {
+  test('what is hidden and what does not exist are told alike', async () => {
     const rig = await warm([own(), define('hidden')]);
     rig.sees = (_principal, { name }) => name !== 'hidden';
     const reading = { method: 'resources/read', params: { uri: 'a:b' } } as const;
@@ -138,7 +137,7 @@ describe('what is asked before anything is spent', () => {
     expect((await listTools(parts, rig.inbound())).map(({ server }) => server.name)).toEqual(['own']);
   });
 
-  verifies('toolcall.arguments.stale-list', 'an old list is asked for again before a refusal', async () => {
+  test('an old list is asked for again before a refusal', async () => {
     const rig = await warm();
     rig.tools = [{ ...numbers, inputSchema: { type: 'object' } }, { name: 'new' }];
     await rig.clock.advance(11_000);
@@ -155,102 +154,77 @@ describe('what is asked before anything is spent', () => {
     expect([rig.lists().length, rig.calls().length]).toEqual([2, 2]);
   });
 
-  verifies(
-    'toolcall.arguments.stale-list',
-    'judged by the new list it is refused, and nothing is called',
-    async () => {
-      const rig = await warm();
-      await rig.clock.advance(11_000);
-      const call = { server: 'own', tool: 'add', args: { a: 'one' } };
-      expect(await rejection(callTool(rig.parts, call, rig.inbound()))).toMatchObject({
-        code: 'MCP_ARGUMENTS_INVALID',
-      });
-      expect([rig.lists().length, rig.calls().length]).toEqual([1, 0]);
-    },
-  );
+  test('judged by the new list it is refused, and nothing is called', async () => {
+    const rig = await warm();
+    await rig.clock.advance(11_000);
+    const call = { server: 'own', tool: 'add', args: { a: 'one' } };
+    expect(await rejection(callTool(rig.parts, call, rig.inbound()))).toMatchObject({
+      code: 'MCP_ARGUMENTS_INVALID',
+    });
+    expect([rig.lists().length, rig.calls().length]).toEqual([1, 0]);
+  });
 
-  verifies(
-    'toolcall.one-credential',
-    'one call obtains one credential, also when it has to look first',
-    async () => {
-      const rig = toolcallRig(
-        [own({ headers: { 'x-chat': '{{LIBRECHAT_BODY_CONVERSATIONID}}' } })],
-        [numbers],
-      );
-      await callTool(rig.parts, { server: 'own', tool: 'add', args: { a: 1 } }, rig.inbound());
-      expect(rig.obtained).toBe(1);
-      // A connection of one request serves its list and its call, and no other request.
-      const [list, first] = rig.leases.map(({ holder }) => holder?.request);
-      expect(list).toBe(first);
-      await callTool(rig.parts, { server: 'own', tool: 'add', args: { a: 1 } }, rig.inbound());
-      expect(rig.leases).toHaveLength(3);
-      expect(rig.leases[2]?.holder?.request).not.toBe(first);
-    },
-  );
+  test('one call obtains one credential, also when it has to look first', async () => {
+    const rig = toolcallRig([own({ headers: { 'x-chat': '{{LIBRECHAT_BODY_CONVERSATIONID}}' } })], [numbers]);
+    await callTool(rig.parts, { server: 'own', tool: 'add', args: { a: 1 } }, rig.inbound());
+    expect(rig.obtained).toBe(1);
+    // A connection of one request serves its list and its call, and no other request.
+    const [list, first] = rig.leases.map(({ holder }) => holder?.request);
+    expect(list).toBe(first);
+    await callTool(rig.parts, { server: 'own', tool: 'add', args: { a: 1 } }, rig.inbound());
+    expect(rig.leases).toHaveLength(3);
+    expect(rig.leases[2]?.holder?.request).not.toBe(first);
+  });
 
-  verifies(
-    'toolcall.holder',
-    'a user’s server is leased for that user, a shared one for nobody',
-    async () => {
-      const rig = toolcallRig([own(), define('all')], [numbers]);
-      await callTool(rig.parts, { server: 'own', tool: 'add', args: { a: 1 } }, rig.inbound());
-      await callTool(rig.parts, { server: 'all', tool: 'add', args: { a: 1 } }, rig.inbound());
-      const holders = rig.leases.map(({ server, holder }) => [server, holder?.principal]);
-      expect(holders).toEqual([
-        ['own', principalKey(ada)],
-        ['own', principalKey(ada)],
-        ['all', undefined],
-        ['all', undefined],
-      ]);
-      expect(rig.obtained).toBe(1);
-    },
-  );
+  test('a user’s server is leased for that user, a shared one for nobody', async () => {
+    const rig = toolcallRig([own(), define('all')], [numbers]);
+    await callTool(rig.parts, { server: 'own', tool: 'add', args: { a: 1 } }, rig.inbound());
+    await callTool(rig.parts, { server: 'all', tool: 'add', args: { a: 1 } }, rig.inbound());
+    const holders = rig.leases.map(({ server, holder }) => [server, holder?.principal]);
+    expect(holders).toEqual([
+      ['own', principalKey(ada)],
+      ['own', principalKey(ada)],
+      ['all', undefined],
+      ['all', undefined],
+    ]);
+    expect(rig.obtained).toBe(1);
+  });
 });
 
 describe('the tools of every server', () => {
-  verifies(
-    'toolcall.list.honest',
-    'what was shown without a sign-in is shown, and says that it needs one',
-    async () => {
-      const rig = await warm([define('own', { requiresOAuth: true }), define('all')]);
-      rig.credential = signInAbsent;
-      const listed = await listTools(rig.parts, rig.inbound());
-      expect(
-        listed.map(({ server, state, code, tools }) => [server.name, state, code, tools.length]),
-      ).toEqual([
-        ['own', 'needs_authorization', 'MCP_AUTHORIZATION_REQUIRED', 1],
-        ['all', 'connected', undefined, 1],
-      ]);
-      const cold = toolcallRig([define('own', { requiresOAuth: true })]);
-      cold.credential = rig.credential;
-      expect(await listTools(cold.parts, cold.inbound())).toMatchObject([
-        { state: 'needs_authorization', tools: [] },
-      ]);
-      expect([rig.sent.length, cold.sent.length]).toEqual([0, 0]);
-    },
-  );
+  test('what was shown without a sign-in is shown, and says that it needs one', async () => {
+    const rig = await warm([define('own', { requiresOAuth: true }), define('all')]);
+    rig.credential = signInAbsent;
+    const listed = await listTools(rig.parts, rig.inbound());
+    expect(listed.map(({ server, state, code, tools }) => [server.name, state, code, tools.length])).toEqual([
+      ['own', 'needs_authorization', 'MCP_AUTHORIZATION_REQUIRED', 1],
+      ['all', 'connected', undefined, 1],
+    ]);
+    const cold = toolcallRig([define('own', { requiresOAuth: true })]);
+    cold.credential = rig.credential;
+    expect(await listTools(cold.parts, cold.inbound())).toMatchObject([
+      { state: 'needs_authorization', tools: [] },
+    ]);
+    expect([rig.sent.length, cold.sent.length]).toEqual([0, 0]);
+  });
 
-  verifies(
-    'toolcall.list.honest',
-    'those of a server that waits for a chat are shown once they are known',
-    async () => {
-      const chatty = define('own', { headers: { 'x-chat': '{{LIBRECHAT_BODY_CONVERSATIONID}}' } });
-      const rig = await warm([chatty]);
-      rig.credential = () => {
-        throw new GatewayError('REQUEST_INVALID');
-      };
-      expect(await listTools(rig.parts, rig.inbound())).toMatchObject([
-        { state: 'connected', tools: [{ name: 'add' }] },
-      ]);
-      // What is wrong with the definition is not hidden by what was known before.
-      rig.credential = () => {
-        throw new GatewayError('MCP_CONFIG_INVALID');
-      };
-      expect(await listTools(rig.parts, rig.inbound())).toMatchObject([
-        { state: 'unreachable', code: 'MCP_CONFIG_INVALID', tools: [] },
-      ]);
-    },
-  );
+  test('those of a server that waits for a chat are shown once they are known', async () => {
+    const chatty = define('own', { headers: { 'x-chat': '{{LIBRECHAT_BODY_CONVERSATIONID}}' } });
+    const rig = await warm([chatty]);
+    rig.credential = () => {
+      throw new GatewayError('REQUEST_INVALID');
+    };
+    expect(await listTools(rig.parts, rig.inbound())).toMatchObject([
+      { state: 'connected', tools: [{ name: 'add' }] },
+    ]);
+    // What is wrong with the definition is not hidden by what was known before.
+    rig.credential = () => {
+      throw new GatewayError('MCP_CONFIG_INVALID');
+    };
+    expect(await listTools(rig.parts, rig.inbound())).toMatchObject([
+      { state: 'unreachable', code: 'MCP_CONFIG_INVALID', tools: [] },
+    ]);
+  });
 });
 
 describe('tools that the definition hides', () => {
@@ -267,7 +241,7 @@ describe('tools that the definition hides', () => {
     [{ include: ['*'], exclude: ['drop_*'], readOnlyOnly: true }, ['read_one']],
   ];
 
-  verifies('toolcall.filter', 'are neither listed nor found, known or just read', async () => {
+  test('are neither listed nor found, known or just read', async () => {
     for (const [filter, offered] of filters) {
       for (const known of [true, false]) {
         const server = define('own', { tools: filter });
@@ -290,7 +264,7 @@ describe('tools that the definition hides', () => {
     }
   });
 
-  verifies('toolcall.filter', 'also straight after the server showed them for the first time', async () => {
+  test('also straight after the server showed them for the first time', async () => {
     const rig = await warm([define('own', { tools: { exclude: ['write'] } })], []);
     rig.tools = tools;
     await rig.clock.advance(11_000);

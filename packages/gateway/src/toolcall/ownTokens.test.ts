@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { define, readyFor, toolcallRig } from '../../test/toolcallRig.ts';
 import { closeVaultRigs, keyOf, vaultRig } from '../../test/vaultRig.ts';
 import { createOAuthTokens } from '../credentials/oauthTokens.ts';
@@ -60,23 +59,19 @@ async function ownTokensRig(...happenings: Happening[]) {
 
 describe('a user who signs in anew in the middle of a call', () => {
   for (const how of ['call', 'list'] as const) {
-    verifies(
-      'toolcall.grant.anew',
-      `${how}: what was refused is sent once more with the new grant, over a connection of its own`,
-      async () => {
-        const scene = await ownTokensRig(async () => {
-          await scene.vault.signIn();
-          throw refused();
-        });
-        await scene[how]();
-        expect(scene.tokens).toHaveLength(2);
-        expect(new Set(scene.tokens).size).toBe(2);
-        expect(new Set(scene.bindings()).size).toBe(2);
-        expect(scene.vault.server.counters.refreshHits).toBe(0);
-      },
-    );
+    test(`${how}: what was refused is sent once more with the new grant, over a connection of its own`, async () => {
+      const scene = await ownTokensRig(async () => {
+        await scene.vault.signIn();
+        throw refused();
+      });
+      await scene[how]();
+      expect(scene.tokens).toHaveLength(2);
+      expect(new Set(scene.tokens).size).toBe(2);
+      expect(new Set(scene.bindings()).size).toBe(2);
+      expect(scene.vault.server.counters.refreshHits).toBe(0);
+    });
 
-    verifies('toolcall.grant.anew', `${how}: also before anything was sent`, async () => {
+    test(`${how}: also before anything was sent`, async () => {
       const scene = await ownTokensRig();
       let isFirst = true;
       scene.rig.onLease = async () => {
@@ -91,7 +86,7 @@ describe('a user who signs in anew in the middle of a call', () => {
     });
   }
 
-  verifies('toolcall.grant.anew', 'and whose new token is refused as well, is told so', async () => {
+  test('and whose new token is refused as well, is told so', async () => {
     const scene = await ownTokensRig(
       async () => {
         await scene.vault.signIn();
@@ -108,7 +103,7 @@ describe('a user who signs in anew in the middle of a call', () => {
 describe('a wider scope that is wanted at the second try', () => {
   const wanted = { isError: true, _meta: { 'behalf/auth': { reason: 'insufficient_scope' } } };
 
-  verifies('toolcall.scope.second', 'is asked for as at the first one', async () => {
+  test('is asked for as at the first one', async () => {
     for (const first of [refused(), new UpstreamError('ended')]) {
       const scene = await ownTokensRig(
         () => Promise.reject(first),
@@ -130,7 +125,7 @@ describe('a wider scope that is wanted at the second try', () => {
 });
 
 describe('a token that was renewed in the middle of a call', () => {
-  verifies('toolcall.masked.all', 'is taken out of the answer, and so is the one before it', async () => {
+  test('is taken out of the answer, and so is the one before it', async () => {
     const scene = await ownTokensRig();
     const { rig, vault } = scene;
     rig.answers = async ({ options }): Promise<Json> => {

@@ -1,5 +1,5 @@
-import { aPrincipal, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { aPrincipal } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { ada, define, rejection, signInAbsent, toolcallRig } from '../../test/toolcallRig.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import { callTool } from './callTool.ts';
@@ -8,7 +8,7 @@ import { readServer } from './readServer.ts';
 const http = (over: object = {}) => define('weather', { ...over });
 
 describe('the trail of a call', () => {
-  verifies('audit.call.event', 'who, by which door, what, on whose authority, and how it ended', async () => {
+  test('who, by which door, what, on whose authority, and how it ended', async () => {
     const rig = toolcallRig([http({ headers: { 'X-Api-Key': 'planted-key' } })]);
     rig.answers = () => ({ content: [{ type: 'text', text: 'planted-answer' }] });
     const call = { server: 'weather', tool: 'echo', args: { city: 'planted-value', days: 3 } };
@@ -35,7 +35,7 @@ describe('the trail of a call', () => {
     expect(JSON.stringify(rig.audited)).not.toContain('planted');
   });
 
-  verifies('audit.call.event', 'each kind of authority has its name', async () => {
+  test('each kind of authority has its name', async () => {
     const variable = { customUserVars: { KEY: { title: 'K', description: '' } } };
     const cases: [string, object][] = [
       ['none', {}],
@@ -53,7 +53,7 @@ describe('the trail of a call', () => {
     }
   });
 
-  verifies('audit.call.outcome', 'what was refused, failed or is uncertain is told apart', async () => {
+  test('what was refused, failed or is uncertain is told apart', async () => {
     const rig = toolcallRig([http()]);
     const call = (server = 'weather', tool = 'echo') =>
       callTool(rig.parts, { server, tool, args: {} }, rig.inbound()).catch(() => undefined);
@@ -79,41 +79,33 @@ describe('the trail of a call', () => {
     expect(rig.audited).toHaveLength(5);
   });
 
-  verifies(
-    'audit.call.outcome',
-    'a needed sign-in is a refusal, although the caller gets a result',
-    async () => {
-      const rig = toolcallRig([http({ requiresOAuth: true })]);
-      rig.credential = signInAbsent;
-      await callTool(rig.parts, { server: 'weather', tool: 'echo', args: {} }, rig.inbound());
-      expect(rig.audited).toMatchObject([{ outcome: 'refused', code: 'MCP_AUTHORIZATION_REQUIRED' }]);
-    },
-  );
+  test('a needed sign-in is a refusal, although the caller gets a result', async () => {
+    const rig = toolcallRig([http({ requiresOAuth: true })]);
+    rig.credential = signInAbsent;
+    await callTool(rig.parts, { server: 'weather', tool: 'echo', args: {} }, rig.inbound());
+    expect(rig.audited).toMatchObject([{ outcome: 'refused', code: 'MCP_AUTHORIZATION_REQUIRED' }]);
+  });
 
-  verifies(
-    'audit.call.event',
-    'what is read leaves a trail too, without the address that was asked for',
-    async () => {
-      const rig = toolcallRig([http()]);
-      const principal = aPrincipal({ by: { via: 'api_key', key: 'k1', scopes: ['mcp'] } });
-      const inbound = rig.inbound({ principal });
-      await readServer(
-        rig.parts,
-        'weather',
-        { method: 'resources/read', params: { uri: 'x:planted' } },
-        inbound,
-      );
-      const prompt = { name: 'greet', arguments: { who: 'planted' } };
-      await readServer(rig.parts, 'weather', { method: 'prompts/get', params: prompt }, inbound);
-      expect(rig.audited).toMatchObject([
-        { action: 'resource.read', actor: { by: 'api_key' }, outcome: 'ok' },
-        { action: 'prompt.get', tool: 'greet', arguments: ['who'] },
-      ]);
-      expect(JSON.stringify(rig.audited)).not.toContain('planted');
-    },
-  );
+  test('what is read leaves a trail too, without the address that was asked for', async () => {
+    const rig = toolcallRig([http()]);
+    const principal = aPrincipal({ by: { via: 'api_key', key: 'k1', scopes: ['mcp'] } });
+    const inbound = rig.inbound({ principal });
+    await readServer(
+      rig.parts,
+      'weather',
+      { method: 'resources/read', params: { uri: 'x:planted' } },
+      inbound,
+    );
+    const prompt = { name: 'greet', arguments: { who: 'planted' } };
+    await readServer(rig.parts, 'weather', { method: 'prompts/get', params: prompt }, inbound);
+    expect(rig.audited).toMatchObject([
+      { action: 'resource.read', actor: { by: 'api_key' }, outcome: 'ok' },
+      { action: 'prompt.get', tool: 'greet', arguments: ['who'] },
+    ]);
+    expect(JSON.stringify(rig.audited)).not.toContain('planted');
+  });
 
-  verifies('audit.call.room', 'nobody’s token is exchanged while nothing can be written down', async () => {
+  test('nobody’s token is exchanged while nothing can be written down', async () => {
     const rig = toolcallRig([http({ obo: { scopes: 'a' } }), define('plain')]);
     rig.hasRoom = false;
     const call = (server: string) => callTool(rig.parts, { server, tool: 'echo', args: {} }, rig.inbound());

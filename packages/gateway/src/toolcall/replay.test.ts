@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { define, rejection, toolcallRig } from '../../test/toolcallRig.ts';
 import type { Json } from '../upstream/upstream.ts';
 import { UpstreamError, type UpstreamReason } from '../upstream/upstreamError.ts';
@@ -29,36 +28,28 @@ function failing(
 }
 
 describe('when a call is sent again', () => {
-  verifies(
-    'toolcall.replay.uncertain',
-    'what may have run is never sent twice on the server’s word',
-    async () => {
-      for (const reason of unknown) {
-        const rig = failing([reason]);
-        const error = await rejection(callTool(rig.parts, call, rig.inbound()));
-        expect([reason, error]).toEqual([
-          reason,
-          expect.objectContaining({ code: new UpstreamError(reason).code }),
-        ]);
-        expect([reason, rig.calls().length]).toEqual([reason, 1]);
-      }
-    },
-  );
+  test('what may have run is never sent twice on the server’s word', async () => {
+    for (const reason of unknown) {
+      const rig = failing([reason]);
+      const error = await rejection(callTool(rig.parts, call, rig.inbound()));
+      expect([reason, error]).toEqual([
+        reason,
+        expect.objectContaining({ code: new UpstreamError(reason).code }),
+      ]);
+      expect([reason, rig.calls().length]).toEqual([reason, 1]);
+    }
+  });
 
-  verifies(
-    'toolcall.replay.uncertain',
-    'nor when the operator trusts the server but the tool says nothing',
-    async () => {
-      for (const annotations of [undefined, {}, { readOnlyHint: 'true' }, { destructiveHint: false }]) {
-        const tool = { name: 'echo', ...(annotations && { annotations }) };
-        const rig = failing(['reset'], { trustAnnotations: true, idempotentTools: ['other'] }, [tool]);
-        await rejection(callTool(rig.parts, call, rig.inbound()));
-        expect(rig.calls()).toHaveLength(1);
-      }
-    },
-  );
+  test('nor when the operator trusts the server but the tool says nothing', async () => {
+    for (const annotations of [undefined, {}, { readOnlyHint: 'true' }, { destructiveHint: false }]) {
+      const tool = { name: 'echo', ...(annotations && { annotations }) };
+      const rig = failing(['reset'], { trustAnnotations: true, idempotentTools: ['other'] }, [tool]);
+      await rejection(callTool(rig.parts, call, rig.inbound()));
+      expect(rig.calls()).toHaveLength(1);
+    }
+  });
 
-  verifies('toolcall.replay.vouched', 'what the operator vouches for is sent once more', async () => {
+  test('what the operator vouches for is sent once more', async () => {
     const vouched: [Json, Json][] = [
       [{ trustAnnotations: true }, { name: 'echo', annotations: { readOnlyHint: true } }],
       [{ trustAnnotations: true }, { name: 'echo', annotations: { idempotentHint: true } }],
@@ -74,7 +65,7 @@ describe('when a call is sent again', () => {
     }
   });
 
-  verifies('toolcall.replay.most-two', 'never more than twice, however often it fails', async () => {
+  test('never more than twice, however often it fails', async () => {
     for (const reason of [...unknown, 'ended'] as const) {
       const rig = failing([reason, reason, reason, reason], { idempotentTools: ['echo'] });
       await rejection(callTool(rig.parts, call, rig.inbound()));
@@ -82,7 +73,7 @@ describe('when a call is sent again', () => {
     }
   });
 
-  verifies('toolcall.replay.most-two', 'failures of different kinds do not add up', async () => {
+  test('failures of different kinds do not add up', async () => {
     for (const reasons of [
       ['reset', 'header_mismatch', 'reset', 'reset'],
       ['ended', 'header_mismatch', 'ended', 'ended'],
@@ -94,19 +85,15 @@ describe('when a call is sent again', () => {
     }
   });
 
-  verifies(
-    'toolcall.replay.ended',
-    'a connection that was gone before the call is replaced once',
-    async () => {
-      const rig = failing(['ended'], {}, [{ name: 'echo' }]);
-      expect((await callTool(rig.parts, call, rig.inbound())).result['turn']).toBe(2);
-      // The list, the call, the call again: each with a lease of its own that ended.
-      expect(rig.leases).toHaveLength(3);
-      expect(rig.released).toEqual([undefined, expect.objectContaining({ reason: 'ended' }), undefined]);
-    },
-  );
+  test('a connection that was gone before the call is replaced once', async () => {
+    const rig = failing(['ended'], {}, [{ name: 'echo' }]);
+    expect((await callTool(rig.parts, call, rig.inbound())).result['turn']).toBe(2);
+    // The list, the call, the call again: each with a lease of its own that ended.
+    expect(rig.leases).toHaveLength(3);
+    expect(rig.released).toEqual([undefined, expect.objectContaining({ reason: 'ended' }), undefined]);
+  });
 
-  verifies('toolcall.replay.ended', 'also for a list', async () => {
+  test('also for a list', async () => {
     for (const [reasons, asked] of [
       [['ended'], 2],
       [['ended', 'ended', 'ended'], 2],
@@ -122,7 +109,7 @@ describe('when a call is sent again', () => {
     }
   });
 
-  verifies('toolcall.replay.ended', 'also for what is read', async () => {
+  test('also for what is read', async () => {
     const rig = failing(['ended']);
     const reading = { method: 'resources/read', params: { uri: 'a:b' } } as const;
     expect((await readServer(rig.parts, 'odd', reading, rig.inbound())).result['turn']).toBe(2);
@@ -131,7 +118,7 @@ describe('when a call is sent again', () => {
     expect(lost.sent).toHaveLength(1);
   });
 
-  verifies('toolcall.replay.never', 'an answer that is too large would be too large again', async () => {
+  test('an answer that is too large would be too large again', async () => {
     const rig = failing(['too_large'], { idempotentTools: ['echo'], trustAnnotations: true });
     expect(await rejection(callTool(rig.parts, call, rig.inbound()))).toMatchObject({
       code: 'MCP_RESPONSE_TOO_LARGE',
@@ -139,7 +126,7 @@ describe('when a call is sent again', () => {
     expect(rig.calls()).toHaveLength(1);
   });
 
-  verifies('toolcall.replay.never', 'neither is what was refused or never got there', async () => {
+  test('neither is what was refused or never got there', async () => {
     for (const reason of [...refused, ...unreachable]) {
       const rig = failing([reason], {
         idempotentTools: ['echo'],
@@ -150,7 +137,7 @@ describe('when a call is sent again', () => {
     }
   });
 
-  verifies('toolcall.replay.left', 'for somebody who has left nothing is sent again', async () => {
+  test('for somebody who has left nothing is sent again', async () => {
     for (const reason of ['ended', 'reset'] as const) {
       const rig = failing([], { idempotentTools: ['echo'] });
       rig.answers = () => {
@@ -162,17 +149,13 @@ describe('when a call is sent again', () => {
     }
   });
 
-  verifies(
-    'toolcall.header-mismatch',
-    'the tool is looked up again, then the call is sent once more',
-    async () => {
-      const rig = failing(['header_mismatch']);
-      expect((await callTool(rig.parts, call, rig.inbound())).result['turn']).toBe(2);
-      expect([rig.lists().length, rig.calls().length]).toEqual([2, 2]);
-    },
-  );
+  test('the tool is looked up again, then the call is sent once more', async () => {
+    const rig = failing(['header_mismatch']);
+    expect((await callTool(rig.parts, call, rig.inbound())).result['turn']).toBe(2);
+    expect([rig.lists().length, rig.calls().length]).toEqual([2, 2]);
+  });
 
-  verifies('toolcall.header-mismatch', 'the second time it is sent as the new list wants it', async () => {
+  test('the second time it is sent as the new list wants it', async () => {
     const rig = failing(['header_mismatch']);
     // Only this era knows them.
     Object.assign(rig.upstream.claims, { era: 'modern' });
@@ -189,7 +172,7 @@ describe('when a call is sent again', () => {
     ]);
   });
 
-  verifies('toolcall.header-mismatch', 'a second mismatch is an error', async () => {
+  test('a second mismatch is an error', async () => {
     const rig = failing(['header_mismatch', 'header_mismatch', 'header_mismatch']);
     expect(await rejection(callTool(rig.parts, call, rig.inbound()))).toMatchObject({
       code: 'MCP_FORM_REFUSED',
@@ -197,25 +180,21 @@ describe('when a call is sent again', () => {
     expect([rig.lists().length, rig.calls().length]).toEqual([2, 2]);
   });
 
-  verifies(
-    'toolcall.header-mismatch',
-    'what the new list says holds: gone, hidden, or other arguments',
-    async () => {
-      const now: [readonly Json[], string][] = [
-        [[{ name: 'other' }], 'MCP_TOOL_NOT_FOUND'],
-        [[{ name: 'echo' }], 'MCP_TOOL_NOT_FOUND'],
-        [[{ ...harmless[0], inputSchema: { type: 'object', required: ['new'] } }], 'MCP_ARGUMENTS_INVALID'],
-      ];
-      for (const [tools, code] of now) {
-        const rig = failing(['header_mismatch'], { tools: { readOnlyOnly: true } });
-        const fail = rig.answers;
-        rig.answers = (sent, turn) => {
-          rig.tools = tools;
-          return fail(sent, turn);
-        };
-        expect(await rejection(callTool(rig.parts, call, rig.inbound()))).toMatchObject({ code });
-        expect(rig.calls()).toHaveLength(1);
-      }
-    },
-  );
+  test('what the new list says holds: gone, hidden, or other arguments', async () => {
+    const now: [readonly Json[], string][] = [
+      [[{ name: 'other' }], 'MCP_TOOL_NOT_FOUND'],
+      [[{ name: 'echo' }], 'MCP_TOOL_NOT_FOUND'],
+      [[{ ...harmless[0], inputSchema: { type: 'object', required: ['new'] } }], 'MCP_ARGUMENTS_INVALID'],
+    ];
+    for (const [tools, code] of now) {
+      const rig = failing(['header_mismatch'], { tools: { readOnlyOnly: true } });
+      const fail = rig.answers;
+      rig.answers = (sent, turn) => {
+        rig.tools = tools;
+        return fail(sent, turn);
+      };
+      expect(await rejection(callTool(rig.parts, call, rig.inbound()))).toMatchObject({ code });
+      expect(rig.calls()).toHaveLength(1);
+    }
+  });
 });

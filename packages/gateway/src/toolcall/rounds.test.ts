@@ -1,6 +1,6 @@
-import { afterEach, describe, expect } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Cancellation } from '@behalf/kernel';
-import { eventually, scriptedError, verifies, type ScriptedTool } from '@behalf/testkit';
+import { eventually, scriptedError, type ScriptedTool } from '@behalf/testkit';
 import { askedPeer, relayRig, stopRelayRigs } from '../../test/relayRig.ts';
 import { rejection } from '../../test/toolcallRig.ts';
 import { PeerRefusal } from '../upstream/dialogue.ts';
@@ -28,7 +28,7 @@ const asking = (rounds: number, inputRequests: Json): ScriptedTool => ({
 });
 
 describe('a legacy caller of a modern server', () => {
-  verifies('between.rounds', 'is asked in its call, and the server gets the answers', async () => {
+  test('is asked in its call, and the server gets the answers', async () => {
     const lent = { definition: { relay: ['sampling', 'roots'] } };
     const questions = {
       name: elicit(form),
@@ -47,14 +47,14 @@ describe('a legacy caller of a modern server', () => {
     expect(rig.audited.map(({ outcome }) => outcome)).toEqual(['ok']);
   });
 
-  verifies('between.rounds.bounded', 'is asked in eight rounds at most', async () => {
+  test('is asked in eight rounds at most', async () => {
     const { call, server } = await relayRig({ era: 'modern', tools: [asking(9, { one: elicit(form) })] });
     const { peer, asked } = askedPeer(accepted);
     expect(await rejection(call('asks', { peer }))).toMatchObject({ code: 'MCP_DIALOGUE_UNSUPPORTED' });
     expect([asked.length, server.received('tools/call').length]).toEqual([8, 9]);
   });
 
-  verifies('between.rounds.bounded', 'and sixteen questions', async () => {
+  test('and sixteen questions', async () => {
     const many = Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`q${index}`, elicit(form)]));
     const { call } = await relayRig({ era: 'modern', tools: [asking(2, many)] });
     const { peer, asked } = askedPeer(accepted);
@@ -62,7 +62,7 @@ describe('a legacy caller of a modern server', () => {
     expect(asked).toHaveLength(9);
   });
 
-  verifies('between.rounds.refusal', 'that does not answer has closed the form', async () => {
+  test('that does not answer has closed the form', async () => {
     const { call } = await relayRig(
       { era: 'modern', tools: [asking(1, { one: elicit(form) })] },
       { definition: { relay: ['sampling'] } },
@@ -71,7 +71,7 @@ describe('a legacy caller of a modern server', () => {
     expect(repliesOf(await call('asks', { peer: refusing }))[0]).toEqual({ one: { action: 'cancel' } });
   });
 
-  verifies('between.rounds.refusal', 'that does not lend its model ends the call', async () => {
+  test('that does not lend its model ends the call', async () => {
     const model = { method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } };
     const { call, server } = await relayRig(
       { era: 'modern', tools: [asking(1, { one: elicit(form), two: model })] },
@@ -92,7 +92,7 @@ describe('a legacy caller of a modern server', () => {
     await eventually('the other question is taken back', () => signals.every(({ aborted }) => aborted));
   });
 
-  verifies('between.rounds.page', 'that cannot be sent to a page is told its address', async () => {
+  test('that cannot be sent to a page is told its address', async () => {
     const { call, server } = await relayRig({ era: 'modern', tools: [asking(1, { one: elicit(page) })] });
     const opened = askedPeer({ action: 'accept' });
     expect(repliesOf(await call('asks', { peer: opened.peer }))[0]).toEqual({ one: { action: 'accept' } });
@@ -105,7 +105,7 @@ describe('a legacy caller of a modern server', () => {
     expect(server.received('tools/call')).toHaveLength(4);
   });
 
-  verifies('between.rounds.left', 'that leaves while it is asked has ended the call', async () => {
+  test('that leaves while it is asked has ended the call', async () => {
     const { call, server } = await relayRig({ era: 'modern', tools: [asking(1, { one: elicit(form) })] });
     const leaving = new AbortController();
     const peer = {
@@ -125,7 +125,7 @@ describe('a legacy caller of a modern server', () => {
 });
 
 describe('a modern caller of a legacy server', () => {
-  verifies('between.pages-first', 'gets the page that is wanted first as a question', async () => {
+  test('gets the page that is wanted first as a question', async () => {
     const elicitations = [{ ...page, elicitationId: 'e1' }];
     const wants: ScriptedTool = {
       name: 'wants',

@@ -1,5 +1,5 @@
-import { aPrincipal, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { aPrincipal } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { define, rejection, toolcallRig } from '../../test/toolcallRig.ts';
 import { createToolPolicy } from '../policy/toolPolicy.ts';
 import type { ServicePrincipal } from '../principal/principal.ts';
@@ -21,28 +21,24 @@ function createRig() {
 }
 
 describe('the policy on tools, on the way of a call', () => {
-  verifies(
-    'policy.call.absent',
-    'what is denied is neither listed nor called, for this role alone',
-    async () => {
-      const { rig, call, listed } = createRig();
-      rig.policy = createToolPolicy({
-        deny: ['mcp:files:erase'],
-        roles: { USER: { deny: ['mcp:files:write'] } },
-      } as never);
-      const admin = aPrincipal({ role: 'ADMIN' });
-      expect(await listed()).toEqual(['read']);
-      expect(await listed(admin)).toEqual(['read', 'write']);
-      expect(await rejection(call('write'))).toMatchObject({ code: 'MCP_TOOL_NOT_FOUND' });
-      expect(await rejection(call('erase', admin))).toMatchObject({ code: 'MCP_TOOL_NOT_FOUND' });
-      expect(rig.calls()).toEqual([]);
-      await call('write', admin);
-      await call('read');
-      expect(rig.calls()).toHaveLength(2);
-    },
-  );
+  test('what is denied is neither listed nor called, for this role alone', async () => {
+    const { rig, call, listed } = createRig();
+    rig.policy = createToolPolicy({
+      deny: ['mcp:files:erase'],
+      roles: { USER: { deny: ['mcp:files:write'] } },
+    } as never);
+    const admin = aPrincipal({ role: 'ADMIN' });
+    expect(await listed()).toEqual(['read']);
+    expect(await listed(admin)).toEqual(['read', 'write']);
+    expect(await rejection(call('write'))).toMatchObject({ code: 'MCP_TOOL_NOT_FOUND' });
+    expect(await rejection(call('erase', admin))).toMatchObject({ code: 'MCP_TOOL_NOT_FOUND' });
+    expect(rig.calls()).toEqual([]);
+    await call('write', admin);
+    await call('read');
+    expect(rig.calls()).toHaveLength(2);
+  });
 
-  verifies('policy.call.ask', 'nothing is spent before its user approved, and once is once', async () => {
+  test('nothing is spent before its user approved, and once is once', async () => {
     const { rig, call, listed } = createRig();
     rig.policy = createToolPolicy({ ask: ['mcp:files:erase'] });
     expect(await listed()).toContain('erase');
@@ -59,7 +55,7 @@ describe('the policy on tools, on the way of a call', () => {
     expect(rig.audited.map(({ outcome }) => outcome)).toEqual(['refused', 'ok', 'refused']);
   });
 
-  verifies('policy.call.ask', 'a program, which has nobody to ask, does not find such a tool', async () => {
+  test('a program, which has nobody to ask, does not find such a tool', async () => {
     const { rig, call, listed } = createRig();
     rig.policy = createToolPolicy({ ask: ['mcp:files:erase'] });
     const robot = { ...aPrincipal({ userId: 'service:x' }), kind: 'service' } as unknown as ServicePrincipal;
@@ -68,7 +64,7 @@ describe('the policy on tools, on the way of a call', () => {
     expect(await rejection(call('erase', robot as never))).toMatchObject({ code: 'MCP_TOOL_NOT_FOUND' });
   });
 
-  verifies('policy.call.ask', 'a tool that turns out to have changed asks again', async () => {
+  test('a tool that turns out to have changed asks again', async () => {
     const { rig, call } = createRig();
     rig.policy = createToolPolicy({ ask: ['mcp:files:erase'] });
     rig.approved.push(true);

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { argumentRig } from '../../test/argumentRig.ts';
 import type { Json } from '../upstream/upstream.ts';
 
@@ -19,7 +18,7 @@ const forecast = {
 } as const;
 
 describe('the arguments of a call', () => {
-  verifies('arguments.named', 'every field that is missing or wrong is named by its path', () => {
+  test('every field that is missing or wrong is named by its path', () => {
     const { check, logged } = argumentRig();
     expect(
       check(forecast, { location: { city: 'Bern', zip: '30000' }, days: 3, units: 'metric' }),
@@ -62,7 +61,7 @@ describe('the arguments of a call', () => {
     expect(logged).toEqual([]);
   });
 
-  verifies('arguments.named', 'a long list of mistakes is cut at twenty', () => {
+  test('a long list of mistakes is cut at twenty', () => {
     const { check } = argumentRig();
     const schema = { type: 'object', properties: { list: { type: 'array', items: { type: 'string' } } } };
     expect(check(schema, { list: Array.from({ length: 3_000 }, (_, i) => i) })).toHaveLength(20);
@@ -72,7 +71,7 @@ describe('the arguments of a call', () => {
     ]);
   });
 
-  verifies('arguments.no-echo', 'no value that was sent is repeated, whatever is wrong with it', () => {
+  test('no value that was sent is repeated, whatever is wrong with it', () => {
     const { check } = argumentRig();
     const secret = 'sk-live-4242424242424242';
     const wrong = [
@@ -92,7 +91,7 @@ describe('the arguments of a call', () => {
     );
   });
 
-  verifies('arguments.unchanged', 'nothing is converted, filled in or removed', () => {
+  test('nothing is converted, filled in or removed', () => {
     const { check } = argumentRig();
     const schema = { type: 'object', properties: { n: { type: 'number' }, d: { default: 7 } } };
     const args = Object.freeze({ n: 1, extra: Object.freeze([null]) });
@@ -101,7 +100,7 @@ describe('the arguments of a call', () => {
     expect(check(schema, { n: '1' })).toHaveLength(1);
   });
 
-  verifies('arguments.null', 'null is as good as left out, where that may be left out', () => {
+  test('null is as good as left out, where that may be left out', () => {
     const { check } = argumentRig();
     expect(check(forecast, { location: { city: 'Bern' }, days: null, units: null })).toBeNull();
     expect(check(forecast, { location: null })).toMatchObject([{ path: 'arguments.location' }]);
@@ -111,7 +110,7 @@ describe('the arguments of a call', () => {
     expect(check(forecast, { location: { city: 'Bern' }, days: 99, units: null })).not.toBeNull();
   });
 
-  verifies('arguments.size', 'more than 256 KiB or 32 levels are refused, also without a schema', () => {
+  test('more than 256 KiB or 32 levels are refused, also without a schema', () => {
     const { check } = argumentRig();
     const nested = (depth: number): unknown => (depth === 1 ? {} : { a: nested(depth - 1) });
     expect(check({}, nested(32))).toBeNull();
@@ -122,7 +121,7 @@ describe('the arguments of a call', () => {
     expect(check({}, { list: new Array(200_000).fill(1) })).toMatchObject([{ code: 'too_large' }]);
   });
 
-  verifies('arguments.drafts', 'the older drafts are read as they were meant', () => {
+  test('the older drafts are read as they were meant', () => {
     const { check, logged } = argumentRig();
     const draft7 = {
       $schema: 'http://json-schema.org/draft-07/schema#',
@@ -165,7 +164,7 @@ describe('the arguments of a call', () => {
     expect(logged).toEqual([]);
   });
 
-  verifies('arguments.inherited', 'names that every object inherits are fields like others', () => {
+  test('names that every object inherits are fields like others', () => {
     const { check } = argumentRig();
     const schema = JSON.parse(
       '{"properties":{"constructor":{"type":"string"},"__proto__":{"type":"string"}},"required":["toString"]}',

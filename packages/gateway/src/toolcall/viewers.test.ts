@@ -1,6 +1,6 @@
 import { systemClock, systemRandom } from '@behalf/kernel';
-import { createTestNetwork, scriptedHttpServer, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { createTestNetwork, scriptedHttpServer } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { ada, define, noExchange, toolcallRig } from '../../test/toolcallRig.ts';
 import { createConnectionManager } from '../connections/connectionManager.ts';
 import { createCredentials } from '../credentials/credentials.ts';
@@ -9,7 +9,7 @@ import { createOpenUpstream } from '../upstream/openUpstream.ts';
 import { callTool } from './callTool.ts';
 
 describe('a stored server that others may use', () => {
-  verifies('toolcall.viewers.ten-sessions', 'ten viewers of one key have ten sessions', async () => {
+  test('ten viewers of one key have ten sessions', async () => {
     const upstream = await scriptedHttpServer({ era: 'legacy', tools: [{ name: 'echo' }] });
     const network = createTestNetwork([upstream.port]);
     const server = define(

@@ -1,5 +1,5 @@
-import { afterEach, describe, expect } from '@jest/globals';
-import { eventually, scriptedError, verifies, type ScriptedOptions } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { eventually, scriptedError, type ScriptedOptions } from '@behalf/testkit';
 import { ann, bob, relayRig, stopRelayRigs, tokenOf } from '../../test/relayRig.ts';
 import { define, rejection } from '../../test/toolcallRig.ts';
 import { principalKey, type Principal } from '../principal/principal.ts';
@@ -44,7 +44,7 @@ const by = (who: Principal) => (headers: { authorization?: string | undefined })
 
 for (const era of eras) {
   describe(`what changes at a ${era} server`, () => {
-    verifies('relay.watch.own', 'is told to the user whose stream it came on, and to no other', async () => {
+    test('is told to the user whose stream it came on, and to no other', async () => {
       const { server, watch, opened } = await watchRig(era);
       const [anns, bobs] = [watch(ann), watch(bob)];
       await opened(2);
@@ -58,7 +58,7 @@ for (const era of eras) {
       ]);
     });
 
-    verifies('relay.watch.own', 'of one user’s call is not told to another', async () => {
+    test('of one user’s call is not told to another', async () => {
       const tell = {
         name: 'tell',
         handler: (_: unknown, call: { notify(method: string, params: object): void }) => {
@@ -75,7 +75,7 @@ for (const era of eras) {
       expect(bobs.methods()).toEqual([PROMPTS]);
     });
 
-    verifies('relay.watch.catalog', 'makes the list of that user old, and nobody else’s', async () => {
+    test('makes the list of that user old, and nobody else’s', async () => {
       const { server, watch, opened, call, rig, defined } = await watchRig(era);
       await call('plain', { principal: ann });
       await call('plain', { principal: bob });
@@ -92,28 +92,24 @@ for (const era of eras) {
       expect(lists()).toBe(before);
     });
 
-    verifies(
-      'relay.watch.counted',
-      'two watches of a user are one stream, which ends with the last',
-      async () => {
-        const { server, watch, opened, watches } = await watchRig(era);
-        const [first, second] = [watch(ann), watch(ann)];
-        await opened(1);
-        server.push(TOOLS);
-        await eventually('both hear', () => first.heard.length + second.heard.length === 2);
-        second.stop();
-        await opened(1);
-        server.push(PROMPTS);
-        await eventually('the first hears', () => first.heard.length === 2);
-        expect(second.methods()).toEqual([TOOLS]);
-        first.stop();
-        first.stop();
-        await opened(0);
-        expect(watches.size).toBe(0);
-      },
-    );
+    test('two watches of a user are one stream, which ends with the last', async () => {
+      const { server, watch, opened, watches } = await watchRig(era);
+      const [first, second] = [watch(ann), watch(ann)];
+      await opened(1);
+      server.push(TOOLS);
+      await eventually('both hear', () => first.heard.length + second.heard.length === 2);
+      second.stop();
+      await opened(1);
+      server.push(PROMPTS);
+      await eventually('the first hears', () => first.heard.length === 2);
+      expect(second.methods()).toEqual([TOOLS]);
+      first.stop();
+      first.stop();
+      await opened(0);
+      expect(watches.size).toBe(0);
+    });
 
-    verifies('relay.watch.shared', 'of a shared server is one stream for all', async () => {
+    test('of a shared server is one stream for all', async () => {
       const { server, watch, opened } = await watchRig(era, {}, false);
       const all = [watch(ann), watch(bob)];
       await opened(1);
@@ -121,7 +117,7 @@ for (const era of eras) {
       await eventually('all hear', () => all.every(({ heard }) => heard.length === 1));
     });
 
-    verifies('relay.watch.access', 'is not told to who may not see the server any more', async () => {
+    test('is not told to who may not see the server any more', async () => {
       const { server, watch, opened, rig } = await watchRig(era, {}, false);
       const [anns, bobs] = [watch(ann), watch(bob)];
       await opened(1);
@@ -131,7 +127,7 @@ for (const era of eras) {
       expect(anns.heard).toEqual([]);
     });
 
-    verifies('relay.watch.outdated', 'is heard with the new credential after another was given', async () => {
+    test('is heard with the new credential after another was given', async () => {
       const { server, watch, opened, reopened, connections } = await watchRig(era);
       const watching = watch(ann);
       await opened(1);
@@ -141,7 +137,7 @@ for (const era of eras) {
       await eventually('it is heard', () => watching.heard.length === 1);
     });
 
-    verifies('relay.watch.resources', 'an updated resource is told to who subscribed it', async () => {
+    test('an updated resource is told to who subscribed it', async () => {
       const { server, watch, opened, reopened } = await watchRig(era, {}, false);
       const [anns, bobs] = [watch(ann), watch(bob)];
       await opened(1);
@@ -183,48 +179,40 @@ function subscribed(server: Server, era: 'legacy' | 'modern'): ReadonlySet<unkno
 }
 
 describe('a watch', () => {
-  verifies(
-    'id-jag.extension',
-    'is declared with the stream of changes, when it is opened anew too',
-    async () => {
-      const { server, parts, inbound, opened } = await watchRig('modern');
-      const extension = 'io.modelcontextprotocol/enterprise-managed-authorization';
-      const credentials = {
-        async obtain(...asked: Parameters<typeof parts.credentials.obtain>) {
-          const { target, binding } = await parts.credentials.obtain(...asked);
-          return { binding, target: { ...target, bearer: { ...target.bearer, extension } } };
-        },
-      };
-      const watching = watchServer({ ...parts, credentials }, 'odd', inbound(), () => undefined);
-      await opened(1);
-      server.endStreams();
-      const streams = () => server.received('subscriptions/listen');
-      await eventually('it is opened anew', () => streams().length === 2);
-      for (const { message } of streams())
-        expect(message?.params?.['_meta']).toMatchObject({
-          'io.modelcontextprotocol/clientCapabilities': { extensions: { [extension]: {} } },
-        });
-      watching.stop();
-    },
-  );
+  test('is declared with the stream of changes, when it is opened anew too', async () => {
+    const { server, parts, inbound, opened } = await watchRig('modern');
+    const extension = 'io.modelcontextprotocol/enterprise-managed-authorization';
+    const credentials = {
+      async obtain(...asked: Parameters<typeof parts.credentials.obtain>) {
+        const { target, binding } = await parts.credentials.obtain(...asked);
+        return { binding, target: { ...target, bearer: { ...target.bearer, extension } } };
+      },
+    };
+    const watching = watchServer({ ...parts, credentials }, 'odd', inbound(), () => undefined);
+    await opened(1);
+    server.endStreams();
+    const streams = () => server.received('subscriptions/listen');
+    await eventually('it is opened anew', () => streams().length === 2);
+    for (const { message } of streams())
+      expect(message?.params?.['_meta']).toMatchObject({
+        'io.modelcontextprotocol/clientCapabilities': { extensions: { [extension]: {} } },
+      });
+    watching.stop();
+  });
 
-  verifies(
-    'relay.watch.resources',
-    'of two users of one resource is one subscription at the server',
-    async () => {
-      const { server, watch } = await watchRig('legacy', {}, false);
-      const [anns, bobs] = [watch(ann), watch(bob)];
-      await anns.subscribe('note://a');
-      await bobs.subscribe('note://a');
-      anns.unsubscribe('note://a');
-      expect(server.received('resources/subscribe')).toHaveLength(1);
-      expect(server.received('resources/unsubscribe')).toHaveLength(0);
-      bobs.stop();
-      anns.stop();
-    },
-  );
+  test('of two users of one resource is one subscription at the server', async () => {
+    const { server, watch } = await watchRig('legacy', {}, false);
+    const [anns, bobs] = [watch(ann), watch(bob)];
+    await anns.subscribe('note://a');
+    await bobs.subscribe('note://a');
+    anns.unsubscribe('note://a');
+    expect(server.received('resources/subscribe')).toHaveLength(1);
+    expect(server.received('resources/unsubscribe')).toHaveLength(0);
+    bobs.stop();
+    anns.stop();
+  });
 
-  verifies('relay.watch.resources', 'is subscribed again when the server forgot the session', async () => {
+  test('is subscribed again when the server forgot the session', async () => {
     const { server, watch, call, opened } = await watchRig('legacy', {}, false);
     const watching = watch(ann);
     await watching.subscribe('note://a');
@@ -239,7 +227,7 @@ describe('a watch', () => {
     expect(after).not.toBe(before);
   });
 
-  verifies('relay.watch.resources', 'rejects what the server refuses, and does not keep it', async () => {
+  test('rejects what the server refuses, and does not keep it', async () => {
     const methods = {
       'resources/subscribe': () => {
         throw scriptedError(-32002, 'Not found');
@@ -251,7 +239,7 @@ describe('a watch', () => {
     });
   });
 
-  verifies('relay.watch.bounded', 'is refused when one user has too many; others have theirs', async () => {
+  test('is refused when one user has too many; others have theirs', async () => {
     const { watch } = await watchRig('legacy', {}, false);
     const many = Array.from({ length: 1_024 }, () => watch(ann));
     expect(() => watch(ann)).toThrow(expect.objectContaining({ code: 'MCP_RATE_LIMITED' }));
@@ -260,7 +248,7 @@ describe('a watch', () => {
     watch(ann);
   });
 
-  verifies('relay.watch.bounded', 'is refused when one user would hold too many connections', async () => {
+  test('is refused when one user would hold too many connections', async () => {
     const { parts, inbound, watch } = await watchRig('legacy');
     watch(ann);
     const named = { headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } };
@@ -277,7 +265,7 @@ describe('a watch', () => {
     open(16, bob);
   });
 
-  verifies('relay.watch.tenant', 'goes nowhere that one tenant alone has put in its place', async () => {
+  test('goes nowhere that one tenant alone has put in its place', async () => {
     const { parts, inbound, watch, server, opened } = await watchRig('modern', {}, false);
     const theirs = await watchRig('modern', {}, false);
     const mallory: Principal = { ...bob, tenant: 'evil' };
@@ -300,7 +288,7 @@ describe('a watch', () => {
     expect([heard, theirs.server.requests]).toEqual([[], []]);
   });
 
-  verifies('relay.watch.access', 'of a server that is not there is no watch', async () => {
+  test('of a server that is not there is no watch', async () => {
     const { parts, inbound, rig } = await watchRig('legacy');
     rig.sees = () => false;
     expect(() => watchServer(parts, 'odd', inbound(), () => undefined)).toThrow(

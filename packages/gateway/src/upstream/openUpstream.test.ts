@@ -1,5 +1,5 @@
-import { createFakeClock, eventually, scriptedHttpServer, verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { createFakeClock, eventually, scriptedHttpServer } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { ask, createChannelRig, remote, scripted, type ChannelRig } from '../../test/channelRig.ts';
 import { startSseServer } from '../../test/sseServer.ts';
 import { startSocketServer } from '../../test/webSocketServer.ts';
@@ -33,7 +33,7 @@ async function startAll() {
 }
 
 describe('opening an upstream', () => {
-  verifies('upstream.open.by-type', 'speaks over what the target says, and answers alike', async () => {
+  test('speaks over what the target says, and answers alike', async () => {
     const { ports, targets } = await startAll();
     const rig = createRig({ ports });
     for (const target of targets) {
@@ -51,7 +51,7 @@ describe('opening an upstream', () => {
     }
   });
 
-  verifies('upstream.open.bounded', 'one that was given up before it began asks nobody', async () => {
+  test('one that was given up before it began asks nobody', async () => {
     const { ports, targets, http, sse, socket } = await startAll();
     const rig = createRig({ ports });
     const reason = new Error('gave up');
@@ -60,25 +60,21 @@ describe('opening an upstream', () => {
     expect([http.requests, sse.requests, socket.upgrades, rig.stderr]).toEqual([[], [], [], []]);
   });
 
-  verifies(
-    'upstream.open.bounded',
-    'a server that never answers is given up when the time is over',
-    async () => {
-      const http = await scriptedHttpServer({ era: 'legacy', respond: () => 'hang' });
-      ends.push(() => http.close());
-      const clock = createFakeClock();
-      const rig = createRig({ clock, ports: [Number(new URL(http.url).port)] });
-      const opening = rig.open(remote('streamable-http', http.url), { initTimeoutMs: 1_000, era: 'auto' });
-      let ended = false;
-      const refused = opening.then(
-        () => undefined,
-        (error: unknown) => ((ended = true), error),
-      );
-      await eventually('the first request', () => http.requests.length === 1);
-      await clock.advance(999);
-      expect(ended).toBe(false);
-      await clock.advance(1);
-      expect(await refused).toMatchObject({ reason: 'connect_timeout', outcome: 'unreachable' });
-    },
-  );
+  test('a server that never answers is given up when the time is over', async () => {
+    const http = await scriptedHttpServer({ era: 'legacy', respond: () => 'hang' });
+    ends.push(() => http.close());
+    const clock = createFakeClock();
+    const rig = createRig({ clock, ports: [Number(new URL(http.url).port)] });
+    const opening = rig.open(remote('streamable-http', http.url), { initTimeoutMs: 1_000, era: 'auto' });
+    let ended = false;
+    const refused = opening.then(
+      () => undefined,
+      (error: unknown) => ((ended = true), error),
+    );
+    await eventually('the first request', () => http.requests.length === 1);
+    await clock.advance(999);
+    expect(ended).toBe(false);
+    await clock.advance(1);
+    expect(await refused).toMatchObject({ reason: 'connect_timeout', outcome: 'unreachable' });
+  });
 });

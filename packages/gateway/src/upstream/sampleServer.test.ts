@@ -1,8 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
-import { verifies } from '@behalf/testkit';
-import { afterEach, beforeEach, describe, expect } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ask, call } from '../../test/channelRig.ts';
 import { openSample, sampleTarget } from '../../test/sampleServer.ts';
 import type { Json, Upstream } from './upstream.ts';
@@ -93,55 +92,45 @@ describe('the built-in sample server', () => {
 
   const toolsOf = async (upstream: Upstream) => (await ask(upstream, 'tools/list'))['tools'] as Tool[];
 
-  verifies(
-    'sample.no-loopback',
-    'none of its tools reaches a loopback listener, however the address is written',
-    async () => {
-      const upstream = await openSample();
-      const tools = await toolsOf(upstream);
-      expect(tools.length).toBeGreaterThanOrEqual(10);
-      await Promise.all(tools.flatMap((tool) => spellings().map((url) => callWith(upstream, tool, url))));
-      expect(connections).toBe(0);
-      // Nothing late either: it is gone, and with it whatever it still meant to do.
-      await upstream.close();
-      expect(connections).toBe(0);
-    },
-    60_000,
-  );
+  test('none of its tools reaches a loopback listener, however the address is written', async () => {
+    const upstream = await openSample();
+    const tools = await toolsOf(upstream);
+    expect(tools.length).toBeGreaterThanOrEqual(10);
+    await Promise.all(tools.flatMap((tool) => spellings().map((url) => callWith(upstream, tool, url))));
+    expect(connections).toBe(0);
+    // Nothing late either: it is gone, and with it whatever it still meant to do.
+    await upstream.close();
+    expect(connections).toBe(0);
+  }, 60_000);
 
-  verifies(
-    'sample.no-loopback',
-    'the same calls do reach it when the setting is taken away, so that this test could fail',
-    async () => {
-      const { GZIP_ALLOWED_DOMAINS: _, ...env } = sampleTarget().env;
-      const upstream = await openSample({ env });
-      const tools = await toolsOf(upstream);
-      const gzip = tools.find(({ name }) => name === 'gzip-file-as-resource')!;
-      const reached: string[] = [];
-      for (const url of spellings()) {
-        const before = connections;
-        await callWith(upstream, gzip, url);
-        // A kept-alive connection would hide the next call.
-        for (const server of listeners) server.closeAllConnections();
-        if (connections > before) reached.push(url);
-      }
-      await upstream.close();
-      expect(reached).toEqual(
-        expect.arrayContaining([
-          `http://127.0.0.1:${port}/`,
-          `http://2130706433:${port}/`,
-          `http://0x7f.1:${port}/`,
-          `http://0.0.0.0:${port}/`,
-          `http://localhost:${port}/`,
-          `http://127.0.0.1:${port}/#.invalid`,
-          `http://127.0.0.1:${port}\\@x.invalid/`,
-        ]),
-      );
-    },
-    60_000,
-  );
+  test('the same calls do reach it when the setting is taken away, so that this test could fail', async () => {
+    const { GZIP_ALLOWED_DOMAINS: _, ...env } = sampleTarget().env;
+    const upstream = await openSample({ env });
+    const tools = await toolsOf(upstream);
+    const gzip = tools.find(({ name }) => name === 'gzip-file-as-resource')!;
+    const reached: string[] = [];
+    for (const url of spellings()) {
+      const before = connections;
+      await callWith(upstream, gzip, url);
+      // A kept-alive connection would hide the next call.
+      for (const server of listeners) server.closeAllConnections();
+      if (connections > before) reached.push(url);
+    }
+    await upstream.close();
+    expect(reached).toEqual(
+      expect.arrayContaining([
+        `http://127.0.0.1:${port}/`,
+        `http://2130706433:${port}/`,
+        `http://0x7f.1:${port}/`,
+        `http://0.0.0.0:${port}/`,
+        `http://localhost:${port}/`,
+        `http://127.0.0.1:${port}/#.invalid`,
+        `http://127.0.0.1:${port}\\@x.invalid/`,
+      ]),
+    );
+  }, 60_000);
 
-  verifies('sample.empty-environment', 'sees one variable and nothing of ours', async () => {
+  test('sees one variable and nothing of ours', async () => {
     const upstream = await openSample();
     const { content } = (await call(upstream, 'get-env')) as { content: { text: string }[] };
     await upstream.close();

@@ -1,5 +1,5 @@
-import { createFakeClock, eventually, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { createFakeClock, eventually } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { isAlive, nodeChild, says, staysAlive, type Child } from '../../test/childProcess.ts';
 import { UpstreamError } from './upstreamError.ts';
 
@@ -8,7 +8,7 @@ const firstParams = (child: Child) =>
   eventually('the first message', () => paramsOf(child)[0] as Record<string, number> | undefined);
 
 describe('the environment of a stdio server', () => {
-  verifies('stdio.environment.exact', 'is what was given and nothing of ours', async () => {
+  test('is what was given and nothing of ours', async () => {
     process.env['PLANTED_SECRET'] = 'pl4nted';
     try {
       for (const env of [{}, { ONLY: 'this', EMPTY: '' }]) {
@@ -24,23 +24,19 @@ describe('the environment of a stdio server', () => {
 });
 
 describe('what a stdio server writes', () => {
-  verifies(
-    'stdio.output.stderr',
-    'stderr arrives line by line, long ones cut, last words without a break too',
-    async () => {
-      const script = `
+  test('stderr arrives line by line, long ones cut, last words without a break too', async () => {
+    const script = `
       process.stderr.write('one\\n\\ntw');
       setTimeout(() => {
         process.stderr.write('o\\r\\n' + 'x'.repeat(100_000) + '\\n' + '\\u00e4'.repeat(3) + '\\nlast words');
       }, 20);`;
-      const child = nodeChild(script);
-      await child.transport.start();
-      await eventually('the child to end', () => child.closings() === 1);
-      expect(child.stderr).toEqual(['one', 'two', 'x'.repeat(8_192), 'äää', 'last words']);
-    },
-  );
+    const child = nodeChild(script);
+    await child.transport.start();
+    await eventually('the child to end', () => child.closings() === 1);
+    expect(child.stderr).toEqual(['one', 'two', 'x'.repeat(8_192), 'äää', 'last words']);
+  });
 
-  verifies('stdio.output.garbage', 'a line that is no message does not break those after it', async () => {
+  test('a line that is no message does not break those after it', async () => {
     const good = (n: number) => says(`{ n: ${n} }`);
     const script = `
       process.stdout.write('Starting server...\\n{"jsonrpc":"2.0","met');
@@ -55,7 +51,7 @@ describe('what a stdio server writes', () => {
     expect(child.errors.length).toBeGreaterThan(0);
   });
 
-  verifies('stdio.output.garbage', 'a line without end is refused and ends the server', async () => {
+  test('a line without end is refused and ends the server', async () => {
     const script = `
       const more = 'x'.repeat(1 << 20);
       const write = () => process.stdout.write(more, write);
@@ -72,7 +68,7 @@ describe('what a stdio server writes', () => {
     });
   });
 
-  verifies('stdio.output.garbage', 'what the server wrote before it ended arrives', async () => {
+  test('what the server wrote before it ended arrives', async () => {
     const child = nodeChild(`for (let n = 0; n < 2_000; n += 1) ${says('{ n }')}`);
     await child.transport.start();
     await eventually('the child to end', () => child.closings() === 1);
@@ -83,7 +79,7 @@ describe('what a stdio server writes', () => {
 describe('sending to a stdio server', () => {
   const message = (text: string) => ({ jsonrpc: '2.0' as const, method: 'x', params: { text } });
 
-  verifies('stdio.send.delivered', 'what is sent arrives, also a megabyte and more', async () => {
+  test('what is sent arrives, also a megabyte and more', async () => {
     const script = `
       let text = '';
       process.stdin.on('data', (chunk) => {
@@ -98,39 +94,31 @@ describe('sending to a stdio server', () => {
     await child.transport.close();
   });
 
-  verifies(
-    'stdio.send.ended',
-    'a send that is under way when the server dies is rejected, as every later one',
-    async () => {
-      const child = nodeChild(`setTimeout(() => process.exit(3), 50); ${staysAlive}`);
-      await child.transport.start();
-      // More than a pipe holds, so it cannot be written while nobody reads.
-      await expect(child.transport.send(message('x'.repeat(10_000_000)))).rejects.toThrow();
-      await eventually('the closing', () => child.closings() === 1);
-      await expect(child.transport.send(message('late'))).rejects.toMatchObject({ reason: 'ended' });
-    },
-  );
+  test('a send that is under way when the server dies is rejected, as every later one', async () => {
+    const child = nodeChild(`setTimeout(() => process.exit(3), 50); ${staysAlive}`);
+    await child.transport.start();
+    // More than a pipe holds, so it cannot be written while nobody reads.
+    await expect(child.transport.send(message('x'.repeat(10_000_000)))).rejects.toThrow();
+    await eventually('the closing', () => child.closings() === 1);
+    await expect(child.transport.send(message('late'))).rejects.toMatchObject({ reason: 'ended' });
+  });
 
-  verifies(
-    'stdio.send.ended',
-    'a command that does not exist rejects, and closing it is no wait',
-    async () => {
-      const child = nodeChild('', { command: '/no/such/command', clock: createFakeClock() });
-      await expect(child.transport.start()).rejects.toMatchObject({ code: 'ENOENT' });
-      await child.transport.close();
-      await expect(child.transport.send(message('x'))).rejects.toMatchObject({ reason: 'ended' });
-      expect(child.signals).toEqual([]);
-      const noDirectory = nodeChild('', { cwd: '/no/such/directory' });
-      await expect(noDirectory.transport.start()).rejects.toMatchObject({ code: 'ENOENT' });
-      const nul = nodeChild('', { command: 'a\0b' });
-      await expect(nul.transport.start()).rejects.toThrow();
-      await nul.transport.close();
-    },
-  );
+  test('a command that does not exist rejects, and closing it is no wait', async () => {
+    const child = nodeChild('', { command: '/no/such/command', clock: createFakeClock() });
+    await expect(child.transport.start()).rejects.toMatchObject({ code: 'ENOENT' });
+    await child.transport.close();
+    await expect(child.transport.send(message('x'))).rejects.toMatchObject({ reason: 'ended' });
+    expect(child.signals).toEqual([]);
+    const noDirectory = nodeChild('', { cwd: '/no/such/directory' });
+    await expect(noDirectory.transport.start()).rejects.toMatchObject({ code: 'ENOENT' });
+    const nul = nodeChild('', { command: 'a\0b' });
+    await expect(nul.transport.start()).rejects.toThrow();
+    await nul.transport.close();
+  });
 });
 
 describe('ending a stdio server', () => {
-  verifies('stdio.close.idempotent', 'before the start, twice, at once and after its own end', async () => {
+  test('before the start, twice, at once and after its own end', async () => {
     const never = nodeChild('');
     await never.transport.close();
     await never.transport.close();
@@ -146,28 +134,24 @@ describe('ending a stdio server', () => {
     expect(crashed.closings()).toBe(1);
   });
 
-  verifies('stdio.close.idempotent', 'a second start does not lose the first process', async () => {
+  test('a second start does not lose the first process', async () => {
     const child = nodeChild('process.stdin.resume()');
     await child.transport.start();
     await expect(child.transport.start()).rejects.toThrow('runs already');
     await child.transport.close();
   });
 
-  verifies(
-    'stdio.close.gentle',
-    'a server that ends when its input closes gets no signal before that',
-    async () => {
-      const clock = createFakeClock();
-      const script = `process.stdin.resume().on('end', () => { ${says("{ bye: 'bye' }")} });`;
-      const child = nodeChild(script, { clock });
-      await child.transport.start();
-      await child.transport.close();
-      expect(paramsOf(child)).toEqual([{ bye: 'bye' }]);
-      expect(child.signals).not.toContain('SIGTERM');
-    },
-  );
+  test('a server that ends when its input closes gets no signal before that', async () => {
+    const clock = createFakeClock();
+    const script = `process.stdin.resume().on('end', () => { ${says("{ bye: 'bye' }")} });`;
+    const child = nodeChild(script, { clock });
+    await child.transport.start();
+    await child.transport.close();
+    expect(paramsOf(child)).toEqual([{ bye: 'bye' }]);
+    expect(child.signals).not.toContain('SIGTERM');
+  });
 
-  verifies('stdio.close.grace', 'SIGTERM after the grace, SIGKILL after another', async () => {
+  test('SIGTERM after the grace, SIGKILL after another', async () => {
     const clock = createFakeClock();
     const child = nodeChild(
       `process.on('SIGTERM', () => { ${says('{ term: 1 }')} }); ${says('{ pid: process.pid }')} ${staysAlive}`,
@@ -196,7 +180,7 @@ describe('ending a stdio server', () => {
     const grandchild = spawn(process.execPath, ['-e', longer], ${options}).pid;
     ${says('{ grandchild }')}`;
 
-  verifies('stdio.close.group', 'what the server itself started ends with it', async () => {
+  test('what the server itself started ends with it', async () => {
     for (const stdio of ['ignore', 'inherit']) {
       const child = nodeChild(
         `${grandchild(`{ stdio: '${stdio}' }`)} process.stdin.resume().on('end', () => process.exit(0));`,
@@ -209,7 +193,7 @@ describe('ending a stdio server', () => {
     }
   });
 
-  verifies('stdio.close.group', 'also when the server crashed and nobody closed it', async () => {
+  test('also when the server crashed and nobody closed it', async () => {
     const child = nodeChild(`${grandchild("{ stdio: 'inherit' }")} setTimeout(() => process.exit(1), 100);`);
     await child.transport.start();
     const pid = (await firstParams(child))['grandchild']!;
@@ -217,21 +201,17 @@ describe('ending a stdio server', () => {
     await eventually('the closing', () => child.closings() === 1);
   });
 
-  verifies(
-    'stdio.close.escaped',
-    'a process that left the group with our pipe in its hand holds nothing up',
-    async () => {
-      const child = nodeChild(
-        `${grandchild("{ stdio: 'inherit', detached: true }")} process.stdin.resume().on('end', () => process.exit(0));`,
-      );
-      await child.transport.start();
-      const pid = (await firstParams(child))['grandchild']!;
-      try {
-        await child.transport.close();
-        expect(child.closings()).toBe(1);
-      } finally {
-        process.kill(pid, 'SIGKILL');
-      }
-    },
-  );
+  test('a process that left the group with our pipe in its hand holds nothing up', async () => {
+    const child = nodeChild(
+      `${grandchild("{ stdio: 'inherit', detached: true }")} process.stdin.resume().on('end', () => process.exit(0));`,
+    );
+    await child.transport.start();
+    const pid = (await firstParams(child))['grandchild']!;
+    try {
+      await child.transport.close();
+      expect(child.closings()).toBe(1);
+    } finally {
+      process.kill(pid, 'SIGKILL');
+    }
+  });
 });

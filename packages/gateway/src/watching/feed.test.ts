@@ -1,5 +1,5 @@
-import { createFakeClock, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { createFakeClock } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import type { Notice } from '../upstream/upstream.ts';
 import type { Standing } from './feed.ts';
 import { createWatches, type Watcher } from './watches.ts';
@@ -53,7 +53,7 @@ function createRig(owner?: string) {
 }
 
 describe('those who watch one shared server', () => {
-  verifies('relay.watch.independent', 'hear while another fails, or was told not to', async () => {
+  test('hear while another fails, or was told not to', async () => {
     const { clock, watch, push } = createRig();
     const fail = () => {
       throw new Error('cannot hear');
@@ -66,7 +66,7 @@ describe('those who watch one shared server', () => {
     expect(last.heard).toHaveLength(1);
   });
 
-  verifies('relay.watch.independent', 'a thousand, without keeping the process to themselves', async () => {
+  test('a thousand, without keeping the process to themselves', async () => {
     const { clock, watch, push } = createRig();
     let asked = 0;
     const all = Array.from({ length: 1_000 }, () => watch({ mayHear: () => ((asked += 1), true) }));
@@ -86,7 +86,7 @@ describe('those who watch one shared server', () => {
     expect(all[0]!.heard).toHaveLength(2);
   });
 
-  verifies('relay.watch.independent', 'miss nothing while others come and go', async () => {
+  test('miss nothing while others come and go', async () => {
     const { clock, watch, push, standing, log } = createRig();
     const first = watch();
     await clock.advance(0);
@@ -111,7 +111,7 @@ describe('those who watch one shared server', () => {
     expect(standing.size).toBe(0);
   });
 
-  verifies('relay.watch.independent', 'hear also when who came first was shut out', async () => {
+  test('hear also when who came first was shut out', async () => {
     const { clock, watch, push } = createRig();
     watch({ mayHear: () => false, stand: () => Promise.reject(new Error('No such server')) });
     const second = watch();
@@ -120,7 +120,7 @@ describe('those who watch one shared server', () => {
     expect(second.heard).toHaveLength(1);
   });
 
-  verifies('relay.watch.bounded', 'have room for their resources, whatever one user names', async () => {
+  test('have room for their resources, whatever one user names', async () => {
     const { clock, watch, log } = createRig();
     const named = (n: number) => `x:${n}${'x'.repeat(4_000)}`;
     const many = Array.from({ length: 4 }, () => watch({ principal: 'm' }));
@@ -140,24 +140,20 @@ describe('those who watch one shared server', () => {
     await watch({ principal: 'm' }).subscribe(named(50));
   });
 
-  verifies(
-    'relay.watch.bounded',
-    'are counted once for an address that they name twice at once',
-    async () => {
-      const { clock, watch } = createRig();
-      const uri = `x:${'x'.repeat(4_000)}`;
-      watch();
-      for (let round = 0; round < 20; round += 1) {
-        const one = watch({ principal: 'm' });
-        const both = Promise.all([one.subscribe(uri), one.subscribe(uri)]);
-        await clock.advance(1_000);
-        await both;
-        one.stop();
-      }
-    },
-  );
+  test('are counted once for an address that they name twice at once', async () => {
+    const { clock, watch } = createRig();
+    const uri = `x:${'x'.repeat(4_000)}`;
+    watch();
+    for (let round = 0; round < 20; round += 1) {
+      const one = watch({ principal: 'm' });
+      const both = Promise.all([one.subscribe(uri), one.subscribe(uri)]);
+      await clock.advance(1_000);
+      await both;
+      one.stop();
+    }
+  });
 
-  verifies('relay.watch.bounded', 'tell a server of many resources at once, and not of each', async () => {
+  test('tell a server of many resources at once, and not of each', async () => {
     const { clock, watch, log, push } = createRig();
     const one = watch();
     await clock.advance(0);
@@ -170,7 +166,7 @@ describe('those who watch one shared server', () => {
     expect(one.heard).toHaveLength(1);
   });
 
-  verifies('relay.watch.independent', 'are told alike whether a resource can be subscribed', async () => {
+  test('are told alike whether a resource can be subscribed', async () => {
     const { clock, watch, push, log, fail } = createRig();
     const [one, other] = [watch(), watch()];
     await clock.advance(0);
@@ -188,7 +184,7 @@ describe('those who watch one shared server', () => {
     expect(log.unsubscribed).toEqual(['x:1']);
   });
 
-  verifies('relay.watch.independent', 'and of one user’s own none waits longer each time', async () => {
+  test('and of one user’s own none waits longer each time', async () => {
     const { clock, watch, push, standing } = createRig('ann');
     let last = watch();
     await clock.advance(0);

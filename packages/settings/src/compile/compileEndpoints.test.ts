@@ -1,5 +1,4 @@
-import { describe, expect } from '@jest/globals';
-import { verifies } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { explain } from '../explain.ts';
 import { loadSettings } from '../loadSettings.ts';
 
@@ -19,7 +18,7 @@ function warnings(approval: string) {
 const at = 'endpoints.agents.toolApproval';
 
 describe('the rules about tools', () => {
-  verifies('policy.patterns.load', 'LibreChat’s keys and the roles load as they are written', () => {
+  test('LibreChat’s keys and the roles load as they are written', () => {
     const result = loadSettings(
       yaml(
         "      enabled: true\n      mode: dontAsk\n      deny: ['mcp:*:delete_*', '*']\n" +
@@ -39,7 +38,7 @@ describe('the rules about tools', () => {
     expect(result).toMatchObject({ ok: true, warnings: [], unused: [] });
   });
 
-  verifies('policy.patterns.load', 'a pattern that cannot be read stops the load, with its place', () => {
+  test('a pattern that cannot be read stops the load, with its place', () => {
     const form = 'write mcp:<server>:<tool> or mcp:<server>';
     expect(
       errors(
@@ -59,7 +58,7 @@ describe('the rules about tools', () => {
     ]);
   });
 
-  verifies('policy.patterns.load', 'a pattern for another kind of tool has no effect, and a warning', () => {
+  test('a pattern for another kind of tool has no effect, and a warning', () => {
     expect(
       warnings("      deny: ['execute_code', 'mcp:a']\n      roles: { USER: { ask: ['web_*'] } }\n"),
     ).toEqual([
@@ -68,7 +67,7 @@ describe('the rules about tools', () => {
     ]);
   });
 
-  verifies('policy.patterns.load', 'what would restrict and is not carried out here stops the load', () => {
+  test('what would restrict and is not carried out here stops the load', () => {
     expect(errors('      hooks: [{ module: ./mine.js }]\n')).toEqual([
       `f:4  ${at}.hooks  modules that decide about calls are not run here; say it with deny and ask`,
     ]);
@@ -88,30 +87,26 @@ describe('the models', () => {
       env: { KEY: 'k', PLACE: 'https://m.example' },
     });
 
-  verifies(
-    'chat.settings',
-    'load with their keys from the environment and their headers as templates',
-    () => {
-      const result = custom(
-        "{ name: A, baseURL: '${PLACE}/v1', apiKey: '${KEY}', headers: { X-User: '{{LIBRECHAT_USER_ID}}' }, models: { default: [a, { name: b }], fetch: true }, addParams: { temperature: 0 }, dropParams: [stop], titleConvo: true }",
-      );
-      expect(result.ok && result.settings.endpoints.custom).toEqual([
-        {
-          name: 'A',
-          position: 0,
-          baseURL: 'https://m.example/v1',
-          apiKey: 'k',
-          headers: { 'X-User': [{ kind: 'user', name: 'ID' }] },
-          models: { default: ['a', { name: 'b' }], fetch: true },
-          addParams: { temperature: 0 },
-          dropParams: ['stop'],
-        },
-      ]);
-      expect(result).toMatchObject({ unused: ['endpoints.custom.titleConvo'], variables: ['KEY', 'PLACE'] });
-    },
-  );
+  test('load with their keys from the environment and their headers as templates', () => {
+    const result = custom(
+      "{ name: A, baseURL: '${PLACE}/v1', apiKey: '${KEY}', headers: { X-User: '{{LIBRECHAT_USER_ID}}' }, models: { default: [a, { name: b }], fetch: true }, addParams: { temperature: 0 }, dropParams: [stop], titleConvo: true }",
+    );
+    expect(result.ok && result.settings.endpoints.custom).toEqual([
+      {
+        name: 'A',
+        position: 0,
+        baseURL: 'https://m.example/v1',
+        apiKey: 'k',
+        headers: { 'X-User': [{ kind: 'user', name: 'ID' }] },
+        models: { default: ['a', { name: 'b' }], fetch: true },
+        addParams: { temperature: 0 },
+        dropParams: ['stop'],
+      },
+    ]);
+    expect(result).toMatchObject({ unused: ['endpoints.custom.titleConvo'], variables: ['KEY', 'PLACE'] });
+  });
 
-  verifies('chat.settings', 'that leave their address or key to users are left out, with a warning', () => {
+  test('that leave their address or key to users are left out, with a warning', () => {
     const result = custom(
       '{ name: A, baseURL: user_provided, apiKey: k }',
       "{ name: B, baseURL: 'https://b.example', apiKey: user_provided }",
@@ -127,7 +122,7 @@ describe('the models', () => {
     ]);
   });
 
-  verifies('chat.settings', 'have an address that no user chooses', () => {
+  test('have an address that no user chooses', () => {
     const result = custom("{ name: A, baseURL: 'https://{{LIBRECHAT_USER_ID}}.example' }");
     expect(result.ok ? [] : result.diagnostics.map(({ path, code }) => [path, code])).toEqual([
       ['endpoints.custom[0].baseURL', 'placeholder_forbidden'],

@@ -1,5 +1,4 @@
-import { describe, expect } from '@jest/globals';
-import { verifies } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { codes, http, loaded } from '../../test/oneServer.ts';
 
 const signIn = {
@@ -17,7 +16,7 @@ const file = (obo: object, identityProviders: object = {}, url = http.url) => ({
 });
 
 describe('On-Behalf-Of in the file', () => {
-  verifies('obo.config.login', 'a server that names no provider is held to the entry `login`', () => {
+  test('a server that names no provider is held to the entry `login`', () => {
     const login = { ...exchange, targets };
     expect(codes(file({}, { login }))).toEqual([]);
     expect(codes(file({ scopes: 'c' }, { login }))).toEqual([['mcpServers.s.obo', 'obo_target']]);
@@ -28,7 +27,7 @@ describe('On-Behalf-Of in the file', () => {
     expect(codes(file({ scopes: 'c' }, { other: login }), signIn)).toEqual([]);
   });
 
-  verifies('obo.config.login', 'without any provider it stays, with a warning', () => {
+  test('without any provider it stays, with a warning', () => {
     const told = (env: Record<string, string>) =>
       loaded({ ...http, obo: { scopes: 'a' } }, env).warnings.map(({ path, code }) => [path, code]);
     expect(told({})).toEqual([['mcpServers.s.obo', 'obo_login']]);
@@ -38,7 +37,7 @@ describe('On-Behalf-Of in the file', () => {
     expect(told(signIn)).toEqual([]);
   });
 
-  verifies('obo.config.entra', 'Entra takes neither another grant nor an audience', () => {
+  test('Entra takes neither another grant nor an audience', () => {
     const entra = { type: 'entra', authority: 'https://127.0.0.1/t', clientId: 'c', clientSecret: 's' };
     for (const [key, value] of [
       ['grant', 'token-exchange'],
@@ -54,7 +53,7 @@ describe('On-Behalf-Of in the file', () => {
     }
   });
 
-  verifies('obo.targets.https', 'no exchanged token is sent where everybody on the way could read it', () => {
+  test('no exchanged token is sent where everybody on the way could read it', () => {
     const plain = [['mcpServers.s.url', 'plain_http']];
     for (const url of ['http://s.example/mcp', 'http://10.0.0.1', 'http://localhost.evil.example']) {
       expect(codes(file({}, {}, url), signIn)).toEqual(plain);
@@ -74,7 +73,7 @@ describe('On-Behalf-Of in the file', () => {
     ]);
   });
 
-  verifies('obo.targets.graph', 'the token behind the placeholder is held to the same', () => {
+  test('the token behind the placeholder is held to the same', () => {
     const graph = 'https://graph.microsoft.com/.default';
     const token = 'Bearer {{LIBRECHAT_GRAPH_ACCESS_TOKEN}}';
     const apiKey = { source: 'admin', authorization_type: 'bearer', key: token };
@@ -118,14 +117,14 @@ describe('On-Behalf-Of in the file', () => {
     expect(waiting).toMatchObject([{ path: 'mcpServers.s.headers.A', code: 'obo_login' }]);
   });
 
-  verifies('obo.targets.match', 'scopes that a variable leaves empty match nothing', () => {
+  test('scopes that a variable leaves empty match nothing', () => {
     const env = { S: ' ' };
     expect(codes(file({ scopes: '${S}', provider: 'p' }, { p: { ...exchange, targets } }), env)).toEqual([
       ['mcpServers.s.obo.scopes', 'missing'],
     ]);
   });
 
-  verifies('obo.config.tokens', 'a token of the user stands in headers, never in an address', () => {
+  test('a token of the user stands in headers, never in an address', () => {
     for (const name of [
       'LIBRECHAT_OPENID_ACCESS_TOKEN',
       'LIBRECHAT_OPENID_ID_TOKEN',

@@ -1,5 +1,4 @@
-import { describe, expect } from '@jest/globals';
-import { verifies } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { codes, http } from '../../test/oneServer.ts';
 
 const signIn = {
@@ -22,7 +21,7 @@ const there = (over: object) => found({ resourceServers: [{ ...at, ...over }] })
 const inEntry = (...path: string[]) => ['identityProviders.wiki', ...path].join('.');
 
 describe('a provider of type id-jag', () => {
-  verifies('id-jag.config', 'says who takes its assertions, and who we are there', () => {
+  test('says who takes its assertions, and who we are there', () => {
     expect(found()).toEqual([]);
     expect(found({ resourceServers: undefined })).toEqual([[inEntry(), 'missing']]);
     expect(found({ resourceServers: [at, at] })).toEqual([
@@ -44,7 +43,7 @@ describe('a provider of type id-jag', () => {
     ]);
   });
 
-  verifies('id-jag.refresh-place', 'shows a refresh token to the provider of the sign-in alone', () => {
+  test('shows a refresh token to the provider of the sign-in alone', () => {
     const refused = [[inEntry('subject'), 'provider_field']];
     for (const subject of ['refresh_token', 'auto']) {
       expect(found({ subject })).toEqual([]);
@@ -62,7 +61,7 @@ describe('a provider of type id-jag', () => {
     );
   });
 
-  verifies('id-jag.config', 'sends assertions over https alone', () => {
+  test('sends assertions over https alone', () => {
     expect(there({ issuer: 'http://auth.wiki.example' })).toEqual([
       [`${inEntry('resourceServers')}[0].issuer`, 'plain_http'],
     ]);
@@ -75,7 +74,7 @@ describe('a provider of type id-jag', () => {
     ]);
   });
 
-  verifies('id-jag.config', 'has no place for what the exchange says itself', () => {
+  test('has no place for what the exchange says itself', () => {
     for (const key of ['subjectTokenType', 'requestedTokenType', 'actorTokenFile']) {
       expect(found({ [key]: 'x' })).toEqual([[inEntry(key), 'provider_field']]);
     }
@@ -86,11 +85,11 @@ describe('a provider of type id-jag', () => {
     expect(found({}, { grant: 'jwt-bearer' })).toEqual([['mcpServers.s.obo.grant', 'obo_id_jag']]);
   });
 
-  verifies('id-jag.config', 'is named by its servers, and is not where everybody is exchanged', () => {
+  test('is named by its servers, and is not where everybody is exchanged', () => {
     expect(found({}, {}, 'login')).toEqual([['identityProviders.login.type', 'provider_field']]);
   });
 
-  verifies('id-jag.listed', 'is asked for an assertion for somebody of its list', () => {
+  test('is asked for an assertion for somebody of its list', () => {
     expect(found({}, { audience: at.issuer })).toEqual([]);
     expect(found({}, { audience: 'https://auth.other.example' })).toEqual([
       ['mcpServers.s.obo.audience', 'obo_id_jag'],

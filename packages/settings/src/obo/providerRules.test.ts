@@ -1,5 +1,4 @@
-import { describe, expect } from '@jest/globals';
-import { verifies } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { codes, type Found } from '../../test/oneServer.ts';
 import { loadSettings } from '../loadSettings.ts';
 
@@ -27,7 +26,7 @@ const exchange = { type: 'token-exchange', issuer: 'https://sso.example', client
 const certificate = { certificateFile: '/c', privateKeyFile: '/k' };
 
 describe('a provider that tokens are exchanged at', () => {
-  verifies('obo.config.authority', 'entra needs an authority with a tenant, its own or the login’s', () => {
+  test('entra needs an authority with a tenant, its own or the login’s', () => {
     const { authority: _, ...bare } = entra;
     expect(provider(entra)).toEqual([]);
     expect(provider(bare)).toEqual([['', 'missing']]);
@@ -39,7 +38,7 @@ describe('a provider that tokens are exchanged at', () => {
     expect(provider({ ...entra, authority: 'https://127.0.0.1:9000/tenant' })).toEqual([]);
   });
 
-  verifies('obo.config.authority', 'the others need an issuer or a token endpoint, or the login’s', () => {
+  test('the others need an issuer or a token endpoint, or the login’s', () => {
     for (const type of ['jwt-bearer', 'token-exchange']) {
       const { issuer: _, ...bare } = { ...exchange, type };
       expect(provider(bare)).toEqual([['', 'missing']]);
@@ -52,7 +51,7 @@ describe('a provider that tokens are exchanged at', () => {
     }
   });
 
-  verifies('obo.config.credential', 'entra has one credential of its client: no more, no less', () => {
+  test('entra has one credential of its client: no more, no less', () => {
     const { clientSecret: _, ...bare } = entra;
     expect(provider(bare)).toEqual([['', 'client_credential']]);
     for (const one of [{ clientSecret: 's' }, certificate, { assertionFile: '/a' }]) {
@@ -73,7 +72,7 @@ describe('a provider that tokens are exchanged at', () => {
     expect(provider({ ...exchange, ...certificate })).toEqual([['', 'client_credential']]);
   });
 
-  verifies('obo.config.credential', 'who we are is said, and how we prove it fits what there is', () => {
+  test('who we are is said, and how we prove it fits what there is', () => {
     const { clientId: _, clientSecret: __, ...nobody } = exchange;
     const here = { ...signIn, OPENID_ISSUER: exchange.issuer };
     expect(provider(nobody)).toEqual([['clientId', 'missing']]);
@@ -90,7 +89,7 @@ describe('a provider that tokens are exchanged at', () => {
     expect(provider({ ...nobody, clientAuth: 'basic' }, here)).toEqual([]);
   });
 
-  verifies('obo.config.elsewhere', 'the login client is nobody’s, and its secret nobody’s, elsewhere', () => {
+  test('the login client is nobody’s, and its secret nobody’s, elsewhere', () => {
     const missing = ['clientId', 'missing'];
     const at = (place: object, issuer: string, type = 'token-exchange') =>
       provider({ type, ...place }, { ...signIn, OPENID_ISSUER: issuer }, 'login');
@@ -130,7 +129,7 @@ describe('a provider that tokens are exchanged at', () => {
     expect(entraAt('two.ciamlogin.com', 'one.ciamlogin.com')).toBe(false);
   });
 
-  verifies('obo.config.fields', 'a field that would have no effect is refused', () => {
+  test('a field that would have no effect is refused', () => {
     for (const [key, value] of [
       ['tokenEndpoint', 'https://sso.example/t'],
       ['clientAuth', 'post'],
@@ -155,7 +154,7 @@ describe('a provider that tokens are exchanged at', () => {
     }
   });
 
-  verifies('obo.config.fields', 'what the exchange itself says is no parameter', () => {
+  test('what the exchange itself says is no parameter', () => {
     for (const name of [
       ...['grant_type', 'assertion', 'subject_token', 'subject_token_type', 'actor_token_type', 'scope'],
       ...[
@@ -175,26 +174,22 @@ describe('a provider that tokens are exchanged at', () => {
     expect(provider({ ...exchange, parameters: { requested_token_use: 'on_behalf_of' } })).toEqual([]);
   });
 
-  verifies(
-    'obo.config.https',
-    'secrets and tokens go to endpoints over https, or stay on the machine',
-    () => {
-      for (const key of ['issuer', 'tokenEndpoint']) {
-        for (const url of ['http://sso.example', 'http://127.0.0.1.evil.example', 'http://10.0.0.1']) {
-          expect(provider({ ...exchange, [key]: url })).toEqual([[key, 'plain_http']]);
-        }
-        for (const url of ['http://localhost:1', 'http://127.8.0.1', 'http://[::1]:1', 'https://x.example']) {
-          expect(provider({ ...exchange, [key]: url })).toEqual([]);
-        }
-        expect(provider({ ...exchange, [key]: 'ftp://sso.example' })).toEqual([[key, 'url']]);
+  test('secrets and tokens go to endpoints over https, or stay on the machine', () => {
+    for (const key of ['issuer', 'tokenEndpoint']) {
+      for (const url of ['http://sso.example', 'http://127.0.0.1.evil.example', 'http://10.0.0.1']) {
+        expect(provider({ ...exchange, [key]: url })).toEqual([[key, 'plain_http']]);
       }
-      expect(provider({ ...entra, authority: 'http://login.example/t' })).toEqual([
-        ['authority', 'plain_http'],
-      ]);
-    },
-  );
+      for (const url of ['http://localhost:1', 'http://127.8.0.1', 'http://[::1]:1', 'https://x.example']) {
+        expect(provider({ ...exchange, [key]: url })).toEqual([]);
+      }
+      expect(provider({ ...exchange, [key]: 'ftp://sso.example' })).toEqual([[key, 'url']]);
+    }
+    expect(provider({ ...entra, authority: 'http://login.example/t' })).toEqual([
+      ['authority', 'plain_http'],
+    ]);
+  });
 
-  verifies('obo.config.filled', 'variables are filled in wherever a text stands', () => {
+  test('variables are filled in wherever a text stands', () => {
     const env = { S: 'a', O: 'https://s.example', P: 'v' };
     const targets = [{ scopes: ['${S}'], origins: ['${O}'] }];
     const text = JSON.stringify({

@@ -1,6 +1,5 @@
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { secretVariableNames } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit';
 import fc from 'fast-check';
 import { bodyFields, openidFields, userFields } from './fields.ts';
 import { parseTemplate } from './parseTemplate.ts';
@@ -17,7 +16,7 @@ function compile(text: string, env: Record<string, string> = {}): Template {
 }
 
 describe('parsing', () => {
-  verifies('settings.template.kinds', 'every kind of placeholder is told apart', () => {
+  test('every kind of placeholder is told apart', () => {
     expect(parseTemplate('a${B}c{{D}}{{LIBRECHAT_GRAPH_ACCESS_TOKEN}}')).toEqual({
       ok: true,
       template: [
@@ -42,7 +41,7 @@ describe('parsing', () => {
     }
   });
 
-  verifies('settings.template.kinds', 'other braces are text', () => {
+  test('other braces are text', () => {
     for (const text of [
       '{"a":{"b":1}}',
       '{"a":[{"b":{}}]}',
@@ -62,7 +61,7 @@ describe('parsing', () => {
     }
   });
 
-  verifies('settings.template.malformed', 'what looks like a placeholder and is none is an error', () => {
+  test('what looks like a placeholder and is none is an error', () => {
     expect(parseTemplate('{{LIBRECHAT_USER_EMIAL}}')).toMatchObject({
       ok: false,
       problem: { code: 'placeholder_unknown', suggestion: 'did you mean "LIBRECHAT_USER_EMAIL"?' },
@@ -76,7 +75,7 @@ describe('parsing', () => {
       expect(parseTemplate(text).ok).toBe(false);
   });
 
-  verifies('settings.template.unfinished', 'a garbled variable or placeholder never passes as text', () => {
+  test('a garbled variable or placeholder never passes as text', () => {
     for (const text of [
       'Bearer ${TOKEN:-${FALLBACK}}',
       '${TOKEN:-{{KEY}}}',
@@ -105,79 +104,67 @@ describe('parsing', () => {
 });
 
 describe('environment variables', () => {
-  verifies('settings.template.several-variables', 'several in one text all expand', () => {
+  test('several in one text all expand', () => {
     expect(compile('${A}:${B}', { A: 'x', B: 'y' })).toEqual([{ kind: 'literal', text: 'x:y' }]);
   });
 
-  verifies(
-    'settings.template.env-default',
-    'defaults as in a shell; unset or empty without one is an error',
-    () => {
-      const text = (source: string, env: Record<string, string>) =>
-        compile(source, env)
-          .map((part) => (part.kind === 'literal' ? part.text : '?'))
-          .join('');
-      expect(text('${A:-d}', {})).toBe('d');
-      expect(text('${A:-d}', { A: '' })).toBe('d');
-      expect(text('${A-d}', {})).toBe('d');
-      expect(text('${A-d}', { A: '' })).toBe('');
-      expect(text('${A-}', {})).toBe('');
-      expect(text('${A:-d}', { A: 'x' })).toBe('x');
-      expect(() => compile('${A}', {})).toThrow('the environment variable A is not set');
-      expect(() => compile('${A}', { A: '' })).toThrow('the environment variable A is empty');
-      expect(() => compile('${toString}', {})).toThrow('not set');
-    },
-  );
+  test('defaults as in a shell; unset or empty without one is an error', () => {
+    const text = (source: string, env: Record<string, string>) =>
+      compile(source, env)
+        .map((part) => (part.kind === 'literal' ? part.text : '?'))
+        .join('');
+    expect(text('${A:-d}', {})).toBe('d');
+    expect(text('${A:-d}', { A: '' })).toBe('d');
+    expect(text('${A-d}', {})).toBe('d');
+    expect(text('${A-d}', { A: '' })).toBe('');
+    expect(text('${A-}', {})).toBe('');
+    expect(text('${A:-d}', { A: 'x' })).toBe('x');
+    expect(() => compile('${A}', {})).toThrow('the environment variable A is not set');
+    expect(() => compile('${A}', { A: '' })).toThrow('the environment variable A is empty');
+    expect(() => compile('${toString}', {})).toThrow('not set');
+  });
 
-  verifies(
-    'settings.template.secret-variables',
-    'each secret of the gateway is refused, set or not, with a default or without',
-    () => {
-      const names = [
-        'JWT_SECRET',
-        'JWT_REFRESH_SECRET',
-        'CREDS_KEY',
-        'CREDS_IV',
-        'MEILI_MASTER_KEY',
-        'MONGO_URI',
-        'REDIS_URI',
-        'REDIS_PASSWORD',
-        'OPENID_CLIENT_SECRET',
-        'PROXY',
-        'HTTP_PROXY',
-        'https_proxy',
-      ];
-      for (const name of names) expect(secretVariableNames.has(name)).toBe(true);
-      for (const name of secretVariableNames) {
-        for (const source of [`\${${name}}`, `Bearer \${${name}:-x}`, `\${${name}-}`]) {
-          for (const env of [{}, { [name]: 'planted-secret' }]) {
-            const parsed = parseTemplate(source);
-            if (!parsed.ok) throw new Error(source);
-            const resolved = resolveEnv(parsed.template, env);
-            expect(resolved).toMatchObject({
-              ok: false,
-              problems: [{ code: 'variable_secret', variable: name }],
-            });
-            expect(JSON.stringify(resolved)).not.toContain('planted-secret');
-          }
+  test('each secret of the gateway is refused, set or not, with a default or without', () => {
+    const names = [
+      'JWT_SECRET',
+      'JWT_REFRESH_SECRET',
+      'CREDS_KEY',
+      'CREDS_IV',
+      'MEILI_MASTER_KEY',
+      'MONGO_URI',
+      'REDIS_URI',
+      'REDIS_PASSWORD',
+      'OPENID_CLIENT_SECRET',
+      'PROXY',
+      'HTTP_PROXY',
+      'https_proxy',
+    ];
+    for (const name of names) expect(secretVariableNames.has(name)).toBe(true);
+    for (const name of secretVariableNames) {
+      for (const source of [`\${${name}}`, `Bearer \${${name}:-x}`, `\${${name}-}`]) {
+        for (const env of [{}, { [name]: 'planted-secret' }]) {
+          const parsed = parseTemplate(source);
+          if (!parsed.ok) throw new Error(source);
+          const resolved = resolveEnv(parsed.template, env);
+          expect(resolved).toMatchObject({
+            ok: false,
+            problems: [{ code: 'variable_secret', variable: name }],
+          });
+          expect(JSON.stringify(resolved)).not.toContain('planted-secret');
         }
       }
-    },
-  );
+    }
+  });
 
-  verifies(
-    'settings.template.env-is-text',
-    'a value that looks like a placeholder stays text and is no placeholder',
-    () => {
-      const template = compile('${A} ${B}', { A: '{{LIBRECHAT_OPENID_ACCESS_TOKEN}}', B: '${HOME}' });
-      expect(template).toEqual([{ kind: 'literal', text: '{{LIBRECHAT_OPENID_ACCESS_TOKEN}} ${HOME}' }]);
-      expect(placeholdersIn(template)).toEqual([]);
-    },
-  );
+  test('a value that looks like a placeholder stays text and is no placeholder', () => {
+    const template = compile('${A} ${B}', { A: '{{LIBRECHAT_OPENID_ACCESS_TOKEN}}', B: '${HOME}' });
+    expect(template).toEqual([{ kind: 'literal', text: '{{LIBRECHAT_OPENID_ACCESS_TOKEN}} ${HOME}' }]);
+    expect(placeholdersIn(template)).toEqual([]);
+  });
 });
 
 describe('rendering', () => {
-  verifies('settings.template.literal-values', 'values arrive byte for byte', () => {
+  test('values arrive byte for byte', () => {
     const template = compile('a{{K}}b');
     for (const value of ['$$', '$&', '$`', "$'", '$1', 'ab$$cd$&ef', '\\', '%41', '${HOME}']) {
       expect(renderTemplate(template, { userVar: { K: value } })).toEqual({ ok: true, text: `a${value}b` });
@@ -190,7 +177,7 @@ describe('rendering', () => {
     );
   });
 
-  verifies('settings.template.no-rescan', 'a value that holds a placeholder stays text', () => {
+  test('a value that holds a placeholder stays text', () => {
     const template = compile('{{LIBRECHAT_USER_NAME}}|{{K}}|{{LIBRECHAT_OPENID_ACCESS_TOKEN}}');
     const values = {
       user: { NAME: '{{LIBRECHAT_OPENID_ACCESS_TOKEN}}', ID: 'u1' },
@@ -203,50 +190,38 @@ describe('rendering', () => {
     });
   });
 
-  verifies(
-    'settings.template.unresolved',
-    'a missing value is an error that names the placeholder, never blank and never literal',
-    () => {
-      const template = compile('{{K}}{{LIBRECHAT_USER_EMAIL}}{{LIBRECHAT_GRAPH_ACCESS_TOKEN}}');
-      expect(renderTemplate(template, { user: { EMAIL: null }, userVar: {} })).toEqual({
+  test('a missing value is an error that names the placeholder, never blank and never literal', () => {
+    const template = compile('{{K}}{{LIBRECHAT_USER_EMAIL}}{{LIBRECHAT_GRAPH_ACCESS_TOKEN}}');
+    expect(renderTemplate(template, { user: { EMAIL: null }, userVar: {} })).toEqual({
+      ok: false,
+      code: 'placeholder_unresolved',
+      placeholders: ['{{K}}', '{{LIBRECHAT_USER_EMAIL}}', '{{LIBRECHAT_GRAPH_ACCESS_TOKEN}}'],
+    });
+    expect(renderTemplate(compile('{{toString}}'), { userVar: {} }).ok).toBe(false);
+  });
+
+  test('a stored variable cannot stand in for the identity of the user', () => {
+    const values = { userVar: { LIBRECHAT_USER_ID: 'mallory', ID: 'mallory' }, user: { ID: 'alice' } };
+    expect(renderTemplate(compile('{{LIBRECHAT_USER_ID}}'), values)).toEqual({ ok: true, text: 'alice' });
+  });
+
+  test('line breaks are refused, text beyond Latin-1 is encoded, Latin-1 is not', () => {
+    const template = compile('x {{K}}');
+    for (const value of ['a\r\nX-Evil: 1', 'a\nb', '\u0000', '\u007f']) {
+      expect(renderHeader(template, { userVar: { K: value } })).toEqual({
         ok: false,
-        code: 'placeholder_unresolved',
-        placeholders: ['{{K}}', '{{LIBRECHAT_USER_EMAIL}}', '{{LIBRECHAT_GRAPH_ACCESS_TOKEN}}'],
+        code: 'header_value',
+        placeholders: ['{{K}}'],
       });
-      expect(renderTemplate(compile('{{toString}}'), { userVar: {} }).ok).toBe(false);
-    },
-  );
+    }
+    expect(renderHeader(template, { userVar: { K: 'Ünïcode' } })).toEqual({ ok: true, text: 'x Ünïcode' });
+    expect(renderHeader(template, { userVar: { K: '日本' } })).toEqual({
+      ok: true,
+      text: `x b64:${Buffer.from('日本').toString('base64')}`,
+    });
+  });
 
-  verifies(
-    'settings.template.trusted-names',
-    'a stored variable cannot stand in for the identity of the user',
-    () => {
-      const values = { userVar: { LIBRECHAT_USER_ID: 'mallory', ID: 'mallory' }, user: { ID: 'alice' } };
-      expect(renderTemplate(compile('{{LIBRECHAT_USER_ID}}'), values)).toEqual({ ok: true, text: 'alice' });
-    },
-  );
-
-  verifies(
-    'settings.template.header-values',
-    'line breaks are refused, text beyond Latin-1 is encoded, Latin-1 is not',
-    () => {
-      const template = compile('x {{K}}');
-      for (const value of ['a\r\nX-Evil: 1', 'a\nb', '\u0000', '\u007f']) {
-        expect(renderHeader(template, { userVar: { K: value } })).toEqual({
-          ok: false,
-          code: 'header_value',
-          placeholders: ['{{K}}'],
-        });
-      }
-      expect(renderHeader(template, { userVar: { K: 'Ünïcode' } })).toEqual({ ok: true, text: 'x Ünïcode' });
-      expect(renderHeader(template, { userVar: { K: '日本' } })).toEqual({
-        ok: true,
-        text: `x b64:${Buffer.from('日本').toString('base64')}`,
-      });
-    },
-  );
-
-  verifies('settings.template.url-values', 'a value cannot leave its place in a URL', () => {
+  test('a value cannot leave its place in a URL', () => {
     const path = compile('https://api.example.com/v1/{{K}}/x?q={{K}}');
     expect(renderUrl(path, { userVar: { K: '../@evil.example/?a=b#c' } })).toEqual({
       ok: true,
@@ -266,7 +241,7 @@ describe('rendering', () => {
     }
   });
 
-  verifies('settings.template.url-parsable', 'a value that makes it no URL is a typed failure', () => {
+  test('a value that makes it no URL is a typed failure', () => {
     const render = (text: string, value: string) => renderUrl(compile(text), { userVar: { T: value } });
     // Plain letters, and still no name: what stands after `xn--` is no punycode.
     for (const value of ['xn--a', 'xn--999999999', 'XN--0']) {
@@ -292,7 +267,7 @@ describe('rendering', () => {
     );
   });
 
-  verifies('settings.template.url-segments', 'a value cannot walk out of its path segment', () => {
+  test('a value cannot walk out of its path segment', () => {
     const refused = { ok: false, code: 'url_value' };
     const render = (text: string, values: Record<string, string>) =>
       renderUrl(compile(text), { userVar: values });
@@ -339,27 +314,23 @@ describe('rendering', () => {
     );
   });
 
-  verifies(
-    'settings.template.url-segments',
-    'half a surrogate pair is a typed failure, not an exception',
-    () => {
-      for (const value of ['\ud800', 'a\udc00b']) {
-        for (const text of [
-          'https://h.example/{{A}}',
-          'https://h.example/?q={{A}}',
-          'https://{{A}}.example/',
-        ]) {
-          expect(renderUrl(compile(text), { userVar: { A: value } })).toEqual({
-            ok: false,
-            code: 'url_value',
-            placeholders: ['{{A}}'],
-          });
-        }
+  test('half a surrogate pair is a typed failure, not an exception', () => {
+    for (const value of ['\ud800', 'a\udc00b']) {
+      for (const text of [
+        'https://h.example/{{A}}',
+        'https://h.example/?q={{A}}',
+        'https://{{A}}.example/',
+      ]) {
+        expect(renderUrl(compile(text), { userVar: { A: value } })).toEqual({
+          ok: false,
+          code: 'url_value',
+          placeholders: ['{{A}}'],
+        });
       }
-      expect(renderUrl(compile('https://h.example/{{A}}'), { userVar: { A: '😀' } })).toEqual({
-        ok: true,
-        text: 'https://h.example/%F0%9F%98%80',
-      });
-    },
-  );
+    }
+    expect(renderUrl(compile('https://h.example/{{A}}'), { userVar: { A: '😀' } })).toEqual({
+      ok: true,
+      text: 'https://h.example/%F0%9F%98%80',
+    });
+  });
 });

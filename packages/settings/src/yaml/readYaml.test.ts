@@ -1,5 +1,4 @@
-import { describe, expect, jest } from '@jest/globals';
-import { verifies } from '@behalf/testkit';
+import { describe, expect, jest, test } from '@jest/globals';
 import { Composer, Parser } from 'yaml';
 import { readYaml } from './readYaml.ts';
 
@@ -20,42 +19,42 @@ function bomb(levels: number, width: number): string {
 }
 
 describe('YAML that must not be believed', () => {
-  verifies('settings.yaml.bomb', 'aliases that multiply are refused at once', () => {
+  test('aliases that multiply are refused at once', () => {
     expect(refusal(bomb(9, 9)).code).toBe('yaml_aliases');
   });
 
-  verifies('settings.yaml.bomb', 'many aliases are refused even when each is small', () => {
+  test('many aliases are refused even when each is small', () => {
     const text = `a: &a x\nb: [${Array.from({ length: 101 }, () => '*a').join(', ')}]`;
     expect(refusal(text).code).toBe('yaml_aliases');
   });
 
-  verifies('settings.yaml.bomb', 'few aliases of something large are refused by what they add up to', () => {
+  test('few aliases of something large are refused by what they add up to', () => {
     const text = `a: &a [${'x,'.repeat(3000)}]\nb: [${Array.from({ length: 50 }, () => '*a').join(', ')}]`;
     expect(refusal(text).code).toBe('yaml_too_large');
   });
 
-  verifies('settings.yaml.bomb', 'a few aliases are welcome', () => {
+  test('a few aliases are welcome', () => {
     expect(readYaml('a: &a {b: c}\nd: *a\ne: *a')).toMatchObject({
       ok: true,
       value: { a: { b: 'c' }, d: { b: 'c' }, e: { b: 'c' } },
     });
   });
 
-  verifies('settings.yaml.bomb', 'a value that contains itself', () => {
+  test('a value that contains itself', () => {
     expect(refusal('a: &a\n  b: *a')).toEqual({ code: 'yaml_alias', line: 2, path: 'a.b' });
   });
 
-  verifies('settings.yaml.too-large', 'a file of 10 MB, by size alone', () => {
+  test('a file of 10 MB, by size alone', () => {
     expect(refusal(`a: ${'x'.repeat(10_000_000)}`)).toEqual({ code: 'yaml_too_large', line: 1, path: '' });
     expect(refusal('a: b\n'.repeat(900_000)).code).toBe('yaml_too_large');
     expect(refusal(`a: ${'x'.repeat(1024 * 1024)}`).code).toBe('yaml_too_large');
   });
 
-  verifies('settings.yaml.too-large', 'a file of a great many values', () => {
+  test('a file of a great many values', () => {
     expect(refusal(`a: [${'x,'.repeat(100_001)}]`).code).toBe('yaml_too_large');
   });
 
-  verifies('settings.yaml.too-large', 'of a great many tiny things few are read and none is built', () => {
+  test('of a great many tiny things few are read and none is built', () => {
     // Each took seconds and a gigabyte when it was built before it was counted.
     const lexemes = jest.spyOn(Parser.prototype, 'next');
     const building = jest.spyOn(Composer.prototype, 'compose');
@@ -85,23 +84,19 @@ describe('YAML that must not be believed', () => {
     }
   });
 
-  verifies(
-    'settings.yaml.too-large',
-    'limits are counted before anything is built, and honest files fit',
-    () => {
-      expect(refusal('# comment\n'.repeat(20_001))).toEqual({ code: 'yaml_too_large', line: 1, path: '' });
-      expect(refusal('['.repeat(50_001)).code).toBe('yaml_too_large');
-      expect(readYaml(`a: |\n${'  text\n'.repeat(19_000)}`).ok).toBe(true);
-      expect(readYaml(`a: "${'x'.repeat(1_000_000)}"`).ok).toBe(true);
-      const servers = Array.from(
-        { length: 1000 },
-        (_, i) => `  s${i}:\n    type: http\n    url: https://s.example\n`,
-      );
-      expect(readYaml(`mcpServers:\n${servers.join('')}`).ok).toBe(true);
-    },
-  );
+  test('limits are counted before anything is built, and honest files fit', () => {
+    expect(refusal('# comment\n'.repeat(20_001))).toEqual({ code: 'yaml_too_large', line: 1, path: '' });
+    expect(refusal('['.repeat(50_001)).code).toBe('yaml_too_large');
+    expect(readYaml(`a: |\n${'  text\n'.repeat(19_000)}`).ok).toBe(true);
+    expect(readYaml(`a: "${'x'.repeat(1_000_000)}"`).ok).toBe(true);
+    const servers = Array.from(
+      { length: 1000 },
+      (_, i) => `  s${i}:\n    type: http\n    url: https://s.example\n`,
+    );
+    expect(readYaml(`mcpServers:\n${servers.join('')}`).ok).toBe(true);
+  });
 
-  verifies('settings.yaml.too-large', 'a key so long that the paths below it would add up', () => {
+  test('a key so long that the paths below it would add up', () => {
     expect(refusal(`? ${'k'.repeat(1025)}\n: [${'x,'.repeat(10_000)}]`)).toEqual({
       code: 'yaml_key',
       line: 1,
@@ -110,14 +105,14 @@ describe('YAML that must not be believed', () => {
     expect(readYaml(`${'k'.repeat(1000)}: x`).ok).toBe(true);
   });
 
-  verifies('settings.yaml.too-deep', 'nesting that would exhaust the stack, in either style', () => {
+  test('nesting that would exhaust the stack, in either style', () => {
     expect(refusal('['.repeat(40_000)).code).toBe('yaml_too_deep');
     expect(refusal('{a: '.repeat(8000)).code).toBe('yaml_too_deep');
     expect(refusal('- '.repeat(20_000) + 'x').code).toBe('yaml_too_deep');
     expect(refusal(`a: ${'['.repeat(70)}${']'.repeat(70)}`).code).toBe('yaml_too_deep');
   });
 
-  verifies('settings.yaml.duplicate-key', 'a key given twice, with the line of the second', () => {
+  test('a key given twice, with the line of the second', () => {
     expect(refusal('mcpServers:\n  a:\n    command: x\n    command: y\n')).toEqual({
       code: 'yaml_duplicate_key',
       line: 4,
@@ -127,7 +122,7 @@ describe('YAML that must not be believed', () => {
   });
 
   for (const key of ['__proto__', 'constructor', 'prototype']) {
-    verifies('settings.yaml.prototype-keys', `${key} is not a key, wherever it stands`, () => {
+    test(`${key} is not a key, wherever it stands`, () => {
       expect(refusal(`mcpServers:\n  "${key}": {polluted: yes}`)).toEqual({
         code: 'yaml_key',
         line: 2,
@@ -138,23 +133,19 @@ describe('YAML that must not be believed', () => {
     });
   }
 
-  verifies(
-    'settings.yaml.syntax',
-    'merge keys, tags, several documents, tabs, odd keys and no mapping are told with their line',
-    () => {
-      expect(refusal('a: &a {b: c}\nd:\n  <<: *a')).toEqual({
-        code: 'yaml_merge_key',
-        line: 3,
-        path: 'd["<<"]',
-      });
-      expect(refusal('a: b\nc: !!js/function "x"').line).toBe(2);
-      expect(refusal('a: b\n---\nc: d')).toMatchObject({ code: 'yaml_documents' });
-      expect(refusal('a:\n\tb: c')).toEqual({ code: 'yaml_syntax', line: 2, path: '' });
-      expect(refusal('a: "b\nc: d')).toMatchObject({ code: 'yaml_syntax' });
-      expect(refusal('? [a]\n: b')).toMatchObject({ code: 'yaml_key', line: 1 });
-      expect(refusal('a: .inf')).toMatchObject({ code: 'yaml_value', line: 1 });
-      expect(refusal('')).toMatchObject({ code: 'yaml_empty' });
-      expect(refusal('# nothing\n')).toMatchObject({ code: 'yaml_empty' });
-    },
-  );
+  test('merge keys, tags, several documents, tabs, odd keys and no mapping are told with their line', () => {
+    expect(refusal('a: &a {b: c}\nd:\n  <<: *a')).toEqual({
+      code: 'yaml_merge_key',
+      line: 3,
+      path: 'd["<<"]',
+    });
+    expect(refusal('a: b\nc: !!js/function "x"').line).toBe(2);
+    expect(refusal('a: b\n---\nc: d')).toMatchObject({ code: 'yaml_documents' });
+    expect(refusal('a:\n\tb: c')).toEqual({ code: 'yaml_syntax', line: 2, path: '' });
+    expect(refusal('a: "b\nc: d')).toMatchObject({ code: 'yaml_syntax' });
+    expect(refusal('? [a]\n: b')).toMatchObject({ code: 'yaml_key', line: 1 });
+    expect(refusal('a: .inf')).toMatchObject({ code: 'yaml_value', line: 1 });
+    expect(refusal('')).toMatchObject({ code: 'yaml_empty' });
+    expect(refusal('# nothing\n')).toMatchObject({ code: 'yaml_empty' });
+  });
 });

@@ -6,9 +6,8 @@ import {
   type PrimaryStore,
 } from '@behalf/gateway/ports';
 import { createKeyring, systemClock, systemRandom as random } from '@behalf/kernel';
-import { verifies } from '@behalf/testkit';
 import { aChatMessage, aConversation } from '@behalf/testkit/suites';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { openMemoryStore } from '../memory/index.ts';
 import { copyStore, rotateStore } from './index.ts';
 
@@ -39,58 +38,50 @@ async function filled(count: number): Promise<PrimaryStore> {
 }
 
 describe('conversations in a store that is moved', () => {
-  verifies(
-    'stores.copy.sealed-values',
-    'a title or a message that was moved into another row stops the copy and is named',
-    async () => {
-      for (const moved of [
-        { userId: 'u2' },
-        { tenant: 'other' },
-        { conversationId: 'c2' },
-        { id: 'm9' },
-      ] as const) {
-        const source = await filled(1);
-        const [message] = await source.raw.page('chatMessages', null, 1);
-        await source.raw.remove('chatMessages', [message!.id]);
-        await source.raw.put('chatMessages', [{ ...message!, ...moved }]);
-        await expect(copyStore({ from: source, to: memory(), keyring, random })).rejects.toThrow(
-          /chatMessages m.*: its sealed message does not open \(tampered\)/,
-        );
-      }
-      for (const moved of [{ userId: 'u2' }, { tenant: 'other' }, { id: 'c9' }] as const) {
-        const source = await filled(0);
-        const [conversation] = await source.raw.page('conversations', null, 1);
-        await source.raw.remove('conversations', ['c1']);
-        await source.raw.put('conversations', [{ ...conversation!, ...moved }]);
-        await expect(copyStore({ from: source, to: memory(), keyring, random })).rejects.toThrow(
-          /conversations c.*: its sealed title does not open \(tampered\)/,
-        );
-      }
-    },
-  );
+  test('a title or a message that was moved into another row stops the copy and is named', async () => {
+    for (const moved of [
+      { userId: 'u2' },
+      { tenant: 'other' },
+      { conversationId: 'c2' },
+      { id: 'm9' },
+    ] as const) {
+      const source = await filled(1);
+      const [message] = await source.raw.page('chatMessages', null, 1);
+      await source.raw.remove('chatMessages', [message!.id]);
+      await source.raw.put('chatMessages', [{ ...message!, ...moved }]);
+      await expect(copyStore({ from: source, to: memory(), keyring, random })).rejects.toThrow(
+        /chatMessages m.*: its sealed message does not open \(tampered\)/,
+      );
+    }
+    for (const moved of [{ userId: 'u2' }, { tenant: 'other' }, { id: 'c9' }] as const) {
+      const source = await filled(0);
+      const [conversation] = await source.raw.page('conversations', null, 1);
+      await source.raw.remove('conversations', ['c1']);
+      await source.raw.put('conversations', [{ ...conversation!, ...moved }]);
+      await expect(copyStore({ from: source, to: memory(), keyring, random })).rejects.toThrow(
+        /conversations c.*: its sealed title does not open \(tampered\)/,
+      );
+    }
+  });
 
-  verifies(
-    'stores.copy.large-records',
-    'messages, which may be large, are moved and sealed anew a few at a time',
-    async () => {
-      const source = await filled(25);
-      const target = memory();
-      const asked: number[] = [];
-      const counting = (store: PrimaryStore): PrimaryStore => ({
-        ...store,
-        raw: {
-          ...store.raw,
-          async page(name, after, limit) {
-            if (name === 'chatMessages') asked.push(limit);
-            return store.raw.page(name, after, limit);
-          },
+  test('messages, which may be large, are moved and sealed anew a few at a time', async () => {
+    const source = await filled(25);
+    const target = memory();
+    const asked: number[] = [];
+    const counting = (store: PrimaryStore): PrimaryStore => ({
+      ...store,
+      raw: {
+        ...store.raw,
+        async page(name, after, limit) {
+          if (name === 'chatMessages') asked.push(limit);
+          return store.raw.page(name, after, limit);
         },
-      });
-      await copyStore({ from: counting(source), to: counting(target), keyring, random });
-      await rotateStore({ store: counting(target), keys: [Buffer.alloc(32, 2), key], random });
-      expect(await target.raw.count('chatMessages')).toBe(25);
-      expect(asked.length).toBeGreaterThan(10);
-      expect(Math.max(...asked)).toBe(10);
-    },
-  );
+      },
+    });
+    await copyStore({ from: counting(source), to: counting(target), keyring, random });
+    await rotateStore({ store: counting(target), keys: [Buffer.alloc(32, 2), key], random });
+    expect(await target.raw.count('chatMessages')).toBe(25);
+    expect(asked.length).toBeGreaterThan(10);
+    expect(Math.max(...asked)).toBe(10);
+  });
 });

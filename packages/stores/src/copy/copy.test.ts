@@ -14,7 +14,7 @@ import {
   type PrimaryStore,
 } from '@behalf/gateway/ports';
 import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
-import { createFakeClock, verifies, type FakeClock } from '@behalf/testkit';
+import { createFakeClock, type FakeClock } from '@behalf/testkit';
 import { createMongoDouble } from '@behalf/testkit/mongodouble';
 import {
   aChatMessage,
@@ -38,7 +38,7 @@ import {
   aVariable,
   sealedBy,
 } from '@behalf/testkit/suites';
-import { afterEach, beforeEach, describe, expect } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openMemoryStore } from '../memory/index.ts';
 import { openMongoStore } from '../mongo/index.ts';
 import { openSqliteStore } from '../sqlite/index.ts';
@@ -120,7 +120,7 @@ describe('copying a store', () => {
     return Object.fromEntries(await Promise.all(pages));
   };
 
-  verifies('stores.copy.whole', 'SQLite to MongoDB and back leaves every record as it was', async () => {
+  test('SQLite to MongoDB and back leaves every record as it was', async () => {
     const source = await sqlite('a.db');
     const target = await mongo();
     const back = await sqlite('b.db');
@@ -149,53 +149,45 @@ describe('copying a store', () => {
     ['SQLite', () => sqlite('b.db')],
     ['MongoDB', mongo],
   ] as const) {
-    verifies(
-      'stores.copy.resumable',
-      `a copy to ${kind} that was cut short is finished by running it again`,
-      async () => {
-        const source = await sqlite('a.db');
-        const target = await other();
-        await fill(source, 450);
-        await cutShort(source, target, 3);
-        // Half a copy is nothing to start a gateway on, nor to copy from.
-        expect(await target.system.announce('gateway', 60_000)).toBe('in_maintenance');
-        const onwards = copyStore({ from: target, to: await sqlite('c.db'), keyring, random: systemRandom });
-        await expect(onwards).rejects.toThrow(/unfinished copy/);
-        await copyStore({ from: source, to: target, keyring, random: systemRandom });
-        expect(await everything(target)).toEqual(await everything(source));
-        expect(await target.system.announce('gateway', 60_000)).toBe('announced');
-        await target.system.retire('gateway');
-        // And once more, over a copy that is complete.
-        await copyStore({ from: source, to: target, keyring, random: systemRandom });
-      },
-    );
+    test(`a copy to ${kind} that was cut short is finished by running it again`, async () => {
+      const source = await sqlite('a.db');
+      const target = await other();
+      await fill(source, 450);
+      await cutShort(source, target, 3);
+      // Half a copy is nothing to start a gateway on, nor to copy from.
+      expect(await target.system.announce('gateway', 60_000)).toBe('in_maintenance');
+      const onwards = copyStore({ from: target, to: await sqlite('c.db'), keyring, random: systemRandom });
+      await expect(onwards).rejects.toThrow(/unfinished copy/);
+      await copyStore({ from: source, to: target, keyring, random: systemRandom });
+      expect(await everything(target)).toEqual(await everything(source));
+      expect(await target.system.announce('gateway', 60_000)).toBe('announced');
+      await target.system.retire('gateway');
+      // And once more, over a copy that is complete.
+      await copyStore({ from: source, to: target, keyring, random: systemRandom });
+    });
 
-    verifies(
-      'stores.copy.resumable',
-      `what the source lost or got between two runs to ${kind} is lost or got by the copy`,
-      async () => {
-        const source = await sqlite('a.db');
-        const target = await other();
-        await fill(source, 250);
-        // Everything but the last collection is there already.
-        await cutShort(source, target, 4);
-        expect(await target.raw.count('sessions')).toBe(1);
-        await source.system.announce('gateway', 60_000);
-        await source.sessions.remove('h');
-        await source.sessions.insert({ ...session, hash: 'h2' });
-        await source.users.update('u0001', { role: 'ADMIN' }, 2);
-        // The same person again, under another id: the unique index of the target would refuse the two together.
-        const [gone] = await source.raw.page('users', 'u0001', 1);
-        await source.raw.remove('users', ['u0002']);
-        await source.raw.put('users', [{ ...gone!, id: 'again', passwordSealed: null }]);
-        await source.system.retire('gateway');
-        await copyStore({ from: source, to: target, keyring, random: systemRandom });
-        expect(await everything(target)).toEqual(await everything(source));
-      },
-    );
+    test(`what the source lost or got between two runs to ${kind} is lost or got by the copy`, async () => {
+      const source = await sqlite('a.db');
+      const target = await other();
+      await fill(source, 250);
+      // Everything but the last collection is there already.
+      await cutShort(source, target, 4);
+      expect(await target.raw.count('sessions')).toBe(1);
+      await source.system.announce('gateway', 60_000);
+      await source.sessions.remove('h');
+      await source.sessions.insert({ ...session, hash: 'h2' });
+      await source.users.update('u0001', { role: 'ADMIN' }, 2);
+      // The same person again, under another id: the unique index of the target would refuse the two together.
+      const [gone] = await source.raw.page('users', 'u0001', 1);
+      await source.raw.remove('users', ['u0002']);
+      await source.raw.put('users', [{ ...gone!, id: 'again', passwordSealed: null }]);
+      await source.system.retire('gateway');
+      await copyStore({ from: source, to: target, keyring, random: systemRandom });
+      expect(await everything(target)).toEqual(await everything(source));
+    });
   }
 
-  verifies('stores.copy.foreign-target', 'the unfinished copy of another store is left alone', async () => {
+  test('the unfinished copy of another store is left alone', async () => {
     const source = await sqlite('a.db');
     const other = await sqlite('other.db');
     const target = await sqlite('b.db');
@@ -209,7 +201,7 @@ describe('copying a store', () => {
     expect(await everything(target)).toEqual(before);
   });
 
-  verifies('stores.copy.same-store', 'a store is not copied onto itself, whatever it is called', async () => {
+  test('a store is not copied onto itself, whatever it is called', async () => {
     const source = await sqlite('a.db');
     await fill(source, 3);
     const before = await everything(source);
@@ -236,7 +228,7 @@ describe('copying a store', () => {
       },
     });
 
-    verifies('stores.copy.held', 'holds both stores from the first page to the last', async () => {
+    test('holds both stores from the first page to the last', async () => {
       const clock = createFakeClock();
       const [source, target] = [memory(clock), memory(clock)];
       await fill(source, 1_250);
@@ -252,7 +244,7 @@ describe('copying a store', () => {
       expect(await everything(target)).toEqual(await everything(source));
     });
 
-    verifies('stores.copy.held', 'stops when a hold lapsed, whoever came meanwhile', async () => {
+    test('stops when a hold lapsed, whoever came meanwhile', async () => {
       const clock = createFakeClock();
       for (const lapsing of ['source', 'target'] as const) {
         const [source, target] = [memory(clock), memory(clock)];
@@ -269,7 +261,7 @@ describe('copying a store', () => {
       }
     });
 
-    verifies('stores.copy.held', 'is refused when its last page came too late', async () => {
+    test('is refused when its last page came too late', async () => {
       const clock = createFakeClock();
       const [source, target] = [memory(clock), memory(clock)];
       await fill(source, 3);
@@ -296,7 +288,7 @@ describe('copying a store', () => {
       expect(await target.system.copySource()).not.toBeNull();
     });
 
-    verifies('stores.copy.released', 'frees each store even when the other cannot be told', async () => {
+    test('frees each store even when the other cannot be told', async () => {
       const clock = createFakeClock();
       for (const away of ['source', 'target'] as const) {
         const [source, target] = [memory(clock), memory(clock)];
@@ -321,25 +313,21 @@ describe('copying a store', () => {
     });
   });
 
-  verifies(
-    'stores.copy.live-gateway',
-    'a store that a gateway writes is neither read nor written',
-    async () => {
-      const source = await sqlite('a.db');
-      const target = await sqlite('b.db');
-      await fill(source, 3);
-      for (const busy of [source, target]) {
-        await busy.system.announce('gateway', 60_000);
-        await expect(copyStore({ from: source, to: target, keyring, random: systemRandom })).rejects.toThrow(
-          CopyRefused,
-        );
-        await busy.system.retire('gateway');
-      }
-      expect(await target.users.count()).toBe(0);
-    },
-  );
+  test('a store that a gateway writes is neither read nor written', async () => {
+    const source = await sqlite('a.db');
+    const target = await sqlite('b.db');
+    await fill(source, 3);
+    for (const busy of [source, target]) {
+      await busy.system.announce('gateway', 60_000);
+      await expect(copyStore({ from: source, to: target, keyring, random: systemRandom })).rejects.toThrow(
+        CopyRefused,
+      );
+      await busy.system.retire('gateway');
+    }
+    expect(await target.users.count()).toBe(0);
+  });
 
-  verifies('stores.copy.wrong-key', 'under another key nothing is copied', async () => {
+  test('under another key nothing is copied', async () => {
     const source = await sqlite('a.db');
     const target = await sqlite('b.db');
     await fill(source, 3);
@@ -349,52 +337,40 @@ describe('copying a store', () => {
     expect(await target.users.count()).toBe(0);
   });
 
-  verifies(
-    'stores.copy.sealed-values',
-    'a sealed value that does not open stops the copy and is named',
-    async () => {
-      const source = await sqlite('a.db');
-      const target = await sqlite('b.db');
-      await fill(source, 3);
-      const moved = (await source.users.findById('u0001'))!.passwordSealed;
-      await source.raw.put('users', [{ ...aUser({ id: 'u0002', subject: 'u0002' }), passwordSealed: moved }]);
-      await expect(copyStore({ from: source, to: target, keyring, random: systemRandom })).rejects.toThrow(
-        /users u0002: its sealed password does not open \(tampered\)/,
-      );
-    },
-  );
+  test('a sealed value that does not open stops the copy and is named', async () => {
+    const source = await sqlite('a.db');
+    const target = await sqlite('b.db');
+    await fill(source, 3);
+    const moved = (await source.users.findById('u0001'))!.passwordSealed;
+    await source.raw.put('users', [{ ...aUser({ id: 'u0002', subject: 'u0002' }), passwordSealed: moved }]);
+    await expect(copyStore({ from: source, to: target, keyring, random: systemRandom })).rejects.toThrow(
+      /users u0002: its sealed password does not open \(tampered\)/,
+    );
+  });
 
-  verifies(
-    'stores.copy.sealed-values',
-    'tokens moved into another session’s row, and a change moved to another server, do not open',
-    async () => {
-      const source = await sqlite('a.db');
-      await fill(source, 1);
-      const copy = async (name: string) =>
-        copyStore({ from: source, to: await sqlite(name), keyring, random: systemRandom });
-      const [credential] = await source.raw.page('credentials', null, 1);
-      const moved = aCredential({ label: 'another', sealed: credential!.sealed });
-      await source.credentials.insert(moved);
-      await expect(copy('b.db')).rejects.toThrow(/credentials .*: its sealed tokens does not open/);
-      await source.credentials.remove(moved);
-      const [override] = await source.raw.page('overrides', null, 1);
-      await source.overrides.put(anOverride({ name: 'b', configSealed: override!.configSealed }), null);
-      await expect(copy('c.db')).rejects.toThrow(/overrides .*: its sealed config does not open/);
-    },
-  );
+  test('tokens moved into another session’s row, and a change moved to another server, do not open', async () => {
+    const source = await sqlite('a.db');
+    await fill(source, 1);
+    const copy = async (name: string) =>
+      copyStore({ from: source, to: await sqlite(name), keyring, random: systemRandom });
+    const [credential] = await source.raw.page('credentials', null, 1);
+    const moved = aCredential({ label: 'another', sealed: credential!.sealed });
+    await source.credentials.insert(moved);
+    await expect(copy('b.db')).rejects.toThrow(/credentials .*: its sealed tokens does not open/);
+    await source.credentials.remove(moved);
+    const [override] = await source.raw.page('overrides', null, 1);
+    await source.overrides.put(anOverride({ name: 'b', configSealed: override!.configSealed }), null);
+    await expect(copy('c.db')).rejects.toThrow(/overrides .*: its sealed config does not open/);
+  });
 
-  verifies(
-    'stores.copy.foreign-target',
-    'a target that holds other records is named, not merged into silently',
-    async () => {
-      const source = await sqlite('a.db');
-      const target = await sqlite('b.db');
-      await fill(source, 3);
-      await target.users.insert(aUser({ id: 'stranger', subject: 'stranger' }));
-      await expect(copyStore({ from: source, to: target, keyring, random: systemRandom })).rejects.toThrow(
-        /target holds users stranger/,
-      );
-      expect([await target.raw.count('system'), await target.users.count()]).toEqual([0, 1]);
-    },
-  );
+  test('a target that holds other records is named, not merged into silently', async () => {
+    const source = await sqlite('a.db');
+    const target = await sqlite('b.db');
+    await fill(source, 3);
+    await target.users.insert(aUser({ id: 'stranger', subject: 'stranger' }));
+    await expect(copyStore({ from: source, to: target, keyring, random: systemRandom })).rejects.toThrow(
+      /target holds users stranger/,
+    );
+    expect([await target.raw.count('system'), await target.users.count()]).toEqual([0, 1]);
+  });
 });

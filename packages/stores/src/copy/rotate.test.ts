@@ -19,7 +19,6 @@ import {
   type PrimaryStore,
 } from '@behalf/gateway/ports';
 import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
-import { verifies } from '@behalf/testkit';
 import { createMongoDouble } from '@behalf/testkit/mongodouble';
 import {
   aChatMessage,
@@ -36,7 +35,7 @@ import {
   aUser,
   aVariable,
 } from '@behalf/testkit/suites';
-import { afterEach, beforeEach, describe, expect } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openMemoryStore } from '../memory/index.ts';
 import { openMongoStore } from '../mongo/index.ts';
 import { openSqliteStore } from '../sqlite/index.ts';
@@ -101,8 +100,7 @@ describe('rotating the key', () => {
       .map((user) => ring(...keys).open(user.passwordSealed!, passwordContext(user)));
 
   for (const [kind, openStore] of Object.entries(stores)) {
-    verifies(
-      'stores.rotate.whole',
+    test(
       `on ${kind}, afterwards the new key alone opens everything`,
       async () => {
         const store = await openStore();
@@ -128,87 +126,82 @@ describe('rotating the key', () => {
       PATIENCE_MS,
     );
 
-    verifies(
-      'stores.rotate.whole',
-      `on ${kind}, values, definitions, changes, credentials, conversations, blocks, sets and runs are sealed anew too`,
-      async () => {
-        const store = await openStore();
-        await fill(store, 1);
-        const variable = aVariable();
-        const server = aStoredServer();
-        const old = ring(oldKey);
-        await store.variables.put([
-          { ...variable, valueSealed: old.seal('a value', variableContext(variable)) },
-        ]);
-        await store.servers.insert({ ...server, configSealed: old.seal('{}', serverContext(server)) });
-        const override = anOverride();
-        const configSealed = old.seal('{"a":1}', overrideContext(override));
-        await store.overrides.put({ ...override, configSealed }, null);
-        const credential = aCredential();
-        const sealed = old.seal('a token', credentialContext(credential));
-        await store.credentials.insert({ ...credential, sealed });
-        const client = anOAuthClient();
-        const registered = old.seal('a secret', oauthClientContext(client));
-        await store.oauthClients.insert({ ...client, sealed: registered });
-        const conversation = aConversation();
-        const titled = old.seal('a title', conversationContext(conversation));
-        await store.conversations.insert({ ...conversation, sealed: titled }, 1);
-        const message = aChatMessage();
-        const said = old.seal('a message', chatMessageContext(message));
-        await store.raw.put('chatMessages', [{ ...message, sealed: said }]);
-        const block = aBlock();
-        await store.blocks.insert({ ...block, sealed: old.seal('inputs', blockContext(block)) }, 1);
-        const set = aSet();
-        await store.sets.insert({ ...set, sealed: old.seal('steps', setContext(set)) }, 1);
-        const run = aRun();
-        const titleSealed = old.seal('a set', runTitleContext(run));
-        await store.runs.insert({ ...run, titleSealed, sealed: old.seal('results', runContext(run)) }, 1);
-        const issued = aFacadeRecord();
-        await store.facade.put({ ...issued, sealed: old.seal('a grant', facadeContext(issued)) });
-        const done = await rotateStore({ store, keys: [newKey, oldKey], random });
-        expect(done.filter(({ resealed }) => resealed > 0).map(({ collection }) => collection)).toEqual([
-          'users',
-          'variables',
-          'servers',
-          'overrides',
-          'credentials',
-          'oauthClients',
-          'conversations',
-          'chatMessages',
-          'blocks',
-          'sets',
-          'runs',
-          'facade',
-          'system',
-        ]);
-        const [row] = await store.variables.list('default', 'u1', 's1');
-        expect(ring(newKey).open(row!.valueSealed, variableContext(variable))).toBe('a value');
-        const found = await store.servers.find('default', 's1');
-        expect(ring(newKey).open(found!.configSealed, serverContext(server))).toBe('{}');
-        const changed = await store.overrides.find('default', 'files');
-        expect(ring(newKey).open(changed!.configSealed, overrideContext(override))).toBe('{"a":1}');
-        const held = await store.credentials.find(credential);
-        expect(ring(newKey).open(held!.sealed!, credentialContext(credential))).toBe('a token');
-        const known = await store.oauthClients.find(client);
-        expect(ring(newKey).open(known!.sealed, oauthClientContext(client))).toBe('a secret');
-        const kept = await store.conversations.find('default', 'u1', 'c1');
-        expect(ring(newKey).open(kept!.sealed, conversationContext(conversation))).toBe('a title');
-        const [again] = await store.conversations.messages('default', 'u1', 'c1');
-        expect(ring(newKey).open(again!.sealed, chatMessageContext(message))).toBe('a message');
-        const saved = await store.blocks.find('default', 'b1');
-        expect(ring(newKey).open(saved!.sealed, blockContext(block))).toBe('inputs');
-        const steps = await store.sets.find('default', 'b1');
-        expect(ring(newKey).open(steps!.sealed, setContext(set))).toBe('steps');
-        const ran = await store.runs.find('default', 'u1', 'r1');
-        expect(ring(newKey).open(ran!.titleSealed, runTitleContext(run))).toBe('a set');
-        expect(ring(newKey).open(ran!.sealed, runContext(run))).toBe('results');
-        const granted = await store.facade.find(issued.key, 0);
-        expect(ring(newKey).open(granted!.sealed, facadeContext(issued))).toBe('a grant');
-      },
-    );
+    test(`on ${kind}, values, definitions, changes, credentials, conversations, blocks, sets and runs are sealed anew too`, async () => {
+      const store = await openStore();
+      await fill(store, 1);
+      const variable = aVariable();
+      const server = aStoredServer();
+      const old = ring(oldKey);
+      await store.variables.put([
+        { ...variable, valueSealed: old.seal('a value', variableContext(variable)) },
+      ]);
+      await store.servers.insert({ ...server, configSealed: old.seal('{}', serverContext(server)) });
+      const override = anOverride();
+      const configSealed = old.seal('{"a":1}', overrideContext(override));
+      await store.overrides.put({ ...override, configSealed }, null);
+      const credential = aCredential();
+      const sealed = old.seal('a token', credentialContext(credential));
+      await store.credentials.insert({ ...credential, sealed });
+      const client = anOAuthClient();
+      const registered = old.seal('a secret', oauthClientContext(client));
+      await store.oauthClients.insert({ ...client, sealed: registered });
+      const conversation = aConversation();
+      const titled = old.seal('a title', conversationContext(conversation));
+      await store.conversations.insert({ ...conversation, sealed: titled }, 1);
+      const message = aChatMessage();
+      const said = old.seal('a message', chatMessageContext(message));
+      await store.raw.put('chatMessages', [{ ...message, sealed: said }]);
+      const block = aBlock();
+      await store.blocks.insert({ ...block, sealed: old.seal('inputs', blockContext(block)) }, 1);
+      const set = aSet();
+      await store.sets.insert({ ...set, sealed: old.seal('steps', setContext(set)) }, 1);
+      const run = aRun();
+      const titleSealed = old.seal('a set', runTitleContext(run));
+      await store.runs.insert({ ...run, titleSealed, sealed: old.seal('results', runContext(run)) }, 1);
+      const issued = aFacadeRecord();
+      await store.facade.put({ ...issued, sealed: old.seal('a grant', facadeContext(issued)) });
+      const done = await rotateStore({ store, keys: [newKey, oldKey], random });
+      expect(done.filter(({ resealed }) => resealed > 0).map(({ collection }) => collection)).toEqual([
+        'users',
+        'variables',
+        'servers',
+        'overrides',
+        'credentials',
+        'oauthClients',
+        'conversations',
+        'chatMessages',
+        'blocks',
+        'sets',
+        'runs',
+        'facade',
+        'system',
+      ]);
+      const [row] = await store.variables.list('default', 'u1', 's1');
+      expect(ring(newKey).open(row!.valueSealed, variableContext(variable))).toBe('a value');
+      const found = await store.servers.find('default', 's1');
+      expect(ring(newKey).open(found!.configSealed, serverContext(server))).toBe('{}');
+      const changed = await store.overrides.find('default', 'files');
+      expect(ring(newKey).open(changed!.configSealed, overrideContext(override))).toBe('{"a":1}');
+      const held = await store.credentials.find(credential);
+      expect(ring(newKey).open(held!.sealed!, credentialContext(credential))).toBe('a token');
+      const known = await store.oauthClients.find(client);
+      expect(ring(newKey).open(known!.sealed, oauthClientContext(client))).toBe('a secret');
+      const kept = await store.conversations.find('default', 'u1', 'c1');
+      expect(ring(newKey).open(kept!.sealed, conversationContext(conversation))).toBe('a title');
+      const [again] = await store.conversations.messages('default', 'u1', 'c1');
+      expect(ring(newKey).open(again!.sealed, chatMessageContext(message))).toBe('a message');
+      const saved = await store.blocks.find('default', 'b1');
+      expect(ring(newKey).open(saved!.sealed, blockContext(block))).toBe('inputs');
+      const steps = await store.sets.find('default', 'b1');
+      expect(ring(newKey).open(steps!.sealed, setContext(set))).toBe('steps');
+      const ran = await store.runs.find('default', 'u1', 'r1');
+      expect(ring(newKey).open(ran!.titleSealed, runTitleContext(run))).toBe('a set');
+      expect(ring(newKey).open(ran!.sealed, runContext(run))).toBe('results');
+      const granted = await store.facade.find(issued.key, 0);
+      expect(ring(newKey).open(granted!.sealed, facadeContext(issued))).toBe('a grant');
+    });
 
-    verifies(
-      'stores.rotate.resumable',
+    test(
       `on ${kind}, a rotation that was cut short is finished`,
       async () => {
         const store = await openStore();
@@ -250,7 +243,7 @@ describe('rotating the key', () => {
     );
   }
 
-  verifies('stores.rotate.wrong-key', 'without the key of the store nothing is changed', async () => {
+  test('without the key of the store nothing is changed', async () => {
     const store = await stores['sqlite']!();
     await fill(store, 3);
     const before = await everything(store);
@@ -260,23 +253,19 @@ describe('rotating the key', () => {
     expect(await keyFitsStore(store.system, ring(oldKey))).toBe(true);
   });
 
-  verifies(
-    'stores.rotate.wrong-key',
-    'one value that does not open stops it before anything is changed, and is named',
-    async () => {
-      const store = await stores['sqlite']!();
-      await fill(store, 450);
-      const moved = (await store.users.findById('u0001'))!.passwordSealed;
-      await store.raw.put('users', [aUser({ id: 'u0448', subject: 'u0448', passwordSealed: moved })]);
-      const before = await everything(store);
-      await expect(rotateStore({ store, keys: [newKey, oldKey], random })).rejects.toThrow(
-        /users u0448: its sealed password does not open \(tampered\)/,
-      );
-      expect(await everything(store)).toEqual(before);
-    },
-  );
+  test('one value that does not open stops it before anything is changed, and is named', async () => {
+    const store = await stores['sqlite']!();
+    await fill(store, 450);
+    const moved = (await store.users.findById('u0001'))!.passwordSealed;
+    await store.raw.put('users', [aUser({ id: 'u0448', subject: 'u0448', passwordSealed: moved })]);
+    const before = await everything(store);
+    await expect(rotateStore({ store, keys: [newKey, oldKey], random })).rejects.toThrow(
+      /users u0448: its sealed password does not open \(tampered\)/,
+    );
+    expect(await everything(store)).toEqual(before);
+  });
 
-  verifies('stores.rotate.whole', 'a store nobody has used is not given a key', async () => {
+  test('a store nobody has used is not given a key', async () => {
     const store = await stores['sqlite']!();
     await expect(rotateStore({ store, keys: [newKey, oldKey], random })).rejects.toThrow(/nothing to rotate/);
     expect(await store.raw.count('system')).toBe(0);

@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { keyFitsStore } from '@behalf/gateway';
 import { credentialContext, type CredentialRecord, type PrimaryStore } from '@behalf/gateway/ports';
 import { createKeyring, systemClock, systemRandom, type Keyring } from '@behalf/kernel';
-import { verifies } from '@behalf/testkit';
 import { createMongoDouble } from '@behalf/testkit/mongodouble';
 import { aCredential } from '@behalf/testkit/suites';
-import { afterEach, beforeEach, describe, expect } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openMemoryStore } from '../memory/index.ts';
 import { openMongoStore } from '../mongo/index.ts';
 import { openSqliteStore } from '../sqlite/index.ts';
@@ -73,37 +72,32 @@ describe('rotating the key beside gateways', () => {
   }
 
   for (const [kind, opener] of Object.entries(stores)) {
-    verifies(
-      'vault.v05.rotation',
-      `on ${kind}, while several gateways store tokens nothing is lost, and the new key alone opens everything`,
-      async () => {
-        const openOne = await opener();
-        const store = await openOne();
-        await fill(store);
-        const last = new Map(labels.map((label) => [label, `${label} 1`]));
-        let rotating = true;
-        const gateway = async (mine: readonly string[]) => {
-          const own = await openOne();
-          await own.system.announce(`gateway ${mine[0]}`, 60_000);
-          for (let i = 0; rotating; i += 1) {
-            const label = mine[i % mine.length] as string;
-            const stored = await renew(own, label, ring(...keys));
-            // Nobody else renews this one: whatever the rotation does meanwhile, the write is made.
-            expect(stored).not.toBeNull();
-            last.set(label, stored as string);
-          }
-        };
-        const gateways = [0, 1, 2].map((n) => gateway(labels.filter((_, i) => i % 3 === n)));
-        const done = await rotateStore({ store: await openOne(), keys, random });
-        rotating = false;
-        await Promise.all(gateways);
-        expect(done).toContainEqual(expect.objectContaining({ collection: 'credentials', sealed: 30 }));
-        expect(await textsUnder(store, ring(newKey))).toEqual(last);
-        expect(await keyFitsStore(store.system, ring(newKey))).toBe(true);
-        expect([...last.values()].some((text) => !text.endsWith(' 1'))).toBe(true);
-      },
-      30_000,
-    );
+    test(`on ${kind}, while several gateways store tokens nothing is lost, and the new key alone opens everything`, async () => {
+      const openOne = await opener();
+      const store = await openOne();
+      await fill(store);
+      const last = new Map(labels.map((label) => [label, `${label} 1`]));
+      let rotating = true;
+      const gateway = async (mine: readonly string[]) => {
+        const own = await openOne();
+        await own.system.announce(`gateway ${mine[0]}`, 60_000);
+        for (let i = 0; rotating; i += 1) {
+          const label = mine[i % mine.length] as string;
+          const stored = await renew(own, label, ring(...keys));
+          // Nobody else renews this one: whatever the rotation does meanwhile, the write is made.
+          expect(stored).not.toBeNull();
+          last.set(label, stored as string);
+        }
+      };
+      const gateways = [0, 1, 2].map((n) => gateway(labels.filter((_, i) => i % 3 === n)));
+      const done = await rotateStore({ store: await openOne(), keys, random });
+      rotating = false;
+      await Promise.all(gateways);
+      expect(done).toContainEqual(expect.objectContaining({ collection: 'credentials', sealed: 30 }));
+      expect(await textsUnder(store, ring(newKey))).toEqual(last);
+      expect(await keyFitsStore(store.system, ring(newKey))).toBe(true);
+      expect([...last.values()].some((text) => !text.endsWith(' 1'))).toBe(true);
+    }, 30_000);
   }
 
   /** A store whose every pass over the credentials is followed by something. */
@@ -123,118 +117,98 @@ describe('rotating the key beside gateways', () => {
     };
   }
 
-  verifies(
-    'vault.v05.rotation',
-    'a value that is written between the reading and the replacing of its record stays',
-    async () => {
-      const store = openMemoryStore(parts);
-      await fill(store);
-      const racing: PrimaryStore = {
-        ...store,
-        raw: {
-          ...store.raw,
-          async reseal(name, values) {
-            if (name === 'credentials') await renew(store, 'c7', ring(...keys));
-            return store.raw.reseal(name, values);
-          },
+  test('a value that is written between the reading and the replacing of its record stays', async () => {
+    const store = openMemoryStore(parts);
+    await fill(store);
+    const racing: PrimaryStore = {
+      ...store,
+      raw: {
+        ...store.raw,
+        async reseal(name, values) {
+          if (name === 'credentials') await renew(store, 'c7', ring(...keys));
+          return store.raw.reseal(name, values);
         },
-      };
-      const done = await rotateStore({ store: racing, keys, random });
-      expect(done.find(({ collection }) => collection === 'credentials')).toEqual({
-        collection: 'credentials',
-        sealed: 30,
-        resealed: 29,
-        unreadable: 0,
-      });
-      expect((await textsUnder(store, ring(newKey))).get('c7')).toBe('c7 2');
-    },
-  );
+      },
+    };
+    const done = await rotateStore({ store: racing, keys, random });
+    expect(done.find(({ collection }) => collection === 'credentials')).toEqual({
+      collection: 'credentials',
+      sealed: 30,
+      resealed: 29,
+      unreadable: 0,
+    });
+    expect((await textsUnder(store, ring(newKey))).get('c7')).toBe('c7 2');
+  });
 
-  verifies(
-    'stores.rotate.old-writer',
-    'what is written under the old key meanwhile is sealed anew too',
-    async () => {
-      const store = openMemoryStore(parts);
-      await fill(store);
-      const busy = afterEachPass(store, async (pass) => {
-        if (pass < 4) await renew(store, 'c0', ring(oldKey, newKey));
-      });
-      await rotateStore({ store: busy, keys, random });
-      expect((await textsUnder(store, ring(newKey))).get('c0')).toBe('c0 4');
-    },
-  );
+  test('what is written under the old key meanwhile is sealed anew too', async () => {
+    const store = openMemoryStore(parts);
+    await fill(store);
+    const busy = afterEachPass(store, async (pass) => {
+      if (pass < 4) await renew(store, 'c0', ring(oldKey, newKey));
+    });
+    await rotateStore({ store: busy, keys, random });
+    expect((await textsUnder(store, ring(newKey))).get('c0')).toBe('c0 4');
+  });
 
-  verifies(
-    'stores.rotate.old-writer',
-    'a gateway that goes on writing with the old key is told of, and the old key stays needed',
-    async () => {
-      const store = openMemoryStore(parts);
-      await fill(store);
-      const busy = afterEachPass(store, async () => void (await renew(store, 'c0', ring(oldKey, newKey))));
-      const rotation = rotateStore({ store: busy, keys, random });
-      await expect(rotation).rejects.toThrow(RotationRefused);
-      await expect(rotation).rejects.toThrow(/keep appearing: a gateway still writes with it/);
-      expect(await keyFitsStore(store.system, ring(newKey))).toBe(false);
-      expect((await textsUnder(store, ring(...keys))).size).toBe(30);
-      await rotateStore({ store, keys, random });
-      expect((await textsUnder(store, ring(newKey))).size).toBe(30);
-    },
-  );
+  test('a gateway that goes on writing with the old key is told of, and the old key stays needed', async () => {
+    const store = openMemoryStore(parts);
+    await fill(store);
+    const busy = afterEachPass(store, async () => void (await renew(store, 'c0', ring(oldKey, newKey))));
+    const rotation = rotateStore({ store: busy, keys, random });
+    await expect(rotation).rejects.toThrow(RotationRefused);
+    await expect(rotation).rejects.toThrow(/keep appearing: a gateway still writes with it/);
+    expect(await keyFitsStore(store.system, ring(newKey))).toBe(false);
+    expect((await textsUnder(store, ring(...keys))).size).toBe(30);
+    await rotateStore({ store, keys, random });
+    expect((await textsUnder(store, ring(newKey))).size).toBe(30);
+  });
 
-  verifies(
-    'stores.rotate.live-gateway',
-    'it counts as one of the gateways: beside them, and never beside a copy or on half of one',
-    async () => {
-      const store = openMemoryStore(parts);
-      await fill(store);
-      const rotate = (of: PrimaryStore = store) => rotateStore({ store: of, keys, random });
-      await store.system.beginMaintenance('copy', 60_000);
-      await expect(rotate()).rejects.toThrow(/A copy has the store/);
-      await store.system.endMaintenance('copy');
-      await store.system.markCopy('elsewhere');
-      await expect(rotate()).rejects.toThrow(/unfinished copy/);
-      await store.system.markCopy(null);
-      expect((await textsUnder(store, ring(oldKey))).size).toBe(30);
-      const watched = afterEachPass(store, async () => {
-        expect(await store.system.beginMaintenance('copy', 60_000)).toBe('refused');
-      });
-      await rotate(watched);
-      await store.system.announce('gateway', 60_000);
-      await rotate();
-      await store.system.retire('gateway');
-      expect(await store.system.beginMaintenance('copy', 60_000)).toBe('begun');
-    },
-  );
+  test('it counts as one of the gateways: beside them, and never beside a copy or on half of one', async () => {
+    const store = openMemoryStore(parts);
+    await fill(store);
+    const rotate = (of: PrimaryStore = store) => rotateStore({ store: of, keys, random });
+    await store.system.beginMaintenance('copy', 60_000);
+    await expect(rotate()).rejects.toThrow(/A copy has the store/);
+    await store.system.endMaintenance('copy');
+    await store.system.markCopy('elsewhere');
+    await expect(rotate()).rejects.toThrow(/unfinished copy/);
+    await store.system.markCopy(null);
+    expect((await textsUnder(store, ring(oldKey))).size).toBe(30);
+    const watched = afterEachPass(store, async () => {
+      expect(await store.system.beginMaintenance('copy', 60_000)).toBe('refused');
+    });
+    await rotate(watched);
+    await store.system.announce('gateway', 60_000);
+    await rotate();
+    await store.system.retire('gateway');
+    expect(await store.system.beginMaintenance('copy', 60_000)).toBe('begun');
+  });
 
-  verifies(
-    'vault.v04.kept',
-    'a credential that does not open survives writes to others, a rotation and a copy, and is told of',
-    async () => {
-      const store = openMemoryStore(parts);
-      await fill(store);
-      const lost = sealedFor(aCredential({ label: 'lost' }), 'lost', ring(Buffer.alloc(32, 9)));
-      await store.credentials.insert(lost);
-      // Nobody knows yet: perhaps its key is only missing from the list.
-      await expect(rotateStore({ store, keys, random })).rejects.toThrow(
-        /credentials .*lost.*: its sealed tokens does not open \(unknown_key\)/,
-      );
-      expect((await textsUnderAllBut('lost', store, ring(oldKey))).size).toBe(30);
-      await store.credentials.replace(lost.id, { generation: 1 }, { status: 'unreadable' });
-      await renew(store, 'c0', ring(...keys));
-      const done = await rotateStore({ store, keys, random });
-      expect(done).toContainEqual({ collection: 'credentials', sealed: 30, resealed: 29, unreadable: 1 });
-      const target = openMemoryStore(parts);
-      await copyStore({ from: store, to: target, keyring: ring(newKey), random });
-      for (const each of [store, target]) {
-        expect((await each.credentials.findById(lost.id))?.sealed).toBe(lost.sealed);
-        expect((await textsUnderAllBut('lost', each, ring(newKey))).size).toBe(30);
-      }
-      // The day its key is found, it opens, and the next rotation seals it anew.
-      await rotateStore({ store, keys: [newKey, Buffer.alloc(32, 9)], random });
-      const found = (await store.credentials.findById(lost.id))!;
-      expect(ring(newKey).open(found.sealed!, credentialContext(found))).toBe('lost');
-    },
-  );
+  test('a credential that does not open survives writes to others, a rotation and a copy, and is told of', async () => {
+    const store = openMemoryStore(parts);
+    await fill(store);
+    const lost = sealedFor(aCredential({ label: 'lost' }), 'lost', ring(Buffer.alloc(32, 9)));
+    await store.credentials.insert(lost);
+    // Nobody knows yet: perhaps its key is only missing from the list.
+    await expect(rotateStore({ store, keys, random })).rejects.toThrow(
+      /credentials .*lost.*: its sealed tokens does not open \(unknown_key\)/,
+    );
+    expect((await textsUnderAllBut('lost', store, ring(oldKey))).size).toBe(30);
+    await store.credentials.replace(lost.id, { generation: 1 }, { status: 'unreadable' });
+    await renew(store, 'c0', ring(...keys));
+    const done = await rotateStore({ store, keys, random });
+    expect(done).toContainEqual({ collection: 'credentials', sealed: 30, resealed: 29, unreadable: 1 });
+    const target = openMemoryStore(parts);
+    await copyStore({ from: store, to: target, keyring: ring(newKey), random });
+    for (const each of [store, target]) {
+      expect((await each.credentials.findById(lost.id))?.sealed).toBe(lost.sealed);
+      expect((await textsUnderAllBut('lost', each, ring(newKey))).size).toBe(30);
+    }
+    // The day its key is found, it opens, and the next rotation seals it anew.
+    await rotateStore({ store, keys: [newKey, Buffer.alloc(32, 9)], random });
+    const found = (await store.credentials.findById(lost.id))!;
+    expect(ring(newKey).open(found.sealed!, credentialContext(found))).toBe('lost');
+  });
 
   async function textsUnderAllBut(label: string, store: PrimaryStore, keyring: Keyring) {
     const all = await store.credentials.list('default', 'user:u1', 's1');

@@ -1,9 +1,9 @@
 import type { PrimaryStore } from '@behalf/gateway/ports';
 import { systemRandom } from '@behalf/kernel';
-import { createFakeClock, verifies, type FakeClock } from '@behalf/testkit';
+import { createFakeClock, type FakeClock } from '@behalf/testkit';
 import { createMongoDouble, type MongoDouble } from '@behalf/testkit/mongodouble';
 import { aCredential } from '@behalf/testkit/suites';
-import { afterEach, beforeEach, describe, expect } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openMongoStore } from './index.ts';
 
 describe('claims of replicas whose clocks differ', () => {
@@ -26,29 +26,25 @@ describe('claims of replicas whose clocks differ', () => {
     return store.credentials;
   };
 
-  verifies(
-    'stores.mongo.store-clock',
-    'a claim is set, prolonged and taken over by the clock of the store, whatever a replica believes',
-    async () => {
-      const ahead = await openAt(300_000);
-      const behind = await openAt(-300_000);
-      const { id } = aCredential();
-      const by = (owner: string) => ({ generation: 1, rtHash: 'rt-1', tokenSeq: 1, owner, ttlMs: 60_000 });
-      await ahead.insert(aCredential());
-      expect(await ahead.now()).toBe(clock.now());
-      const claimed = await behind.claim(id, by('me'));
-      expect(claimed?.record).toMatchObject({
-        claimStartedAt: clock.now(),
-        claimDeadline: clock.now() + 60_000,
-        updatedAt: clock.now(),
-      });
-      await clock.advance(59_999);
-      expect(await ahead.claim(id, by('thief'))).toBeNull();
-      expect(await behind.extendClaim(id, 1, 'me', 10)).toBe(true);
-      await clock.advance(9);
-      expect(await ahead.claim(id, by('thief'))).toBeNull();
-      await clock.advance(1);
-      expect(await behind.claim(id, by('heir'))).toMatchObject({ tookOver: true });
-    },
-  );
+  test('a claim is set, prolonged and taken over by the clock of the store, whatever a replica believes', async () => {
+    const ahead = await openAt(300_000);
+    const behind = await openAt(-300_000);
+    const { id } = aCredential();
+    const by = (owner: string) => ({ generation: 1, rtHash: 'rt-1', tokenSeq: 1, owner, ttlMs: 60_000 });
+    await ahead.insert(aCredential());
+    expect(await ahead.now()).toBe(clock.now());
+    const claimed = await behind.claim(id, by('me'));
+    expect(claimed?.record).toMatchObject({
+      claimStartedAt: clock.now(),
+      claimDeadline: clock.now() + 60_000,
+      updatedAt: clock.now(),
+    });
+    await clock.advance(59_999);
+    expect(await ahead.claim(id, by('thief'))).toBeNull();
+    expect(await behind.extendClaim(id, 1, 'me', 10)).toBe(true);
+    await clock.advance(9);
+    expect(await ahead.claim(id, by('thief'))).toBeNull();
+    await clock.advance(1);
+    expect(await behind.claim(id, by('heir'))).toMatchObject({ tookOver: true });
+  });
 });

@@ -1,9 +1,8 @@
 import type { PrimaryStore } from '@behalf/gateway/ports';
 import { systemClock, systemRandom } from '@behalf/kernel';
-import { verifies } from '@behalf/testkit';
 import { createMongoDouble, type MongoDouble } from '@behalf/testkit/mongodouble';
 import { aChatMessage, aConversation } from '@behalf/testkit/suites';
-import { afterEach, beforeEach, describe, expect } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { StoreUnavailableError } from '../errors.ts';
 import { openMongoStore } from './index.ts';
 
@@ -39,66 +38,50 @@ const holdSecondDeletion = () => {
 };
 
 describe('conversations on several clients of MongoDB', () => {
-  verifies(
-    'stores.conversations.removal',
-    'a message that comes after its conversation went leaves nothing behind',
-    async () => {
-      await store.conversations.insert(aConversation(), 10);
-      const held = double.faults.hold('insert');
-      const saying = say(store);
-      await held.arrived;
-      expect(await remove(other)).toBe(true);
-      held.release();
-      expect(await saying).toBe('missing');
-      expect(await store.raw.count('chatMessages')).toBe(0);
-    },
-  );
+  test('a message that comes after its conversation went leaves nothing behind', async () => {
+    await store.conversations.insert(aConversation(), 10);
+    const held = double.faults.hold('insert');
+    const saying = say(store);
+    await held.arrived;
+    expect(await remove(other)).toBe(true);
+    held.release();
+    expect(await saying).toBe('missing');
+    expect(await store.raw.count('chatMessages')).toBe(0);
+  });
 
-  verifies(
-    'stores.conversations.removal',
-    'a message that comes while its conversation goes goes with it',
-    async () => {
-      await store.conversations.insert(aConversation(), 10);
-      const held = holdSecondDeletion();
-      const removing = remove(store);
-      await held.arrived;
-      expect(await say(other)).toBe('stored');
-      held.release();
-      expect(await removing).toBe(true);
-      expect(await store.raw.count('chatMessages')).toBe(0);
-    },
-  );
+  test('a message that comes while its conversation goes goes with it', async () => {
+    await store.conversations.insert(aConversation(), 10);
+    const held = holdSecondDeletion();
+    const removing = remove(store);
+    await held.arrived;
+    expect(await say(other)).toBe('stored');
+    held.release();
+    expect(await removing).toBe(true);
+    expect(await store.raw.count('chatMessages')).toBe(0);
+  });
 
-  verifies(
-    'stores.conversations.removal',
-    'a removal that was cut short can be made again by who asked for it',
-    async () => {
-      await store.conversations.insert(aConversation(), 10);
-      await say(store);
-      const held = holdSecondDeletion();
-      const removing = remove(store);
-      await held.arrived;
-      // And the driver's own repetition of it.
-      double.faults.dropConnections(2, { command: 'delete' });
-      held.release();
-      await expect(removing).rejects.toBeInstanceOf(StoreUnavailableError);
-      expect(await find()).toEqual(aConversation({ updatedAt: 2_000 }));
-      expect(await remove(store)).toBe(true);
-      expect(await store.raw.count('chatMessages')).toBe(0);
-    },
-  );
+  test('a removal that was cut short can be made again by who asked for it', async () => {
+    await store.conversations.insert(aConversation(), 10);
+    await say(store);
+    const held = holdSecondDeletion();
+    const removing = remove(store);
+    await held.arrived;
+    // And the driver's own repetition of it.
+    double.faults.dropConnections(2, { command: 'delete' });
+    held.release();
+    await expect(removing).rejects.toBeInstanceOf(StoreUnavailableError);
+    expect(await find()).toEqual(aConversation({ updatedAt: 2_000 }));
+    expect(await remove(store)).toBe(true);
+    expect(await store.raw.count('chatMessages')).toBe(0);
+  });
 
-  verifies(
-    'stores.conversations.limits',
-    'a conversation that is begun beside the last one that fits is taken back',
-    async () => {
-      const held = double.faults.hold('insert');
-      const beginning = store.conversations.insert(aConversation(), 1);
-      await held.arrived;
-      expect(await other.conversations.insert(aConversation({ id: 'c2' }), 1)).toBe('inserted');
-      held.release();
-      expect(await beginning).toBe('full');
-      expect((await store.raw.page('conversations', null, 9)).map(({ id }) => id)).toEqual(['c2']);
-    },
-  );
+  test('a conversation that is begun beside the last one that fits is taken back', async () => {
+    const held = double.faults.hold('insert');
+    const beginning = store.conversations.insert(aConversation(), 1);
+    await held.arrived;
+    expect(await other.conversations.insert(aConversation({ id: 'c2' }), 1)).toBe('inserted');
+    held.release();
+    expect(await beginning).toBe('full');
+    expect((await store.raw.page('conversations', null, 9)).map(({ id }) => id)).toEqual(['c2']);
+  });
 });

@@ -1,6 +1,6 @@
 import type { PrimaryStore } from '@behalf/gateway/ports';
 import { systemClock, systemRandom } from '@behalf/kernel';
-import { createFakeClock, verifies, type FakeClock } from '@behalf/testkit';
+import { createFakeClock, type FakeClock } from '@behalf/testkit';
 import { createMongoDouble, type MongoDouble } from '@behalf/testkit/mongodouble';
 import {
   aChatMessage,
@@ -16,7 +16,7 @@ import {
   aSegment,
   aUser,
 } from '@behalf/testkit/suites';
-import { afterEach, beforeEach, describe, expect } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { StoreUnavailableError } from '../errors.ts';
 import { openMongoStore, type MongoParts } from './index.ts';
 
@@ -131,36 +131,29 @@ async function everyWriteOnce(disturb: () => void): Promise<void> {
 const writes = ['insert', 'update', 'delete', 'findAndModify'] as const;
 
 describe('an acknowledged write', () => {
-  verifies('stores.mongo.exactly-once', 'happens once when its answer is lost', () =>
+  test('happens once when its answer is lost', () =>
     everyWriteOnce(() => {
       double.faults.none();
       for (const command of writes) double.faults.dropConnections(1, { when: 'after', command });
-    }),
-  );
+    }));
 
-  verifies('stores.mongo.exactly-once', 'happens once when the connection ends before it', () =>
+  test('happens once when the connection ends before it', () =>
     everyWriteOnce(() => {
       double.faults.none();
       for (const command of writes) double.faults.dropConnections(1, { when: 'before', command });
-    }),
-  );
+    }));
 
-  verifies('stores.mongo.exactly-once', 'happens once when the primary steps down before it', () =>
-    everyWriteOnce(() => double.faults.notWritablePrimary(1)),
-  );
+  test('happens once when the primary steps down before it', () =>
+    everyWriteOnce(() => double.faults.notWritablePrimary(1)));
 
-  verifies(
-    'stores.mongo.exactly-once',
-    'whose answers are all lost is an outage, and done once at most',
-    async () => {
-      double.faults.dropConnections(2, { when: 'after', command: 'insert' });
-      await expect(store.users.insert(aUser())).rejects.toBeInstanceOf(StoreUnavailableError);
-      expect(await store.users.count()).toBe(1);
-      expect(await store.users.insert(aUser())).toBe('taken');
-    },
-  );
+  test('whose answers are all lost is an outage, and done once at most', async () => {
+    double.faults.dropConnections(2, { when: 'after', command: 'insert' });
+    await expect(store.users.insert(aUser())).rejects.toBeInstanceOf(StoreUnavailableError);
+    expect(await store.users.count()).toBe(1);
+    expect(await store.users.insert(aUser())).toBe('taken');
+  });
 
-  verifies('stores.mongo.majority', 'was acknowledged by a majority, and is read back from one', async () => {
+  test('was acknowledged by a majority, and is read back from one', async () => {
     await everyWriteOnce(() => undefined);
     await store.sessions.removeExpired(0);
     const seen = double.commandsSeen;
@@ -200,14 +193,14 @@ describe('an outage', () => {
     for (const failure of failures) expect(failure).toBeInstanceOf(StoreUnavailableError);
   };
 
-  verifies('stores.mongo.outage', 'without a primary is an error in time, and ends by itself', async () => {
+  test('without a primary is an error in time, and ends by itself', async () => {
     double.faults.notWritablePrimary('on');
     await allUnavailable(store);
     double.faults.notWritablePrimary('off');
     expect(await store.users.insert(aUser())).toBe('inserted');
   });
 
-  verifies('stores.mongo.outage', 'of the whole server is an error in time, and ends by itself', async () => {
+  test('of the whole server is an error in time, and ends by itself', async () => {
     double.faults.unreachable('on');
     await allUnavailable(store);
     await expect(openMongoStore({ ...parts, uri })).rejects.toBeInstanceOf(StoreUnavailableError);
@@ -215,7 +208,7 @@ describe('an outage', () => {
     expect(await store.users.insert(aUser())).toBe('inserted');
   });
 
-  verifies('stores.mongo.outage', 'keeps no change from being told afterwards', async () => {
+  test('keeps no change from being told afterwards', async () => {
     const other = await openAnother();
     const heard = new Promise((resolve) => store.changes.subscribe(resolve));
     double.faults.unreachable('on');
@@ -227,90 +220,70 @@ describe('an outage', () => {
 });
 
 describe('time', () => {
-  verifies(
-    'stores.mongo.store-clock',
-    'a lease ends by the clock of the store, whatever a replica believes',
-    async () => {
-      const ahead = await openAnother({ clock: createFakeClock(clock.now() + 3_600_000) });
-      const lease = await store.leases.acquire('k', 'refresh', 60_000);
-      expect(await ahead.leases.acquire('k', 'login', 60_000)).toBeNull();
-      await clock.advance(59_999);
-      expect(await ahead.leases.acquire('k', 'login', 60_000)).toBeNull();
-      await clock.advance(1);
-      expect(await lease?.extend(60_000)).toBe(false);
-      expect(await lease?.release()).toBe(false);
-      expect(await ahead.leases.acquire('k', 'login', 60_000)).not.toBeNull();
-    },
-  );
+  test('a lease ends by the clock of the store, whatever a replica believes', async () => {
+    const ahead = await openAnother({ clock: createFakeClock(clock.now() + 3_600_000) });
+    const lease = await store.leases.acquire('k', 'refresh', 60_000);
+    expect(await ahead.leases.acquire('k', 'login', 60_000)).toBeNull();
+    await clock.advance(59_999);
+    expect(await ahead.leases.acquire('k', 'login', 60_000)).toBeNull();
+    await clock.advance(1);
+    expect(await lease?.extend(60_000)).toBe(false);
+    expect(await lease?.release()).toBe(false);
+    expect(await ahead.leases.acquire('k', 'login', 60_000)).not.toBeNull();
+  });
 
-  verifies(
-    'stores.mongo.store-clock',
-    'a ticket is over when the store says so, also for a clock that is behind',
-    async () => {
-      await store.tickets.issue(aTicket());
-      expect(await store.tickets.isOpen('setup', 't', 0)).toBe(true);
-      await clock.advance(60_000);
-      expect(await store.tickets.isOpen('setup', 't', 0)).toBe(false);
-      expect(await store.tickets.consume('setup', 't', 0)).toBe(false);
-    },
-  );
+  test('a ticket is over when the store says so, also for a clock that is behind', async () => {
+    await store.tickets.issue(aTicket());
+    expect(await store.tickets.isOpen('setup', 't', 0)).toBe(true);
+    await clock.advance(60_000);
+    expect(await store.tickets.isOpen('setup', 't', 0)).toBe(false);
+    expect(await store.tickets.consume('setup', 't', 0)).toBe(false);
+  });
 
-  verifies(
-    'stores.mongo.store-clock',
-    'a replica whose clock is ahead does not take away another’s open ticket',
-    async () => {
-      await store.tickets.issue(aTicket());
-      const issue = (hash: string) => {
-        const createdAt = clock.now() + 3_600_000;
-        return store.tickets.issue({ hash, kind: 'setup', createdAt, expiresAt: createdAt + 60_000 });
-      };
-      await issue('ahead');
-      expect(await store.tickets.isOpen('setup', 't', 0)).toBe(true);
-      await clock.advance(60_000);
-      await issue('later');
-      expect(await store.raw.count('tickets')).toBe(2);
-    },
-  );
+  test('a replica whose clock is ahead does not take away another’s open ticket', async () => {
+    await store.tickets.issue(aTicket());
+    const issue = (hash: string) => {
+      const createdAt = clock.now() + 3_600_000;
+      return store.tickets.issue({ hash, kind: 'setup', createdAt, expiresAt: createdAt + 60_000 });
+    };
+    await issue('ahead');
+    expect(await store.tickets.isOpen('setup', 't', 0)).toBe(true);
+    await clock.advance(60_000);
+    await issue('later');
+    expect(await store.raw.count('tickets')).toBe(2);
+  });
 
-  verifies(
-    'stores.mongo.store-clock',
-    'a silent gateway and a silent copy are forgotten by the clock of the store',
-    async () => {
-      await store.system.announce('gateway', 60_000);
-      await clock.advance(59_999);
-      expect(await store.system.beginMaintenance('copy', 60_000)).toBe('refused');
-      await clock.advance(1);
-      expect(await store.system.beginMaintenance('copy', 60_000)).toBe('begun');
-      await clock.advance(59_999);
-      expect(await store.system.announce('gateway', 60_000)).toBe('in_maintenance');
-      await clock.advance(1);
-      expect(await store.system.announce('gateway', 60_000)).toBe('announced');
-    },
-  );
+  test('a silent gateway and a silent copy are forgotten by the clock of the store', async () => {
+    await store.system.announce('gateway', 60_000);
+    await clock.advance(59_999);
+    expect(await store.system.beginMaintenance('copy', 60_000)).toBe('refused');
+    await clock.advance(1);
+    expect(await store.system.beginMaintenance('copy', 60_000)).toBe('begun');
+    await clock.advance(59_999);
+    expect(await store.system.announce('gateway', 60_000)).toBe('in_maintenance');
+    await clock.advance(1);
+    expect(await store.system.announce('gateway', 60_000)).toBe('announced');
+  });
 
-  verifies(
-    'stores.mongo.sweep',
-    'dead leases, windows, cache entries and sign-ins are swept away by the server',
-    async () => {
-      await store.leases.acquire('k', 'refresh', 1_000);
-      await store.attempts.hit('k', 1_000);
-      await store.cache('c').set('k', 'v', 1_000);
-      await clock.advance(999);
-      expect(double.sweepExpired()).toBe(0);
-      await clock.advance(61_000);
-      expect(double.sweepExpired()).toBe(3);
-      const over = aFlow({ expiresAt: clock.now(), removeAt: clock.now() });
-      await store.oauthFlows.insert(over, { perUser: 5, perTenant: 5 }, 0);
-      await clock.advance(59_999);
-      expect(double.sweepExpired()).toBe(0);
-      await clock.advance(1);
-      expect(double.sweepExpired()).toBe(1);
-    },
-  );
+  test('dead leases, windows, cache entries and sign-ins are swept away by the server', async () => {
+    await store.leases.acquire('k', 'refresh', 1_000);
+    await store.attempts.hit('k', 1_000);
+    await store.cache('c').set('k', 'v', 1_000);
+    await clock.advance(999);
+    expect(double.sweepExpired()).toBe(0);
+    await clock.advance(61_000);
+    expect(double.sweepExpired()).toBe(3);
+    const over = aFlow({ expiresAt: clock.now(), removeAt: clock.now() });
+    await store.oauthFlows.insert(over, { perUser: 5, perTenant: 5 }, 0);
+    await clock.advance(59_999);
+    expect(double.sweepExpired()).toBe(0);
+    await clock.advance(1);
+    expect(double.sweepExpired()).toBe(1);
+  });
 });
 
 describe('a lost lease', () => {
-  verifies('stores.mongo.owner-check', 'can neither prolong nor end the one that followed it', async () => {
+  test('can neither prolong nor end the one that followed it', async () => {
     const lost = await store.leases.acquire('k', 'refresh', 1_000);
     await clock.advance(1_000);
     const next = await store.leases.acquire('k', 'login', 60_000);
@@ -323,22 +296,18 @@ describe('a lost lease', () => {
 });
 
 describe('the first user', () => {
-  verifies(
-    'stores.mongo.first-beside-insert',
-    'an account made between the look and the insert comes first',
-    async () => {
-      const other = await openAnother();
-      const held = double.faults.hold('insert');
-      const first = store.users.insertFirst(aUser());
-      await held.arrived;
-      expect(await other.users.insert(aUser({ id: 'u2', subject: 'other' }))).toBe('inserted');
-      held.release();
-      expect(await first).toBe('not_first');
-      expect(await store.users.findById('u1')).toBeNull();
-    },
-  );
+  test('an account made between the look and the insert comes first', async () => {
+    const other = await openAnother();
+    const held = double.faults.hold('insert');
+    const first = store.users.insertFirst(aUser());
+    await held.arrived;
+    expect(await other.users.insert(aUser({ id: 'u2', subject: 'other' }))).toBe('inserted');
+    held.release();
+    expect(await first).toBe('not_first');
+    expect(await store.users.findById('u1')).toBeNull();
+  });
 
-  verifies('stores.mongo.first-beside-insert', 'accounts after the first are ordinary ones', async () => {
+  test('accounts after the first are ordinary ones', async () => {
     expect(await store.users.insertFirst(aUser())).toBe('inserted');
     for (const id of ['u2', 'u3'])
       expect(await store.users.insert(aUser({ id, subject: id }))).toBe('inserted');
@@ -347,18 +316,14 @@ describe('the first user', () => {
     expect(await store.raw.page('users', null, 1)).toEqual([aUser()]);
   });
 
-  verifies(
-    'stores.mongo.first-beside-insert',
-    'a store filled by a copy has had its first user',
-    async () => {
-      await store.raw.put('users', [aUser()]);
-      expect(await store.users.insertFirst(aUser({ id: 'u2', subject: 'other' }))).toBe('not_first');
-    },
-  );
+  test('a store filled by a copy has had its first user', async () => {
+    await store.raw.put('users', [aUser()]);
+    expect(await store.users.insertFirst(aUser({ id: 'u2', subject: 'other' }))).toBe('not_first');
+  });
 });
 
 describe('the connection', () => {
-  verifies('stores.mongo.close', 'closes after what is in flight, once, and then refuses', async () => {
+  test('closes after what is in flight, once, and then refuses', async () => {
     const held = double.faults.hold('insert');
     const insert = store.users.insert(aUser());
     await held.arrived;
@@ -371,30 +336,22 @@ describe('the connection', () => {
     expect(await again.users.count()).toBe(1);
   });
 
-  verifies(
-    'stores.mongo.apart',
-    'touches its own collections alone, in the database of the URI or in `behalf`',
-    async () => {
-      const unnamed = await openAnother({ uri: double.uri });
-      await unnamed.users.insert(aUser());
-      const touched = double.commandsSeen.filter(({ name }) => name !== 'getMore');
-      expect(new Set(touched.map(({ db }) => db))).toEqual(new Set(['faults', 'behalf']));
-      for (const { name, command } of touched) expect(command[name]).toMatch(/^behalf_/);
-    },
-  );
+  test('touches its own collections alone, in the database of the URI or in `behalf`', async () => {
+    const unnamed = await openAnother({ uri: double.uri });
+    await unnamed.users.insert(aUser());
+    const touched = double.commandsSeen.filter(({ name }) => name !== 'getMore');
+    expect(new Set(touched.map(({ db }) => db))).toEqual(new Set(['faults', 'behalf']));
+    for (const { name, command } of touched) expect(command[name]).toMatch(/^behalf_/);
+  });
 
-  verifies(
-    'stores.mongo.recreated',
-    'an emptied database gets its indexes back before a gateway counts as announced',
-    async () => {
-      const { createConnection } = await import('mongoose');
-      const connection = await createConnection(uri).asPromise();
-      await connection.dropDatabase();
-      await connection.close();
-      expect(await store.system.announce('gateway', 60_000)).toBe('announced');
-      expect(await store.system.beginMaintenance('copy', 60_000)).toBe('refused');
-      expect(await store.users.insert(aUser())).toBe('inserted');
-      expect(await store.users.insert(aUser({ id: 'u2' }))).toBe('taken');
-    },
-  );
+  test('an emptied database gets its indexes back before a gateway counts as announced', async () => {
+    const { createConnection } = await import('mongoose');
+    const connection = await createConnection(uri).asPromise();
+    await connection.dropDatabase();
+    await connection.close();
+    expect(await store.system.announce('gateway', 60_000)).toBe('announced');
+    expect(await store.system.beginMaintenance('copy', 60_000)).toBe('refused');
+    expect(await store.users.insert(aUser())).toBe('inserted');
+    expect(await store.users.insert(aUser({ id: 'u2' }))).toBe('taken');
+  });
 });

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PrimaryStore } from '@behalf/gateway/ports';
 import { systemClock, systemRandom } from '@behalf/kernel';
-import { verifies } from '@behalf/testkit';
 import { createMongoDouble, mongoDoubleBanner, type MongoDouble } from '@behalf/testkit/mongodouble';
 import {
   aCredential,
@@ -14,7 +13,7 @@ import {
   processesSuite,
   vaultProcessesSuite,
 } from '@behalf/testkit/suites';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createConnection } from 'mongoose';
 import { openMongoStore } from './index.ts';
 
@@ -83,7 +82,7 @@ describe(`two clients on ${label}`, () => {
   const fifty = <T>(work: (store: PrimaryStore, i: number) => Promise<T>) =>
     Promise.all(Array.from({ length: 50 }, (_, i) => work(stores[i % 2] as PrimaryStore, i)));
 
-  verifies('stores.mongo.one-winner', 'of fifty that try to be first, one is', async () => {
+  test('of fifty that try to be first, one is', async () => {
     const outcomes = await fifty((store, i) =>
       store.users.insertFirst(aUser({ id: `u${i}`, subject: `s${i}` })),
     );
@@ -91,7 +90,7 @@ describe(`two clients on ${label}`, () => {
     expect(await stores[0].users.count()).toBe(1);
   });
 
-  verifies('stores.mongo.one-winner', 'of fifty that take a lease, one holds it', async () => {
+  test('of fifty that take a lease, one holds it', async () => {
     const taken = await fifty((store) => store.leases.acquire('k', 'refresh', 60_000));
     const held = taken.filter((lease) => lease !== null);
     expect(held).toHaveLength(1);
@@ -100,37 +99,33 @@ describe(`two clients on ${label}`, () => {
     expect(await stores[1].leases.acquire('k', 'login', 60_000)).not.toBeNull();
   });
 
-  verifies('stores.mongo.one-winner', 'of fifty that consume a ticket, one does', async () => {
+  test('of fifty that consume a ticket, one does', async () => {
     const now = Date.now();
     await stores[0].tickets.issue({ hash: 't', kind: 'setup', createdAt: now, expiresAt: now + 60_000 });
     const outcomes = await fifty((store) => store.tickets.consume('setup', 't', now));
     expect(outcomes.filter(Boolean)).toHaveLength(1);
   });
 
-  verifies('stores.mongo.one-winner', 'of fifty that bring a key check, one counts', async () => {
+  test('of fifty that bring a key check, one counts', async () => {
     const answers = await fifty((store, i) => store.system.keyCheck(`candidate-${i}`));
     expect(new Set(answers).size).toBe(1);
   });
 
-  verifies(
-    'stores.mongo.one-winner',
-    'a gateway and a copy that start together never both go ahead',
-    async () => {
-      for (let round = 0; round < 10; round += 1) {
-        // Whoever is asked first tends to arrive first: each has its turn.
-        const asked = [
-          async () => (await stores[0].system.announce('gateway', 60_000)) === 'announced',
-          async () => (await stores[1].system.beginMaintenance('copy', 60_000)) === 'begun',
-        ];
-        const went = await Promise.all((round % 2 === 0 ? asked : asked.reverse()).map((ask) => ask()));
-        expect(went.filter(Boolean)).toHaveLength(1);
-        await stores[0].system.retire('gateway');
-        await stores[1].system.endMaintenance('copy');
-      }
-    },
-  );
+  test('a gateway and a copy that start together never both go ahead', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      // Whoever is asked first tends to arrive first: each has its turn.
+      const asked = [
+        async () => (await stores[0].system.announce('gateway', 60_000)) === 'announced',
+        async () => (await stores[1].system.beginMaintenance('copy', 60_000)) === 'begun',
+      ];
+      const went = await Promise.all((round % 2 === 0 ? asked : asked.reverse()).map((ask) => ask()));
+      expect(went.filter(Boolean)).toHaveLength(1);
+      await stores[0].system.retire('gateway');
+      await stores[1].system.endMaintenance('copy');
+    }
+  });
 
-  verifies('stores.mongo.one-winner', 'of fifty that change what they saw of a user, one does', async () => {
+  test('of fifty that change what they saw of a user, one does', async () => {
     await stores[0].users.insert(aUser());
     const outcomes = await fifty((store, i) =>
       store.users.update('u1', { role: `R${i}` }, 2, { role: 'USER', roleSource: 'manual' }),
@@ -138,131 +133,115 @@ describe(`two clients on ${label}`, () => {
     expect(outcomes.filter(Boolean)).toHaveLength(1);
   });
 
-  verifies(
-    'stores.upgrade.defaults',
-    'a document of an earlier version reads as if it had what it lacks',
-    async () => {
-      const connection = await createConnection(used.at(-1) as string).asPromise();
-      const { id, tenant, issuer, subject, email, name, createdAt, updatedAt } = aUser();
-      const user = {
-        tenant,
-        issuer,
-        subject,
-        email,
-        name,
-        role: 'ADMIN',
-        createdAt,
-        updatedAt,
-        passwordSealed: null,
-      };
-      const documents = (collection: string) =>
-        connection.db!.collection<{ _id: string }>(`behalf_${collection}`);
-      await documents('users').insertOne({ _id: id, ...user });
-      const session = { userId: 'u1', tenant, createdAt: 1_000, expiresAt: 9e12 };
-      await documents('sessions').insertOne({ _id: 'h1', ...session });
-      const {
-        securedBy: _by,
-        securedAt: _at,
-        securedHash: _hash,
-        ...server
-      } = aStoredServer({ updatedBy: 'u2' });
-      const { id: _id, ...fields } = server;
-      await documents('servers').insertOne({ _id, ...fields });
-      await connection.close();
+  test('a document of an earlier version reads as if it had what it lacks', async () => {
+    const connection = await createConnection(used.at(-1) as string).asPromise();
+    const { id, tenant, issuer, subject, email, name, createdAt, updatedAt } = aUser();
+    const user = {
+      tenant,
+      issuer,
+      subject,
+      email,
+      name,
+      role: 'ADMIN',
+      createdAt,
+      updatedAt,
+      passwordSealed: null,
+    };
+    const documents = (collection: string) =>
+      connection.db!.collection<{ _id: string }>(`behalf_${collection}`);
+    await documents('users').insertOne({ _id: id, ...user });
+    const session = { userId: 'u1', tenant, createdAt: 1_000, expiresAt: 9e12 };
+    await documents('sessions').insertOne({ _id: 'h1', ...session });
+    const {
+      securedBy: _by,
+      securedAt: _at,
+      securedHash: _hash,
+      ...server
+    } = aStoredServer({ updatedBy: 'u2' });
+    const { id: _id, ...fields } = server;
+    await documents('servers').insertOne({ _id, ...fields });
+    await connection.close();
 
-      const [store] = stores;
-      expect(await store.users.findById('u1')).toEqual(aUser({ role: 'ADMIN' }));
-      expect(await store.raw.page('users', null, 9)).toEqual([aUser({ role: 'ADMIN' })]);
-      expect(await store.users.countWithRole('default', 'ADMIN')).toBe(1);
-      expect(await store.sessions.list('u1', 0)).toEqual([aSession()]);
-      expect(await store.raw.page('sessions', null, 9)).toEqual([aSession()]);
-      const whole = { ...server, securedBy: 'u2', securedAt: 1_000, securedHash: '' };
-      expect(await store.servers.list()).toEqual([whole]);
-      expect(await store.raw.page('servers', null, 9)).toEqual([whole]);
-      // And what is decided by what was seen of it is decided by the same.
-      expect(await store.users.update('u1', { name: 'A' }, 2, { roleSource: 'claim' })).toBe(false);
-      expect(await store.users.update('u1', { name: 'A' }, 2, { roleSource: 'manual' })).toBe(true);
-    },
-  );
+    const [store] = stores;
+    expect(await store.users.findById('u1')).toEqual(aUser({ role: 'ADMIN' }));
+    expect(await store.raw.page('users', null, 9)).toEqual([aUser({ role: 'ADMIN' })]);
+    expect(await store.users.countWithRole('default', 'ADMIN')).toBe(1);
+    expect(await store.sessions.list('u1', 0)).toEqual([aSession()]);
+    expect(await store.raw.page('sessions', null, 9)).toEqual([aSession()]);
+    const whole = { ...server, securedBy: 'u2', securedAt: 1_000, securedHash: '' };
+    expect(await store.servers.list()).toEqual([whole]);
+    expect(await store.raw.page('servers', null, 9)).toEqual([whole]);
+    // And what is decided by what was seen of it is decided by the same.
+    expect(await store.users.update('u1', { name: 'A' }, 2, { roleSource: 'claim' })).toBe(false);
+    expect(await store.users.update('u1', { name: 'A' }, 2, { roleSource: 'manual' })).toBe(true);
+  });
 
-  verifies(
-    'stores.upgrade.credentials',
-    'tokens of sign-ins of an earlier version, which open no more, are gone',
-    async () => {
-      const uri = used.at(-1) as string;
-      const connection = await createConnection(uri).asPromise();
-      const old = {
-        tenant: 'default',
-        principal: 'user:u1',
-        serverId: '@login',
-        kind: 'login',
-        label: 'hash',
-      };
-      await connection.db!.collection<{ _id: string }>('behalf_credentials').insertOne({
-        _id: 'c1',
-        ...old,
-        sealed: 'v1.sealed',
-        expiresAt: null,
-        createdAt: 1,
-        updatedAt: 1,
-      } as object as {
-        _id: string;
-      });
-      await connection.close();
-      await stores[0].credentials.insert(aCredential());
-      expect(await stores[0].raw.count('credentials')).toBe(2);
-      await (await openMongoStore({ ...parts, uri })).close();
-      expect(await stores[0].raw.count('credentials')).toBe(1);
-      expect(await stores[0].credentials.findById(aCredential().id)).toEqual(aCredential());
-    },
-  );
+  test('tokens of sign-ins of an earlier version, which open no more, are gone', async () => {
+    const uri = used.at(-1) as string;
+    const connection = await createConnection(uri).asPromise();
+    const old = {
+      tenant: 'default',
+      principal: 'user:u1',
+      serverId: '@login',
+      kind: 'login',
+      label: 'hash',
+    };
+    await connection.db!.collection<{ _id: string }>('behalf_credentials').insertOne({
+      _id: 'c1',
+      ...old,
+      sealed: 'v1.sealed',
+      expiresAt: null,
+      createdAt: 1,
+      updatedAt: 1,
+    } as object as {
+      _id: string;
+    });
+    await connection.close();
+    await stores[0].credentials.insert(aCredential());
+    expect(await stores[0].raw.count('credentials')).toBe(2);
+    await (await openMongoStore({ ...parts, uri })).close();
+    expect(await stores[0].raw.count('credentials')).toBe(1);
+    expect(await stores[0].credentials.findById(aCredential().id)).toEqual(aCredential());
+  });
 
-  verifies(
-    'stores.mongo.one-winner',
-    'of fifty that make theirs the default credential, one has it',
-    async () => {
-      const labels = Array.from({ length: 10 }, (_, i) => `l${i}`);
-      await fifty((store, i) => store.credentials.insert(aCredential({ label: labels[i % 10] as string })));
-      const defaults = async () =>
-        (await stores[1].credentials.list('default', 'user:u1', 's1')).filter((held) => held.isDefault);
-      expect(await defaults()).toHaveLength(1);
-      await fifty((store, i) =>
-        store.credentials.makeDefault(aCredential({ label: labels[i % 10] as string }).id),
-      );
-      const [chosen, ...others] = await defaults();
-      expect(others).toEqual([]);
-      // None of those that were chosen for a moment is left to follow it.
-      await stores[0].credentials.remove(chosen!);
-      expect(await defaults()).toEqual([]);
-    },
-  );
+  test('of fifty that make theirs the default credential, one has it', async () => {
+    const labels = Array.from({ length: 10 }, (_, i) => `l${i}`);
+    await fifty((store, i) => store.credentials.insert(aCredential({ label: labels[i % 10] as string })));
+    const defaults = async () =>
+      (await stores[1].credentials.list('default', 'user:u1', 's1')).filter((held) => held.isDefault);
+    expect(await defaults()).toHaveLength(1);
+    await fifty((store, i) =>
+      store.credentials.makeDefault(aCredential({ label: labels[i % 10] as string }).id),
+    );
+    const [chosen, ...others] = await defaults();
+    expect(others).toEqual([]);
+    // None of those that were chosen for a moment is left to follow it.
+    await stores[0].credentials.remove(chosen!);
+    expect(await defaults()).toEqual([]);
+  });
 
-  verifies(
-    'stores.mongo.literal',
-    'a text that begins with $ is a text, wherever it is written',
-    async () => {
-      const cache = stores[0].cache('$namespace');
-      await cache.set('$$ROOT', '$value', 60_000);
-      expect(await stores[1].cache('$namespace').get('$$ROOT')).toBe('$value');
-      expect(await stores[0].system.announce('$$NOW', 60_000)).toBe('announced');
-      expect(await stores[1].system.beginMaintenance('$owner', 60_000)).toBe('refused');
-      await stores[0].system.retire('$$NOW');
-      expect(await stores[1].system.beginMaintenance('$owner', 60_000)).toBe('begun');
-      expect(await stores[0].system.beginMaintenance('$other', 60_000)).toBe('refused');
-      expect(await stores[0].leases.acquire('$key', 'refresh', 60_000)).not.toBeNull();
-      expect((await stores[0].attempts.hit('$key', 60_000)).count).toBe(1);
-      const { id } = aCredential();
-      await stores[0].credentials.insert(aCredential());
-      const claimed = await stores[0].credentials.claim(id, {
-        generation: 1,
-        rtHash: 'rt-1',
-        tokenSeq: 1,
-        owner: '$tenant',
-        ttlMs: 60_000,
-      });
-      expect(claimed?.record.claimOwner).toBe('$tenant');
-      const written = { sealed: '$tenant', issuer: '$$NOW' };
-      expect(await stores[0].credentials.replace(id, { generation: 1 }, written)).toMatchObject(written);
-    },
-  );
+  test('a text that begins with $ is a text, wherever it is written', async () => {
+    const cache = stores[0].cache('$namespace');
+    await cache.set('$$ROOT', '$value', 60_000);
+    expect(await stores[1].cache('$namespace').get('$$ROOT')).toBe('$value');
+    expect(await stores[0].system.announce('$$NOW', 60_000)).toBe('announced');
+    expect(await stores[1].system.beginMaintenance('$owner', 60_000)).toBe('refused');
+    await stores[0].system.retire('$$NOW');
+    expect(await stores[1].system.beginMaintenance('$owner', 60_000)).toBe('begun');
+    expect(await stores[0].system.beginMaintenance('$other', 60_000)).toBe('refused');
+    expect(await stores[0].leases.acquire('$key', 'refresh', 60_000)).not.toBeNull();
+    expect((await stores[0].attempts.hit('$key', 60_000)).count).toBe(1);
+    const { id } = aCredential();
+    await stores[0].credentials.insert(aCredential());
+    const claimed = await stores[0].credentials.claim(id, {
+      generation: 1,
+      rtHash: 'rt-1',
+      tokenSeq: 1,
+      owner: '$tenant',
+      ttlMs: 60_000,
+    });
+    expect(claimed?.record.claimOwner).toBe('$tenant');
+    const written = { sealed: '$tenant', issuer: '$$NOW' };
+    expect(await stores[0].credentials.replace(id, { generation: 1 }, written)).toMatchObject(written);
+  });
 });

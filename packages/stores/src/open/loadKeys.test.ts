@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { systemRandom } from '@behalf/kernel';
-import { verifies } from '@behalf/testkit';
-import { afterEach, beforeEach, describe, expect } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { loadKeys } from './loadKeys.ts';
 
 const hex = (keys: readonly Uint8Array[]) => keys.map((key) => Buffer.from(key).toString('hex'));
@@ -21,7 +20,7 @@ describe('the sealing keys', () => {
   afterEach(() => rm(root, { recursive: true, force: true }));
   const load = (configured?: readonly string[]) => loadKeys({ configured, dataDir, random: systemRandom });
 
-  verifies('stores.keys.made-once', 'one is made at the first start and kept', async () => {
+  test('one is made at the first start and kept', async () => {
     const made = load();
     expect(made).toHaveLength(1);
     expect(made[0]).toHaveLength(32);
@@ -30,19 +29,15 @@ describe('the sealing keys', () => {
     expect(await readdir(dataDir)).toEqual(['creds.key']);
   });
 
-  verifies(
-    'stores.keys.configured',
-    'the operator’s keys are used as they stand, and no file is made',
-    async () => {
-      const keys = ['a'.repeat(64), '0B'.repeat(32)];
-      expect(hex(load(keys))).toEqual(keys.map((key) => key.toLowerCase()));
-      await expect(stat(dataDir)).rejects.toMatchObject({ code: 'ENOENT' });
-      // Set and empty is as good as not set.
-      expect(load([])).toHaveLength(1);
-    },
-  );
+  test('the operator’s keys are used as they stand, and no file is made', async () => {
+    const keys = ['a'.repeat(64), '0B'.repeat(32)];
+    expect(hex(load(keys))).toEqual(keys.map((key) => key.toLowerCase()));
+    await expect(stat(dataDir)).rejects.toMatchObject({ code: 'ENOENT' });
+    // Set and empty is as good as not set.
+    expect(load([])).toHaveLength(1);
+  });
 
-  verifies('stores.keys.private', 'the file is readable by its owner alone, and made so again', async () => {
+  test('the file is readable by its owner alone, and made so again', async () => {
     const old = process.umask(0);
     try {
       load();
@@ -57,7 +52,7 @@ describe('the sealing keys', () => {
     expect(await modeOf(join(dataDir, 'creds.key'))).toBe(0o600);
   });
 
-  verifies('stores.keys.damaged', 'a damaged file stops the start and is left as it is', async () => {
+  test('a damaged file stops the start and is left as it is', async () => {
     load();
     const file = join(dataDir, 'creds.key');
     for (const text of ['', 'short', 'g'.repeat(64), 'a'.repeat(63), `${'a'.repeat(64)} ${'b'.repeat(64)}`]) {
@@ -67,7 +62,7 @@ describe('the sealing keys', () => {
     }
   });
 
-  verifies('stores.keys.race', 'who loses the race takes the winner’s key', async () => {
+  test('who loses the race takes the winner’s key', async () => {
     // Another start wins between the look for a key and the making of one.
     let winner: string[] = [];
     const late = {
@@ -83,12 +78,9 @@ describe('the sealing keys', () => {
     expect(await readdir(dataDir)).toEqual(['creds.key']);
   });
 
-  verifies(
-    'stores.keys.race',
-    'processes that start at once all have one key',
-    async () => {
-      const loader = fileURLToPath(new URL('../../../../tools/ts-loader.mjs', import.meta.url));
-      const script = `
+  test('processes that start at once all have one key', async () => {
+    const loader = fileURLToPath(new URL('../../../../tools/ts-loader.mjs', import.meta.url));
+    const script = `
         const { loadKeys } = await import(${JSON.stringify(new URL('./loadKeys.ts', import.meta.url).href)});
         const { systemRandom } = await import('@behalf/kernel');
         process.stdout.write('ready\\n');
@@ -96,22 +88,20 @@ describe('the sealing keys', () => {
           const [key] = loadKeys({ configured: undefined, dataDir: ${JSON.stringify(dataDir)}, random: systemRandom });
           process.stdout.write(Buffer.from(key).toString('hex') + '\\n', () => process.exit(0));
         });`;
-      const children = Array.from({ length: 4 }, () => {
-        const child = spawn(process.execPath, ['--import', loader, '--input-type=module', '-e', script], {
-          cwd: fileURLToPath(new URL('../../', import.meta.url)),
-          stdio: ['pipe', 'pipe', 'inherit'],
-        });
-        let said = '';
-        child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
-        return { child, ready: once(child.stdout, 'data'), ended: once(child, 'close'), said: () => said };
+    const children = Array.from({ length: 4 }, () => {
+      const child = spawn(process.execPath, ['--import', loader, '--input-type=module', '-e', script], {
+        cwd: fileURLToPath(new URL('../../', import.meta.url)),
+        stdio: ['pipe', 'pipe', 'inherit'],
       });
-      await Promise.all(children.map(({ ready }) => ready));
-      for (const { child } of children) child.stdin.write('go\n');
-      await Promise.all(children.map(({ ended }) => ended));
-      const keys = new Set(children.map(({ said }) => said().split('\n')[1]));
-      expect(keys.size).toBe(1);
-      expect([...keys][0]).toMatch(/^[0-9a-f]{64}$/);
-    },
-    40_000,
-  );
+      let said = '';
+      child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
+      return { child, ready: once(child.stdout, 'data'), ended: once(child, 'close'), said: () => said };
+    });
+    await Promise.all(children.map(({ ready }) => ready));
+    for (const { child } of children) child.stdin.write('go\n');
+    await Promise.all(children.map(({ ended }) => ended));
+    const keys = new Set(children.map(({ said }) => said().split('\n')[1]));
+    expect(keys.size).toBe(1);
+    expect([...keys][0]).toMatch(/^[0-9a-f]{64}$/);
+  }, 40_000);
 });

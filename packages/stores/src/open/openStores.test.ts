@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ChangeFeed, ChangeNotice } from '@behalf/gateway/ports';
 import { systemClock, systemRandom } from '@behalf/kernel';
-import { describeWith, eventually, startRedisServer, verifies, type RedisServer } from '@behalf/testkit';
+import { describeWith, eventually, startRedisServer, type RedisServer } from '@behalf/testkit';
 import { createMongoDouble } from '@behalf/testkit/mongodouble';
 import { aUser } from '@behalf/testkit/suites';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { mergedChanges } from './mergedChanges.ts';
 import { openCoordination, openPrimary } from './openStores.ts';
 
@@ -18,69 +18,57 @@ beforeEach(async () => {
 afterEach(() => rm(root, { recursive: true, force: true }));
 
 describe('opening the default stores', () => {
-  verifies(
-    'stores.open.default',
-    'SQLite in the data directory, which is made for its owner alone',
-    async () => {
-      const dataDir = join(root, 'deep', 'data');
-      const old = process.umask(0);
-      try {
-        const primary = await openPrimary({ dataDir }, parts);
-        expect(primary.kind).toBe('sqlite');
-        expect(await openCoordination({ dataDir }, primary, parts)).toBe(primary);
-        await primary.users.insert(aUser());
-        await primary.close();
-      } finally {
-        process.umask(old);
-      }
-      expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
-      const again = await openPrimary({ dataDir }, parts);
-      expect(await again.users.count()).toBe(1);
-      await again.close();
-    },
-  );
+  test('SQLite in the data directory, which is made for its owner alone', async () => {
+    const dataDir = join(root, 'deep', 'data');
+    const old = process.umask(0);
+    try {
+      const primary = await openPrimary({ dataDir }, parts);
+      expect(primary.kind).toBe('sqlite');
+      expect(await openCoordination({ dataDir }, primary, parts)).toBe(primary);
+      await primary.users.insert(aUser());
+      await primary.close();
+    } finally {
+      process.umask(old);
+    }
+    expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
+    const again = await openPrimary({ dataDir }, parts);
+    expect(await again.users.count()).toBe(1);
+    await again.close();
+  });
 });
 
 describe('opening MongoDB without Redis', () => {
-  verifies(
-    'stores.open.orphans',
-    'tokens that it could not take wait in the data directory, also for the next process',
-    async () => {
-      const double = await createMongoDouble();
-      const target = { dataDir: join(root, 'data'), mongoUri: double.uri };
-      try {
-        const first = await openPrimary(target, parts);
-        await first.orphans.put('c1', 'v1.pair');
-        await first.close();
-        const second = await openPrimary(target, parts);
-        const found = await second.orphans.find('c1');
-        await second.close();
-        expect(found).toBe('v1.pair');
-        expect(await readdir(join(root, 'data', 'orphans'))).toHaveLength(1);
-      } finally {
-        await double.close();
-      }
-    },
-  );
+  test('tokens that it could not take wait in the data directory, also for the next process', async () => {
+    const double = await createMongoDouble();
+    const target = { dataDir: join(root, 'data'), mongoUri: double.uri };
+    try {
+      const first = await openPrimary(target, parts);
+      await first.orphans.put('c1', 'v1.pair');
+      await first.close();
+      const second = await openPrimary(target, parts);
+      const found = await second.orphans.find('c1');
+      await second.close();
+      expect(found).toBe('v1.pair');
+      expect(await readdir(join(root, 'data', 'orphans'))).toHaveLength(1);
+    } finally {
+      await double.close();
+    }
+  });
 });
 
 describe('a SQLite file that others could read', () => {
-  verifies(
-    'stores.sqlite.private-file',
-    'is closed to them at the next start, with what SQLite keeps beside it',
-    async () => {
-      const file = join(root, 'behalf.db');
-      const before = await openPrimary({ dataDir: root }, parts);
-      await before.close();
-      await chmod(file, 0o644);
-      const after = await openPrimary({ dataDir: root }, parts);
-      await after.users.insert(aUser());
-      for (const name of await readdir(root)) {
-        expect([name, (await stat(join(root, name))).mode & 0o077]).toEqual([name, 0]);
-      }
-      await after.close();
-    },
-  );
+  test('is closed to them at the next start, with what SQLite keeps beside it', async () => {
+    const file = join(root, 'behalf.db');
+    const before = await openPrimary({ dataDir: root }, parts);
+    await before.close();
+    await chmod(file, 0o644);
+    const after = await openPrimary({ dataDir: root }, parts);
+    await after.users.insert(aUser());
+    for (const name of await readdir(root)) {
+      expect([name, (await stat(join(root, name))).mode & 0o077]).toEqual([name, 0]);
+    }
+    await after.close();
+  });
 });
 
 /** A feed whose server can be taken away. */
@@ -108,7 +96,7 @@ function fakeFeed() {
 describe('notices over a lasting and a swift feed', () => {
   const notice = { topic: 'users', id: 'u1' } as const;
 
-  verifies('stores.open.merged-changes', 'go through both, and are heard from either', async () => {
+  test('go through both, and are heard from either', async () => {
     const [lasting, swift] = [fakeFeed(), fakeFeed()];
     const merged = mergedChanges(lasting, swift);
     const heard: string[] = [];
@@ -120,21 +108,17 @@ describe('notices over a lasting and a swift feed', () => {
     expect(lasting.listeners.size + swift.listeners.size).toBe(0);
   });
 
-  verifies(
-    'stores.open.merged-changes',
-    'count as published when the lasting one has them, and only then',
-    async () => {
-      const [lasting, swift] = [fakeFeed(), fakeFeed()];
-      const merged = mergedChanges(lasting, swift);
-      swift.away = true;
-      await merged.publish(notice);
-      expect(lasting.published).toEqual([notice]);
-      swift.away = false;
-      lasting.away = true;
-      await expect(merged.publish(notice)).rejects.toThrow('away');
-      expect(swift.published).toEqual([]);
-    },
-  );
+  test('count as published when the lasting one has them, and only then', async () => {
+    const [lasting, swift] = [fakeFeed(), fakeFeed()];
+    const merged = mergedChanges(lasting, swift);
+    swift.away = true;
+    await merged.publish(notice);
+    expect(lasting.published).toEqual([notice]);
+    swift.away = false;
+    lasting.away = true;
+    await expect(merged.publish(notice)).rejects.toThrow('away');
+    expect(swift.published).toEqual([]);
+  });
 });
 
 describeWith('redis-server', 'SQLite with a real Redis', () => {
@@ -144,7 +128,7 @@ describeWith('redis-server', 'SQLite with a real Redis', () => {
   });
   afterAll(() => server.stop());
 
-  verifies('stores.open.redis', 'Redis coordinates, SQLite keeps the records and every notice', async () => {
+  test('Redis coordinates, SQLite keeps the records and every notice', async () => {
     const targets = { dataDir: root, redis: { uri: server.uri, prefix: 'open-test' } };
     const primary = await openPrimary(targets, parts);
     const coordination = await openCoordination(targets, primary, parts);

@@ -4,11 +4,10 @@ import {
   describeWith,
   eventually,
   startRedisServer,
-  verifies,
   type RedisServer,
 } from '@behalf/testkit';
 import { coordinationSuites, processesSuite } from '@behalf/testkit/suites';
-import { afterAll, beforeAll, expect } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { StoreUnavailableError } from '../errors.ts';
 import { openRedisStore } from './index.ts';
 
@@ -30,7 +29,7 @@ describeWith('redis-server', 'stores on a real Redis', () => {
     primary: false,
   });
 
-  verifies('stores.redis.prefix', 'two prefixes on one server never meet', async () => {
+  test('two prefixes on one server never meet', async () => {
     const one = await open();
     const two = await open();
     expect(await one.leases.acquire('k', 'refresh', 60_000)).not.toBeNull();
@@ -41,7 +40,7 @@ describeWith('redis-server', 'stores on a real Redis', () => {
     await two.close();
   });
 
-  verifies('stores.redis.outage', 'an outage is an error at once, and ends by itself', async () => {
+  test('an outage is an error at once, and ends by itself', async () => {
     const own = await startRedisServer();
     const store = await openRedisStore({ ...parts, uri: own.uri, prefix: 'p' });
     const heard: string[] = [];
@@ -70,76 +69,68 @@ describeWith('redis-server', 'stores on a real Redis', () => {
     await own.stop();
   });
 
-  verifies(
-    'stores.redis.frozen',
-    'a server that holds the line and says nothing is an error in time, and closing does not wait for it',
-    async () => {
-      const sockets = () => process.getActiveResourcesInfo().filter((name) => name.startsWith('TCP')).length;
-      await eventually('the connections of other tests to be gone', () => sockets() === 0);
-      const clock = createFakeClock();
-      const own = await startRedisServer();
-      const store = await openRedisStore({ ...parts, clock, uri: own.uri, prefix: 'p' });
-      const leaving = await openRedisStore({ ...parts, clock, uri: own.uri, prefix: 'p' });
-      const lease = (await store.leases.acquire('held', 'refresh', 60_000))!;
-      const askEverything = (): Promise<unknown>[] => [
-        store.ping(),
-        store.leases.acquire('k', 'refresh', 60_000),
-        store.leases.holder('held'),
-        lease.extend(60_000),
-        store.attempts.hit('k', 60_000),
-        store.attempts.clear('k'),
-        store.changes.publish({ topic: 'users', id: 'u1' }),
-        store.cache('c').get('k'),
-        store.cache('c').set('k', 'v', 60_000),
-        store.cache('c').delete('k'),
-        store.cache('c').clear(),
-      ];
-      own.pause();
-      try {
-        const pending = leaving.ping().catch((error: unknown) => error);
-        let closed = false;
-        void leaving.close().then(() => (closed = true));
-        const outcomes: unknown[] = [];
-        const asked = askEverything();
-        for (const answer of asked) {
-          void answer.then(
-            () => outcomes.push('answered'),
-            (error: unknown) => outcomes.push(error),
-          );
-        }
-        await clock.advance(499);
-        expect(closed).toBe(false);
-        await clock.advance(1);
-        await eventually('the one that leaves to be gone', () => closed);
-        expect(await pending).toBeInstanceOf(StoreUnavailableError);
-        await clock.advance(1_499);
-        expect(outcomes).toEqual([]);
-        await clock.advance(1);
-        await eventually('everybody to be told', () => outcomes.length === asked.length);
-        for (const outcome of outcomes) expect(outcome).toBeInstanceOf(StoreUnavailableError);
-        await expect(leaving.ping()).rejects.toBeInstanceOf(StoreUnavailableError);
-        // The two connections of the other store.
-        await eventually('its connections to be hung up', () => sockets() === 2);
-        own.resume();
-        await Promise.all(askEverything());
-        await store.close();
-        await eventually('every connection to be hung up', () => sockets() === 0);
-      } finally {
-        await own.stop();
-        await store.close();
+  test('a server that holds the line and says nothing is an error in time, and closing does not wait for it', async () => {
+    const sockets = () => process.getActiveResourcesInfo().filter((name) => name.startsWith('TCP')).length;
+    await eventually('the connections of other tests to be gone', () => sockets() === 0);
+    const clock = createFakeClock();
+    const own = await startRedisServer();
+    const store = await openRedisStore({ ...parts, clock, uri: own.uri, prefix: 'p' });
+    const leaving = await openRedisStore({ ...parts, clock, uri: own.uri, prefix: 'p' });
+    const lease = (await store.leases.acquire('held', 'refresh', 60_000))!;
+    const askEverything = (): Promise<unknown>[] => [
+      store.ping(),
+      store.leases.acquire('k', 'refresh', 60_000),
+      store.leases.holder('held'),
+      lease.extend(60_000),
+      store.attempts.hit('k', 60_000),
+      store.attempts.clear('k'),
+      store.changes.publish({ topic: 'users', id: 'u1' }),
+      store.cache('c').get('k'),
+      store.cache('c').set('k', 'v', 60_000),
+      store.cache('c').delete('k'),
+      store.cache('c').clear(),
+    ];
+    own.pause();
+    try {
+      const pending = leaving.ping().catch((error: unknown) => error);
+      let closed = false;
+      void leaving.close().then(() => (closed = true));
+      const outcomes: unknown[] = [];
+      const asked = askEverything();
+      for (const answer of asked) {
+        void answer.then(
+          () => outcomes.push('answered'),
+          (error: unknown) => outcomes.push(error),
+        );
       }
-    },
-  );
-
-  verifies(
-    'stores.redis.absent',
-    'a server that never answers does not keep the process from starting',
-    async () => {
-      const own = await startRedisServer();
-      await own.stop();
-      const store = await openRedisStore({ ...parts, uri: own.uri, prefix: 'p' });
-      await expect(store.ping()).rejects.toBeInstanceOf(StoreUnavailableError);
+      await clock.advance(499);
+      expect(closed).toBe(false);
+      await clock.advance(1);
+      await eventually('the one that leaves to be gone', () => closed);
+      expect(await pending).toBeInstanceOf(StoreUnavailableError);
+      await clock.advance(1_499);
+      expect(outcomes).toEqual([]);
+      await clock.advance(1);
+      await eventually('everybody to be told', () => outcomes.length === asked.length);
+      for (const outcome of outcomes) expect(outcome).toBeInstanceOf(StoreUnavailableError);
+      await expect(leaving.ping()).rejects.toBeInstanceOf(StoreUnavailableError);
+      // The two connections of the other store.
+      await eventually('its connections to be hung up', () => sockets() === 2);
+      own.resume();
+      await Promise.all(askEverything());
       await store.close();
-    },
-  );
+      await eventually('every connection to be hung up', () => sockets() === 0);
+    } finally {
+      await own.stop();
+      await store.close();
+    }
+  });
+
+  test('a server that never answers does not keep the process from starting', async () => {
+    const own = await startRedisServer();
+    await own.stop();
+    const store = await openRedisStore({ ...parts, uri: own.uri, prefix: 'p' });
+    await expect(store.ping()).rejects.toBeInstanceOf(StoreUnavailableError);
+    await store.close();
+  });
 });

@@ -1,7 +1,6 @@
 import { createConnection, mongo, Schema } from 'mongoose';
-import { afterAll, beforeAll, beforeEach, describe, expect } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createFakeClock, type FakeClock } from '../fakeClock.ts';
-import { verifies } from '../verifies.ts';
 import { createMongoDouble, type MongoDouble } from './index.ts';
 
 interface Row {
@@ -48,7 +47,7 @@ const index = (key: Record<string, 1>, options: object = {}) => rows.createIndex
 const stored = (id: string) => rows.findOne({ _id: id });
 
 describe('unique indexes of the double', () => {
-  verifies('mongodouble.unique', 'an insert and an update report a duplicate as MongoDB does', async () => {
+  test('an insert and an update report a duplicate as MongoDB does', async () => {
     await index({ a: 1, 'b.c': 1 }, { unique: true, name: 'pair' });
     await rows.insertMany([
       { _id: '1', a: 'x', b: { c: 1 } },
@@ -71,52 +70,40 @@ describe('unique indexes of the double', () => {
     await rows.insertOne({ _id: '3', a: 'x', b: { c: 1 } });
   });
 
-  verifies(
-    'mongodouble.unique',
-    'a missing field counts as null, and a partial index binds only what it covers',
-    async () => {
-      await index({ mark: 1 }, { unique: true, name: 'mark', partialFilterExpression: { mark: true } });
-      await rows.insertMany([{ _id: '1' }, { _id: '2' }, { _id: '3', mark: true }]);
-      await expect(rows.insertOne({ _id: '4', mark: true })).rejects.toMatchObject({
-        keyPattern: { mark: 1 },
-      });
-      await rows.updateOne({ _id: '3' }, { $unset: { mark: 1 } });
-      await rows.updateOne({ _id: '1' }, { $set: { mark: true } });
-      await expect(index({ other: 1 }, { unique: true })).rejects.toMatchObject({ code: 11000 });
-      expect((await rows.indexes()).map((index) => index.name)).toEqual(['_id_', 'mark']);
-    },
-  );
+  test('a missing field counts as null, and a partial index binds only what it covers', async () => {
+    await index({ mark: 1 }, { unique: true, name: 'mark', partialFilterExpression: { mark: true } });
+    await rows.insertMany([{ _id: '1' }, { _id: '2' }, { _id: '3', mark: true }]);
+    await expect(rows.insertOne({ _id: '4', mark: true })).rejects.toMatchObject({
+      keyPattern: { mark: 1 },
+    });
+    await rows.updateOne({ _id: '3' }, { $unset: { mark: 1 } });
+    await rows.updateOne({ _id: '1' }, { $set: { mark: true } });
+    await expect(index({ other: 1 }, { unique: true })).rejects.toMatchObject({ code: 11000 });
+    expect((await rows.indexes()).map((index) => index.name)).toEqual(['_id_', 'mark']);
+  });
 
-  verifies(
-    'mongodouble.unique',
-    'an index is created once, and not twice with different meanings',
-    async () => {
-      await index({ a: 1 }, { name: 'a' });
-      await index({ a: 1 }, { name: 'a' });
-      await expect(index({ a: 1 }, { name: 'a', unique: true })).rejects.toMatchObject({
-        code: 86,
-      });
-      await expect(index({ a: 1 }, { name: 'b' })).rejects.toMatchObject({ code: 85 });
-      await rows.dropIndex('a');
-      await expect(rows.dropIndex('a')).rejects.toMatchObject({ code: 27 });
-    },
-  );
+  test('an index is created once, and not twice with different meanings', async () => {
+    await index({ a: 1 }, { name: 'a' });
+    await index({ a: 1 }, { name: 'a' });
+    await expect(index({ a: 1 }, { name: 'a', unique: true })).rejects.toMatchObject({
+      code: 86,
+    });
+    await expect(index({ a: 1 }, { name: 'b' })).rejects.toMatchObject({ code: 85 });
+    await rows.dropIndex('a');
+    await expect(rows.dropIndex('a')).rejects.toMatchObject({ code: 27 });
+  });
 
-  verifies(
-    'mongodouble.unique',
-    'an ordered bulk write stops at a duplicate, an unordered one goes on',
-    async () => {
-      const inserts = ['1', '1', '2'].map((_id) => ({ insertOne: { document: { _id } } }));
-      await expect(rows.bulkWrite(inserts)).rejects.toMatchObject({ code: 11000 });
-      expect(await rows.countDocuments()).toBe(1);
-      await expect(rows.bulkWrite(inserts, { ordered: false })).rejects.toMatchObject({ code: 11000 });
-      expect(await rows.countDocuments()).toBe(2);
-    },
-  );
+  test('an ordered bulk write stops at a duplicate, an unordered one goes on', async () => {
+    const inserts = ['1', '1', '2'].map((_id) => ({ insertOne: { document: { _id } } }));
+    await expect(rows.bulkWrite(inserts)).rejects.toMatchObject({ code: 11000 });
+    expect(await rows.countDocuments()).toBe(1);
+    await expect(rows.bulkWrite(inserts, { ordered: false })).rejects.toMatchObject({ code: 11000 });
+    expect(await rows.countDocuments()).toBe(2);
+  });
 });
 
 describe('updates of the double', () => {
-  verifies('mongodouble.updates', 'operators change what they name', async () => {
+  test('operators change what they name', async () => {
     await rows.insertOne({ _id: '1', n: 1, gone: true, list: ['a'], low: 5, high: 5 });
     const done = await rows.updateOne(
       { _id: '1' },
@@ -150,7 +137,7 @@ describe('updates of the double', () => {
     });
   });
 
-  verifies('mongodouble.updates', 'what MongoDB refuses is refused', async () => {
+  test('what MongoDB refuses is refused', async () => {
     await rows.insertOne({ _id: '1', text: 'x' });
     const one = { _id: '1' };
     await expect(rows.updateOne(one, { $set: { _id: '2' } })).rejects.toMatchObject({ code: 66 });
@@ -161,7 +148,7 @@ describe('updates of the double', () => {
     await expect(rows.updateOne(one, { $set: { 'text.a': 1 } })).rejects.toMatchObject({ code: 28 });
   });
 
-  verifies('mongodouble.updates', 'an upsert begins with what its filter fixes', async () => {
+  test('an upsert begins with what its filter fixes', async () => {
     const filter = { _id: '1', kind: { $eq: 'k' }, n: { $gt: 5 } };
     const made = await rows.updateOne(filter, { $set: { a: 1 }, $setOnInsert: { b: 2 } }, { upsert: true });
     expect(made).toMatchObject({ matchedCount: 0, upsertedCount: 1, upsertedId: '1' });
@@ -173,32 +160,28 @@ describe('updates of the double', () => {
     });
   });
 
-  verifies(
-    'mongodouble.updates',
-    'findOneAndUpdate gives the document before or after, in the sorted order',
-    async () => {
-      await rows.insertMany([
-        { _id: '1', n: 2 },
-        { _id: '2', n: 1 },
-      ]);
-      const sort = { n: 1 } as const;
-      expect(await rows.findOneAndUpdate({}, { $inc: { n: 5 } }, { sort })).toEqual({ _id: '2', n: 1 });
-      expect(await rows.findOneAndUpdate({}, { $inc: { n: 5 } }, { sort, ...after })).toEqual({
-        _id: '1',
-        n: 7,
-      });
-      expect(await rows.findOneAndUpdate({ _id: '9' }, { $inc: { n: 1 } }, after)).toBeNull();
-      expect(await rows.findOneAndUpdate({ _id: '9' }, { $inc: { n: 1 } }, { upsert: true })).toBeNull();
-      expect(await rows.findOneAndReplace({ _id: '9' }, { m: 1 }, after)).toEqual({ _id: '9', m: 1 });
-      expect(await rows.findOneAndDelete({ _id: '9' })).toEqual({ _id: '9', m: 1 });
-      expect(await rows.updateMany({}, { $set: { all: true } })).toMatchObject({ modifiedCount: 2 });
-      expect(await rows.deleteMany({ all: true })).toMatchObject({ deletedCount: 2 });
-    },
-  );
+  test('findOneAndUpdate gives the document before or after, in the sorted order', async () => {
+    await rows.insertMany([
+      { _id: '1', n: 2 },
+      { _id: '2', n: 1 },
+    ]);
+    const sort = { n: 1 } as const;
+    expect(await rows.findOneAndUpdate({}, { $inc: { n: 5 } }, { sort })).toEqual({ _id: '2', n: 1 });
+    expect(await rows.findOneAndUpdate({}, { $inc: { n: 5 } }, { sort, ...after })).toEqual({
+      _id: '1',
+      n: 7,
+    });
+    expect(await rows.findOneAndUpdate({ _id: '9' }, { $inc: { n: 1 } }, after)).toBeNull();
+    expect(await rows.findOneAndUpdate({ _id: '9' }, { $inc: { n: 1 } }, { upsert: true })).toBeNull();
+    expect(await rows.findOneAndReplace({ _id: '9' }, { m: 1 }, after)).toEqual({ _id: '9', m: 1 });
+    expect(await rows.findOneAndDelete({ _id: '9' })).toEqual({ _id: '9', m: 1 });
+    expect(await rows.updateMany({}, { $set: { all: true } })).toMatchObject({ modifiedCount: 2 });
+    expect(await rows.deleteMany({ all: true })).toMatchObject({ deletedCount: 2 });
+  });
 });
 
 describe('pipeline updates of the double', () => {
-  verifies('mongodouble.pipeline', '$$NOW is the clock’s, once for the whole command', async () => {
+  test('$$NOW is the clock’s, once for the whole command', async () => {
     await rows.updateOne({ _id: '1' }, [{ $set: { at: '$$NOW', until: { $add: ['$$NOW', 500] } } }], {
       upsert: true,
     });
@@ -210,7 +193,7 @@ describe('pipeline updates of the double', () => {
     expect(await rows.findOne(over)).not.toBeNull();
   });
 
-  verifies('mongodouble.pipeline', 'every field of a stage sees the document before the stage', async () => {
+  test('every field of a stage sees the document before the stage', async () => {
     await rows.insertOne({ _id: '1', a: 1, b: 2 });
     await rows.updateOne({ _id: '1' }, [
       { $set: { a: '$b', b: '$a' } },
@@ -219,7 +202,7 @@ describe('pipeline updates of the double', () => {
     expect(await stored('1')).toEqual({ _id: '1', a: 2, b: 1, sum: 1 });
   });
 
-  verifies('mongodouble.pipeline', 'comparisons order all types and tell missing from null', async () => {
+  test('comparisons order all types and tell missing from null', async () => {
     await rows.insertOne({ _id: '1', nothing: null, text: 'x' });
     const verdicts = {
       missingLess: { $lt: ['$missing', new Date(0)] },
@@ -241,40 +224,32 @@ describe('pipeline updates of the double', () => {
     });
   });
 
-  verifies(
-    'mongodouble.pipeline',
-    'a nested object sets its fields, a literal is taken as it is',
-    async () => {
-      await rows.insertOne({ _id: '1', deep: { kept: 1 }, scalar: 1, gone: 1 });
-      const stages = [
-        {
-          $set: {
-            deep: { a: 2 },
-            scalar: { a: 1 },
-            text: { $literal: '$deep' },
-            gone: '$$REMOVE',
-            copied: '$deep.kept',
-          },
+  test('a nested object sets its fields, a literal is taken as it is', async () => {
+    await rows.insertOne({ _id: '1', deep: { kept: 1 }, scalar: 1, gone: 1 });
+    const stages = [
+      {
+        $set: {
+          deep: { a: 2 },
+          scalar: { a: 1 },
+          text: { $literal: '$deep' },
+          gone: '$$REMOVE',
+          copied: '$deep.kept',
         },
-        { $unset: ['nowhere', 'scalar.b'] },
-      ];
-      expect(await rows.findOneAndUpdate({ _id: '1' }, stages, after)).toEqual({
-        _id: '1',
-        deep: { kept: 1, a: 2 },
-        scalar: { a: 1 },
-        text: '$deep',
-        copied: 1,
-      });
-      const replaced = await rows.findOneAndUpdate(
-        { _id: '1' },
-        [{ $replaceWith: { only: '$text' } }],
-        after,
-      );
-      expect(replaced).toEqual({ _id: '1', only: '$deep' });
-    },
-  );
+      },
+      { $unset: ['nowhere', 'scalar.b'] },
+    ];
+    expect(await rows.findOneAndUpdate({ _id: '1' }, stages, after)).toEqual({
+      _id: '1',
+      deep: { kept: 1, a: 2 },
+      scalar: { a: 1 },
+      text: '$deep',
+      copied: 1,
+    });
+    const replaced = await rows.findOneAndUpdate({ _id: '1' }, [{ $replaceWith: { only: '$text' } }], after);
+    expect(replaced).toEqual({ _id: '1', only: '$deep' });
+  });
 
-  verifies('mongodouble.pipeline', 'arrays are filtered, joined and counted', async () => {
+  test('arrays are filtered, joined and counted', async () => {
     await rows.insertOne({ _id: '1', list: [{ n: 1 }, { n: 2 }, { n: 3 }] });
     const big = { $filter: { input: '$list', as: 'item', cond: { $gte: ['$$item.n', 2] } } };
     const stages = [
@@ -292,7 +267,7 @@ describe('pipeline updates of the double', () => {
 });
 
 describe('reads of the double', () => {
-  verifies('mongodouble.reads', 'filters, sorts, pages and projects', async () => {
+  test('filters, sorts, pages and projects', async () => {
     await rows.insertMany(
       Array.from({ length: 250 }, (_, i) => ({ _id: String(i).padStart(3, '0'), n: i % 10, x: { y: i } })),
     );
@@ -326,7 +301,7 @@ describe('reads of the double', () => {
     ]);
   });
 
-  verifies('mongodouble.reads', 'finds texts that contain a text, in any case', async () => {
+  test('finds texts that contain a text, in any case', async () => {
     await rows.insertMany([
       { _id: '1', text: 'Ünal.a' },
       { _id: '2', text: 'ünalxa' },
@@ -338,7 +313,7 @@ describe('reads of the double', () => {
     expect(await ids('L\\x2eA')).toEqual(['1']);
   });
 
-  verifies('mongodouble.reads', 'lists what exists and forgets what is dropped', async () => {
+  test('lists what exists and forgets what is dropped', async () => {
     await rows.insertOne({ _id: '1' });
     const names = async () => (await client.db('t').listCollections().toArray()).map(({ name }) => name);
     expect(await names()).toEqual(['rows']);
@@ -347,27 +322,23 @@ describe('reads of the double', () => {
     await expect(rows.indexes()).rejects.toMatchObject({ code: 26 });
   });
 
-  verifies(
-    'mongodouble.ttl',
-    'a document outlives its time until the monitor comes by, as with MongoDB',
-    async () => {
-      await index({ until: 1 }, { expireAfterSeconds: 10 });
-      await rows.insertMany([
-        { _id: '1', until: new Date(clock.now()) },
-        { _id: '2', until: 'not a date' },
-        { _id: '3' },
-      ]);
-      await clock.advance(10_000);
-      expect(await rows.countDocuments()).toBe(3);
-      expect(double.sweepExpired()).toBe(1);
-      expect(await stored('1')).toBeNull();
-      await rows.insertOne({ _id: '1', until: new Date(clock.now()) });
-      await clock.advance(70_000);
-      expect(await rows.countDocuments()).toBe(2);
-    },
-  );
+  test('a document outlives its time until the monitor comes by, as with MongoDB', async () => {
+    await index({ until: 1 }, { expireAfterSeconds: 10 });
+    await rows.insertMany([
+      { _id: '1', until: new Date(clock.now()) },
+      { _id: '2', until: 'not a date' },
+      { _id: '3' },
+    ]);
+    await clock.advance(10_000);
+    expect(await rows.countDocuments()).toBe(3);
+    expect(double.sweepExpired()).toBe(1);
+    expect(await stored('1')).toBeNull();
+    await rows.insertOne({ _id: '1', until: new Date(clock.now()) });
+    await clock.advance(70_000);
+    expect(await rows.countDocuments()).toBe(2);
+  });
 
-  verifies('mongodouble.mongoose', 'serves mongoose as it is', async () => {
+  test('serves mongoose as it is', async () => {
     const connection = await createConnection(double.uriFor('m')).asPromise();
     const schema = new Schema(
       { name: { type: String, unique: true }, at: Date, tags: [String] },

@@ -1,6 +1,5 @@
 import { mongo } from 'mongoose';
-import { afterEach, beforeEach, describe, expect } from '@jest/globals';
-import { verifies } from '../verifies.ts';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createMongoDouble, type MongoDouble } from './index.ts';
 
 interface Row {
@@ -34,35 +33,31 @@ afterEach(async () => {
 const inserts = () => double.commandsSeen.filter(({ name }) => name === 'insert').length;
 
 describe('retryable writes on the double', () => {
-  verifies(
-    'mongodouble.retries',
-    'a repeated write with the same number answers as before and is not done again',
-    async () => {
-      const lsid = { id: new mongo.UUID() };
-      const numbered = (txnNumber: number, command: object) =>
-        client.db('t').command({ ...command, lsid, txnNumber: mongo.Long.fromNumber(txnNumber) });
-      const increment = {
-        findAndModify: 'rows',
-        query: { _id: '1' },
-        update: { $inc: { n: 1 } },
-        upsert: true,
-        new: true,
-      };
-      expect(await numbered(1, increment)).toMatchObject({ value: { n: 1 } });
-      expect(await numbered(1, increment)).toMatchObject({ value: { n: 1 } });
-      expect(await numbered(2, increment)).toMatchObject({ value: { n: 2 } });
-      const insert = { insert: 'rows', documents: [{ _id: '2' }, { _id: '3' }] };
-      expect(await numbered(3, insert)).toMatchObject({ n: 2 });
-      expect(await numbered(3, insert)).toMatchObject({ n: 2 });
-      await expect(numbered(1, increment)).rejects.toMatchObject({ code: 225 });
-      const many = { delete: 'rows', deletes: [{ q: {}, limit: 0 }] };
-      expect(await numbered(4, many)).toMatchObject({ writeErrors: [{ code: 72 }] });
-      await expect(numbered(5, { find: 'rows' })).rejects.toMatchObject({ code: 50768 });
-      expect(await rows.countDocuments()).toBe(3);
-    },
-  );
+  test('a repeated write with the same number answers as before and is not done again', async () => {
+    const lsid = { id: new mongo.UUID() };
+    const numbered = (txnNumber: number, command: object) =>
+      client.db('t').command({ ...command, lsid, txnNumber: mongo.Long.fromNumber(txnNumber) });
+    const increment = {
+      findAndModify: 'rows',
+      query: { _id: '1' },
+      update: { $inc: { n: 1 } },
+      upsert: true,
+      new: true,
+    };
+    expect(await numbered(1, increment)).toMatchObject({ value: { n: 1 } });
+    expect(await numbered(1, increment)).toMatchObject({ value: { n: 1 } });
+    expect(await numbered(2, increment)).toMatchObject({ value: { n: 2 } });
+    const insert = { insert: 'rows', documents: [{ _id: '2' }, { _id: '3' }] };
+    expect(await numbered(3, insert)).toMatchObject({ n: 2 });
+    expect(await numbered(3, insert)).toMatchObject({ n: 2 });
+    await expect(numbered(1, increment)).rejects.toMatchObject({ code: 225 });
+    const many = { delete: 'rows', deletes: [{ q: {}, limit: 0 }] };
+    expect(await numbered(4, many)).toMatchObject({ writeErrors: [{ code: 72 }] });
+    await expect(numbered(5, { find: 'rows' })).rejects.toMatchObject({ code: 50768 });
+    expect(await rows.countDocuments()).toBe(3);
+  });
 
-  verifies('mongodouble.retries', 'a statement that failed runs again with its retry', async () => {
+  test('a statement that failed runs again with its retry', async () => {
     const session = client.startSession();
     const insert = { insert: 'rows', documents: [{ _id: '1' }, { _id: '2' }], ordered: true };
     const numbered = () =>
@@ -76,7 +71,7 @@ describe('retryable writes on the double', () => {
 });
 
 describe('faults of the double', () => {
-  verifies('mongodouble.faults', 'a refused write is retried by the driver, unless it may not', async () => {
+  test('a refused write is retried by the driver, unless it may not', async () => {
     double.faults.notWritablePrimary(1);
     await rows.insertOne({ _id: '1' });
     expect(inserts()).toBe(2);
@@ -87,7 +82,7 @@ describe('faults of the double', () => {
     expect(await rows.countDocuments()).toBe(1);
   });
 
-  verifies('mongodouble.faults', 'a member that stepped down takes no writes and no reads', async () => {
+  test('a member that stepped down takes no writes and no reads', async () => {
     double.faults.notWritablePrimary('on');
     await expect(rows.insertOne({ _id: '1' })).rejects.toBeInstanceOf(mongo.MongoError);
     await expect(rows.findOne({})).rejects.toBeInstanceOf(mongo.MongoError);
@@ -96,25 +91,21 @@ describe('faults of the double', () => {
     expect(await rows.countDocuments()).toBe(1);
   });
 
-  verifies(
-    'mongodouble.faults',
-    'a connection ends before the write, or after it with the answer lost',
-    async () => {
-      const once = await open('&retryWrites=false');
-      const plain = once.db('t').collection<Row>('rows');
-      double.faults.dropConnections(1, { when: 'before' });
-      await expect(plain.insertOne({ _id: '1' })).rejects.toBeInstanceOf(mongo.MongoNetworkError);
-      expect(await rows.countDocuments()).toBe(0);
-      double.faults.dropConnections(1, { when: 'after', command: 'insert' });
-      await expect(plain.insertOne({ _id: '1' })).rejects.toBeInstanceOf(mongo.MongoNetworkError);
-      expect(await rows.countDocuments()).toBe(1);
-      double.faults.dropConnections(1, { when: 'after', command: 'insert' });
-      expect(await rows.insertOne({ _id: '2' })).toMatchObject({ acknowledged: true });
-      expect(await rows.countDocuments()).toBe(2);
-    },
-  );
+  test('a connection ends before the write, or after it with the answer lost', async () => {
+    const once = await open('&retryWrites=false');
+    const plain = once.db('t').collection<Row>('rows');
+    double.faults.dropConnections(1, { when: 'before' });
+    await expect(plain.insertOne({ _id: '1' })).rejects.toBeInstanceOf(mongo.MongoNetworkError);
+    expect(await rows.countDocuments()).toBe(0);
+    double.faults.dropConnections(1, { when: 'after', command: 'insert' });
+    await expect(plain.insertOne({ _id: '1' })).rejects.toBeInstanceOf(mongo.MongoNetworkError);
+    expect(await rows.countDocuments()).toBe(1);
+    double.faults.dropConnections(1, { when: 'after', command: 'insert' });
+    expect(await rows.insertOne({ _id: '2' })).toMatchObject({ acknowledged: true });
+    expect(await rows.countDocuments()).toBe(2);
+  });
 
-  verifies('mongodouble.faults', 'a held command is overtaken, and runs when it is let go', async () => {
+  test('a held command is overtaken, and runs when it is let go', async () => {
     const held = double.faults.hold('insert');
     const late = rows.insertOne({ _id: '1', n: 1 });
     await held.arrived;
@@ -123,14 +114,14 @@ describe('faults of the double', () => {
     await expect(late).rejects.toMatchObject({ code: 11000 });
   });
 
-  verifies('mongodouble.faults', 'an unreachable server answers nobody until it is back', async () => {
+  test('an unreachable server answers nobody until it is back', async () => {
     double.faults.unreachable('on');
     await expect(rows.findOne({})).rejects.toBeInstanceOf(mongo.MongoError);
     double.faults.unreachable('off');
     expect(await rows.findOne({})).toBeNull();
   });
 
-  verifies('mongodouble.faults', 'closing twice is closing once', async () => {
+  test('closing twice is closing once', async () => {
     await double.close();
     await double.close();
     await expect(rows.findOne({})).rejects.toBeInstanceOf(mongo.MongoError);

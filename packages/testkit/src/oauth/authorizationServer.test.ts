@@ -1,7 +1,6 @@
 import { createHash, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
-import { afterEach, describe, expect } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { scriptedHttpServer } from '../mcp/scriptedHttpServer.ts';
-import { verifies } from '../verifies.ts';
 import type { AuthorizationServerOptions } from './authorizationServerTypes.ts';
 import { guardedMcpServer } from './guardedMcpServer.ts';
 import { oauthHash } from './oauthHash.ts';
@@ -31,7 +30,7 @@ afterEach(async () => {
 });
 
 describe('the authorization server of the testkit', () => {
-  verifies('testkit.oauth.reuse', 'ends the family of a refresh token that comes twice', async () => {
+  test('ends the family of a refresh token that comes twice', async () => {
     const { server, refresh } = await start();
     const first = server.grant({ clientId: 'c1' });
     const second = await refresh(first.refreshToken!);
@@ -51,46 +50,38 @@ describe('the authorization server of the testkit', () => {
     });
   });
 
-  verifies(
-    'testkit.oauth.grace',
-    'forgives within the grace window, with the same successor or an access token alone',
-    async () => {
-      let now = 0;
-      const { server, refresh } = await start({ graceMs: 5_000, now: () => now });
-      const first = server.grant({ clientId: 'c1' });
-      const second = await refresh(first.refreshToken!);
-      now = 4_999;
-      const again = await refresh(first.refreshToken!);
-      expect(again.body['refresh_token']).toBe(second.body['refresh_token']);
-      server.change({ inGrace: 'access-only' });
-      expect((await refresh(first.refreshToken!)).body).not.toHaveProperty('refresh_token');
-      now = 5_000;
-      expect((await refresh(first.refreshToken!)).status).toBe(400);
-      expect(server.counters.familyRevocations).toBe(1);
-    },
-  );
+  test('forgives within the grace window, with the same successor or an access token alone', async () => {
+    let now = 0;
+    const { server, refresh } = await start({ graceMs: 5_000, now: () => now });
+    const first = server.grant({ clientId: 'c1' });
+    const second = await refresh(first.refreshToken!);
+    now = 4_999;
+    const again = await refresh(first.refreshToken!);
+    expect(again.body['refresh_token']).toBe(second.body['refresh_token']);
+    server.change({ inGrace: 'access-only' });
+    expect((await refresh(first.refreshToken!)).body).not.toHaveProperty('refresh_token');
+    now = 5_000;
+    expect((await refresh(first.refreshToken!)).status).toBe(400);
+    expect(server.counters.familyRevocations).toBe(1);
+  });
 
-  verifies(
-    'testkit.oauth.script',
-    'rotates and drops the answer, holds it, or answers by script',
-    async () => {
-      const { server, refresh } = await start({ dropAnswers: 1 });
-      const { refreshToken } = server.grant({ clientId: 'c1' });
-      await expect(refresh(refreshToken!)).rejects.toThrow();
-      expect(server.isCurrent(refreshToken!)).toBe(false);
-      server.reset();
-      server.answerNext('token', { status: 503, headers: { 'retry-after': '7' }, body: {} });
-      expect((await refresh('whatever')).status).toBe(503);
-      const hold = server.hold('token', 'after');
-      const waiting = refresh(server.grant({ clientId: 'c1' }).refreshToken!);
-      await hold.arrived();
-      expect(server.counters.rotations).toBe(1);
-      hold.release();
-      expect((await waiting).status).toBe(200);
-    },
-  );
+  test('rotates and drops the answer, holds it, or answers by script', async () => {
+    const { server, refresh } = await start({ dropAnswers: 1 });
+    const { refreshToken } = server.grant({ clientId: 'c1' });
+    await expect(refresh(refreshToken!)).rejects.toThrow();
+    expect(server.isCurrent(refreshToken!)).toBe(false);
+    server.reset();
+    server.answerNext('token', { status: 503, headers: { 'retry-after': '7' }, body: {} });
+    expect((await refresh('whatever')).status).toBe(503);
+    const hold = server.hold('token', 'after');
+    const waiting = refresh(server.grant({ clientId: 'c1' }).refreshToken!);
+    await hold.arrived();
+    expect(server.counters.rotations).toBe(1);
+    hold.release();
+    expect((await waiting).status).toBe(200);
+  });
 
-  verifies('testkit.oauth.consent', 'leads through a consent with PKCE, state and iss', async () => {
+  test('leads through a consent with PKCE, state and iss', async () => {
     const { server, post } = await start();
     const verifier = randomUUID() + randomUUID();
     const redirect_uri = 'http://127.0.0.1:1/callback';
@@ -128,99 +119,85 @@ describe('the authorization server of the testkit', () => {
     expect(new URL(denied.headers.get('location')!).searchParams.get('error')).toBe('access_denied');
   });
 
-  verifies(
-    'testkit.oauth.clients',
-    'takes a client by its document, by registration and by its key',
-    async () => {
-      const { server, post } = await start({ clientDocuments: true });
-      const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-      server.addClient({
-        clientId: 'keyed',
-        authMethod: 'private_key_jwt',
-        keys: [publicKey.export({ format: 'jwk' })],
-      });
-      const assertion = (aud: string) => {
-        const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
-        const claims = { iss: 'keyed', sub: 'keyed', aud, exp: Date.now() / 1_000 + 60, jti: randomUUID() };
-        const signed = `${part({ alg: 'ES256' })}.${part(claims)}`;
-        const key = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const;
-        return `${signed}.${sign('sha256', Buffer.from(signed), key).toString('base64url')}`;
-      };
-      const grant = (client_assertion: string) =>
-        post({ grant_type: 'client_credentials', client_id: 'keyed', client_assertion });
-      expect((await grant(assertion('http://elsewhere'))).status).toBe(401);
-      const good = assertion(server.issuer);
-      expect((await grant(good)).status).toBe(200);
-      expect((await grant(good)).status).toBe(401);
-      const registered = await fetch(server.endpoints.registration, {
+  test('takes a client by its document, by registration and by its key', async () => {
+    const { server, post } = await start({ clientDocuments: true });
+    const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    server.addClient({
+      clientId: 'keyed',
+      authMethod: 'private_key_jwt',
+      keys: [publicKey.export({ format: 'jwk' })],
+    });
+    const assertion = (aud: string) => {
+      const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+      const claims = { iss: 'keyed', sub: 'keyed', aud, exp: Date.now() / 1_000 + 60, jti: randomUUID() };
+      const signed = `${part({ alg: 'ES256' })}.${part(claims)}`;
+      const key = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const;
+      return `${signed}.${sign('sha256', Buffer.from(signed), key).toString('base64url')}`;
+    };
+    const grant = (client_assertion: string) =>
+      post({ grant_type: 'client_credentials', client_id: 'keyed', client_assertion });
+    expect((await grant(assertion('http://elsewhere'))).status).toBe(401);
+    const good = assertion(server.issuer);
+    expect((await grant(good)).status).toBe(200);
+    expect((await grant(good)).status).toBe(401);
+    const registered = await fetch(server.endpoints.registration, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ redirect_uris: ['http://127.0.0.1:1/cb'] }),
+    });
+    expect(registered.status).toBe(201);
+    expect(server.counters.registrations).toBe(1);
+    let document: object = {};
+    const site = await scriptedHttpServer({
+      era: 'legacy',
+      respond: () => ({ status: 200, body: { ...document } }),
+    });
+    open.push(site);
+    const code = { grant_type: 'authorization_code', client_id: site.url, code: 'unknown' };
+    expect((await post(code)).body['error']).toBe('invalid_client');
+    document = { client_id: site.url, redirect_uris: [] };
+    expect((await post(code)).body['error']).toBe('invalid_grant');
+    expect(server.counters.documentReads).toBe(2);
+  });
+
+  test('guards an MCP server, with the challenge and the document of RFC 9728', async () => {
+    const { server } = await start();
+    const guarded = await guardedMcpServer({ era: 'both', authorizationServer: server });
+    open.push(guarded);
+    const call = (token?: string) =>
+      fetch(guarded.url, {
         method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ redirect_uris: ['http://127.0.0.1:1/cb'] }),
+        headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: {} }),
       });
-      expect(registered.status).toBe(201);
-      expect(server.counters.registrations).toBe(1);
-      let document: object = {};
-      const site = await scriptedHttpServer({
-        era: 'legacy',
-        respond: () => ({ status: 200, body: { ...document } }),
-      });
-      open.push(site);
-      const code = { grant_type: 'authorization_code', client_id: site.url, code: 'unknown' };
-      expect((await post(code)).body['error']).toBe('invalid_client');
-      document = { client_id: site.url, redirect_uris: [] };
-      expect((await post(code)).body['error']).toBe('invalid_grant');
-      expect(server.counters.documentReads).toBe(2);
-    },
-  );
+    const refused = await call();
+    expect(refused.status).toBe(401);
+    expect(refused.headers.get('www-authenticate')).toBe(`Bearer resource_metadata="${guarded.metadataUrl}"`);
+    const document = await (await fetch(guarded.metadataUrl)).json();
+    expect(document).toMatchObject({ resource: guarded.url, authorization_servers: [server.issuer] });
+    const { accessToken } = server.grant({ clientId: 'c1', scope: 'mcp:read', resource: guarded.url });
+    expect((await call(accessToken)).status).toBe(200);
+    guarded.guard({ requiredScope: 'mcp:read mcp:write' });
+    const short = await call(accessToken);
+    expect(short.status).toBe(403);
+    expect(short.headers.get('www-authenticate')).toContain('error="insufficient_scope"');
+    const elsewhere = server.grant({ clientId: 'c1', resource: 'http://127.0.0.1:9/mcp' });
+    expect((await call(elsewhere.accessToken)).status).toBe(401);
+    expect(guarded.visits.map(({ status }) => status)).toEqual([401, 'served', 403, 401]);
+  });
 
-  verifies(
-    'testkit.oauth.guard',
-    'guards an MCP server, with the challenge and the document of RFC 9728',
-    async () => {
-      const { server } = await start();
-      const guarded = await guardedMcpServer({ era: 'both', authorizationServer: server });
-      open.push(guarded);
-      const call = (token?: string) =>
-        fetch(guarded.url, {
-          method: 'POST',
-          headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
-          body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: {} }),
-        });
-      const refused = await call();
-      expect(refused.status).toBe(401);
-      expect(refused.headers.get('www-authenticate')).toBe(
-        `Bearer resource_metadata="${guarded.metadataUrl}"`,
-      );
-      const document = await (await fetch(guarded.metadataUrl)).json();
-      expect(document).toMatchObject({ resource: guarded.url, authorization_servers: [server.issuer] });
-      const { accessToken } = server.grant({ clientId: 'c1', scope: 'mcp:read', resource: guarded.url });
-      expect((await call(accessToken)).status).toBe(200);
-      guarded.guard({ requiredScope: 'mcp:read mcp:write' });
-      const short = await call(accessToken);
-      expect(short.status).toBe(403);
-      expect(short.headers.get('www-authenticate')).toContain('error="insufficient_scope"');
-      const elsewhere = server.grant({ clientId: 'c1', resource: 'http://127.0.0.1:9/mcp' });
-      expect((await call(elsewhere.accessToken)).status).toBe(401);
-      expect(guarded.visits.map(({ status }) => status)).toEqual([401, 'served', 403, 401]);
-    },
-  );
+  test('is its own authorization server, as servers of 2025-03-26 were', async () => {
+    const guarded = await guardedMcpServer({
+      era: 'legacy',
+      guard: { documents: 'none', challenge: 'bare' },
+    });
+    open.push(guarded);
+    const { origin } = new URL(guarded.url);
+    const document = await (await fetch(`${origin}/.well-known/oauth-authorization-server`)).json();
+    expect(document).toMatchObject({ issuer: origin, token_endpoint: `${origin}/token` });
+  });
 
-  verifies(
-    'testkit.oauth.embedded',
-    'is its own authorization server, as servers of 2025-03-26 were',
-    async () => {
-      const guarded = await guardedMcpServer({
-        era: 'legacy',
-        guard: { documents: 'none', challenge: 'bare' },
-      });
-      open.push(guarded);
-      const { origin } = new URL(guarded.url);
-      const document = await (await fetch(`${origin}/.well-known/oauth-authorization-server`)).json();
-      expect(document).toMatchObject({ issuer: origin, token_endpoint: `${origin}/token` });
-    },
-  );
-
-  verifies('testkit.oauth.control', 'tells other processes what it counted', async () => {
+  test('tells other processes what it counted', async () => {
     const { server } = await start();
     const told = await fetch(server.controlUrl, {
       method: 'POST',

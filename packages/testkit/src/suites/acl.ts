@@ -1,6 +1,5 @@
 import { aclId, type AclRecord, type PrimaryStore } from '@behalf/gateway/ports';
-import { describe, expect } from '@jest/globals';
-import { verifies } from '../verifies.ts';
+import { describe, expect, test } from '@jest/globals';
 import { openedStore, type OpenStore } from './opened.ts';
 
 export function anAclRow(over: Partial<Omit<AclRecord, 'id'>> = {}): AclRecord {
@@ -24,66 +23,54 @@ export function aclSuite(label: string, open: OpenStore<PrimaryStore>): void {
     const ofEveryone = anAclRow({ principalType: 'public', principalId: '' });
     const ofGroup = anAclRow({ principalType: 'group', principalId: '["$&",\'ünï\'] 李', bits: 15 });
 
-    verifies(
-      'stores.acl.round-trip',
-      'rows are read back as they were written, replaced and taken away in one change',
-      async () => {
-        await store().acl.change({ put: [], remove: [] });
-        const elsewhere = anAclRow({ serverId: 's2' });
-        await put(anAclRow(), ofEveryone, ofGroup, elsewhere);
-        const ordered = [anAclRow(), ofEveryone, ofGroup].sort((a, b) => (a.id < b.id ? -1 : 1));
-        expect(await store().acl.listOf('default', 's1')).toEqual(ordered);
-        expect(await store().acl.list()).toEqual([...ordered, elsewhere]);
-        expect(await store().acl.listOf('other', 's1')).toEqual([]);
-        const wider = anAclRow({ bits: 3, grantedBy: 'u9', grantedAt: 2_000 });
-        await store().acl.change({ put: [wider], remove: [ofEveryone.id, ofGroup.id, 'unknown'] });
-        expect(await store().acl.listOf('default', 's1')).toEqual([wider]);
-        // What is both put and removed is removed.
-        await store().acl.change({ put: [wider, ofEveryone], remove: [wider.id] });
-        expect(await store().acl.listOf('default', 's1')).toEqual([ofEveryone]);
-      },
-    );
+    test('rows are read back as they were written, replaced and taken away in one change', async () => {
+      await store().acl.change({ put: [], remove: [] });
+      const elsewhere = anAclRow({ serverId: 's2' });
+      await put(anAclRow(), ofEveryone, ofGroup, elsewhere);
+      const ordered = [anAclRow(), ofEveryone, ofGroup].sort((a, b) => (a.id < b.id ? -1 : 1));
+      expect(await store().acl.listOf('default', 's1')).toEqual(ordered);
+      expect(await store().acl.list()).toEqual([...ordered, elsewhere]);
+      expect(await store().acl.listOf('other', 's1')).toEqual([]);
+      const wider = anAclRow({ bits: 3, grantedBy: 'u9', grantedAt: 2_000 });
+      await store().acl.change({ put: [wider], remove: [ofEveryone.id, ofGroup.id, 'unknown'] });
+      expect(await store().acl.listOf('default', 's1')).toEqual([wider]);
+      // What is both put and removed is removed.
+      await store().acl.change({ put: [wider, ofEveryone], remove: [wider.id] });
+      expect(await store().acl.listOf('default', 's1')).toEqual([ofEveryone]);
+    });
 
-    verifies('stores.acl.unique', '50 parallel writes of one row leave one', async () => {
+    test('50 parallel writes of one row leave one', async () => {
       await Promise.all(Array.from({ length: 50 }, (_, i) => put(anAclRow({ bits: i }), ofEveryone)));
       expect(await store().acl.list()).toHaveLength(2);
     });
 
-    verifies(
-      'stores.acl.unique',
-      'a second row of one key is refused, whatever it calls itself, and what came with it is not written',
-      async () => {
-        await put(anAclRow());
-        const twin = { ...anAclRow({ bits: 15 }), id: 'another' };
-        await expect(store().acl.change({ put: [ofGroup, twin], remove: [] })).rejects.toThrow();
-        // MongoDB has no transaction to undo the first one with; that no row is doubled holds there as well.
-        const left = (await store().acl.list()).filter(({ id }) => id !== ofGroup.id);
-        expect(left).toEqual([anAclRow()]);
-        if (store().kind !== 'mongo') expect(await store().acl.list()).toHaveLength(1);
-      },
-    );
+    test('a second row of one key is refused, whatever it calls itself, and what came with it is not written', async () => {
+      await put(anAclRow());
+      const twin = { ...anAclRow({ bits: 15 }), id: 'another' };
+      await expect(store().acl.change({ put: [ofGroup, twin], remove: [] })).rejects.toThrow();
+      // MongoDB has no transaction to undo the first one with; that no row is doubled holds there as well.
+      const left = (await store().acl.list()).filter(({ id }) => id !== ofGroup.id);
+      expect(left).toEqual([anAclRow()]);
+      if (store().kind !== 'mongo') expect(await store().acl.list()).toHaveLength(1);
+    });
 
-    verifies(
-      'stores.acl.apart',
-      'a removal takes the rows of one server or one principal of one tenant',
-      async () => {
-        const rows = [
-          anAclRow(),
-          ofEveryone,
-          anAclRow({ serverId: 's2' }),
-          anAclRow({ tenant: 'other' }),
-          anAclRow({ principalType: 'role' }),
-          anAclRow({ serverId: 's3', principalId: 'u2' }),
-        ];
-        await put(...rows);
-        expect(await store().acl.removeOfPrincipal('default', 'user', 'u1')).toBe(2);
-        expect(await store().acl.removeOfPrincipal('default', 'user', 'u1')).toBe(0);
-        expect(await store().acl.removeOfServer('default', 's1')).toBe(2);
-        expect(await store().acl.list()).toEqual([
-          anAclRow({ serverId: 's3', principalId: 'u2' }),
-          anAclRow({ tenant: 'other' }),
-        ]);
-      },
-    );
+    test('a removal takes the rows of one server or one principal of one tenant', async () => {
+      const rows = [
+        anAclRow(),
+        ofEveryone,
+        anAclRow({ serverId: 's2' }),
+        anAclRow({ tenant: 'other' }),
+        anAclRow({ principalType: 'role' }),
+        anAclRow({ serverId: 's3', principalId: 'u2' }),
+      ];
+      await put(...rows);
+      expect(await store().acl.removeOfPrincipal('default', 'user', 'u1')).toBe(2);
+      expect(await store().acl.removeOfPrincipal('default', 'user', 'u1')).toBe(0);
+      expect(await store().acl.removeOfServer('default', 's1')).toBe(2);
+      expect(await store().acl.list()).toEqual([
+        anAclRow({ serverId: 's3', principalId: 'u2' }),
+        anAclRow({ tenant: 'other' }),
+      ]);
+    });
   });
 }

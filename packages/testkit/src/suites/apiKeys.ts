@@ -1,6 +1,5 @@
 import type { ApiKeyRecord, PrimaryStore } from '@behalf/gateway/ports';
-import { describe, expect } from '@jest/globals';
-import { verifies } from '../verifies.ts';
+import { describe, expect, test } from '@jest/globals';
 import { openedStore, type OpenStore } from './opened.ts';
 
 export function anApiKey(over: Partial<ApiKeyRecord> = {}): ApiKeyRecord {
@@ -24,20 +23,16 @@ export function apiKeysSuite(label: string, open: OpenStore<PrimaryStore>): void
     const store = openedStore(open);
     const second = anApiKey({ id: 'k0', hash: 'hash of k0', createdAt: 2_000, scopes: [], name: '' });
 
-    verifies(
-      'stores.api-keys.round-trip',
-      'keys are read back as they were written, the oldest first',
-      async () => {
-        await store().apiKeys.insert(second);
-        await store().apiKeys.insert(anApiKey());
-        await store().apiKeys.insert(anApiKey({ id: 'k2', hash: 'hash of k2', userId: 'u2' }));
-        expect(await store().apiKeys.findByHash('hash of k1', 0)).toEqual(anApiKey());
-        expect(await store().apiKeys.findByHash('k1', 0)).toBeNull();
-        expect(await store().apiKeys.list('u1')).toEqual([anApiKey(), second]);
-      },
-    );
+    test('keys are read back as they were written, the oldest first', async () => {
+      await store().apiKeys.insert(second);
+      await store().apiKeys.insert(anApiKey());
+      await store().apiKeys.insert(anApiKey({ id: 'k2', hash: 'hash of k2', userId: 'u2' }));
+      expect(await store().apiKeys.findByHash('hash of k1', 0)).toEqual(anApiKey());
+      expect(await store().apiKeys.findByHash('k1', 0)).toBeNull();
+      expect(await store().apiKeys.list('u1')).toEqual([anApiKey(), second]);
+    });
 
-    verifies('stores.api-keys.unique', 'two keys never share a hash or an id', async () => {
+    test('two keys never share a hash or an id', async () => {
       const outcomes = await Promise.allSettled(
         Array.from({ length: 20 }, (_, i) => store().apiKeys.insert(anApiKey({ id: `k${i}` }))),
       );
@@ -49,40 +44,30 @@ export function apiKeysSuite(label: string, open: OpenStore<PrimaryStore>): void
       expect(await store().raw.page('apiKeys', null, 10)).toEqual([kept]);
     });
 
-    verifies(
-      'stores.api-keys.expiry',
-      'a key is found until its end and not at it, listed still, and swept',
-      async () => {
-        await store().apiKeys.insert(anApiKey());
-        await store().apiKeys.insert({ ...second, expiresAt: 9_001 });
-        expect(await store().apiKeys.findByHash('hash of k1', 8_999)).toEqual(anApiKey());
-        expect(await store().apiKeys.findByHash('hash of k1', 9_000)).toBeNull();
-        expect(await store().apiKeys.list('u1')).toHaveLength(2);
-        expect(await store().apiKeys.removeExpired(9_000)).toBe(1);
-        expect((await store().apiKeys.list('u1')).map(({ id }) => id)).toEqual(['k0']);
-      },
-    );
+    test('a key is found until its end and not at it, listed still, and swept', async () => {
+      await store().apiKeys.insert(anApiKey());
+      await store().apiKeys.insert({ ...second, expiresAt: 9_001 });
+      expect(await store().apiKeys.findByHash('hash of k1', 8_999)).toEqual(anApiKey());
+      expect(await store().apiKeys.findByHash('hash of k1', 9_000)).toBeNull();
+      expect(await store().apiKeys.list('u1')).toHaveLength(2);
+      expect(await store().apiKeys.removeExpired(9_000)).toBe(1);
+      expect((await store().apiKeys.list('u1')).map(({ id }) => id)).toEqual(['k0']);
+    });
 
-    verifies(
-      'stores.api-keys.removal',
-      'a user removes keys of their own alone, and each is removed once',
-      async () => {
-        await store().apiKeys.insert(anApiKey());
-        await store().apiKeys.insert(second);
-        const other = anApiKey({ id: 'k2', hash: 'hash of k2', userId: 'u2' });
-        await store().apiKeys.insert(other);
-        expect(await store().apiKeys.remove('u2', 'k1')).toBeNull();
-        const removed = await Promise.all(
-          Array.from({ length: 10 }, () => store().apiKeys.remove('u1', 'k1')),
-        );
-        expect(removed.filter((key) => key !== null)).toEqual([anApiKey()]);
-        expect(await store().apiKeys.findByHash('hash of k1', 0)).toBeNull();
-        expect(await store().apiKeys.removeOfUser('u1')).toBe(1);
-        expect(await store().raw.page('apiKeys', null, 10)).toEqual([other]);
-      },
-    );
+    test('a user removes keys of their own alone, and each is removed once', async () => {
+      await store().apiKeys.insert(anApiKey());
+      await store().apiKeys.insert(second);
+      const other = anApiKey({ id: 'k2', hash: 'hash of k2', userId: 'u2' });
+      await store().apiKeys.insert(other);
+      expect(await store().apiKeys.remove('u2', 'k1')).toBeNull();
+      const removed = await Promise.all(Array.from({ length: 10 }, () => store().apiKeys.remove('u1', 'k1')));
+      expect(removed.filter((key) => key !== null)).toEqual([anApiKey()]);
+      expect(await store().apiKeys.findByHash('hash of k1', 0)).toBeNull();
+      expect(await store().apiKeys.removeOfUser('u1')).toBe(1);
+      expect(await store().raw.page('apiKeys', null, 10)).toEqual([other]);
+    });
 
-    verifies('stores.many.at-once', 'which keys of many are live', async () => {
+    test('which keys of many are live', async () => {
       await store().apiKeys.insert(anApiKey());
       await store().apiKeys.insert({ ...second, expiresAt: 9_001 });
       const live = async (ids: string[], now: number) => (await store().apiKeys.liveAmong(ids, now)).sort();
@@ -92,7 +77,7 @@ export function apiKeysSuite(label: string, open: OpenStore<PrimaryStore>): void
       expect(await live([], 0)).toEqual([]);
     });
 
-    verifies('stores.api-keys.use', 'the latest use is noted, in whatever order uses arrive', async () => {
+    test('the latest use is noted, in whatever order uses arrive', async () => {
       await store().apiKeys.insert(anApiKey());
       await Promise.all([5_000, 7_000, 3_000].map((at) => store().apiKeys.touch('k1', at)));
       await store().apiKeys.touch('k1', 6_000);

@@ -1,6 +1,5 @@
 import type { AuditSegmentRecord, PrimaryStore } from '@behalf/gateway/ports';
-import { describe, expect } from '@jest/globals';
-import { verifies } from '../verifies.ts';
+import { describe, expect, test } from '@jest/globals';
 import { openedStore, type OpenStore } from './opened.ts';
 
 export function aSegment(over: Partial<Omit<AuditSegmentRecord, 'id'>> = {}): AuditSegmentRecord {
@@ -30,62 +29,50 @@ export function auditSuite(label: string, open: OpenStore<PrimaryStore>): void {
     const twin = aSegment({ writer: 'w2', firstAt: 3_500, lastAt: 4_000 });
     const late = aSegment({ seq: 3, firstAt: 5_000, lastAt: 6_000 });
 
-    verifies('stores.audit.round-trip', 'a segment is read back byte for byte', async () => {
+    test('a segment is read back byte for byte', async () => {
       const odd = aSegment({ prev: 'before', count: 2, events: '{"a":"$& ünïcode 李"}\n{"b":"\\u0000"}' });
       await append(odd);
       expect(await store().audit.page({}, 10)).toEqual([odd]);
       expect(await store().audit.ofWriter('w1', 1, 10)).toEqual([odd]);
     });
 
-    verifies(
-      'stores.audit.append-only',
-      'of 20 parallel segments of one number, one is kept and the others are refused',
-      async () => {
-        const outcomes = await Promise.allSettled(
-          Array.from({ length: 20 }, (_, i) => store().audit.append(aSegment({ mac: `m${i}` }))),
-        );
-        const kept = outcomes.findIndex(({ status }) => status === 'fulfilled');
-        expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-        // Nor under another id: the number of a writer is given once.
-        await expect(store().audit.append({ ...aSegment(), id: 'another' })).rejects.toThrow();
-        expect(await store().audit.page({}, 30)).toEqual([aSegment({ mac: `m${kept}` })]);
-      },
-    );
+    test('of 20 parallel segments of one number, one is kept and the others are refused', async () => {
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 20 }, (_, i) => store().audit.append(aSegment({ mac: `m${i}` }))),
+      );
+      const kept = outcomes.findIndex(({ status }) => status === 'fulfilled');
+      expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+      // Nor under another id: the number of a writer is given once.
+      await expect(store().audit.append({ ...aSegment(), id: 'another' })).rejects.toThrow();
+      expect(await store().audit.page({}, 30)).toEqual([aSegment({ mac: `m${kept}` })]);
+    });
 
-    verifies(
-      'stores.audit.pages',
-      'the newest come first, page by page, each once, also those of one moment',
-      async () => {
-        await append(two, late, one, twin);
-        const newest = [late, twin, two, one];
-        expect(await store().audit.page({}, 10)).toEqual(newest);
-        const seen: AuditSegmentRecord[] = [];
-        for (let last: AuditSegmentRecord | undefined; ; last = seen.at(-1)) {
-          const page = await store().audit.page(last === undefined ? {} : { after: last }, 1);
-          if (page.length === 0) break;
-          seen.push(...page);
-        }
-        expect(seen).toEqual(newest);
-      },
-    );
+    test('the newest come first, page by page, each once, also those of one moment', async () => {
+      await append(two, late, one, twin);
+      const newest = [late, twin, two, one];
+      expect(await store().audit.page({}, 10)).toEqual(newest);
+      const seen: AuditSegmentRecord[] = [];
+      for (let last: AuditSegmentRecord | undefined; ; last = seen.at(-1)) {
+        const page = await store().audit.page(last === undefined ? {} : { after: last }, 1);
+        if (page.length === 0) break;
+        seen.push(...page);
+      }
+      expect(seen).toEqual(newest);
+    });
 
-    verifies(
-      'stores.audit.pages',
-      'a span of time has the segments that reach into it, and goes together with a page',
-      async () => {
-        await append(one, two, twin, late);
-        const page = async (span: { from?: number; to?: number; after?: AuditSegmentRecord }) =>
-          ids(await store().audit.page(span, 10));
-        expect(await page({ from: 4_000 })).toEqual(ids([late, twin, two]));
-        expect(await page({ from: 4_001 })).toEqual(ids([late]));
-        expect(await page({ to: 3_000 })).toEqual(ids([two, one]));
-        expect(await page({ to: 2_999 })).toEqual(ids([one]));
-        expect(await page({ from: 3_900, to: 3_900 })).toEqual(ids([twin, two]));
-        expect(await page({ from: 2_500, after: twin })).toEqual(ids([two]));
-      },
-    );
+    test('a span of time has the segments that reach into it, and goes together with a page', async () => {
+      await append(one, two, twin, late);
+      const page = async (span: { from?: number; to?: number; after?: AuditSegmentRecord }) =>
+        ids(await store().audit.page(span, 10));
+      expect(await page({ from: 4_000 })).toEqual(ids([late, twin, two]));
+      expect(await page({ from: 4_001 })).toEqual(ids([late]));
+      expect(await page({ to: 3_000 })).toEqual(ids([two, one]));
+      expect(await page({ to: 2_999 })).toEqual(ids([one]));
+      expect(await page({ from: 3_900, to: 3_900 })).toEqual(ids([twin, two]));
+      expect(await page({ from: 2_500, after: twin })).toEqual(ids([two]));
+    });
 
-    verifies('stores.audit.writers', 'each writer has a row of segments of its own', async () => {
+    test('each writer has a row of segments of its own', async () => {
       await append(one, two, twin, late);
       expect(ids(await store().audit.ofWriter('w1', 2, 10))).toEqual(ids([two, late]));
       expect(ids(await store().audit.ofWriter('w1', 1, 2))).toEqual(ids([one, two]));
@@ -96,7 +83,7 @@ export function auditSuite(label: string, open: OpenStore<PrimaryStore>): void {
       ]);
     });
 
-    verifies('stores.audit.retention', 'what ended before a time goes, and nothing else', async () => {
+    test('what ended before a time goes, and nothing else', async () => {
       await append(one, two, twin, late);
       expect(await store().audit.removeBefore(2_000)).toBe(0);
       expect(await store().audit.removeBefore(4_000)).toBe(1);

@@ -1,6 +1,5 @@
 import type { BlockRecord, OwnedRecord, OwnedStore, PrimaryStore, SetRecord } from '@behalf/gateway/ports';
-import { describe, expect } from '@jest/globals';
-import { verifies } from '../verifies.ts';
+import { describe, expect, test } from '@jest/globals';
 import { openedStore, type OpenStore } from './opened.ts';
 
 export function aBlock(over: Partial<BlockRecord> = {}): BlockRecord {
@@ -46,37 +45,29 @@ function ownedSuite(
     };
     const find = (id = 'b1', tenant = 'default') => owned().find(tenant, id);
 
-    verifies(
-      'stores.blocks.round-trip',
-      'what is inserted is found unchanged, one by one and several in the order of their ids',
-      async () => {
-        const odd = a({ id: 'b2', sealed: 'v1."$&" ünïcode 李' });
-        await insert(odd, a());
-        expect(await find('b2')).toEqual(odd);
-        expect(await find('unknown')).toBeNull();
-        expect(await owned().findMany('default', ['unknown', 'b2', 'b1', 'b2'])).toEqual([a(), odd]);
-        expect(await owned().findMany('default', [])).toEqual([]);
-        await expect(owned().insert(a({ sealed: 'v1.twin' }), MOST)).rejects.toThrow();
-        expect(await owned().remove('default', 'b1')).toBe(true);
-        expect(await owned().remove('default', 'b1')).toBe(false);
-        expect(await owned().findMany('default', ['b1', 'b2'])).toEqual([odd]);
-      },
-    );
+    test('what is inserted is found unchanged, one by one and several in the order of their ids', async () => {
+      const odd = a({ id: 'b2', sealed: 'v1."$&" ünïcode 李' });
+      await insert(odd, a());
+      expect(await find('b2')).toEqual(odd);
+      expect(await find('unknown')).toBeNull();
+      expect(await owned().findMany('default', ['unknown', 'b2', 'b1', 'b2'])).toEqual([a(), odd]);
+      expect(await owned().findMany('default', [])).toEqual([]);
+      await expect(owned().insert(a({ sealed: 'v1.twin' }), MOST)).rejects.toThrow();
+      expect(await owned().remove('default', 'b1')).toBe(true);
+      expect(await owned().remove('default', 'b1')).toBe(false);
+      expect(await owned().findMany('default', ['b1', 'b2'])).toEqual([odd]);
+    });
 
-    verifies(
-      'stores.blocks.apart',
-      'with the id of another tenant’s block nobody reads, changes or removes it',
-      async () => {
-        await insert(a());
-        expect(await find('b1', 'other')).toBeNull();
-        expect(await owned().findMany('other', ['b1'])).toEqual([]);
-        expect(await owned().replace(a({ tenant: 'other', version: 2 }), 1)).toBe('missing');
-        expect(await owned().remove('other', 'b1')).toBe(false);
-        expect(await find()).toEqual(a());
-      },
-    );
+    test('with the id of another tenant’s block nobody reads, changes or removes it', async () => {
+      await insert(a());
+      expect(await find('b1', 'other')).toBeNull();
+      expect(await owned().findMany('other', ['b1'])).toEqual([]);
+      expect(await owned().replace(a({ tenant: 'other', version: 2 }), 1)).toBe('missing');
+      expect(await owned().remove('other', 'b1')).toBe(false);
+      expect(await find()).toEqual(a());
+    });
 
-    verifies('stores.blocks.version', 'of 20 parallel changes of one version, one is made', async () => {
+    test('of 20 parallel changes of one version, one is made', async () => {
       await insert(a());
       const outcomes = await Promise.all(
         Array.from({ length: 20 }, (_, i) => owned().replace(a({ version: 2, sealed: `v1.${i}` }), 1)),
@@ -88,22 +79,18 @@ function ownedSuite(
       expect(await owned().replace(a({ id: 'nobody' }), 2)).toBe('missing');
     });
 
-    verifies(
-      'stores.blocks.limits',
-      'of parallel insertions no more are kept than one may have',
-      async () => {
-        await insert(a({ id: 'theirs', owner: 'u2' }), a({ id: 'elsewhere', tenant: 'other' }));
-        const ids = Array.from({ length: 20 }, (_, i) => `c${i}`);
-        const outcomes = await Promise.all(ids.map((id) => owned().insert(a({ id }), 5)));
-        const kept = await owned().findMany('default', ids);
-        expect(outcomes.filter((outcome) => outcome === 'inserted')).toHaveLength(kept.length);
-        expect(kept.length).toBeLessThanOrEqual(5);
-        for (let i = kept.length; i < 5; i += 1) {
-          expect(await owned().insert(a({ id: `d${i}` }), 5)).toBe('inserted');
-        }
-        expect(await owned().insert(a({ id: 'e' }), 5)).toBe('full');
-        expect(await store().raw.count(name)).toBe(7);
-      },
-    );
+    test('of parallel insertions no more are kept than one may have', async () => {
+      await insert(a({ id: 'theirs', owner: 'u2' }), a({ id: 'elsewhere', tenant: 'other' }));
+      const ids = Array.from({ length: 20 }, (_, i) => `c${i}`);
+      const outcomes = await Promise.all(ids.map((id) => owned().insert(a({ id }), 5)));
+      const kept = await owned().findMany('default', ids);
+      expect(outcomes.filter((outcome) => outcome === 'inserted')).toHaveLength(kept.length);
+      expect(kept.length).toBeLessThanOrEqual(5);
+      for (let i = kept.length; i < 5; i += 1) {
+        expect(await owned().insert(a({ id: `d${i}` }), 5)).toBe('inserted');
+      }
+      expect(await owned().insert(a({ id: 'e' }), 5)).toBe('full');
+      expect(await store().raw.count(name)).toBe(7);
+    });
   });
 }

@@ -1,31 +1,26 @@
 import type { CoordinationStore } from '@behalf/gateway/ports';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { eventually } from '../eventually.ts';
-import { verifies } from '../verifies.ts';
 import { openedStore, type OpenStore } from './opened.ts';
 
 export function cacheSuite(label: string, open: OpenStore<CoordinationStore>): void {
   describe(`Cache on ${label}`, () => {
     const store = openedStore(open);
 
-    verifies(
-      'stores.cache.round-trip',
-      'a value is read back byte for byte, replaced and deleted',
-      async () => {
-        const cache = store().cache('tokens');
-        const value = '{"a":"$& \\u0000 ünïcode 李"}';
-        expect(await cache.get('k')).toBeUndefined();
-        await cache.set('k', value, 60_000);
-        expect(await cache.get('k')).toBe(value);
-        await cache.set('k', 'second', 60_000);
-        expect(await cache.get('k')).toBe('second');
-        expect(await cache.delete('k')).toBe(true);
-        expect(await cache.delete('k')).toBe(false);
-        expect(await cache.get('k')).toBeUndefined();
-      },
-    );
+    test('a value is read back byte for byte, replaced and deleted', async () => {
+      const cache = store().cache('tokens');
+      const value = '{"a":"$& \\u0000 ünïcode 李"}';
+      expect(await cache.get('k')).toBeUndefined();
+      await cache.set('k', value, 60_000);
+      expect(await cache.get('k')).toBe(value);
+      await cache.set('k', 'second', 60_000);
+      expect(await cache.get('k')).toBe('second');
+      expect(await cache.delete('k')).toBe(true);
+      expect(await cache.delete('k')).toBe(false);
+      expect(await cache.get('k')).toBeUndefined();
+    });
 
-    verifies('stores.cache.expiry', 'a value is gone after its TTL', async () => {
+    test('a value is gone after its TTL', async () => {
       const cache = store().cache('tokens');
       await cache.set('k', 'v', 150);
       await cache.set('stays', 'v', 60_000);
@@ -33,7 +28,7 @@ export function cacheSuite(label: string, open: OpenStore<CoordinationStore>): v
       expect(await cache.get('stays')).toBe('v');
     });
 
-    verifies('stores.cache.namespaces', 'namespaces do not see or clear each other', async () => {
+    test('namespaces do not see or clear each other', async () => {
       const one = store().cache('one');
       const two = store().cache('two');
       await one.set('k', '1', 60_000);

@@ -1,7 +1,6 @@
 import type { ChangeNotice, CoordinationStore } from '@behalf/gateway/ports';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { eventually } from '../eventually.ts';
-import { verifies } from '../verifies.ts';
 import { openedStore, type OpenStore } from './opened.ts';
 
 /** `peer` opens a second client of the same store, as another process would. */
@@ -13,7 +12,7 @@ export function changesSuite(
   describe(`ChangeFeed on ${label}`, () => {
     const store = openedStore(open);
 
-    verifies('stores.changes.local', 'a listener of this process hears, until it leaves', async () => {
+    test('a listener of this process hears, until it leaves', async () => {
       const heard: ChangeNotice[] = [];
       const leave = store().changes.subscribe((notice) => heard.push(notice));
       store().changes.subscribe(() => {
@@ -29,7 +28,7 @@ export function changesSuite(
     });
 
     if (peer) {
-      verifies('stores.changes.peer', 'another client hears of the topic, both ways', async () => {
+      test('another client hears of the topic, both ways', async () => {
         const other = await peer(store());
         try {
           const heardHere: ChangeNotice[] = [];

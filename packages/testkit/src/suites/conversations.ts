@@ -6,8 +6,7 @@ import type {
   ConversationRoom,
   PrimaryStore,
 } from '@behalf/gateway/ports';
-import { describe, expect } from '@jest/globals';
-import { verifies } from '../verifies.ts';
+import { describe, expect, test } from '@jest/globals';
 import { openedStore, type OpenStore } from './opened.ts';
 
 export function aConversation(over: Partial<ConversationRecord> = {}): ConversationRecord {
@@ -61,45 +60,35 @@ export function conversationsSuite(label: string, open: OpenStore<PrimaryStore>)
       store().conversations.list('default', 'u1', { after, limit });
     const ids = (records: readonly { id: string }[]) => records.map(({ id }) => id);
 
-    verifies(
-      'stores.conversations.round-trip',
-      'a conversation and its messages are read back as they were written, in their order',
-      async () => {
-        const odd = aConversation({ sealed: 'v1."$&" ünïcode 李' });
-        await insert(odd);
-        expect(await find()).toEqual(odd);
-        expect(await find('unknown')).toBeNull();
-        expect(await messages()).toEqual([]);
-        const texts = ['v1.z', 'v1."$&" ünïcode 李', 'v1.a'];
-        for (const [i, sealed] of texts.entries()) {
-          // In the order they came, not of their ids.
-          expect(await say({ id: `m${9 - i}`, sealed }, 2_000 + i)).toBe('stored');
-        }
-        expect(await messages()).toEqual(
-          texts.map((sealed, i) =>
-            aChatMessage({ id: `m${9 - i}`, sealed, seq: i + 1, createdAt: 2_000 + i }),
-          ),
-        );
-        expect(await find()).toEqual({ ...odd, updatedAt: 2_002 });
-      },
-    );
+    test('a conversation and its messages are read back as they were written, in their order', async () => {
+      const odd = aConversation({ sealed: 'v1."$&" ünïcode 李' });
+      await insert(odd);
+      expect(await find()).toEqual(odd);
+      expect(await find('unknown')).toBeNull();
+      expect(await messages()).toEqual([]);
+      const texts = ['v1.z', 'v1."$&" ünïcode 李', 'v1.a'];
+      for (const [i, sealed] of texts.entries()) {
+        // In the order they came, not of their ids.
+        expect(await say({ id: `m${9 - i}`, sealed }, 2_000 + i)).toBe('stored');
+      }
+      expect(await messages()).toEqual(
+        texts.map((sealed, i) => aChatMessage({ id: `m${9 - i}`, sealed, seq: i + 1, createdAt: 2_000 + i })),
+      );
+      expect(await find()).toEqual({ ...odd, updatedAt: 2_002 });
+    });
 
-    verifies(
-      'stores.conversations.replace',
-      'a message of the same id takes the place of the one before it, however many are written at once',
-      async () => {
-        await insert(aConversation());
-        await say({ id: 'm1' });
-        await say({ id: 'm2' }, 2_001);
-        await say({ id: 'm1', sealed: 'v1.grown' }, 2_002);
-        const second = aChatMessage({ id: 'm2', seq: 2, createdAt: 2_001 });
-        expect(await messages()).toEqual([aChatMessage({ sealed: 'v1.grown', createdAt: 2_000 }), second]);
-        await Promise.all(Array.from({ length: 10 }, (_, i) => say({ id: 'm3', sealed: `v1.${i}` }, 2_003)));
-        expect(ids(await messages())).toEqual(['m1', 'm2', 'm3']);
-      },
-    );
+    test('a message of the same id takes the place of the one before it, however many are written at once', async () => {
+      await insert(aConversation());
+      await say({ id: 'm1' });
+      await say({ id: 'm2' }, 2_001);
+      await say({ id: 'm1', sealed: 'v1.grown' }, 2_002);
+      const second = aChatMessage({ id: 'm2', seq: 2, createdAt: 2_001 });
+      expect(await messages()).toEqual([aChatMessage({ sealed: 'v1.grown', createdAt: 2_000 }), second]);
+      await Promise.all(Array.from({ length: 10 }, (_, i) => say({ id: 'm3', sealed: `v1.${i}` }, 2_003)));
+      expect(ids(await messages())).toEqual(['m1', 'm2', 'm3']);
+    });
 
-    verifies('stores.conversations.order', 'messages that are added at once have a place each', async () => {
+    test('messages that are added at once have a place each', async () => {
       await insert(aConversation());
       const outcomes = await Promise.all(Array.from({ length: 10 }, (_, i) => say({ id: `m${i}` })));
       expect(new Set(outcomes)).toEqual(new Set(['stored']));
@@ -108,144 +97,116 @@ export function conversationsSuite(label: string, open: OpenStore<PrimaryStore>)
       expect(ids(found).sort()).toEqual(Array.from({ length: 10 }, (_, i) => `m${i}`));
     });
 
-    verifies(
-      'stores.conversations.pages',
-      'the newest come first, page by page, each once, also those of one moment and while others are added',
-      async () => {
-        const times = { c0: 4_500, c1: 3_000, c2: 1_000, c3: 2_000, c4: 2_000, c5: 4_000 };
-        for (const [id, updatedAt] of Object.entries(times)) await insert(aConversation({ id, updatedAt }));
-        await insert(aConversation({ id: 'd1', tenant: 'other', updatedAt: 2_500 }));
-        await insert(aConversation({ id: 'd2', userId: 'u2', updatedAt: 2_500 }));
-        expect(ids(await list())).toEqual(['c0', 'c5', 'c1', 'c4', 'c3', 'c2']);
-        const seen: ConversationRecord[] = [];
-        for (let after: ConversationRecord | null = null; ;) {
-          const page: ConversationRecord[] = await list(after, 2);
-          if (page.length === 0) break;
-          seen.push(...page);
-          after = page.at(-1) ?? null;
-          // A new one, and one that was seen and is used again: both stand before what is still to come.
-          await insert(aConversation({ id: `n${seen.length}`, updatedAt: 5_000 }));
-          await say({ id: `m${seen.length}`, conversationId: 'c5' }, 6_000);
-        }
-        expect(ids(seen)).toEqual(['c0', 'c5', 'c1', 'c4', 'c3', 'c2']);
-      },
-    );
+    test('the newest come first, page by page, each once, also those of one moment and while others are added', async () => {
+      const times = { c0: 4_500, c1: 3_000, c2: 1_000, c3: 2_000, c4: 2_000, c5: 4_000 };
+      for (const [id, updatedAt] of Object.entries(times)) await insert(aConversation({ id, updatedAt }));
+      await insert(aConversation({ id: 'd1', tenant: 'other', updatedAt: 2_500 }));
+      await insert(aConversation({ id: 'd2', userId: 'u2', updatedAt: 2_500 }));
+      expect(ids(await list())).toEqual(['c0', 'c5', 'c1', 'c4', 'c3', 'c2']);
+      const seen: ConversationRecord[] = [];
+      for (let after: ConversationRecord | null = null; ;) {
+        const page: ConversationRecord[] = await list(after, 2);
+        if (page.length === 0) break;
+        seen.push(...page);
+        after = page.at(-1) ?? null;
+        // A new one, and one that was seen and is used again: both stand before what is still to come.
+        await insert(aConversation({ id: `n${seen.length}`, updatedAt: 5_000 }));
+        await say({ id: `m${seen.length}`, conversationId: 'c5' }, 6_000);
+      }
+      expect(ids(seen)).toEqual(['c0', 'c5', 'c1', 'c4', 'c3', 'c2']);
+    });
 
-    verifies(
-      'stores.conversations.rename',
-      'a new title and a message that is saved meanwhile undo nothing of each other',
-      async () => {
-        await insert(aConversation());
-        await Promise.all([
-          ...Array.from({ length: 5 }, (_, i) => say({ id: `m${i}` }, 2_000 + i)),
-          store().conversations.rename('default', 'u1', 'c1', 'v1.renamed'),
-        ]);
-        // A clock that is behind takes nothing back.
-        await say({ id: 'late' }, 1_500);
-        expect(await find()).toEqual(aConversation({ sealed: 'v1.renamed', updatedAt: 2_004 }));
-        expect(await store().conversations.rename('default', 'u1', 'unknown', 'v1.x')).toBe(false);
-      },
-    );
+    test('a new title and a message that is saved meanwhile undo nothing of each other', async () => {
+      await insert(aConversation());
+      await Promise.all([
+        ...Array.from({ length: 5 }, (_, i) => say({ id: `m${i}` }, 2_000 + i)),
+        store().conversations.rename('default', 'u1', 'c1', 'v1.renamed'),
+      ]);
+      // A clock that is behind takes nothing back.
+      await say({ id: 'late' }, 1_500);
+      expect(await find()).toEqual(aConversation({ sealed: 'v1.renamed', updatedAt: 2_004 }));
+      expect(await store().conversations.rename('default', 'u1', 'unknown', 'v1.x')).toBe(false);
+    });
 
-    verifies(
-      'stores.conversations.apart',
-      'with the id of another user’s or tenant’s row nobody reads, changes, adds or removes',
-      async () => {
-        await insert(aConversation());
-        await say();
-        for (const [tenant, userId] of strangers) {
-          expect(await store().conversations.find(tenant, userId, 'c1')).toBeNull();
-          expect(await store().conversations.list(tenant, userId, { after: null, limit: 9 })).toEqual([]);
-          expect(await store().conversations.messages(tenant, userId, 'c1')).toEqual([]);
-          expect(await store().conversations.rename(tenant, userId, 'c1', 'v1.theirs')).toBe(false);
-          expect(await say({ id: 'm9', tenant, userId })).toBe('missing');
-          expect(await store().conversations.remove(tenant, userId, 'c1')).toBe(false);
-          expect(await store().conversations.removeOfUser(tenant, userId)).toBe(0);
-          await expect(
-            store().conversations.insert(aConversation({ tenant, userId }), MOST),
-          ).rejects.toThrow();
-          // Nor is a message overwritten from a conversation of their own.
-          const theirs = { id: `c-${tenant}-${userId}`, tenant, userId };
-          await insert(aConversation(theirs));
-          await expect(say({ tenant, userId, conversationId: theirs.id, sealed: 'v1.x' })).rejects.toThrow();
-        }
-        expect(await find()).toEqual(aConversation({ updatedAt: 2_000 }));
-        expect(await messages()).toEqual([aChatMessage({ createdAt: 2_000 })]);
-        // A message belongs to its conversation, also within one user.
-        await insert(aConversation({ id: 'c2' }));
-        await expect(say({ conversationId: 'c2' })).rejects.toThrow();
-        expect(await messages('c2')).toEqual([]);
-      },
-    );
+    test('with the id of another user’s or tenant’s row nobody reads, changes, adds or removes', async () => {
+      await insert(aConversation());
+      await say();
+      for (const [tenant, userId] of strangers) {
+        expect(await store().conversations.find(tenant, userId, 'c1')).toBeNull();
+        expect(await store().conversations.list(tenant, userId, { after: null, limit: 9 })).toEqual([]);
+        expect(await store().conversations.messages(tenant, userId, 'c1')).toEqual([]);
+        expect(await store().conversations.rename(tenant, userId, 'c1', 'v1.theirs')).toBe(false);
+        expect(await say({ id: 'm9', tenant, userId })).toBe('missing');
+        expect(await store().conversations.remove(tenant, userId, 'c1')).toBe(false);
+        expect(await store().conversations.removeOfUser(tenant, userId)).toBe(0);
+        await expect(store().conversations.insert(aConversation({ tenant, userId }), MOST)).rejects.toThrow();
+        // Nor is a message overwritten from a conversation of their own.
+        const theirs = { id: `c-${tenant}-${userId}`, tenant, userId };
+        await insert(aConversation(theirs));
+        await expect(say({ tenant, userId, conversationId: theirs.id, sealed: 'v1.x' })).rejects.toThrow();
+      }
+      expect(await find()).toEqual(aConversation({ updatedAt: 2_000 }));
+      expect(await messages()).toEqual([aChatMessage({ createdAt: 2_000 })]);
+      // A message belongs to its conversation, also within one user.
+      await insert(aConversation({ id: 'c2' }));
+      await expect(say({ conversationId: 'c2' })).rejects.toThrow();
+      expect(await messages('c2')).toEqual([]);
+    });
 
-    verifies(
-      'stores.conversations.limits',
-      'of parallel beginnings never more are kept than a user may have',
-      async () => {
-        await insert(aConversation({ id: 'other', userId: 'u2' }));
-        const outcomes = await Promise.all(
-          Array.from({ length: 20 }, (_, i) =>
-            store().conversations.insert(aConversation({ id: `c${i}` }), 5),
-          ),
-        );
-        const kept = await list(null, 100);
-        expect(outcomes.filter((outcome) => outcome === 'inserted')).toHaveLength(kept.length);
-        expect(kept.length).toBeLessThanOrEqual(5);
-        for (let i = kept.length; i < 5; i += 1) {
-          expect(await store().conversations.insert(aConversation({ id: `d${i}` }), 5)).toBe('inserted');
-        }
-        expect(await store().conversations.insert(aConversation({ id: 'e' }), 5)).toBe('full');
-        expect(await store().raw.count('conversations')).toBe(6);
-      },
-    );
+    test('of parallel beginnings never more are kept than a user may have', async () => {
+      await insert(aConversation({ id: 'other', userId: 'u2' }));
+      const outcomes = await Promise.all(
+        Array.from({ length: 20 }, (_, i) => store().conversations.insert(aConversation({ id: `c${i}` }), 5)),
+      );
+      const kept = await list(null, 100);
+      expect(outcomes.filter((outcome) => outcome === 'inserted')).toHaveLength(kept.length);
+      expect(kept.length).toBeLessThanOrEqual(5);
+      for (let i = kept.length; i < 5; i += 1) {
+        expect(await store().conversations.insert(aConversation({ id: `d${i}` }), 5)).toBe('inserted');
+      }
+      expect(await store().conversations.insert(aConversation({ id: 'e' }), 5)).toBe('full');
+      expect(await store().raw.count('conversations')).toBe(6);
+    });
 
-    verifies(
-      'stores.conversations.limits',
-      'a conversation takes so many messages and so much of them, and one that is replaced counts once',
-      async () => {
-        await insert(aConversation(), aConversation({ id: 'c2' }));
-        const room = { messages: 3, size: 30 };
-        const outcomes = await Promise.all(
-          Array.from({ length: 8 }, (_, i) => say({ id: `m${i}`, sealed: 'v1.45' }, 2_000, room)),
-        );
-        expect(outcomes.filter((outcome) => outcome === 'stored')).toHaveLength(3);
-        expect(outcomes.filter((outcome) => outcome === 'too_many')).toHaveLength(5);
-        const [first, ...others] = await messages();
-        expect(others).toHaveLength(2);
-        const grow = (length: number) => say({ id: first!.id, sealed: 'x'.repeat(length) }, 3_000, room);
-        expect(await grow(21)).toBe('too_large');
-        expect((await find())?.updatedAt).toBe(2_000);
-        expect(await grow(20)).toBe('stored');
-        expect((await messages())[0]?.size).toBe(20);
-        // Each conversation has room of its own.
-        expect(await say({ id: 'n', conversationId: 'c2', sealed: 'x'.repeat(30) }, 2_000, room)).toBe(
-          'stored',
-        );
-      },
-    );
+    test('a conversation takes so many messages and so much of them, and one that is replaced counts once', async () => {
+      await insert(aConversation(), aConversation({ id: 'c2' }));
+      const room = { messages: 3, size: 30 };
+      const outcomes = await Promise.all(
+        Array.from({ length: 8 }, (_, i) => say({ id: `m${i}`, sealed: 'v1.45' }, 2_000, room)),
+      );
+      expect(outcomes.filter((outcome) => outcome === 'stored')).toHaveLength(3);
+      expect(outcomes.filter((outcome) => outcome === 'too_many')).toHaveLength(5);
+      const [first, ...others] = await messages();
+      expect(others).toHaveLength(2);
+      const grow = (length: number) => say({ id: first!.id, sealed: 'x'.repeat(length) }, 3_000, room);
+      expect(await grow(21)).toBe('too_large');
+      expect((await find())?.updatedAt).toBe(2_000);
+      expect(await grow(20)).toBe('stored');
+      expect((await messages())[0]?.size).toBe(20);
+      // Each conversation has room of its own.
+      expect(await say({ id: 'n', conversationId: 'c2', sealed: 'x'.repeat(30) }, 2_000, room)).toBe(
+        'stored',
+      );
+    });
 
-    verifies(
-      'stores.conversations.removal',
-      'a conversation goes with its messages and nothing else, also with those that are being saved',
-      async () => {
-        await insert(aConversation(), aConversation({ id: 'c2' }));
-        await say();
-        await say({ id: 'kept', conversationId: 'c2' });
-        const [gone, ...outcomes] = await Promise.all([
-          store().conversations.remove('default', 'u1', 'c1'),
-          ...Array.from({ length: 5 }, (_, i) => say({ id: `late${i}` })),
-        ]);
-        expect(gone).toBe(true);
-        for (const outcome of outcomes) expect(['stored', 'missing']).toContain(outcome);
-        expect(await find()).toBeNull();
-        expect(ids(await store().raw.page('chatMessages', null, 10))).toEqual(['kept']);
-        expect(await store().conversations.remove('default', 'u1', 'c1')).toBe(false);
-        expect(await say()).toBe('missing');
-        expect(ids(await list())).toEqual(['c2']);
-      },
-    );
+    test('a conversation goes with its messages and nothing else, also with those that are being saved', async () => {
+      await insert(aConversation(), aConversation({ id: 'c2' }));
+      await say();
+      await say({ id: 'kept', conversationId: 'c2' });
+      const [gone, ...outcomes] = await Promise.all([
+        store().conversations.remove('default', 'u1', 'c1'),
+        ...Array.from({ length: 5 }, (_, i) => say({ id: `late${i}` })),
+      ]);
+      expect(gone).toBe(true);
+      for (const outcome of outcomes) expect(['stored', 'missing']).toContain(outcome);
+      expect(await find()).toBeNull();
+      expect(ids(await store().raw.page('chatMessages', null, 10))).toEqual(['kept']);
+      expect(await store().conversations.remove('default', 'u1', 'c1')).toBe(false);
+      expect(await say()).toBe('missing');
+      expect(ids(await list())).toEqual(['c2']);
+    });
 
-    verifies('stores.conversations.removal', 'all of one user go at once, and no others', async () => {
+    test('all of one user go at once, and no others', async () => {
       await insert(aConversation(), aConversation({ id: 'c2' }));
       await say();
       for (const [tenant, userId] of strangers) {

@@ -1,6 +1,5 @@
 import type { CredentialUsageRecord, PrimaryStore } from '@behalf/gateway/ports';
-import { describe, expect } from '@jest/globals';
-import { verifies } from '../verifies.ts';
+import { describe, expect, test } from '@jest/globals';
 import { openedStore, type OpenStore } from './opened.ts';
 
 export function aUsage(over: Partial<CredentialUsageRecord> = {}): CredentialUsageRecord {
@@ -11,28 +10,24 @@ export function credentialUsageSuite(label: string, open: OpenStore<PrimaryStore
   describe(`CredentialUsageStore on ${label}`, () => {
     const store = openedStore(open);
 
-    verifies(
-      'stores.credential-usage.latest',
-      'the last use of each is kept, and those used since a time are listed, the last used first',
-      async () => {
-        const { credentialUsage } = store();
-        expect(await credentialUsage.find('c1')).toBeNull();
-        await credentialUsage.put(aUsage());
-        await credentialUsage.put(aUsage({ lastUsedAt: 2_000, lastOutcome: '', refreshes: 3 }));
-        expect(await credentialUsage.find('c1')).toEqual(
-          aUsage({ lastUsedAt: 2_000, lastOutcome: '', refreshes: 3 }),
-        );
-        for (const [i, id] of ['c2', 'c3', 'c4'].entries())
-          await credentialUsage.put(aUsage({ id, lastUsedAt: 3_000 + 1_000 * i }));
-        const since = async (time: number, limit: number) =>
-          (await credentialUsage.usedSince(time, limit)).map(({ id }) => id);
-        expect(await since(3_000, 10)).toEqual(['c4', 'c3', 'c2']);
-        expect(await since(3_001, 10)).toEqual(['c4', 'c3']);
-        expect(await since(0, 2)).toEqual(['c4', 'c3']);
-        expect(await credentialUsage.remove('c4')).toBe(true);
-        expect(await credentialUsage.remove('c4')).toBe(false);
-        expect(await since(0, 10)).toEqual(['c3', 'c2', 'c1']);
-      },
-    );
+    test('the last use of each is kept, and those used since a time are listed, the last used first', async () => {
+      const { credentialUsage } = store();
+      expect(await credentialUsage.find('c1')).toBeNull();
+      await credentialUsage.put(aUsage());
+      await credentialUsage.put(aUsage({ lastUsedAt: 2_000, lastOutcome: '', refreshes: 3 }));
+      expect(await credentialUsage.find('c1')).toEqual(
+        aUsage({ lastUsedAt: 2_000, lastOutcome: '', refreshes: 3 }),
+      );
+      for (const [i, id] of ['c2', 'c3', 'c4'].entries())
+        await credentialUsage.put(aUsage({ id, lastUsedAt: 3_000 + 1_000 * i }));
+      const since = async (time: number, limit: number) =>
+        (await credentialUsage.usedSince(time, limit)).map(({ id }) => id);
+      expect(await since(3_000, 10)).toEqual(['c4', 'c3', 'c2']);
+      expect(await since(3_001, 10)).toEqual(['c4', 'c3']);
+      expect(await since(0, 2)).toEqual(['c4', 'c3']);
+      expect(await credentialUsage.remove('c4')).toBe(true);
+      expect(await credentialUsage.remove('c4')).toBe(false);
+      expect(await since(0, 10)).toEqual(['c3', 'c2', 'c1']);
+    });
   });
 }

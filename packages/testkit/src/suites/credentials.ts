@@ -1,6 +1,5 @@
 import type { CredentialKey, CredentialRecord, PrimaryStore } from '@behalf/gateway/ports';
-import { describe, expect } from '@jest/globals';
-import { verifies } from '../verifies.ts';
+import { describe, expect, test } from '@jest/globals';
 import { aCredential } from './aCredential.ts';
 import { aUsage } from './credentialUsage.ts';
 import { openedStore, type OpenStore } from './opened.ts';
@@ -15,139 +14,121 @@ export function credentialsSuite(label: string, open: OpenStore<PrimaryStore>): 
       return credential;
     };
 
-    verifies(
-      'stores.credentials.round-trip',
-      'a credential is read back as it was written, under all of its key alone',
-      async () => {
-        const odd = await inserted({
-          label: '',
-          sealed: 'v1."$&" ünïcode 李',
-          expiresAt: 5_000,
-          rtSuspect: true,
-          issuer: '$issuer',
-        });
-        expect(await store().credentials.find(odd)).toEqual(odd);
-        expect(await store().credentials.findById(odd.id)).toEqual(odd);
-        for (const other of [
-          { tenant: 'other' },
-          { principal: 'user:u2' },
-          { serverId: 's2' },
-          { kind: 'static' },
-          { label: 'another' },
-        ] satisfies Partial<CredentialKey>[]) {
-          expect(await store().credentials.find({ ...odd, ...other })).toBeNull();
-          expect(await store().credentials.remove({ ...odd, ...other })).toBe(false);
-        }
-        expect(await store().credentials.findById('another')).toBeNull();
-        expect(await store().credentials.remove(odd)).toBe(true);
-        expect(await store().credentials.remove(odd)).toBe(false);
-        const bare = await inserted({
-          resource: null,
-          rtHash: null,
-          atHash: null,
-          sealed: null,
-          lifetimeMs: null,
-          tokenExpiresAt: null,
-          scopesRequested: '',
-          scopesGranted: '',
-          endpoints: null,
-          status: 'revoked',
-          reason: 'revoked',
-          generation: 0,
-          tokenSeq: 0,
-        });
-        expect(await all()).toEqual([bare]);
-      },
-    );
+    test('a credential is read back as it was written, under all of its key alone', async () => {
+      const odd = await inserted({
+        label: '',
+        sealed: 'v1."$&" ünïcode 李',
+        expiresAt: 5_000,
+        rtSuspect: true,
+        issuer: '$issuer',
+      });
+      expect(await store().credentials.find(odd)).toEqual(odd);
+      expect(await store().credentials.findById(odd.id)).toEqual(odd);
+      for (const other of [
+        { tenant: 'other' },
+        { principal: 'user:u2' },
+        { serverId: 's2' },
+        { kind: 'static' },
+        { label: 'another' },
+      ] satisfies Partial<CredentialKey>[]) {
+        expect(await store().credentials.find({ ...odd, ...other })).toBeNull();
+        expect(await store().credentials.remove({ ...odd, ...other })).toBe(false);
+      }
+      expect(await store().credentials.findById('another')).toBeNull();
+      expect(await store().credentials.remove(odd)).toBe(true);
+      expect(await store().credentials.remove(odd)).toBe(false);
+      const bare = await inserted({
+        resource: null,
+        rtHash: null,
+        atHash: null,
+        sealed: null,
+        lifetimeMs: null,
+        tokenExpiresAt: null,
+        scopesRequested: '',
+        scopesGranted: '',
+        endpoints: null,
+        status: 'revoked',
+        reason: 'revoked',
+        generation: 0,
+        tokenSeq: 0,
+      });
+      expect(await all()).toEqual([bare]);
+    });
 
-    verifies(
-      'stores.credentials.unique',
-      'of 50 parallel insertions of one credential, one is made',
-      async () => {
-        const made = await Promise.all(
-          Array.from({ length: 50 }, (_, i) =>
-            store().credentials.insert(aCredential({ sealed: `v1.${i}` })),
-          ),
-        );
-        expect(made.filter(Boolean)).toHaveLength(1);
-        const only = aCredential({ sealed: `v1.${made.indexOf(true)}` });
-        expect(await all()).toEqual([only]);
-        // Whatever another of this key calls itself.
-        expect(await store().credentials.insert({ ...aCredential(), id: 'another' })).toBe(false);
-        expect(await all()).toEqual([only]);
-      },
-    );
+    test('of 50 parallel insertions of one credential, one is made', async () => {
+      const made = await Promise.all(
+        Array.from({ length: 50 }, (_, i) => store().credentials.insert(aCredential({ sealed: `v1.${i}` }))),
+      );
+      expect(made.filter(Boolean)).toHaveLength(1);
+      const only = aCredential({ sealed: `v1.${made.indexOf(true)}` });
+      expect(await all()).toEqual([only]);
+      // Whatever another of this key calls itself.
+      expect(await store().credentials.insert({ ...aCredential(), id: 'another' })).toBe(false);
+      expect(await all()).toEqual([only]);
+    });
 
-    verifies(
-      'stores.credentials.list',
-      'those of a holder are listed in the order of server, kind and label, and nobody else’s',
-      async () => {
-        const keys = [
-          { serverId: 's1', kind: 'oauth_code', label: 'a' },
-          { serverId: 's1', kind: 'oauth_code', label: 'b' },
-          { serverId: 's1', kind: 'static', label: 'a' },
-          { serverId: 's2', kind: 'oauth_code', label: 'a' },
-        ] as const;
-        for (const key of [...keys].reverse()) await inserted(key);
-        await inserted({ tenant: 'other' });
-        await inserted({ principal: 'user:u2' });
-        const shown = (found: CredentialRecord[]) =>
-          found.map(({ serverId, kind, label: name }) => ({ serverId, kind, label: name }));
-        expect(shown(await store().credentials.list('default', 'user:u1'))).toEqual(keys);
-        expect(shown(await store().credentials.list('default', 'user:u1', 's1'))).toEqual(keys.slice(0, 3));
-        expect(await store().credentials.list('default', 'user:u1', 's3')).toEqual([]);
-      },
-    );
+    test('those of a holder are listed in the order of server, kind and label, and nobody else’s', async () => {
+      const keys = [
+        { serverId: 's1', kind: 'oauth_code', label: 'a' },
+        { serverId: 's1', kind: 'oauth_code', label: 'b' },
+        { serverId: 's1', kind: 'static', label: 'a' },
+        { serverId: 's2', kind: 'oauth_code', label: 'a' },
+      ] as const;
+      for (const key of [...keys].reverse()) await inserted(key);
+      await inserted({ tenant: 'other' });
+      await inserted({ principal: 'user:u2' });
+      const shown = (found: CredentialRecord[]) =>
+        found.map(({ serverId, kind, label: name }) => ({ serverId, kind, label: name }));
+      expect(shown(await store().credentials.list('default', 'user:u1'))).toEqual(keys);
+      expect(shown(await store().credentials.list('default', 'user:u1', 's1'))).toEqual(keys.slice(0, 3));
+      expect(await store().credentials.list('default', 'user:u1', 's3')).toEqual([]);
+    });
 
-    verifies(
-      'stores.credentials.replace',
-      'a write is made where generation, refresh token and sequence are as it says, and counts itself',
-      async () => {
-        const { id } = await inserted();
-        const next = { rtHash: 'rt-2', sealed: 'v1.next', tokenSeq: 2 };
-        const refused = [
-          { generation: 2 },
-          { generation: 1, rtHash: 'rt-0' },
-          { generation: 1, rtHash: null },
-          { generation: 1, tokenSeq: 2 },
-          { generation: 1, claimSeq: 0 },
-          { generation: 1, claimSeq: 1 },
-        ];
-        for (const when of refused) expect(await store().credentials.replace(id, when, next)).toBeNull();
-        expect(await all()).toEqual([aCredential()]);
-        const when = { generation: 1, rtHash: 'rt-1', tokenSeq: 1 };
-        const before = await store().credentials.now();
-        const after = await store().credentials.replace(id, when, next);
-        expect(after).toEqual(aCredential({ ...next, version: 2, updatedAt: after!.updatedAt }));
-        expect(after!.updatedAt).toBeGreaterThanOrEqual(before);
-        expect(await store().credentials.findById(id)).toEqual(after);
-        const ended = await store().credentials.replace(
-          id,
-          { generation: 1, rtHash: 'rt-2' },
-          { generation: 2, status: 'revoked', rtHash: null, sealed: null, endpoints: null, rtSuspect: true },
-        );
-        expect(ended).toMatchObject({
-          generation: 2,
-          sealed: null,
-          endpoints: null,
-          rtSuspect: true,
-          version: 3,
-        });
-        const revived = await store().credentials.replace(id, { generation: 2, rtHash: null }, {
-          label: 'moved',
-          tenant: 'other',
-          claimSeq: 9,
-          isDefault: false,
-          status: 'active',
-        } as object);
-        // Whose it is, and the fence, are out of a patch's reach.
-        expect(revived).toMatchObject({ label: 'default', tenant: 'default', claimSeq: 0, isDefault: true });
-        expect(revived).toMatchObject({ status: 'active', version: 4 });
-        expect(await store().credentials.replace('nobody', { generation: 1 }, next)).toBeNull();
-      },
-    );
+    test('a write is made where generation, refresh token and sequence are as it says, and counts itself', async () => {
+      const { id } = await inserted();
+      const next = { rtHash: 'rt-2', sealed: 'v1.next', tokenSeq: 2 };
+      const refused = [
+        { generation: 2 },
+        { generation: 1, rtHash: 'rt-0' },
+        { generation: 1, rtHash: null },
+        { generation: 1, tokenSeq: 2 },
+        { generation: 1, claimSeq: 0 },
+        { generation: 1, claimSeq: 1 },
+      ];
+      for (const when of refused) expect(await store().credentials.replace(id, when, next)).toBeNull();
+      expect(await all()).toEqual([aCredential()]);
+      const when = { generation: 1, rtHash: 'rt-1', tokenSeq: 1 };
+      const before = await store().credentials.now();
+      const after = await store().credentials.replace(id, when, next);
+      expect(after).toEqual(aCredential({ ...next, version: 2, updatedAt: after!.updatedAt }));
+      expect(after!.updatedAt).toBeGreaterThanOrEqual(before);
+      expect(await store().credentials.findById(id)).toEqual(after);
+      const ended = await store().credentials.replace(
+        id,
+        { generation: 1, rtHash: 'rt-2' },
+        { generation: 2, status: 'revoked', rtHash: null, sealed: null, endpoints: null, rtSuspect: true },
+      );
+      expect(ended).toMatchObject({
+        generation: 2,
+        sealed: null,
+        endpoints: null,
+        rtSuspect: true,
+        version: 3,
+      });
+      const revived = await store().credentials.replace(id, { generation: 2, rtHash: null }, {
+        label: 'moved',
+        tenant: 'other',
+        claimSeq: 9,
+        isDefault: false,
+        status: 'active',
+      } as object);
+      // Whose it is, and the fence, are out of a patch's reach.
+      expect(revived).toMatchObject({ label: 'default', tenant: 'default', claimSeq: 0, isDefault: true });
+      expect(revived).toMatchObject({ status: 'active', version: 4 });
+      expect(await store().credentials.replace('nobody', { generation: 1 }, next)).toBeNull();
+    });
 
-    verifies('stores.credentials.replace', 'of 20 parallel writes over one pair, one is made', async () => {
+    test('of 20 parallel writes over one pair, one is made', async () => {
       const { id } = await inserted();
       const outcomes = await Promise.all(
         Array.from({ length: 20 }, (_, i) =>
@@ -163,79 +144,71 @@ export function credentialsSuite(label: string, open: OpenStore<PrimaryStore>): 
       expect(await all()).toEqual(made);
     });
 
-    verifies(
-      'stores.credentials.default',
-      'the first of a server is the default one, and exactly one is, whoever chooses at the same time',
-      async () => {
-        const labels = ['a', 'b', 'c', 'd'];
-        await Promise.all(labels.map((name) => inserted({ label: name })));
-        await inserted({ serverId: 's2', isDefault: false });
-        await inserted({ principal: 'user:u2', isDefault: false });
-        const defaults = async (serverId: string) =>
-          (await store().credentials.list('default', 'user:u1', serverId)).filter((held) => held.isDefault);
-        expect(await defaults('s1')).toHaveLength(1);
-        expect(await defaults('s2')).toHaveLength(1);
-        expect(await store().credentials.list('default', 'user:u2')).toMatchObject([{ isDefault: true }]);
-        const idOf = (name: string) => aCredential({ label: name }).id;
-        for (const name of labels) {
-          expect(await store().credentials.makeDefault(idOf(name))).toBe(true);
-          expect(await defaults('s1')).toMatchObject([{ label: name }]);
-          expect(await store().credentials.findById(idOf(name))).toMatchObject({ isDefault: true });
-        }
-        expect(await store().credentials.findById(idOf('a'))).toMatchObject({ isDefault: false });
-        const watched: number[] = [];
-        const watching = (async () => {
-          for (let i = 0; i < 20; i += 1) watched.push((await defaults('s1')).length);
-        })();
-        await Promise.all([...labels, ...labels].map((name) => store().credentials.makeDefault(idOf(name))));
-        await watching;
-        expect(new Set(watched)).toEqual(new Set([1]));
-        expect(await defaults('s1')).toHaveLength(1);
-        expect((await all()).filter((held) => held.isDefault)).toHaveLength(3);
-        expect(await store().credentials.makeDefault('nobody')).toBe(false);
-        // Another account is never put in the place of one that is gone; the next that comes may be.
-        const [gone] = await defaults('s1');
-        await store().credentials.remove(gone!);
-        expect(await defaults('s1')).toEqual([]);
-        await inserted({ label: 'e' });
-        expect(await defaults('s1')).toMatchObject([{ label: 'e' }]);
-      },
-    );
+    test('the first of a server is the default one, and exactly one is, whoever chooses at the same time', async () => {
+      const labels = ['a', 'b', 'c', 'd'];
+      await Promise.all(labels.map((name) => inserted({ label: name })));
+      await inserted({ serverId: 's2', isDefault: false });
+      await inserted({ principal: 'user:u2', isDefault: false });
+      const defaults = async (serverId: string) =>
+        (await store().credentials.list('default', 'user:u1', serverId)).filter((held) => held.isDefault);
+      expect(await defaults('s1')).toHaveLength(1);
+      expect(await defaults('s2')).toHaveLength(1);
+      expect(await store().credentials.list('default', 'user:u2')).toMatchObject([{ isDefault: true }]);
+      const idOf = (name: string) => aCredential({ label: name }).id;
+      for (const name of labels) {
+        expect(await store().credentials.makeDefault(idOf(name))).toBe(true);
+        expect(await defaults('s1')).toMatchObject([{ label: name }]);
+        expect(await store().credentials.findById(idOf(name))).toMatchObject({ isDefault: true });
+      }
+      expect(await store().credentials.findById(idOf('a'))).toMatchObject({ isDefault: false });
+      const watched: number[] = [];
+      const watching = (async () => {
+        for (let i = 0; i < 20; i += 1) watched.push((await defaults('s1')).length);
+      })();
+      await Promise.all([...labels, ...labels].map((name) => store().credentials.makeDefault(idOf(name))));
+      await watching;
+      expect(new Set(watched)).toEqual(new Set([1]));
+      expect(await defaults('s1')).toHaveLength(1);
+      expect((await all()).filter((held) => held.isDefault)).toHaveLength(3);
+      expect(await store().credentials.makeDefault('nobody')).toBe(false);
+      // Another account is never put in the place of one that is gone; the next that comes may be.
+      const [gone] = await defaults('s1');
+      await store().credentials.remove(gone!);
+      expect(await defaults('s1')).toEqual([]);
+      await inserted({ label: 'e' });
+      expect(await defaults('s1')).toMatchObject([{ label: 'e' }]);
+    });
 
-    verifies(
-      'stores.credentials.apart',
-      'a removal takes what is of one principal, of one server, or over; and nothing else',
-      async () => {
-        const kept = await inserted({ tenant: 'other', serverId: 's0', expiresAt: 9_001 });
-        await inserted({ serverId: 's0' });
-        await inserted({ serverId: 's0', label: 'second' });
-        await inserted({ principal: 'user:u2' });
-        await inserted({ principal: 'user:u3' });
-        const over = await inserted({ principal: 'user:u4', serverId: 's0', expiresAt: 9_000 });
-        const used = async () =>
-          (await store().raw.page('credentialUsage', null, 100)).map(({ id }) => id).sort();
-        for (const { id } of await all()) await store().credentialUsage.put(aUsage({ id }));
-        await store().credentials.insert(aCredential({ tenant: 'other', serverId: 's9' }));
-        await store().credentials.remove(aCredential({ tenant: 'other', serverId: 's9' }));
-        expect(await store().credentials.removeOfPrincipal('default', 'user:u1')).toBe(2);
-        const keys = await store().credentials.keysOfServer('default', 's1', 10);
-        expect(keys).toHaveLength(2);
-        for (const key of keys) expect(await store().credentials.find(key)).toMatchObject(key);
-        expect(await store().credentials.keysOfServer('default', 's1', 1)).toEqual(keys.slice(0, 1));
-        expect(await store().credentials.keysOfServer('other', 's1', 10)).toEqual([]);
-        expect(await store().credentials.removeOfServer('other', 's1')).toBe(0);
-        expect(await store().credentials.removeOfServer('default', 's1')).toBe(2);
-        expect(await store().credentials.removeExpired(8_999)).toBe(0);
-        // What is known of their use goes along.
-        expect(await used()).toEqual([kept.id, over.id].sort());
-        expect(await store().credentials.removeExpired(9_000)).toBe(1);
-        expect(await all()).toEqual([kept]);
-        expect(await used()).toEqual([kept.id]);
-        // One without an end is never over.
-        const endless = await inserted();
-        expect(await store().credentials.removeExpired(9e15)).toBe(1);
-        expect(await all()).toEqual([endless]);
-      },
-    );
+    test('a removal takes what is of one principal, of one server, or over; and nothing else', async () => {
+      const kept = await inserted({ tenant: 'other', serverId: 's0', expiresAt: 9_001 });
+      await inserted({ serverId: 's0' });
+      await inserted({ serverId: 's0', label: 'second' });
+      await inserted({ principal: 'user:u2' });
+      await inserted({ principal: 'user:u3' });
+      const over = await inserted({ principal: 'user:u4', serverId: 's0', expiresAt: 9_000 });
+      const used = async () =>
+        (await store().raw.page('credentialUsage', null, 100)).map(({ id }) => id).sort();
+      for (const { id } of await all()) await store().credentialUsage.put(aUsage({ id }));
+      await store().credentials.insert(aCredential({ tenant: 'other', serverId: 's9' }));
+      await store().credentials.remove(aCredential({ tenant: 'other', serverId: 's9' }));
+      expect(await store().credentials.removeOfPrincipal('default', 'user:u1')).toBe(2);
+      const keys = await store().credentials.keysOfServer('default', 's1', 10);
+      expect(keys).toHaveLength(2);
+      for (const key of keys) expect(await store().credentials.find(key)).toMatchObject(key);
+      expect(await store().credentials.keysOfServer('default', 's1', 1)).toEqual(keys.slice(0, 1));
+      expect(await store().credentials.keysOfServer('other', 's1', 10)).toEqual([]);
+      expect(await store().credentials.removeOfServer('other', 's1')).toBe(0);
+      expect(await store().credentials.removeOfServer('default', 's1')).toBe(2);
+      expect(await store().credentials.removeExpired(8_999)).toBe(0);
+      // What is known of their use goes along.
+      expect(await used()).toEqual([kept.id, over.id].sort());
+      expect(await store().credentials.removeExpired(9_000)).toBe(1);
+      expect(await all()).toEqual([kept]);
+      expect(await used()).toEqual([kept.id]);
+      // One without an end is never over.
+      const endless = await inserted();
+      expect(await store().credentials.removeExpired(9e15)).toBe(1);
+      expect(await all()).toEqual([endless]);
+    });
   });
 }

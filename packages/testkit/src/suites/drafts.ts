@@ -1,6 +1,5 @@
 import type { DraftRecord, PrimaryStore } from '@behalf/gateway/ports';
-import { describe, expect } from '@jest/globals';
-import { verifies } from '../verifies.ts';
+import { describe, expect, test } from '@jest/globals';
 import { openedStore, type OpenStore } from './opened.ts';
 
 export function aDraft(over: Partial<DraftRecord> = {}): DraftRecord {
@@ -26,83 +25,62 @@ export function draftsSuite(label: string, open: OpenStore<PrimaryStore>): void 
       for (const record of records) expect(await store().drafts.insert(record, MOST)).toBe('inserted');
     };
 
-    verifies(
-      'stores.drafts.round-trip',
-      'what is inserted is found unchanged, by tenant and by user',
-      async () => {
-        const odd = aDraft({
-          id: 'd2',
-          sealed: 'v1."$&" ünïcode 李',
-          canonicalUrl: 'https://ünï.example/$x',
-        });
-        await insert(
-          odd,
-          aDraft(),
-          aDraft({ id: 'd3', userId: 'u2' }),
-          aDraft({ id: 'd4', tenant: 'other' }),
-        );
-        expect(await store().drafts.find('default', 'd2')).toEqual(odd);
-        expect(await store().drafts.find('other', 'd2')).toBeNull();
-        expect(await store().drafts.findById('d2')).toEqual(odd);
-        expect(await store().drafts.findById('unknown')).toBeNull();
-        expect(await store().drafts.listOf('default', 'u1')).toEqual([aDraft(), odd]);
-        expect(await store().drafts.remove('other', 'd2')).toBe(false);
-        expect(await store().drafts.remove('default', 'd2')).toBe(true);
-        expect(await store().drafts.listOf('default', 'u1')).toEqual([aDraft()]);
-        await expect(store().drafts.insert(aDraft(), MOST)).rejects.toThrow();
-      },
-    );
+    test('what is inserted is found unchanged, by tenant and by user', async () => {
+      const odd = aDraft({
+        id: 'd2',
+        sealed: 'v1."$&" ünïcode 李',
+        canonicalUrl: 'https://ünï.example/$x',
+      });
+      await insert(odd, aDraft(), aDraft({ id: 'd3', userId: 'u2' }), aDraft({ id: 'd4', tenant: 'other' }));
+      expect(await store().drafts.find('default', 'd2')).toEqual(odd);
+      expect(await store().drafts.find('other', 'd2')).toBeNull();
+      expect(await store().drafts.findById('d2')).toEqual(odd);
+      expect(await store().drafts.findById('unknown')).toBeNull();
+      expect(await store().drafts.listOf('default', 'u1')).toEqual([aDraft(), odd]);
+      expect(await store().drafts.remove('other', 'd2')).toBe(false);
+      expect(await store().drafts.remove('default', 'd2')).toBe(true);
+      expect(await store().drafts.listOf('default', 'u1')).toEqual([aDraft()]);
+      await expect(store().drafts.insert(aDraft(), MOST)).rejects.toThrow();
+    });
 
-    verifies(
-      'stores.drafts.taken-once',
-      'of 20 parallel takers, one succeeds, and it is its user',
-      async () => {
-        await insert(aDraft());
-        expect(await store().drafts.take('default', 'd1', 'u2', 2_000)).toBe(false);
-        expect(await store().drafts.take('other', 'd1', 'u1', 2_000)).toBe(false);
-        const outcomes = await Promise.all(
-          Array.from({ length: 20 }, () => store().drafts.take('default', 'd1', 'u1', 2_000)),
-        );
-        expect(outcomes.filter(Boolean)).toHaveLength(1);
-        expect(await store().drafts.find('default', 'd1')).toEqual(
-          aDraft({ takenAt: 2_000, expiresAt: 2_000 }),
-        );
-      },
-    );
+    test('of 20 parallel takers, one succeeds, and it is its user', async () => {
+      await insert(aDraft());
+      expect(await store().drafts.take('default', 'd1', 'u2', 2_000)).toBe(false);
+      expect(await store().drafts.take('other', 'd1', 'u1', 2_000)).toBe(false);
+      const outcomes = await Promise.all(
+        Array.from({ length: 20 }, () => store().drafts.take('default', 'd1', 'u1', 2_000)),
+      );
+      expect(outcomes.filter(Boolean)).toHaveLength(1);
+      expect(await store().drafts.find('default', 'd1')).toEqual(
+        aDraft({ takenAt: 2_000, expiresAt: 2_000 }),
+      );
+    });
 
-    verifies(
-      'stores.drafts.expiry',
-      'what is over is not taken, and is listed for whoever ends it',
-      async () => {
-        await insert(
-          aDraft({ id: 'over', expiresAt: 2_000 }),
-          aDraft({ id: 'also', expiresAt: 1_500 }),
-          aDraft(),
-        );
-        expect(await store().drafts.take('default', 'over', 'u1', 2_000)).toBe(false);
-        const ids = async (by: number, limit = 10) =>
-          (await store().drafts.listExpired(by, limit)).map(({ id }) => id);
-        expect(await ids(1_499)).toEqual([]);
-        expect(await ids(2_000)).toEqual(['also', 'over']);
-        expect(await ids(2_000, 1)).toEqual(['also']);
-      },
-    );
+    test('what is over is not taken, and is listed for whoever ends it', async () => {
+      await insert(
+        aDraft({ id: 'over', expiresAt: 2_000 }),
+        aDraft({ id: 'also', expiresAt: 1_500 }),
+        aDraft(),
+      );
+      expect(await store().drafts.take('default', 'over', 'u1', 2_000)).toBe(false);
+      const ids = async (by: number, limit = 10) =>
+        (await store().drafts.listExpired(by, limit)).map(({ id }) => id);
+      expect(await ids(1_499)).toEqual([]);
+      expect(await ids(2_000)).toEqual(['also', 'over']);
+      expect(await ids(2_000, 1)).toEqual(['also']);
+    });
 
-    verifies(
-      'stores.drafts.limit',
-      'of parallel insertions no more are kept than one may have open',
-      async () => {
-        await insert(aDraft({ id: 'over', expiresAt: 1_000 }), aDraft({ id: 'theirs', userId: 'u2' }));
-        const ids = Array.from({ length: 20 }, (_, i) => `c${i}`);
-        const outcomes = await Promise.all(ids.map((id) => store().drafts.insert(aDraft({ id }), 3)));
-        const kept = (await store().drafts.listOf('default', 'u1')).filter(({ id }) => id !== 'over');
-        expect(outcomes.filter((outcome) => outcome === 'inserted')).toHaveLength(kept.length);
-        expect(kept.length).toBeLessThanOrEqual(3);
-        for (let i = kept.length; i < 3; i += 1) {
-          expect(await store().drafts.insert(aDraft({ id: `e${i}` }), 3)).toBe('inserted');
-        }
-        expect(await store().drafts.insert(aDraft({ id: 'f' }), 3)).toBe('full');
-      },
-    );
+    test('of parallel insertions no more are kept than one may have open', async () => {
+      await insert(aDraft({ id: 'over', expiresAt: 1_000 }), aDraft({ id: 'theirs', userId: 'u2' }));
+      const ids = Array.from({ length: 20 }, (_, i) => `c${i}`);
+      const outcomes = await Promise.all(ids.map((id) => store().drafts.insert(aDraft({ id }), 3)));
+      const kept = (await store().drafts.listOf('default', 'u1')).filter(({ id }) => id !== 'over');
+      expect(outcomes.filter((outcome) => outcome === 'inserted')).toHaveLength(kept.length);
+      expect(kept.length).toBeLessThanOrEqual(3);
+      for (let i = kept.length; i < 3; i += 1) {
+        expect(await store().drafts.insert(aDraft({ id: `e${i}` }), 3)).toBe('inserted');
+      }
+      expect(await store().drafts.insert(aDraft({ id: 'f' }), 3)).toBe('full');
+    });
   });
 }

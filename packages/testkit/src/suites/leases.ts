@@ -1,14 +1,13 @@
 import type { CoordinationStore } from '@behalf/gateway/ports';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { eventually } from '../eventually.ts';
-import { verifies } from '../verifies.ts';
 import { openedStore, type OpenStore } from './opened.ts';
 
 export function leasesSuite(label: string, open: OpenStore<CoordinationStore>): void {
   describe(`Leases on ${label}`, () => {
     const store = openedStore(open);
 
-    verifies('stores.leases.one-holder', 'of 20 parallel takers, one holds', async () => {
+    test('of 20 parallel takers, one holds', async () => {
       const taken = await Promise.all(
         Array.from({ length: 20 }, () => store().leases.acquire('k', 'refresh', 60_000)),
       );
@@ -18,14 +17,14 @@ export function leasesSuite(label: string, open: OpenStore<CoordinationStore>): 
       expect(await store().leases.acquire('other', 'login', 60_000)).not.toBeNull();
     });
 
-    verifies('stores.leases.release', 'a released lease is free at once', async () => {
+    test('a released lease is free at once', async () => {
       const lease = await store().leases.acquire('k', 'refresh', 60_000);
       expect(await lease!.release()).toBe(true);
       expect(await store().leases.holder('k')).toBeNull();
       expect(await store().leases.acquire('k', 'login', 60_000)).not.toBeNull();
     });
 
-    verifies('stores.leases.expiry', 'a lease nobody extends is taken over after its TTL', async () => {
+    test('a lease nobody extends is taken over after its TTL', async () => {
       await store().leases.acquire('k', 'refresh', 120);
       const next = await eventually('the lease to expire', () =>
         store().leases.acquire('k', 'login', 60_000),
@@ -33,21 +32,17 @@ export function leasesSuite(label: string, open: OpenStore<CoordinationStore>): 
       expect(await store().leases.holder('k')).toEqual({ owner: next.owner, purpose: 'login' });
     });
 
-    verifies(
-      'stores.leases.owner-check',
-      'who lost a lease can neither extend nor release the next one',
-      async () => {
-        const lost = (await store().leases.acquire('k', 'refresh', 120))!;
-        const next = await eventually('the lease to expire', () =>
-          store().leases.acquire('k', 'login', 60_000),
-        );
-        expect(await lost.extend(60_000)).toBe(false);
-        expect(await lost.release()).toBe(false);
-        expect((await store().leases.holder('k'))?.owner).toBe(next.owner);
-      },
-    );
+    test('who lost a lease can neither extend nor release the next one', async () => {
+      const lost = (await store().leases.acquire('k', 'refresh', 120))!;
+      const next = await eventually('the lease to expire', () =>
+        store().leases.acquire('k', 'login', 60_000),
+      );
+      expect(await lost.extend(60_000)).toBe(false);
+      expect(await lost.release()).toBe(false);
+      expect((await store().leases.holder('k'))?.owner).toBe(next.owner);
+    });
 
-    verifies('stores.leases.extend', 'an extended lease outlives its first TTL', async () => {
+    test('an extended lease outlives its first TTL', async () => {
       // On a busy machine a short TTL may be over before it is extended: then a longer one, until it was in time.
       for (const ttlMs of [200, 800, 2_400]) {
         const key = `for ${ttlMs}`;

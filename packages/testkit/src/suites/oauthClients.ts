@@ -1,6 +1,5 @@
 import { oauthClientId, type OAuthClientRecord, type PrimaryStore } from '@behalf/gateway/ports';
-import { describe, expect } from '@jest/globals';
-import { verifies } from '../verifies.ts';
+import { describe, expect, test } from '@jest/globals';
 import { openedStore, type OpenStore } from './opened.ts';
 
 export function anOAuthClient(over: Partial<Omit<OAuthClientRecord, 'id'>> = {}): OAuthClientRecord {
@@ -22,76 +21,64 @@ export function oauthClientsSuite(label: string, open: OpenStore<PrimaryStore>):
   describe(`OAuthClientStore on ${label}`, () => {
     const store = openedStore(open);
 
-    verifies(
-      'stores.oauth-clients.first',
-      'of 20 that register at once the first counts, and all of them are told so',
-      async () => {
-        const { oauthClients, raw } = store();
-        const counted = await Promise.all(
-          Array.from({ length: 20 }, (_, i) => oauthClients.insert(anOAuthClient({ clientId: `c${i}` }))),
-        );
-        expect(new Set(counted.map(({ clientId }) => clientId)).size).toBe(1);
-        expect(await raw.page('oauthClients', null, 100)).toEqual([counted[0]]);
-        expect(await oauthClients.find(anOAuthClient())).toEqual(counted[0]);
-        for (const other of [
-          { tenant: 'other' },
-          { serverId: 's2' },
-          { issuer: 'https://as.example.com/' },
-          { redirectUri: 'https://other.example.com/callback' },
-        ]) {
-          expect(await oauthClients.find(anOAuthClient(other))).toBeNull();
-        }
-      },
-    );
+    test('of 20 that register at once the first counts, and all of them are told so', async () => {
+      const { oauthClients, raw } = store();
+      const counted = await Promise.all(
+        Array.from({ length: 20 }, (_, i) => oauthClients.insert(anOAuthClient({ clientId: `c${i}` }))),
+      );
+      expect(new Set(counted.map(({ clientId }) => clientId)).size).toBe(1);
+      expect(await raw.page('oauthClients', null, 100)).toEqual([counted[0]]);
+      expect(await oauthClients.find(anOAuthClient())).toEqual(counted[0]);
+      for (const other of [
+        { tenant: 'other' },
+        { serverId: 's2' },
+        { issuer: 'https://as.example.com/' },
+        { redirectUri: 'https://other.example.com/callback' },
+      ]) {
+        expect(await oauthClients.find(anOAuthClient(other))).toBeNull();
+      }
+    });
 
-    verifies(
-      'stores.oauth-clients.replaced',
-      'a registration takes the place of the one that was seen, and of no other',
-      async () => {
-        const { oauthClients } = store();
-        const anew = anOAuthClient({
-          clientId: 'anew',
-          sealed: 'v1.anew',
-          createdAt: 2_000,
-          expiresAt: 9_000,
-        });
-        expect(await oauthClients.replace(anew, 'registered')).toBe(false);
-        expect(await oauthClients.find(anew)).toBeNull();
-        await oauthClients.insert(anOAuthClient());
-        const other = await oauthClients.insert(anOAuthClient({ serverId: 's2' }));
-        expect(await oauthClients.replace(anew, 'another')).toBe(false);
-        const swapped = await Promise.all(
-          Array.from({ length: 10 }, (_, i) =>
-            oauthClients.replace({ ...anew, clientId: `anew${i}` }, 'registered'),
-          ),
-        );
-        expect(swapped.filter(Boolean)).toHaveLength(1);
-        const kept = { ...anew, clientId: `anew${swapped.indexOf(true)}` };
-        expect(await oauthClients.find(anew)).toEqual(kept);
-        expect(await oauthClients.find(other)).toEqual(other);
-      },
-    );
+    test('a registration takes the place of the one that was seen, and of no other', async () => {
+      const { oauthClients } = store();
+      const anew = anOAuthClient({
+        clientId: 'anew',
+        sealed: 'v1.anew',
+        createdAt: 2_000,
+        expiresAt: 9_000,
+      });
+      expect(await oauthClients.replace(anew, 'registered')).toBe(false);
+      expect(await oauthClients.find(anew)).toBeNull();
+      await oauthClients.insert(anOAuthClient());
+      const other = await oauthClients.insert(anOAuthClient({ serverId: 's2' }));
+      expect(await oauthClients.replace(anew, 'another')).toBe(false);
+      const swapped = await Promise.all(
+        Array.from({ length: 10 }, (_, i) =>
+          oauthClients.replace({ ...anew, clientId: `anew${i}` }, 'registered'),
+        ),
+      );
+      expect(swapped.filter(Boolean)).toHaveLength(1);
+      const kept = { ...anew, clientId: `anew${swapped.indexOf(true)}` };
+      expect(await oauthClients.find(anew)).toEqual(kept);
+      expect(await oauthClients.find(other)).toEqual(other);
+    });
 
-    verifies(
-      'stores.oauth-clients.removal',
-      'a registration is removed only as the one that was seen, or with its server',
-      async () => {
-        const { oauthClients } = store();
-        const client = anOAuthClient({ expiresAt: 9_000 });
-        expect(await oauthClients.insert(client)).toEqual(client);
-        expect(await oauthClients.remove(client, 'another')).toBe(false);
-        expect(await oauthClients.find(client)).toEqual(client);
-        expect(await oauthClients.remove(client, 'registered')).toBe(true);
-        expect(await oauthClients.remove(client, 'registered')).toBe(false);
-        const anew = anOAuthClient({ clientId: 'anew' });
-        expect(await oauthClients.insert(anew)).toEqual(anew);
-        const kept = await oauthClients.insert(anOAuthClient({ tenant: 'other' }));
-        await oauthClients.insert(anOAuthClient({ issuer: 'https://other.example.com' }));
-        expect(await oauthClients.removeOfServer('default', 's2')).toBe(0);
-        expect(await oauthClients.removeOfServer('default', 's1')).toBe(2);
-        expect(await oauthClients.find(anew)).toBeNull();
-        expect(await oauthClients.find(kept)).toEqual(kept);
-      },
-    );
+    test('a registration is removed only as the one that was seen, or with its server', async () => {
+      const { oauthClients } = store();
+      const client = anOAuthClient({ expiresAt: 9_000 });
+      expect(await oauthClients.insert(client)).toEqual(client);
+      expect(await oauthClients.remove(client, 'another')).toBe(false);
+      expect(await oauthClients.find(client)).toEqual(client);
+      expect(await oauthClients.remove(client, 'registered')).toBe(true);
+      expect(await oauthClients.remove(client, 'registered')).toBe(false);
+      const anew = anOAuthClient({ clientId: 'anew' });
+      expect(await oauthClients.insert(anew)).toEqual(anew);
+      const kept = await oauthClients.insert(anOAuthClient({ tenant: 'other' }));
+      await oauthClients.insert(anOAuthClient({ issuer: 'https://other.example.com' }));
+      expect(await oauthClients.removeOfServer('default', 's2')).toBe(0);
+      expect(await oauthClients.removeOfServer('default', 's1')).toBe(2);
+      expect(await oauthClients.find(anew)).toBeNull();
+      expect(await oauthClients.find(kept)).toEqual(kept);
+    });
   });
 }

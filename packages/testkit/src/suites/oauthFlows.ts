@@ -1,6 +1,5 @@
 import type { OAuthFlowRecord, PrimaryStore } from '@behalf/gateway/ports';
-import { describe, expect } from '@jest/globals';
-import { verifies } from '../verifies.ts';
+import { describe, expect, test } from '@jest/globals';
 import { openedStore, type OpenStore } from './opened.ts';
 
 /** Far ahead: MongoDB itself removes what is long over. */
@@ -32,143 +31,125 @@ export function oauthFlowsSuite(label: string, open: OpenStore<PrimaryStore>): v
     const insert = (over: Partial<OAuthFlowRecord> = {}, now = NOW) =>
       store().oauthFlows.insert(aFlow(over), caps, now);
 
-    verifies(
-      'stores.flows.round-trip',
-      'a flow is read back by its id, by its state, and by whose it is while it is pending',
-      async () => {
-        const { oauthFlows } = store();
-        const flow = aFlow({ stateHash: 'state', browserHash: 'browser', sealed: 'v1."$&" 李' });
-        expect(await oauthFlows.insert(flow, caps, NOW)).toEqual({ kind: 'inserted' });
-        expect(await oauthFlows.find('f1')).toEqual(flow);
-        expect(await oauthFlows.find('f2')).toBeNull();
-        expect(await oauthFlows.findByState('state')).toEqual(flow);
-        expect(await oauthFlows.findByState('other')).toBeNull();
-        expect(await oauthFlows.pendingOf('default', 'u1', 's1', NOW)).toEqual(flow);
-        for (const [tenant, userId, serverId] of [
-          ['other', 'u1', 's1'],
-          ['default', 'u2', 's1'],
-          ['default', 'u1', 's2'],
-        ] as const) {
-          expect(await oauthFlows.pendingOf(tenant, userId, serverId, NOW)).toBeNull();
-        }
-        expect(await oauthFlows.pendingOf('default', 'u1', 's1', flow.expiresAt)).toBeNull();
-      },
-    );
+    test('a flow is read back by its id, by its state, and by whose it is while it is pending', async () => {
+      const { oauthFlows } = store();
+      const flow = aFlow({ stateHash: 'state', browserHash: 'browser', sealed: 'v1."$&" 李' });
+      expect(await oauthFlows.insert(flow, caps, NOW)).toEqual({ kind: 'inserted' });
+      expect(await oauthFlows.find('f1')).toEqual(flow);
+      expect(await oauthFlows.find('f2')).toBeNull();
+      expect(await oauthFlows.findByState('state')).toEqual(flow);
+      expect(await oauthFlows.findByState('other')).toBeNull();
+      expect(await oauthFlows.pendingOf('default', 'u1', 's1', NOW)).toEqual(flow);
+      for (const [tenant, userId, serverId] of [
+        ['other', 'u1', 's1'],
+        ['default', 'u2', 's1'],
+        ['default', 'u1', 's2'],
+      ] as const) {
+        expect(await oauthFlows.pendingOf(tenant, userId, serverId, NOW)).toBeNull();
+      }
+      expect(await oauthFlows.pendingOf('default', 'u1', 's1', flow.expiresAt)).toBeNull();
+    });
 
-    verifies(
-      'stores.flows.one-pending',
-      'of 10 that start at once one is made and the others join it, until it ends or runs out of time',
-      async () => {
-        const { oauthFlows } = store();
-        const started = await Promise.all(Array.from({ length: 10 }, (_, i) => insert({ id: `f${i}` })));
-        const made = started.findIndex(({ kind }) => kind === 'inserted');
-        const joined = started.filter((_, i) => i !== made);
-        expect(joined).toEqual(joined.map(() => ({ kind: 'pending', flow: aFlow({ id: `f${made}` }) })));
-        // Everybody else, and the same user elsewhere, has a place of their own.
-        for (const other of [{ tenant: 'other' }, { userId: 'u2' }, { serverId: 's2' }])
-          expect(await insert({ id: JSON.stringify(other), ...other })).toEqual({ kind: 'inserted' });
-        for (const status of ['approved', 'failed', 'cancelled'] as const) {
-          const pending = await oauthFlows.pendingOf('default', 'u1', 's1', NOW);
-          await oauthFlows.move(pending!.id, { status: ['created'] }, { status });
-          expect(await insert({ id: `after ${status}` })).toEqual({ kind: 'inserted' });
-        }
-        const later = NOW + 600_000;
-        const next = { id: 'next', expiresAt: later + 600_000 };
-        expect(await insert(next, later - 1)).toMatchObject({ kind: 'pending' });
-        expect(await insert(next, later)).toEqual({ kind: 'inserted' });
-        expect((await oauthFlows.pendingOf('default', 'u1', 's1', later))?.id).toBe('next');
-      },
-    );
+    test('of 10 that start at once one is made and the others join it, until it ends or runs out of time', async () => {
+      const { oauthFlows } = store();
+      const started = await Promise.all(Array.from({ length: 10 }, (_, i) => insert({ id: `f${i}` })));
+      const made = started.findIndex(({ kind }) => kind === 'inserted');
+      const joined = started.filter((_, i) => i !== made);
+      expect(joined).toEqual(joined.map(() => ({ kind: 'pending', flow: aFlow({ id: `f${made}` }) })));
+      // Everybody else, and the same user elsewhere, has a place of their own.
+      for (const other of [{ tenant: 'other' }, { userId: 'u2' }, { serverId: 's2' }])
+        expect(await insert({ id: JSON.stringify(other), ...other })).toEqual({ kind: 'inserted' });
+      for (const status of ['approved', 'failed', 'cancelled'] as const) {
+        const pending = await oauthFlows.pendingOf('default', 'u1', 's1', NOW);
+        await oauthFlows.move(pending!.id, { status: ['created'] }, { status });
+        expect(await insert({ id: `after ${status}` })).toEqual({ kind: 'inserted' });
+      }
+      const later = NOW + 600_000;
+      const next = { id: 'next', expiresAt: later + 600_000 };
+      expect(await insert(next, later - 1)).toMatchObject({ kind: 'pending' });
+      expect(await insert(next, later)).toEqual({ kind: 'inserted' });
+      expect((await oauthFlows.pendingOf('default', 'u1', 's1', later))?.id).toBe('next');
+    });
 
-    verifies(
-      'stores.flows.caps',
-      'a user and a tenant have so many pending at a time, also when more are started at once',
-      async () => {
-        const { oauthFlows } = store();
-        for (let i = 0; i < 5; i += 1)
-          expect(await insert({ id: `f${i}`, serverId: `s${i}`, expiresAt: NOW + 600_000 - i })).toEqual({
-            kind: 'inserted',
-          });
-        const full = { kind: 'too_many', retryAt: NOW + 600_000 - 4 };
-        expect(await insert({ id: 'f5', serverId: 's5' })).toEqual(full);
-        expect(await oauthFlows.fullUntil('default', 'u1', caps, NOW)).toBe(full.retryAt);
-        expect(await oauthFlows.fullUntil('default', 'u2', caps, NOW)).toBeNull();
-        expect(await oauthFlows.fullUntil('default', 'u2', { ...caps, perTenant: 5 }, NOW)).toBe(
-          full.retryAt,
-        );
-        expect(await oauthFlows.fullUntil('other', 'u1', { ...caps, perTenant: 5 }, NOW)).toBeNull();
-        expect(await oauthFlows.fullUntil('default', 'u1', caps, NOW + 600_000)).toBeNull();
-        expect(await oauthFlows.find('f5')).toBeNull();
-        expect(await insert({ id: 'again', serverId: 's1' })).toMatchObject({ kind: 'pending' });
-        expect(await insert({ id: 'of another', userId: 'u2' })).toEqual({ kind: 'inserted' });
-        await oauthFlows.move('f0', { status: ['created'] }, { status: 'cancelled' });
-        expect(await insert({ id: 'f5', serverId: 's5' })).toEqual({ kind: 'inserted' });
-        const few = { perUser: 5, perTenant: 7 };
-        const started = await Promise.all(
-          Array.from({ length: 12 }, (_, i) =>
-            oauthFlows.insert(aFlow({ id: `t${i}`, userId: `many${i}` }), few, NOW),
-          ),
-        );
-        const made = started.filter(({ kind }) => kind === 'inserted').length;
-        expect(made).toBeLessThanOrEqual(1);
-        const tenant = { perUser: 5, perTenant: 6 + made };
-        expect(await oauthFlows.insert(aFlow({ id: 'last', userId: 'u9' }), tenant, NOW)).toMatchObject({
-          kind: 'too_many',
+    test('a user and a tenant have so many pending at a time, also when more are started at once', async () => {
+      const { oauthFlows } = store();
+      for (let i = 0; i < 5; i += 1)
+        expect(await insert({ id: `f${i}`, serverId: `s${i}`, expiresAt: NOW + 600_000 - i })).toEqual({
+          kind: 'inserted',
         });
-        const others = await Promise.all(
-          Array.from({ length: 12 }, (_, i) =>
-            oauthFlows.insert(aFlow({ id: `m${i}`, userId: 'u3', serverId: `m${i}` }), caps, NOW),
-          ),
-        );
-        expect(others.filter(({ kind }) => kind === 'inserted').length).toBeLessThanOrEqual(5);
-        for (const [i, { kind }] of others.entries())
-          expect((await oauthFlows.find(`m${i}`)) !== null).toBe(kind === 'inserted');
-      },
-    );
+      const full = { kind: 'too_many', retryAt: NOW + 600_000 - 4 };
+      expect(await insert({ id: 'f5', serverId: 's5' })).toEqual(full);
+      expect(await oauthFlows.fullUntil('default', 'u1', caps, NOW)).toBe(full.retryAt);
+      expect(await oauthFlows.fullUntil('default', 'u2', caps, NOW)).toBeNull();
+      expect(await oauthFlows.fullUntil('default', 'u2', { ...caps, perTenant: 5 }, NOW)).toBe(full.retryAt);
+      expect(await oauthFlows.fullUntil('other', 'u1', { ...caps, perTenant: 5 }, NOW)).toBeNull();
+      expect(await oauthFlows.fullUntil('default', 'u1', caps, NOW + 600_000)).toBeNull();
+      expect(await oauthFlows.find('f5')).toBeNull();
+      expect(await insert({ id: 'again', serverId: 's1' })).toMatchObject({ kind: 'pending' });
+      expect(await insert({ id: 'of another', userId: 'u2' })).toEqual({ kind: 'inserted' });
+      await oauthFlows.move('f0', { status: ['created'] }, { status: 'cancelled' });
+      expect(await insert({ id: 'f5', serverId: 's5' })).toEqual({ kind: 'inserted' });
+      const few = { perUser: 5, perTenant: 7 };
+      const started = await Promise.all(
+        Array.from({ length: 12 }, (_, i) =>
+          oauthFlows.insert(aFlow({ id: `t${i}`, userId: `many${i}` }), few, NOW),
+        ),
+      );
+      const made = started.filter(({ kind }) => kind === 'inserted').length;
+      expect(made).toBeLessThanOrEqual(1);
+      const tenant = { perUser: 5, perTenant: 6 + made };
+      expect(await oauthFlows.insert(aFlow({ id: 'last', userId: 'u9' }), tenant, NOW)).toMatchObject({
+        kind: 'too_many',
+      });
+      const others = await Promise.all(
+        Array.from({ length: 12 }, (_, i) =>
+          oauthFlows.insert(aFlow({ id: `m${i}`, userId: 'u3', serverId: `m${i}` }), caps, NOW),
+        ),
+      );
+      expect(others.filter(({ kind }) => kind === 'inserted').length).toBeLessThanOrEqual(5);
+      for (const [i, { kind }] of others.entries())
+        expect((await oauthFlows.find(`m${i}`)) !== null).toBe(kind === 'inserted');
+    });
 
-    verifies(
-      'stores.flows.move',
-      'a flow moves on where status, state, browser, user and time are as the mover says; of 10 movers one',
-      async () => {
-        const { oauthFlows } = store();
-        await insert();
-        const left = { status: 'opened', stateHash: 'state', browserHash: 'browser' } as const;
-        const opened = await oauthFlows.move('f1', { status: ['created', 'opened'] }, left);
-        expect(opened).toEqual(aFlow(left));
-        const here = {
-          status: ['opened'],
-          stateHash: 'state',
-          browserHash: 'browser',
-          userId: 'u1',
-        } as const;
-        for (const other of [
-          { status: ['created'] },
-          { stateHash: 'other' },
-          { browserHash: 'other' },
-          { userId: 'u2' },
-          { now: NOW + 600_000 },
-        ] as const) {
-          expect(await oauthFlows.move('f1', { ...here, ...other }, { status: 'exchanging' })).toBeNull();
-        }
-        expect(await oauthFlows.find('f1')).toEqual(opened);
-        const takers = await Promise.all(
-          Array.from({ length: 10 }, () =>
-            oauthFlows.move('f1', { ...here, now: NOW }, { status: 'exchanging', userId: 'u2' } as object),
-          ),
-        );
-        expect(takers.filter((taken) => taken !== null)).toEqual([aFlow({ ...left, status: 'exchanging' })]);
-        expect((await oauthFlows.pendingOf('default', 'u1', 's1', NOW))?.status).toBe('exchanging');
-        const failed = { status: 'failed', error: 'access_denied', stateHash: null, sealed: 'v1.x' } as const;
-        await oauthFlows.move('f1', { status: ['exchanging'] }, { ...failed, expiresAt: NOW + 1 });
-        expect(await oauthFlows.find('f1')).toEqual(
-          aFlow({ ...failed, browserHash: 'browser', expiresAt: NOW + 1 }),
-        );
-        expect(await oauthFlows.findByState('state')).toBeNull();
-        expect(await oauthFlows.move('nobody', { status: ['created'] }, { status: 'failed' })).toBeNull();
-      },
-    );
+    test('a flow moves on where status, state, browser, user and time are as the mover says; of 10 movers one', async () => {
+      const { oauthFlows } = store();
+      await insert();
+      const left = { status: 'opened', stateHash: 'state', browserHash: 'browser' } as const;
+      const opened = await oauthFlows.move('f1', { status: ['created', 'opened'] }, left);
+      expect(opened).toEqual(aFlow(left));
+      const here = {
+        status: ['opened'],
+        stateHash: 'state',
+        browserHash: 'browser',
+        userId: 'u1',
+      } as const;
+      for (const other of [
+        { status: ['created'] },
+        { stateHash: 'other' },
+        { browserHash: 'other' },
+        { userId: 'u2' },
+        { now: NOW + 600_000 },
+      ] as const) {
+        expect(await oauthFlows.move('f1', { ...here, ...other }, { status: 'exchanging' })).toBeNull();
+      }
+      expect(await oauthFlows.find('f1')).toEqual(opened);
+      const takers = await Promise.all(
+        Array.from({ length: 10 }, () =>
+          oauthFlows.move('f1', { ...here, now: NOW }, { status: 'exchanging', userId: 'u2' } as object),
+        ),
+      );
+      expect(takers.filter((taken) => taken !== null)).toEqual([aFlow({ ...left, status: 'exchanging' })]);
+      expect((await oauthFlows.pendingOf('default', 'u1', 's1', NOW))?.status).toBe('exchanging');
+      const failed = { status: 'failed', error: 'access_denied', stateHash: null, sealed: 'v1.x' } as const;
+      await oauthFlows.move('f1', { status: ['exchanging'] }, { ...failed, expiresAt: NOW + 1 });
+      expect(await oauthFlows.find('f1')).toEqual(
+        aFlow({ ...failed, browserHash: 'browser', expiresAt: NOW + 1 }),
+      );
+      expect(await oauthFlows.findByState('state')).toBeNull();
+      expect(await oauthFlows.move('nobody', { status: ['created'] }, { status: 'failed' })).toBeNull();
+    });
 
-    verifies('stores.flows.removal', 'flows go with their user, and when nobody asks any more', async () => {
+    test('flows go with their user, and when nobody asks any more', async () => {
       const { oauthFlows } = store();
       await insert();
       await insert({ id: 'f2', serverId: 's2', removeAt: NOW + 1 });

@@ -1,6 +1,5 @@
 import type { CoordinationStore } from '@behalf/gateway/ports';
-import { describe, expect } from '@jest/globals';
-import { verifies } from '../verifies.ts';
+import { describe, expect, test } from '@jest/globals';
 import { openedStore, type OpenStore } from './opened.ts';
 
 /** `peer` opens a second client of the same store, as another process would. */
@@ -12,40 +11,32 @@ export function orphansSuite(
   describe(`OrphanStore on ${label}`, () => {
     const store = openedStore(open);
 
-    verifies(
-      'stores.orphans.kept',
-      'what is put in is found under its id alone until it is removed, the last that was put in',
-      async () => {
-        const { orphans } = store();
-        const id = JSON.stringify(['default', 'user:u1', '../..', 'oauth_code', 'a/b']);
-        expect(await orphans.find(id)).toBeNull();
-        await orphans.remove(id, 'v1.first');
-        await orphans.put(id, 'v1.first');
-        await orphans.put(id, 'v1."$&" 李');
-        await orphans.put('another', 'v1.other');
-        for (let i = 0; i < 2; i += 1) expect(await orphans.find(id)).toBe('v1."$&" 李');
-        await orphans.remove(id, 'v1."$&" 李');
-        expect(await orphans.find(id)).toBeNull();
-        expect(await orphans.find('another')).toBe('v1.other');
-      },
-    );
+    test('what is put in is found under its id alone until it is removed, the last that was put in', async () => {
+      const { orphans } = store();
+      const id = JSON.stringify(['default', 'user:u1', '../..', 'oauth_code', 'a/b']);
+      expect(await orphans.find(id)).toBeNull();
+      await orphans.remove(id, 'v1.first');
+      await orphans.put(id, 'v1.first');
+      await orphans.put(id, 'v1."$&" 李');
+      await orphans.put('another', 'v1.other');
+      for (let i = 0; i < 2; i += 1) expect(await orphans.find(id)).toBe('v1."$&" 李');
+      await orphans.remove(id, 'v1."$&" 李');
+      expect(await orphans.find(id)).toBeNull();
+      expect(await orphans.find('another')).toBe('v1.other');
+    });
 
-    verifies(
-      'stores.orphans.very-one',
-      'who takes one away takes none that was put in after it was seen',
-      async () => {
-        const { orphans } = store();
-        await orphans.put('c1', 'v1.first');
-        await orphans.put('c1', 'v1.second');
-        await orphans.remove('c1', 'v1.first');
-        expect(await orphans.find('c1')).toBe('v1.second');
-        await orphans.remove('c1', 'v1.second');
-        expect(await orphans.find('c1')).toBeNull();
-      },
-    );
+    test('who takes one away takes none that was put in after it was seen', async () => {
+      const { orphans } = store();
+      await orphans.put('c1', 'v1.first');
+      await orphans.put('c1', 'v1.second');
+      await orphans.remove('c1', 'v1.first');
+      expect(await orphans.find('c1')).toBe('v1.second');
+      await orphans.remove('c1', 'v1.second');
+      expect(await orphans.find('c1')).toBeNull();
+    });
 
     if (peer) {
-      verifies('stores.orphans.peer', 'another process finds it, and takes it away for all', async () => {
+      test('another process finds it, and takes it away for all', async () => {
         const other = await peer(store());
         try {
           await store().orphans.put('c1', 'v1.pair');

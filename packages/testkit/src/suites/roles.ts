@@ -1,6 +1,5 @@
 import { roleId, type PrimaryStore, type RoleRecord } from '@behalf/gateway/ports';
-import { describe, expect } from '@jest/globals';
-import { verifies } from '../verifies.ts';
+import { describe, expect, test } from '@jest/globals';
 import { openedStore, type OpenStore } from './opened.ts';
 
 export function aRole(over: Partial<Omit<RoleRecord, 'id'>> = {}): RoleRecord {
@@ -22,25 +21,21 @@ export function rolesSuite(label: string, open: OpenStore<PrimaryStore>): void {
   describe(`RoleStore on ${label}`, () => {
     const store = openedStore(open);
 
-    verifies(
-      'stores.roles.round-trip',
-      'a role is read back as it was written, in its tenant alone, undecided bits included',
-      async () => {
-        const none = aRole({ name: 'A', permissions: {}, description: '"$&" ünïcode 李' });
-        expect(await store().roles.insert(aRole())).toBe('inserted');
-        expect(await store().roles.insert(none)).toBe('inserted');
-        expect(await store().roles.insert(aRole({ tenant: 'other' }))).toBe('inserted');
-        expect(await store().roles.find('default', 'EDITORS')).toEqual(aRole());
-        expect(await store().roles.find('default', 'A')).toEqual(none);
-        expect(await store().roles.find('other', 'A')).toBeNull();
-        expect(await store().roles.list()).toEqual([none, aRole(), aRole({ tenant: 'other' })]);
-        expect(await store().roles.remove('default', 'EDITORS')).toBe(true);
-        expect(await store().roles.remove('default', 'EDITORS')).toBe(false);
-        expect(await store().roles.list()).toEqual([none, aRole({ tenant: 'other' })]);
-      },
-    );
+    test('a role is read back as it was written, in its tenant alone, undecided bits included', async () => {
+      const none = aRole({ name: 'A', permissions: {}, description: '"$&" ünïcode 李' });
+      expect(await store().roles.insert(aRole())).toBe('inserted');
+      expect(await store().roles.insert(none)).toBe('inserted');
+      expect(await store().roles.insert(aRole({ tenant: 'other' }))).toBe('inserted');
+      expect(await store().roles.find('default', 'EDITORS')).toEqual(aRole());
+      expect(await store().roles.find('default', 'A')).toEqual(none);
+      expect(await store().roles.find('other', 'A')).toBeNull();
+      expect(await store().roles.list()).toEqual([none, aRole(), aRole({ tenant: 'other' })]);
+      expect(await store().roles.remove('default', 'EDITORS')).toBe(true);
+      expect(await store().roles.remove('default', 'EDITORS')).toBe(false);
+      expect(await store().roles.list()).toEqual([none, aRole({ tenant: 'other' })]);
+    });
 
-    verifies('stores.roles.unique', 'of 20 parallel inserts of one name, one wins', async () => {
+    test('of 20 parallel inserts of one name, one wins', async () => {
       const outcomes = await Promise.all(
         Array.from({ length: 20 }, (_, i) => store().roles.insert(aRole({ updatedBy: `u${i}` }))),
       );
@@ -51,7 +46,7 @@ export function rolesSuite(label: string, open: OpenStore<PrimaryStore>): void {
       );
     });
 
-    verifies('stores.roles.version', 'of 20 parallel changes of one version, one is made', async () => {
+    test('of 20 parallel changes of one version, one is made', async () => {
       await store().roles.insert(aRole());
       const outcomes = await Promise.all(
         Array.from({ length: 20 }, (_, i) =>

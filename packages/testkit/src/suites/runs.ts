@@ -1,6 +1,5 @@
 import type { PrimaryStore, RunRecord } from '@behalf/gateway/ports';
-import { describe, expect } from '@jest/globals';
-import { verifies } from '../verifies.ts';
+import { describe, expect, test } from '@jest/globals';
 import { openedStore, type OpenStore } from './opened.ts';
 
 export function aRun(over: Partial<RunRecord> = {}): RunRecord {
@@ -25,45 +24,37 @@ export function runsSuite(label: string, open: OpenStore<PrimaryStore>): void {
     const list = async (userId = 'u1', setId = 's1', tenant = 'default') =>
       (await store().runs.list(tenant, userId, setId)).map(({ id }) => id);
 
-    verifies(
-      'stores.runs.round-trip',
-      'what is inserted is found unchanged; a list has the latest first, without what is large',
-      async () => {
-        const odd = aRun({ id: 'r2', sealed: 'v1."$&" ünïcode 李', worker: '', isCancelling: true });
-        const late = aRun({ id: 'r0', createdAt: 2_000, state: 'waiting' });
-        const other = aRun({ id: 'other', setId: 's2' });
-        await insert(aRun(), odd, late, other);
-        expect(await store().runs.running('default', 'u1')).toEqual([odd, aRun(), other].map(headOf));
-        expect(await find('r2')).toEqual(odd);
-        expect(await find('unknown')).toBeNull();
-        expect(await store().runs.head('default', 'u1', 'r2')).toEqual(headOf(odd));
-        expect(await store().runs.head('default', 'u1', 'unknown')).toBeNull();
-        expect(await store().runs.list('default', 'u1', 's1')).toEqual([late, odd, aRun()].map(headOf));
-        await expect(store().runs.insert(aRun({ sealed: 'v1.twin' }), MOST)).rejects.toThrow();
-      },
-    );
+    test('what is inserted is found unchanged; a list has the latest first, without what is large', async () => {
+      const odd = aRun({ id: 'r2', sealed: 'v1."$&" ünïcode 李', worker: '', isCancelling: true });
+      const late = aRun({ id: 'r0', createdAt: 2_000, state: 'waiting' });
+      const other = aRun({ id: 'other', setId: 's2' });
+      await insert(aRun(), odd, late, other);
+      expect(await store().runs.running('default', 'u1')).toEqual([odd, aRun(), other].map(headOf));
+      expect(await find('r2')).toEqual(odd);
+      expect(await find('unknown')).toBeNull();
+      expect(await store().runs.head('default', 'u1', 'r2')).toEqual(headOf(odd));
+      expect(await store().runs.head('default', 'u1', 'unknown')).toBeNull();
+      expect(await store().runs.list('default', 'u1', 's1')).toEqual([late, odd, aRun()].map(headOf));
+      await expect(store().runs.insert(aRun({ sealed: 'v1.twin' }), MOST)).rejects.toThrow();
+    });
 
-    verifies(
-      'stores.runs.apart',
-      'with the id of somebody else’s run nobody reads or changes it',
-      async () => {
-        await insert(aRun());
-        for (const [userId, tenant] of [
-          ['u2', 'default'],
-          ['u1', 'other'],
-        ] as const) {
-          expect(await find('r1', userId, tenant)).toBeNull();
-          expect(await store().runs.head(tenant, userId, 'r1')).toBeNull();
-          expect(await list(userId, 's1', tenant)).toEqual([]);
-          expect(await store().runs.running(tenant, userId)).toEqual([]);
-          expect(await store().runs.replace(aRun({ userId, tenant, version: 2 }), 1)).toBe('missing');
-          expect(await store().runs.prune(tenant, userId, 0)).toBe(0);
-        }
-        expect(await find()).toEqual(aRun());
-      },
-    );
+    test('with the id of somebody else’s run nobody reads or changes it', async () => {
+      await insert(aRun());
+      for (const [userId, tenant] of [
+        ['u2', 'default'],
+        ['u1', 'other'],
+      ] as const) {
+        expect(await find('r1', userId, tenant)).toBeNull();
+        expect(await store().runs.head(tenant, userId, 'r1')).toBeNull();
+        expect(await list(userId, 's1', tenant)).toEqual([]);
+        expect(await store().runs.running(tenant, userId)).toEqual([]);
+        expect(await store().runs.replace(aRun({ userId, tenant, version: 2 }), 1)).toBe('missing');
+        expect(await store().runs.prune(tenant, userId, 0)).toBe(0);
+      }
+      expect(await find()).toEqual(aRun());
+    });
 
-    verifies('stores.runs.version', 'of 20 parallel writes over one version, one is made', async () => {
+    test('of 20 parallel writes over one version, one is made', async () => {
       await insert(aRun());
       const outcomes = await Promise.all(
         Array.from({ length: 20 }, (_, i) => store().runs.replace(aRun({ version: 2, worker: `w${i}` }), 1)),
@@ -74,7 +65,7 @@ export function runsSuite(label: string, open: OpenStore<PrimaryStore>): void {
       expect(await store().runs.replace(aRun({ id: 'nobody' }), 2)).toBe('missing');
     });
 
-    verifies('stores.runs.limits', 'of parallel runs no more begin than one may have', async () => {
+    test('of parallel runs no more begin than one may have', async () => {
       await insert(aRun({ id: 'theirs', userId: 'u2' }), aRun({ id: 'ended', state: 'failed' }));
       const ids = Array.from({ length: 20 }, (_, i) => `c${i}`);
       const outcomes = await Promise.all(ids.map((id) => store().runs.insert(aRun({ id }), 5)));
@@ -88,21 +79,17 @@ export function runsSuite(label: string, open: OpenStore<PrimaryStore>): void {
       expect(await store().raw.count('runs')).toBe(7);
     });
 
-    verifies(
-      'stores.runs.ends',
-      'the oldest that ended go, and whose time is over; none that runs',
-      async () => {
-        const states = ['succeeded', 'running', 'waiting', 'failed', 'uncertain'] as const;
-        await insert(...states.map((state, i) => aRun({ id: state, state, createdAt: i })));
-        await insert(aRun({ id: 'theirs', userId: 'u2', state: 'failed', expiresAt: 5_000 }));
-        expect(await store().runs.prune('default', 'u1', 2)).toBe(2);
-        expect(await list()).toEqual(['uncertain', 'failed', 'running']);
-        expect(await store().runs.prune('default', 'u1', 2)).toBe(0);
-        expect(await store().runs.removeExpired(4_999)).toBe(0);
-        expect(await store().runs.removeExpired(5_000)).toBe(1);
-        expect(await find('theirs', 'u2')).toBeNull();
-        expect(await list()).toHaveLength(3);
-      },
-    );
+    test('the oldest that ended go, and whose time is over; none that runs', async () => {
+      const states = ['succeeded', 'running', 'waiting', 'failed', 'uncertain'] as const;
+      await insert(...states.map((state, i) => aRun({ id: state, state, createdAt: i })));
+      await insert(aRun({ id: 'theirs', userId: 'u2', state: 'failed', expiresAt: 5_000 }));
+      expect(await store().runs.prune('default', 'u1', 2)).toBe(2);
+      expect(await list()).toEqual(['uncertain', 'failed', 'running']);
+      expect(await store().runs.prune('default', 'u1', 2)).toBe(0);
+      expect(await store().runs.removeExpired(4_999)).toBe(0);
+      expect(await store().runs.removeExpired(5_000)).toBe(1);
+      expect(await find('theirs', 'u2')).toBeNull();
+      expect(await list()).toHaveLength(3);
+    });
   });
 }

@@ -1,6 +1,5 @@
 import type { PrimaryStore, SessionRecord } from '@behalf/gateway/ports';
-import { describe, expect } from '@jest/globals';
-import { verifies } from '../verifies.ts';
+import { describe, expect, test } from '@jest/globals';
 import { openedStore, type OpenStore } from './opened.ts';
 
 export function aSession(over: Partial<SessionRecord> = {}): SessionRecord {
@@ -22,14 +21,14 @@ export function sessionsSuite(label: string, open: OpenStore<PrimaryStore>): voi
   describe(`SessionStore on ${label}`, () => {
     const store = openedStore(open);
 
-    verifies('stores.sessions.expiry', 'a session is found until its end and not at it', async () => {
+    test('a session is found until its end and not at it', async () => {
       await store().sessions.insert(aSession());
       expect(await store().sessions.find('h1', 9e12 - 1)).toEqual(aSession());
       expect(await store().sessions.find('h1', 9e12)).toBeNull();
       expect(await store().sessions.find('h2', 0)).toBeNull();
     });
 
-    verifies('stores.many.at-once', 'which sessions of many are open', async () => {
+    test('which sessions of many are open', async () => {
       await store().sessions.insert(aSession());
       await store().sessions.insert(aSession({ hash: 'h2', expiresAt: 8e12 }));
       const open = async (hashes: string[], now: number) =>
@@ -40,42 +39,38 @@ export function sessionsSuite(label: string, open: OpenStore<PrimaryStore>): voi
       expect(await open([], 0)).toEqual([]);
     });
 
-    verifies(
-      'stores.sessions.list',
-      'the open sessions of a user, the oldest first, with how they began',
-      async () => {
-        const federated = aSession({
-          hash: 'h0',
-          via: 'openid',
-          groups: ['a', '"$&" ünïcode 李'],
-          createdAt: 2_000,
-        });
-        const granted = aSession({
-          hash: 'h4',
-          via: 'client',
-          grant: { clientId: 'https://client.example/"a"', from: 'h0' },
-          createdAt: 3_000,
-        });
-        await store().sessions.insert(granted);
-        // By an assertion, during nobody's sign-in.
-        const asserted = {
-          ...granted,
-          hash: 'h9',
-          createdAt: granted.createdAt + 1,
-          grant: { clientId: 'c', from: '' },
-        };
-        await store().sessions.insert(asserted);
-        await store().sessions.insert(federated);
-        await store().sessions.insert(aSession());
-        await store().sessions.insert(aSession({ hash: 'h2', expiresAt: 8e12 }));
-        await store().sessions.insert(aSession({ hash: 'h3', userId: 'u2' }));
-        expect(await store().sessions.find('h0', 0)).toEqual(federated);
-        expect(await store().sessions.list('u1', 8e12)).toEqual([aSession(), federated, granted, asserted]);
-        expect(await store().sessions.list('u1', 9e12)).toEqual([]);
-      },
-    );
+    test('the open sessions of a user, the oldest first, with how they began', async () => {
+      const federated = aSession({
+        hash: 'h0',
+        via: 'openid',
+        groups: ['a', '"$&" ünïcode 李'],
+        createdAt: 2_000,
+      });
+      const granted = aSession({
+        hash: 'h4',
+        via: 'client',
+        grant: { clientId: 'https://client.example/"a"', from: 'h0' },
+        createdAt: 3_000,
+      });
+      await store().sessions.insert(granted);
+      // By an assertion, during nobody's sign-in.
+      const asserted = {
+        ...granted,
+        hash: 'h9',
+        createdAt: granted.createdAt + 1,
+        grant: { clientId: 'c', from: '' },
+      };
+      await store().sessions.insert(asserted);
+      await store().sessions.insert(federated);
+      await store().sessions.insert(aSession());
+      await store().sessions.insert(aSession({ hash: 'h2', expiresAt: 8e12 }));
+      await store().sessions.insert(aSession({ hash: 'h3', userId: 'u2' }));
+      expect(await store().sessions.find('h0', 0)).toEqual(federated);
+      expect(await store().sessions.list('u1', 8e12)).toEqual([aSession(), federated, granted, asserted]);
+      expect(await store().sessions.list('u1', 9e12)).toEqual([]);
+    });
 
-    verifies('stores.sessions.removal', 'a removed session is gone, and only that one', async () => {
+    test('a removed session is gone, and only that one', async () => {
       await store().sessions.insert(aSession());
       await store().sessions.insert(aSession({ hash: 'h2' }));
       expect(await store().sessions.remove('h1')).toBe(true);
@@ -84,7 +79,7 @@ export function sessionsSuite(label: string, open: OpenStore<PrimaryStore>): voi
       expect(await store().sessions.find('h2', 0)).not.toBeNull();
     });
 
-    verifies('stores.sessions.removal', 'all sessions of a user end together, nobody else’s', async () => {
+    test('all sessions of a user end together, nobody else’s', async () => {
       await store().sessions.insert(aSession());
       await store().sessions.insert(aSession({ hash: 'h2' }));
       await store().sessions.insert(aSession({ hash: 'h3', userId: 'u2' }));
@@ -92,7 +87,7 @@ export function sessionsSuite(label: string, open: OpenStore<PrimaryStore>): voi
       expect(await store().sessions.find('h3', 0)).not.toBeNull();
     });
 
-    verifies('stores.sessions.expiry', 'expired sessions are swept, live ones stay', async () => {
+    test('expired sessions are swept, live ones stay', async () => {
       await store().sessions.insert(aSession());
       await store().sessions.insert(aSession({ hash: 'h2', expiresAt: 9.1e12 }));
       expect(await store().sessions.removeExpired(9e12)).toBe(1);

@@ -1,8 +1,7 @@
 import { createSessions } from '@behalf/gateway';
 import type { PrimaryStore, SessionRecord, SessionStore } from '@behalf/gateway/ports';
 import { systemClock as clock, systemRandom as random } from '@behalf/kernel';
-import { describe, expect } from '@jest/globals';
-import { verifies } from '../verifies.ts';
+import { describe, expect, test } from '@jest/globals';
 import { openedStore, type OpenStore } from './opened.ts';
 import { aUser } from './users.ts';
 
@@ -63,42 +62,30 @@ export function signOutsSuite(label: string, open: OpenStore<PrimaryStore>): voi
     ];
 
     for (const [name, signOut] of ways) {
-      verifies(
-        'identity.session.sign-out.race',
-        `${name}: what is granted after it comes to nothing`,
-        async () => {
-          const rig = await createRig();
-          await expect(rig.grant('late', () => signOut(rig))).rejects.toMatchObject({
-            code: 'AUTH_REQUIRED',
-          });
-          expect([await rig.left(), [...rig.tokens]]).toEqual([[], []]);
-        },
-      );
+      test(`${name}: what is granted after it comes to nothing`, async () => {
+        const rig = await createRig();
+        await expect(rig.grant('late', () => signOut(rig))).rejects.toMatchObject({
+          code: 'AUTH_REQUIRED',
+        });
+        expect([await rig.left(), [...rig.tokens]]).toEqual([[], []]);
+      });
 
-      verifies(
-        'identity.session.sign-out.race',
-        `${name}: what is granted while it runs has nothing to exchange`,
-        async () => {
-          const rig = await createRig();
-          await rig.grant('before');
-          rig.inTheMiddleOfSignOut(() => rig.grant('meanwhile'));
-          await signOut(rig);
-          expect([...rig.tokens]).toEqual([]);
-          expect(await rig.left()).not.toContain(rig.signedIn.hash);
-          if (name === 'everywhere') expect(await rig.left()).toEqual([]);
-        },
-      );
+      test(`${name}: what is granted while it runs has nothing to exchange`, async () => {
+        const rig = await createRig();
+        await rig.grant('before');
+        rig.inTheMiddleOfSignOut(() => rig.grant('meanwhile'));
+        await signOut(rig);
+        expect([...rig.tokens]).toEqual([]);
+        expect(await rig.left()).not.toContain(rig.signedIn.hash);
+        if (name === 'everywhere') expect(await rig.left()).toEqual([]);
+      });
     }
 
-    verifies(
-      'identity.session.sign-out.race',
-      'what nobody signed in for is granted without a look',
-      async () => {
-        const { sessions, user } = await createRig();
-        const granted = { groups: [], expiresAt: clock.now() + 60_000, grant: { clientId: 'c', from: '' } };
-        await sessions.grant(user, { hash: 'by-assertion', ...granted });
-        expect(await sessions.find('by-assertion')).not.toBeNull();
-      },
-    );
+    test('what nobody signed in for is granted without a look', async () => {
+      const { sessions, user } = await createRig();
+      const granted = { groups: [], expiresAt: clock.now() + 60_000, grant: { clientId: 'c', from: '' } };
+      await sessions.grant(user, { hash: 'by-assertion', ...granted });
+      expect(await sessions.find('by-assertion')).not.toBeNull();
+    });
   });
 }

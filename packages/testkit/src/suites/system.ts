@@ -1,14 +1,13 @@
 import type { PrimaryStore } from '@behalf/gateway/ports';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { eventually } from '../eventually.ts';
-import { verifies } from '../verifies.ts';
 import { openedStore, type OpenStore } from './opened.ts';
 
 export function systemSuite(label: string, open: OpenStore<PrimaryStore>): void {
   describe(`SystemStore on ${label}`, () => {
     const store = openedStore(open);
 
-    verifies('stores.system.key-check', 'the first key check counts for everybody', async () => {
+    test('the first key check counts for everybody', async () => {
       const answers = await Promise.all(
         Array.from({ length: 10 }, (_, i) => store().system.keyCheck(`candidate-${i}`)),
       );
@@ -16,76 +15,60 @@ export function systemSuite(label: string, open: OpenStore<PrimaryStore>): void 
       expect(await store().system.keyCheck('late')).toBe(answers[0]);
     });
 
-    verifies(
-      'stores.system.maintenance',
-      'maintenance waits for no gateway and no gateway enters it',
-      async () => {
-        expect(await store().system.announce('gateway-1', 60_000)).toBe('announced');
-        expect(await store().system.announce('gateway-1', 60_000)).toBe('announced');
-        expect(await store().system.beginMaintenance('copy-1', 60_000)).toBe('refused');
-        await store().system.retire('gateway-1');
-        expect(await store().system.beginMaintenance('copy-1', 60_000)).toBe('begun');
-        expect(await store().system.beginMaintenance('copy-1', 60_000)).toBe('prolonged');
-        expect(await store().system.beginMaintenance('copy-2', 60_000)).toBe('refused');
-        expect(await store().system.announce('gateway-2', 60_000)).toBe('in_maintenance');
-        await store().system.endMaintenance('copy-2');
-        expect(await store().system.announce('gateway-2', 60_000)).toBe('in_maintenance');
-        await store().system.endMaintenance('copy-1');
-        expect(await store().system.announce('gateway-2', 60_000)).toBe('announced');
-      },
-    );
+    test('maintenance waits for no gateway and no gateway enters it', async () => {
+      expect(await store().system.announce('gateway-1', 60_000)).toBe('announced');
+      expect(await store().system.announce('gateway-1', 60_000)).toBe('announced');
+      expect(await store().system.beginMaintenance('copy-1', 60_000)).toBe('refused');
+      await store().system.retire('gateway-1');
+      expect(await store().system.beginMaintenance('copy-1', 60_000)).toBe('begun');
+      expect(await store().system.beginMaintenance('copy-1', 60_000)).toBe('prolonged');
+      expect(await store().system.beginMaintenance('copy-2', 60_000)).toBe('refused');
+      expect(await store().system.announce('gateway-2', 60_000)).toBe('in_maintenance');
+      await store().system.endMaintenance('copy-2');
+      expect(await store().system.announce('gateway-2', 60_000)).toBe('in_maintenance');
+      await store().system.endMaintenance('copy-1');
+      expect(await store().system.announce('gateway-2', 60_000)).toBe('announced');
+    });
 
-    verifies(
-      'stores.system.maintenance',
-      'a killed gateway and a killed copy are forgotten after their TTL',
-      async () => {
-        await store().system.announce('gateway-1', 150);
-        await eventually(
-          'the gateway to be forgotten',
-          async () => (await store().system.beginMaintenance('copy-1', 150)) === 'begun',
-        );
-        await eventually(
-          'the copy to be forgotten',
-          async () => (await store().system.announce('gateway-2', 60_000)) === 'announced',
-        );
-      },
-    );
+    test('a killed gateway and a killed copy are forgotten after their TTL', async () => {
+      await store().system.announce('gateway-1', 150);
+      await eventually(
+        'the gateway to be forgotten',
+        async () => (await store().system.beginMaintenance('copy-1', 150)) === 'begun',
+      );
+      await eventually(
+        'the copy to be forgotten',
+        async () => (await store().system.announce('gateway-2', 60_000)) === 'announced',
+      );
+    });
 
-    verifies(
-      'stores.system.lapse',
-      'an owner whose maintenance lapsed begins anew and is told so',
-      async () => {
-        expect(await store().system.beginMaintenance('copy-1', 150)).toBe('begun');
-        await eventually(
-          'the hold to lapse',
-          async () => (await store().system.announce('gateway-1', 60_000)) === 'announced',
-        );
-        expect(await store().system.beginMaintenance('copy-1', 60_000)).toBe('refused');
-        await store().system.retire('gateway-1');
-        expect(await store().system.beginMaintenance('copy-1', 60_000)).toBe('begun');
-        expect(await store().system.beginMaintenance('copy-1', 60_000)).toBe('prolonged');
-      },
-    );
+    test('an owner whose maintenance lapsed begins anew and is told so', async () => {
+      expect(await store().system.beginMaintenance('copy-1', 150)).toBe('begun');
+      await eventually(
+        'the hold to lapse',
+        async () => (await store().system.announce('gateway-1', 60_000)) === 'announced',
+      );
+      expect(await store().system.beginMaintenance('copy-1', 60_000)).toBe('refused');
+      await store().system.retire('gateway-1');
+      expect(await store().system.beginMaintenance('copy-1', 60_000)).toBe('begun');
+      expect(await store().system.beginMaintenance('copy-1', 60_000)).toBe('prolonged');
+    });
 
-    verifies(
-      'stores.system.half-copy',
-      'a store that holds half a copy takes a copy and no gateway',
-      async () => {
-        expect(await store().system.announce('gateway-1', 60_000)).toBe('announced');
-        await store().system.retire('gateway-1');
-        expect(await store().system.copySource()).toBeNull();
-        await store().system.markCopy('$source');
-        expect(await store().system.copySource()).toBe('$source');
-        expect(await store().system.announce('gateway-1', 60_000)).toBe('in_maintenance');
-        expect(await store().system.beginMaintenance('copy-1', 60_000)).toBe('begun');
-        await store().system.endMaintenance('copy-1');
-        await store().system.markCopy(null);
-        expect(await store().system.copySource()).toBeNull();
-        expect(await store().system.announce('gateway-1', 60_000)).toBe('announced');
-      },
-    );
+    test('a store that holds half a copy takes a copy and no gateway', async () => {
+      expect(await store().system.announce('gateway-1', 60_000)).toBe('announced');
+      await store().system.retire('gateway-1');
+      expect(await store().system.copySource()).toBeNull();
+      await store().system.markCopy('$source');
+      expect(await store().system.copySource()).toBe('$source');
+      expect(await store().system.announce('gateway-1', 60_000)).toBe('in_maintenance');
+      expect(await store().system.beginMaintenance('copy-1', 60_000)).toBe('begun');
+      await store().system.endMaintenance('copy-1');
+      await store().system.markCopy(null);
+      expect(await store().system.copySource()).toBeNull();
+      expect(await store().system.announce('gateway-1', 60_000)).toBe('announced');
+    });
 
-    verifies('stores.system.identity', 'a store has one identity, and no copy takes it along', async () => {
+    test('a store has one identity, and no copy takes it along', async () => {
       const names = await Promise.all(
         Array.from({ length: 10 }, (_, i) => store().system.identity(`$candidate-${i}`)),
       );

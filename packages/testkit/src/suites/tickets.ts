@@ -1,6 +1,5 @@
 import type { PrimaryStore, TicketRecord } from '@behalf/gateway/ports';
-import { describe, expect } from '@jest/globals';
-import { verifies } from '../verifies.ts';
+import { describe, expect, test } from '@jest/globals';
 import { openedStore, type OpenStore } from './opened.ts';
 
 function aTicket(over: Partial<TicketRecord> = {}): TicketRecord {
@@ -11,7 +10,7 @@ export function ticketsSuite(label: string, open: OpenStore<PrimaryStore>): void
   describe(`TicketStore on ${label}`, () => {
     const store = openedStore(open);
 
-    verifies('stores.tickets.single-use', 'of 20 parallel consumers, one succeeds', async () => {
+    test('of 20 parallel consumers, one succeeds', async () => {
       await store().tickets.issue(aTicket());
       const outcomes = await Promise.all(
         Array.from({ length: 20 }, () => store().tickets.consume('setup', 't1', 2_000)),
@@ -20,7 +19,7 @@ export function ticketsSuite(label: string, open: OpenStore<PrimaryStore>): void
       expect(await store().tickets.isOpen('setup', 't1', 2_000)).toBe(false);
     });
 
-    verifies('stores.tickets.expiry', 'an expired ticket is neither open nor consumed', async () => {
+    test('an expired ticket is neither open nor consumed', async () => {
       await store().tickets.issue(aTicket());
       expect(await store().tickets.isOpen('setup', 't1', 9e12 - 1)).toBe(true);
       expect(await store().tickets.isOpen('setup', 't1', 9e12)).toBe(false);
@@ -28,7 +27,7 @@ export function ticketsSuite(label: string, open: OpenStore<PrimaryStore>): void
       expect(await store().tickets.consume('setup', 'unknown', 0)).toBe(false);
     });
 
-    verifies('stores.tickets.sweep', 'what had expired goes when the next one is issued', async () => {
+    test('what had expired goes when the next one is issued', async () => {
       await store().tickets.issue(aTicket({ hash: 'over', expiresAt: 2_000 }));
       await store().tickets.issue(aTicket({ hash: 'open' }));
       expect(await store().raw.count('tickets')).toBe(2);
@@ -37,7 +36,7 @@ export function ticketsSuite(label: string, open: OpenStore<PrimaryStore>): void
       expect(left.map(({ hash }) => hash)).toEqual(['new', 'open']);
     });
 
-    verifies('stores.tickets.revocation', 'revoking a kind ends its open tickets', async () => {
+    test('revoking a kind ends its open tickets', async () => {
       await store().tickets.issue(aTicket());
       await store().tickets.issue(aTicket({ hash: 't2' }));
       await store().tickets.revokeAll('setup');

@@ -1,6 +1,5 @@
 import type { PrimaryStore, UserRecord } from '@behalf/gateway/ports';
-import { describe, expect } from '@jest/globals';
-import { verifies } from '../verifies.ts';
+import { describe, expect, test } from '@jest/globals';
 import { openedStore, type OpenStore } from './opened.ts';
 
 export function aUser(over: Partial<UserRecord> = {}): UserRecord {
@@ -27,29 +26,25 @@ export function usersSuite(label: string, open: OpenStore<PrimaryStore>): void {
   describe(`UserStore on ${label}`, () => {
     const store = openedStore(open);
 
-    verifies(
-      'stores.users.round-trip',
-      'what is inserted is found unchanged, by id and by identity',
-      async () => {
-        const user = aUser({
-          passwordSealed: 'v1.sealed',
-          roleSource: 'claim',
-          roleConfirmedAt: 1,
-          disabledAt: 2,
-          signedOutAt: 3,
-          name: 'Ada "Ünïcode" $& 李',
-        });
-        expect(await store().users.insert(user)).toBe('inserted');
-        expect(await store().users.findById('u1')).toEqual(user);
-        expect(await store().users.findByIdentity('default', 'local', 'ada@example.com')).toEqual(user);
-        expect(await store().users.findById('u2')).toBeNull();
-        expect(
-          await store().users.findByIdentity('default', 'https://idp.example', 'ada@example.com'),
-        ).toBeNull();
-      },
-    );
+    test('what is inserted is found unchanged, by id and by identity', async () => {
+      const user = aUser({
+        passwordSealed: 'v1.sealed',
+        roleSource: 'claim',
+        roleConfirmedAt: 1,
+        disabledAt: 2,
+        signedOutAt: 3,
+        name: 'Ada "Ünïcode" $& 李',
+      });
+      expect(await store().users.insert(user)).toBe('inserted');
+      expect(await store().users.findById('u1')).toEqual(user);
+      expect(await store().users.findByIdentity('default', 'local', 'ada@example.com')).toEqual(user);
+      expect(await store().users.findById('u2')).toBeNull();
+      expect(
+        await store().users.findByIdentity('default', 'https://idp.example', 'ada@example.com'),
+      ).toBeNull();
+    });
 
-    verifies('stores.users.unique', 'of 20 parallel inserts of one identity, one wins', async () => {
+    test('of 20 parallel inserts of one identity, one wins', async () => {
       const outcomes = await Promise.all(
         Array.from({ length: 20 }, (_, i) => store().users.insert(aUser({ id: `u${i}` }))),
       );
@@ -57,20 +52,14 @@ export function usersSuite(label: string, open: OpenStore<PrimaryStore>): void {
       expect(await store().users.count()).toBe(1);
     });
 
-    verifies(
-      'stores.users.unique',
-      'the same subject at another issuer or tenant is another account',
-      async () => {
-        expect(await store().users.insert(aUser())).toBe('inserted');
-        expect(await store().users.insert(aUser({ id: 'u2', issuer: 'https://idp.example' }))).toBe(
-          'inserted',
-        );
-        expect(await store().users.insert(aUser({ id: 'u3', tenant: 'other' }))).toBe('inserted');
-        expect(await store().users.count()).toBe(3);
-      },
-    );
+    test('the same subject at another issuer or tenant is another account', async () => {
+      expect(await store().users.insert(aUser())).toBe('inserted');
+      expect(await store().users.insert(aUser({ id: 'u2', issuer: 'https://idp.example' }))).toBe('inserted');
+      expect(await store().users.insert(aUser({ id: 'u3', tenant: 'other' }))).toBe('inserted');
+      expect(await store().users.count()).toBe(3);
+    });
 
-    verifies('stores.users.first-once', 'of 20 parallel first users, one becomes it', async () => {
+    test('of 20 parallel first users, one becomes it', async () => {
       const outcomes = await Promise.all(
         Array.from({ length: 20 }, (_, i) =>
           store().users.insertFirst(aUser({ id: `u${i}`, subject: `s${i}`, email: `s${i}` })),
@@ -80,13 +69,13 @@ export function usersSuite(label: string, open: OpenStore<PrimaryStore>): void {
       expect(await store().users.count()).toBe(1);
     });
 
-    verifies('stores.users.first-once', 'nobody is first where a user exists', async () => {
+    test('nobody is first where a user exists', async () => {
       await store().users.insert(aUser());
       expect(await store().users.insertFirst(aUser({ id: 'u2', subject: 'other' }))).toBe('not_first');
       expect(await store().users.findById('u2')).toBeNull();
     });
 
-    verifies('stores.users.role', 'a role is replaced, and an unknown user says so', async () => {
+    test('a role is replaced, and an unknown user says so', async () => {
       await store().users.insert(aUser());
       const change = { role: 'ADMIN', roleSource: 'claim', roleConfirmedAt: 2_000 } as const;
       expect(await store().users.update('u1', change, 2_000)).toBe(true);
@@ -95,26 +84,22 @@ export function usersSuite(label: string, open: OpenStore<PrimaryStore>): void {
       expect(await store().users.count()).toBe(1);
     });
 
-    verifies(
-      'stores.users.change',
-      'only what a change names is changed, to null as well; who it is and its password never',
-      async () => {
-        await store().users.insert(aUser({ disabledAt: 5, passwordSealed: 'v1.sealed' }));
-        await store().users.update('u1', { disabledAt: null, signedOutAt: 7, name: '' }, 2_000);
-        const changed = aUser({ name: '', signedOutAt: 7, passwordSealed: 'v1.sealed', updatedAt: 2_000 });
-        expect(await store().users.findById('u1')).toEqual(changed);
-        // As a body would look that nobody has checked.
-        const foreign = { email: 'new@example.com', id: 'u2', tenant: 'other', passwordSealed: 'v1.stolen' };
-        expect(await store().users.update('u1', foreign, 3_000)).toBe(true);
-        expect(await store().users.findById('u1')).toEqual({
-          ...changed,
-          email: 'new@example.com',
-          updatedAt: 3_000,
-        });
-      },
-    );
+    test('only what a change names is changed, to null as well; who it is and its password never', async () => {
+      await store().users.insert(aUser({ disabledAt: 5, passwordSealed: 'v1.sealed' }));
+      await store().users.update('u1', { disabledAt: null, signedOutAt: 7, name: '' }, 2_000);
+      const changed = aUser({ name: '', signedOutAt: 7, passwordSealed: 'v1.sealed', updatedAt: 2_000 });
+      expect(await store().users.findById('u1')).toEqual(changed);
+      // As a body would look that nobody has checked.
+      const foreign = { email: 'new@example.com', id: 'u2', tenant: 'other', passwordSealed: 'v1.stolen' };
+      expect(await store().users.update('u1', foreign, 3_000)).toBe(true);
+      expect(await store().users.findById('u1')).toEqual({
+        ...changed,
+        email: 'new@example.com',
+        updatedAt: 3_000,
+      });
+    });
 
-    verifies('stores.users.expected', 'of 20 parallel changes of what was seen, one is made', async () => {
+    test('of 20 parallel changes of what was seen, one is made', async () => {
       await store().users.insert(aUser({ role: 'ADMIN', roleSource: 'claim' }));
       const seen = { role: 'ADMIN', roleSource: 'claim' } as const;
       const outcomes = await Promise.all(
@@ -124,7 +109,7 @@ export function usersSuite(label: string, open: OpenStore<PrimaryStore>): void {
       expect((await store().users.findById('u1'))?.role).toBe(`R${outcomes.indexOf(true)}`);
     });
 
-    verifies('stores.users.expected', 'each part of what was seen must still hold', async () => {
+    test('each part of what was seen must still hold', async () => {
       await store().users.insert(aUser());
       const change = { role: 'ADMIN' };
       expect(await store().users.update('u1', change, 2, { roleSource: 'claim' })).toBe(false);
@@ -136,7 +121,7 @@ export function usersSuite(label: string, open: OpenStore<PrimaryStore>): void {
       expect(await store().users.update('u1', change, 2, { roleSource: 'manual' })).toBe(true);
     });
 
-    verifies('stores.users.list', 'those of a tenant, in the order of their ids, page by page', async () => {
+    test('those of a tenant, in the order of their ids, page by page', async () => {
       const ids = ['u1', 'u2', 'u3', 'u4'];
       for (const id of [...ids].reverse()) await store().users.insert(aUser({ id, subject: id }));
       await store().users.insert(aUser({ id: 'u0', tenant: 'other' }));
@@ -151,43 +136,39 @@ export function usersSuite(label: string, open: OpenStore<PrimaryStore>): void {
       ]);
     });
 
-    verifies(
-      'stores.users.search',
-      'a part of the email or the name is found in any case, and read as it stands',
-      async () => {
-        const people = {
-          u1: ['ada@example.com', 'Ada Özgür'],
-          u2: ['grace@example.com', 'Grace.H%pper [a-z]*'],
-          u3: ['linus@example.com', 'L_nus? ^(x|y)$ \\d+ ]'],
-        } as const;
-        for (const [id, [email, name]] of Object.entries(people))
-          await store().users.insert(aUser({ id, subject: id, email, name }));
-        const found = async (search: string, after: string | null = null) =>
-          (await store().users.list('default', { after, limit: 10, search })).map(({ id }) => id);
-        expect(await found('')).toEqual(['u1', 'u2', 'u3']);
-        expect(await found('EXAMPLE.com')).toEqual(['u1', 'u2', 'u3']);
-        expect(await found('EXAMPLE.com', 'u1')).toEqual(['u2', 'u3']);
-        expect(await found('öZGÜR')).toEqual(['u1']);
-        expect(await found('ADA@')).toEqual(['u1']);
-        for (const [search, ids] of [
-          ['%', ['u2']],
-          ['_', ['u3']],
-          ['?', ['u3']],
-          ['*', ['u2']],
-          ['[a-Z]*', ['u2']],
-          ['[a-c]', []],
-          ['.h%P', ['u2']],
-          ['^(X|Y)$', ['u3']],
-          ['\\D+ ]', ['u3']],
-          ['.*', []],
-          ['a%', []],
-          ["'", []],
-        ] as const)
-          expect([search, await found(search)]).toEqual([search, ids]);
-      },
-    );
+    test('a part of the email or the name is found in any case, and read as it stands', async () => {
+      const people = {
+        u1: ['ada@example.com', 'Ada Özgür'],
+        u2: ['grace@example.com', 'Grace.H%pper [a-z]*'],
+        u3: ['linus@example.com', 'L_nus? ^(x|y)$ \\d+ ]'],
+      } as const;
+      for (const [id, [email, name]] of Object.entries(people))
+        await store().users.insert(aUser({ id, subject: id, email, name }));
+      const found = async (search: string, after: string | null = null) =>
+        (await store().users.list('default', { after, limit: 10, search })).map(({ id }) => id);
+      expect(await found('')).toEqual(['u1', 'u2', 'u3']);
+      expect(await found('EXAMPLE.com')).toEqual(['u1', 'u2', 'u3']);
+      expect(await found('EXAMPLE.com', 'u1')).toEqual(['u2', 'u3']);
+      expect(await found('öZGÜR')).toEqual(['u1']);
+      expect(await found('ADA@')).toEqual(['u1']);
+      for (const [search, ids] of [
+        ['%', ['u2']],
+        ['_', ['u3']],
+        ['?', ['u3']],
+        ['*', ['u2']],
+        ['[a-Z]*', ['u2']],
+        ['[a-c]', []],
+        ['.h%P', ['u2']],
+        ['^(X|Y)$', ['u3']],
+        ['\\D+ ]', ['u3']],
+        ['.*', []],
+        ['a%', []],
+        ["'", []],
+      ] as const)
+        expect([search, await found(search)]).toEqual([search, ids]);
+    });
 
-    verifies('stores.users.with-role', 'the enabled users of a tenant with a role are counted', async () => {
+    test('the enabled users of a tenant with a role are counted', async () => {
       const insert = (id: string, over: Partial<UserRecord>) =>
         store().users.insert(aUser({ id, subject: id, role: 'ADMIN', ...over }));
       await insert('u1', {});
@@ -200,7 +181,7 @@ export function usersSuite(label: string, open: OpenStore<PrimaryStore>): void {
       expect(await store().users.countWithRole('default', 'admin')).toBe(0);
     });
 
-    verifies('stores.many.at-once', 'users of many ids, those that there are', async () => {
+    test('users of many ids, those that there are', async () => {
       const [one, two] = [aUser(), aUser({ id: 'u2', subject: 's2' })];
       await store().users.insert(one);
       await store().users.insert(two);
@@ -210,7 +191,7 @@ export function usersSuite(label: string, open: OpenStore<PrimaryStore>): void {
       expect(await store().users.findMany([])).toEqual([]);
     });
 
-    verifies('stores.users.signed-out', 'who was signed out since a time, in every tenant', async () => {
+    test('who was signed out since a time, in every tenant', async () => {
       await store().users.insert(aUser());
       await store().users.insert(aUser({ id: 'u2', subject: 's2', signedOutAt: 2_000 }));
       await store().users.insert(aUser({ id: 'u3', tenant: 'other', signedOutAt: 3_000 }));

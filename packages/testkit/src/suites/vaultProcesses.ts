@@ -1,8 +1,7 @@
 import type { Claimed, CredentialRecord, FlowInserted, OAuthClientRecord } from '@behalf/gateway/ports';
-import { afterEach, describe, expect } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '../eventually.ts';
 import { startStoreProcess, type StoreProcess, type StoreSpec } from '../processes/storeProcess.ts';
-import { verifies } from '../verifies.ts';
 import { aCredential } from './aCredential.ts';
 import { anOAuthClient } from './oauthClients.ts';
 import { aFlow } from './oauthFlows.ts';
@@ -34,83 +33,68 @@ export function vaultProcessesSuite(label: string, spec: () => Promise<StoreSpec
         ),
       );
 
-    verifies(
-      'stores.claims.across-processes',
-      'of several processes one claims, one stores the next pair, and the fence counts every claim',
-      async () => {
-        const processes = await start();
-        await processes[0].call('credentials.insert', [aCredential()]);
-        for (let round = 1; round <= 10; round += 1) {
-          const claimed = (
-            await byAll<Claimed | null>(processes, 'credentials.claim', (owner) => [
-              id,
-              { generation: 1, rtHash: `rt-${round}`, tokenSeq: 1, owner, ttlMs: 60_000 },
-            ])
-          ).filter((each) => each !== null);
-          expect(claimed).toHaveLength(1);
-          expect(claimed[0]).toMatchObject({ tookOver: false, record: { claimSeq: round } });
-          const pair = { rtHash: `rt-${round + 1}`, sealed: `v1.${round}`, claimOwner: null };
-          const when = { generation: 1, rtHash: `rt-${round}` };
-          const stored = await byAll<CredentialRecord | null>(processes, 'credentials.replace', () => [
+    test('of several processes one claims, one stores the next pair, and the fence counts every claim', async () => {
+      const processes = await start();
+      await processes[0].call('credentials.insert', [aCredential()]);
+      for (let round = 1; round <= 10; round += 1) {
+        const claimed = (
+          await byAll<Claimed | null>(processes, 'credentials.claim', (owner) => [
             id,
-            when,
-            pair,
-          ]);
-          expect(stored.filter((each) => each !== null)).toHaveLength(1);
-        }
-      },
-      40_000,
-    );
-
-    verifies(
-      'stores.claims.killed-holder',
-      'the claim of a killed process is taken over once, after its deadline, and its outcome is in doubt',
-      async () => {
-        const [victim, ...heirs] = await start();
-        await victim.call('credentials.insert', [aCredential()]);
-        const ttl = 450;
-        const asked = Date.now();
-        expect(await victim.call('credentials.claim', claimBy('victim', ttl))).not.toBeNull();
-        await victim.kill();
-        const taken = await eventually('the claim to be taken over', async () => {
-          const claimed = await byAll<Claimed | null>(heirs, 'credentials.claim', (owner) =>
-            claimBy(owner, 60_000),
-          );
-          const given = claimed.filter((each) => each !== null);
-          expect(given.length).toBeLessThanOrEqual(1);
-          return given[0];
-        });
-        expect(Date.now() - asked).toBeGreaterThanOrEqual(ttl - 20);
-        expect(taken).toMatchObject({ tookOver: true, record: { claimSeq: 2 } });
-      },
-      40_000,
-    );
-
-    verifies(
-      'stores.flows.across-processes',
-      'of several processes one starts a sign-in, one takes its callback, and one registration counts',
-      async () => {
-        const processes = await start();
-        const caps = { perUser: 5, perTenant: 200 };
-        const started = await byAll<FlowInserted>(processes, 'oauthFlows.insert', (name) => {
-          const flow = aFlow({ id: name });
-          return [flow, caps, flow.createdAt];
-        });
-        expect(started.filter(({ kind }) => kind === 'inserted')).toHaveLength(1);
-        expect(started.filter(({ kind }) => kind === 'pending')).toHaveLength(14);
-        const [joined] = started.flatMap((each) => (each.kind === 'pending' ? [each.flow.id] : []));
-        const taken = await byAll(processes, 'oauthFlows.move', () => [
-          joined,
-          { status: ['created'] },
-          { status: 'exchanging' },
+            { generation: 1, rtHash: `rt-${round}`, tokenSeq: 1, owner, ttlMs: 60_000 },
+          ])
+        ).filter((each) => each !== null);
+        expect(claimed).toHaveLength(1);
+        expect(claimed[0]).toMatchObject({ tookOver: false, record: { claimSeq: round } });
+        const pair = { rtHash: `rt-${round + 1}`, sealed: `v1.${round}`, claimOwner: null };
+        const when = { generation: 1, rtHash: `rt-${round}` };
+        const stored = await byAll<CredentialRecord | null>(processes, 'credentials.replace', () => [
+          id,
+          when,
+          pair,
         ]);
-        expect(taken.filter((each) => each !== null)).toHaveLength(1);
-        const clients = await byAll<OAuthClientRecord>(processes, 'oauthClients.insert', (clientId) => [
-          anOAuthClient({ clientId }),
-        ]);
-        expect(new Set(clients.map(({ clientId }) => clientId)).size).toBe(1);
-      },
-      40_000,
-    );
+        expect(stored.filter((each) => each !== null)).toHaveLength(1);
+      }
+    }, 40_000);
+
+    test('the claim of a killed process is taken over once, after its deadline, and its outcome is in doubt', async () => {
+      const [victim, ...heirs] = await start();
+      await victim.call('credentials.insert', [aCredential()]);
+      const ttl = 450;
+      const asked = Date.now();
+      expect(await victim.call('credentials.claim', claimBy('victim', ttl))).not.toBeNull();
+      await victim.kill();
+      const taken = await eventually('the claim to be taken over', async () => {
+        const claimed = await byAll<Claimed | null>(heirs, 'credentials.claim', (owner) =>
+          claimBy(owner, 60_000),
+        );
+        const given = claimed.filter((each) => each !== null);
+        expect(given.length).toBeLessThanOrEqual(1);
+        return given[0];
+      });
+      expect(Date.now() - asked).toBeGreaterThanOrEqual(ttl - 20);
+      expect(taken).toMatchObject({ tookOver: true, record: { claimSeq: 2 } });
+    }, 40_000);
+
+    test('of several processes one starts a sign-in, one takes its callback, and one registration counts', async () => {
+      const processes = await start();
+      const caps = { perUser: 5, perTenant: 200 };
+      const started = await byAll<FlowInserted>(processes, 'oauthFlows.insert', (name) => {
+        const flow = aFlow({ id: name });
+        return [flow, caps, flow.createdAt];
+      });
+      expect(started.filter(({ kind }) => kind === 'inserted')).toHaveLength(1);
+      expect(started.filter(({ kind }) => kind === 'pending')).toHaveLength(14);
+      const [joined] = started.flatMap((each) => (each.kind === 'pending' ? [each.flow.id] : []));
+      const taken = await byAll(processes, 'oauthFlows.move', () => [
+        joined,
+        { status: ['created'] },
+        { status: 'exchanging' },
+      ]);
+      expect(taken.filter((each) => each !== null)).toHaveLength(1);
+      const clients = await byAll<OAuthClientRecord>(processes, 'oauthClients.insert', (clientId) => [
+        anOAuthClient({ clientId }),
+      ]);
+      expect(new Set(clients.map(({ clientId }) => clientId)).size).toBe(1);
+    }, 40_000);
   });
 }

@@ -1,8 +1,8 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createEventParser, readEvents } from './eventStream.ts';
 
 describe('the events of an answer', () => {
-  it('are the same wherever the network cut them', () => {
+  test('are the same wherever the network cut them', () => {
     const text =
       ': hello\n\nevent: one\ndata: {"a":1}\n\nevent: two\r\ndata: b\r\ndata: c\r\n\r\ndata: d\n\n';
     const events = [
@@ -17,7 +17,7 @@ describe('the events of an answer', () => {
     }
   });
 
-  it('that are large are read in a time that their size explains', () => {
+  test('that are large are read in a time that their size explains', () => {
     // A result of 4 MiB as a slow network brings it. Read anew with each piece it would be 64 GB.
     const parse = createEventParser();
     const piece = 'A'.repeat(128);
@@ -26,7 +26,7 @@ describe('the events of an answer', () => {
     expect(parse('\n\n')[0]?.data).toHaveLength(4 * 1024 * 1024);
   }, 10_000);
 
-  it('end the connection when nobody reads on', async () => {
+  test('end the connection when nobody reads on', async () => {
     const ended: string[] = [];
     const body = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.enqueue(new TextEncoder().encode('data: x\n\n')),

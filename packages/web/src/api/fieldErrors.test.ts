@@ -1,5 +1,5 @@
 import type { Problem } from '@behalf/contracts';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { ApiError } from './apiError.ts';
 import { fieldError, isAboutFields } from './fieldErrors.ts';
 
@@ -10,13 +10,13 @@ const refused = (...paths: string[]) =>
   });
 
 describe('errors at fields', () => {
-  it('stand at the field they name', () => {
+  test('stand at the field they name', () => {
     expect(fieldError(refused('name'), 'name')).toBe('Wrong name.');
     expect(fieldError(refused('name'), 'days')).toBeUndefined();
     expect(fieldError(new Error('other'), 'name')).toBeUndefined();
   });
 
-  it('are said elsewhere unless all of them have a field', () => {
+  test('are said elsewhere unless all of them have a field', () => {
     expect(isAboutFields(refused('name'), ['name'])).toBe(true);
     expect(isAboutFields(refused('name', 'x'), ['name'])).toBe(false);
     expect(isAboutFields(refused(), ['name'])).toBe(false);

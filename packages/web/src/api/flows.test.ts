@@ -1,7 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { verifies } from '@behalf/testkit/verifies';
-import { afterAll, beforeAll, beforeEach, describe, expect } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { startFlow } from './flows.ts';
 
 const flow = {
@@ -39,13 +38,13 @@ const bind = 'POST /api/mcp/my%20mail/oauth/bind';
 const pending = { code: 'MCP_FLOW_PENDING', title: 'x', detail: 'x', ...flow };
 
 describe('beginning a sign-in at a server', () => {
-  verifies('web.connect.join', 'gives the one that was begun', async () => {
+  test('gives the one that was begun', async () => {
     answers = { [start]: [201, flow] };
     expect(await startFlow('my mail', {})).toEqual(flow);
     expect(asked).toEqual([start]);
   });
 
-  verifies('web.connect.join', 'joins the one that another window began, in this browser', async () => {
+  test('joins the one that another window began, in this browser', async () => {
     answers = { [start]: [409, pending], [bind]: [200, {}] };
     expect(await startFlow('my mail', {})).toEqual(flow);
     expect(asked).toEqual([start, bind]);
@@ -53,14 +52,14 @@ describe('beginning a sign-in at a server', () => {
     expect(await startFlow('my mail', {})).toEqual(flow);
   });
 
-  verifies('web.connect.join', 'does not join the one for another credential', async () => {
+  test('does not join the one for another credential', async () => {
     answers = { [start]: [409, { ...pending, label: 'work' }], [bind]: [200, {}] };
     await expect(startFlow('my mail', { label: 'home' })).rejects.toMatchObject({ code: 'MCP_FLOW_PENDING' });
     expect(asked).toEqual([start]);
     expect(await startFlow('my mail', { label: 'work' })).toEqual({ ...flow, label: 'work' });
   });
 
-  verifies('web.connect.join', 'joins nothing where it is not told what', async () => {
+  test('joins nothing where it is not told what', async () => {
     answers = { [start]: [409, { ...pending, connectUrl: undefined }] };
     await expect(startFlow('my mail', {})).rejects.toMatchObject({ code: 'MCP_FLOW_PENDING' });
     answers = { [start]: [409, { ...pending, code: 'MCP_FLOW_USED' }] };

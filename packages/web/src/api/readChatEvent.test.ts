@@ -1,17 +1,16 @@
-import { verifies } from '@behalf/testkit/verifies';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { readChatEvent } from './readChatEvent.ts';
 
 const read = (event: string, data: unknown) => readChatEvent({ event, data: JSON.stringify(data) });
 
 describe('an event of a chat', () => {
-  it('is read when it has what is needed', () => {
+  test('is read when it has what is needed', () => {
     expect(read('text', { text: 'hi' })).toEqual({ event: 'text', data: { text: 'hi' } });
     expect(read('approval', { callId: 'c', expiresAt: 1, more: true })).toBeDefined();
     expect(read('error', { problem: { code: 'MODEL_REFUSED', title: 't', detail: 'd' } })).toBeDefined();
   });
 
-  verifies('web.chat.events', 'is passed over when it is unknown or cannot be read', () => {
+  test('is passed over when it is unknown or cannot be read', () => {
     expect(read('thinking', { text: 'hm' })).toBeUndefined();
     expect(read('toString', {})).toBeUndefined();
     expect(read('text', { text: 1 })).toBeUndefined();

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { verifies } from '@behalf/testkit/verifies';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { callTool, type ToolLog, type ToolProgress } from './tools.ts';
 
 const event = (name: string, data: unknown) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
@@ -58,51 +57,43 @@ function streams(...pieces: string[]): void {
 }
 
 describe('a call of a tool', () => {
-  verifies(
-    'web.console.stream',
-    'is made by name, and hears of progress and logs until the result',
-    async () => {
-      streams(
-        event('progress', { progress: 1 }),
-        ': alive\n\n',
-        event('log', { data: 'x' }),
-        event('result', { content: [] }),
-      );
-      const { calling, heard } = call();
-      expect(await calling).toEqual({ content: [] });
-      expect(heard).toEqual([{ progress: 1 }, { data: 'x' }]);
-      expect(gateway.asked.at(-1)).toEqual({
-        ...{ url: '/api/mcp/servers/a%20b/tools/c%2Fd/call', accept: 'text/event-stream' },
-        body: '{"arguments":{"n":1}}',
-      });
-    },
-  );
+  test('is made by name, and hears of progress and logs until the result', async () => {
+    streams(
+      event('progress', { progress: 1 }),
+      ': alive\n\n',
+      event('log', { data: 'x' }),
+      event('result', { content: [] }),
+    );
+    const { calling, heard } = call();
+    expect(await calling).toEqual({ content: [] });
+    expect(heard).toEqual([{ progress: 1 }, { data: 'x' }]);
+    expect(gateway.asked.at(-1)).toEqual({
+      ...{ url: '/api/mcp/servers/a%20b/tools/c%2Fd/call', accept: 'text/event-stream' },
+      body: '{"arguments":{"n":1}}',
+    });
+  });
 
-  verifies(
-    'web.console.stream',
-    'fails with the problem that the gateway names, before or within the stream',
-    async () => {
-      const problem = { code: 'MCP_TIMEOUT', status: 504, title: 'Too late', detail: 'It took too long' };
-      streams(event('progress', { progress: 1 }), event('error', problem));
-      await expect(call().calling).rejects.toMatchObject(problem);
-      gateway.answer = (_req, res) => {
-        const approval = { id: 'a1', expiresAt: 5 };
-        const body = {
-          code: 'MCP_APPROVAL_REQUIRED',
-          status: 409,
-          title: 'Asks first',
-          detail: '',
-          approval,
-        };
-        res.writeHead(409, { 'Content-Type': 'application/problem+json' }).end(JSON.stringify(body));
+  test('fails with the problem that the gateway names, before or within the stream', async () => {
+    const problem = { code: 'MCP_TIMEOUT', status: 504, title: 'Too late', detail: 'It took too long' };
+    streams(event('progress', { progress: 1 }), event('error', problem));
+    await expect(call().calling).rejects.toMatchObject(problem);
+    gateway.answer = (_req, res) => {
+      const approval = { id: 'a1', expiresAt: 5 };
+      const body = {
+        code: 'MCP_APPROVAL_REQUIRED',
+        status: 409,
+        title: 'Asks first',
+        detail: '',
+        approval,
       };
-      await expect(call().calling).rejects.toMatchObject({
-        ...{ code: 'MCP_APPROVAL_REQUIRED', problem: { approval: { id: 'a1' } } },
-      });
-    },
-  );
+      res.writeHead(409, { 'Content-Type': 'application/problem+json' }).end(JSON.stringify(body));
+    };
+    await expect(call().calling).rejects.toMatchObject({
+      ...{ code: 'MCP_APPROVAL_REQUIRED', problem: { approval: { id: 'a1' } } },
+    });
+  });
 
-  verifies('web.console.stream', 'whose stream ends or breaks without an answer may have run', async () => {
+  test('whose stream ends or breaks without an answer may have run', async () => {
     const uncertain = { code: 'MCP_OUTCOME_UNCERTAIN', title: 'The call may or may not have run' };
     streams(event('progress', { progress: 1 }));
     await expect(call().calling).rejects.toMatchObject(uncertain);
@@ -117,7 +108,7 @@ describe('a call of a tool', () => {
     await expect(call().calling).rejects.toMatchObject({ code: 'OFFLINE' });
   });
 
-  verifies('web.console.stream', 'ends its connection when it is cancelled', async () => {
+  test('ends its connection when it is cancelled', async () => {
     const closed = new Promise<void>((resolve) => {
       gateway.answer = (_req, res) => {
         res.on('close', resolve);

@@ -1,6 +1,5 @@
 import type { BlockInputs, CheckedBlock, CredentialNeed, MissingParts } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit/verifies';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { pathKey } from '../schemaForm/fieldPath.ts';
 import { beginInputs, placeRefusals, proposalsOf, readInputs } from './edit/inputsDraft.ts';
 import { askedSchema, proposedInputs, savedValues } from './run/askedInputs.ts';
@@ -26,7 +25,7 @@ const inputs: BlockInputs = {
 };
 
 describe('the form of a run', () => {
-  verifies('web.blocks.asked', 'has no field for what is fixed, and begins with what is proposed', () => {
+  test('has no field for what is fixed, and begins with what is proposed', () => {
     const asked = askedSchema(schema, inputs);
     expect(Object.keys(asked['properties'] as object)).toEqual(['times', 'flag', '__proto__x']);
     expect(asked['required']).toEqual([]);
@@ -34,12 +33,12 @@ describe('the form of a run', () => {
     expect(proposedInputs(askedSchema(schema, {}), {})).toEqual({ times: 1 });
   });
 
-  verifies('web.blocks.asked', 'says whole what the block brings by itself', () => {
+  test('says whole what the block brings by itself', () => {
     expect(savedValues(inputs, ['fixed'])).toEqual({ text: 'hello', other: [1, null] });
     expect(savedValues(inputs, ['fixed', 'default'])).toEqual({ text: 'hello', times: 3, other: [1, null] });
   });
 
-  verifies('web.blocks.asked', 'of a schema without single arguments is that of the tool', () => {
+  test('of a schema without single arguments is that of the tool', () => {
     for (const odd of [
       {},
       { type: 'object', additionalProperties: true },
@@ -51,17 +50,17 @@ describe('the form of a run', () => {
 });
 
 describe('the inputs of a block', () => {
-  verifies('web.blocks.inputs', 'come out as they went in, also those that the tool does not name', () => {
+  test('come out as they went in, also those that the tool does not name', () => {
     const { inputs: read, errors } = readInputs(beginInputs(schema, inputs));
     expect(read).toEqual({ ...inputs, ['__proto__x']: { mode: 'ask' } });
     expect(errors.size).toBe(0);
   });
 
-  verifies('web.blocks.inputs', 'of a call by hand are proposed', () => {
+  test('of a call by hand are proposed', () => {
     expect(proposalsOf({ text: 'a' })).toEqual({ text: { mode: 'default', value: 'a' } });
   });
 
-  verifies('web.blocks.inputs', 'need a value wherever they are not asked for', () => {
+  test('need a value wherever they are not asked for', () => {
     const begun = beginInputs(schema, { text: { mode: 'ask' } });
     if (begun.kind !== 'rows') throw new Error('no rows');
     const rows = begun.rows.map((row) =>
@@ -76,26 +75,22 @@ describe('the inputs of a block', () => {
     expect(readInputs({ ...begun, rows: flags }).inputs['flag']).toEqual({ mode: 'fixed', value: false });
   });
 
-  verifies(
-    'web.blocks.inputs',
-    'are JSON where the schema has no single arguments, and held to their shape',
-    () => {
-      const begun = beginInputs({ type: 'object', additionalProperties: { type: 'string' } }, inputs);
-      expect(begun.kind).toBe('raw');
-      expect(readInputs(begun).inputs).toEqual(inputs);
-      for (const text of [
-        '[]',
-        '{"a": 1}',
-        '{"a": {"mode": "fixed"}}',
-        '{"a": {"mode": "ask", "value": 1}}',
-        '{',
-      ]) {
-        expect([text, readInputs({ kind: 'raw', text }).errors.size]).toEqual([text, 1]);
-      }
-    },
-  );
+  test('are JSON where the schema has no single arguments, and held to their shape', () => {
+    const begun = beginInputs({ type: 'object', additionalProperties: { type: 'string' } }, inputs);
+    expect(begun.kind).toBe('raw');
+    expect(readInputs(begun).inputs).toEqual(inputs);
+    for (const text of [
+      '[]',
+      '{"a": 1}',
+      '{"a": {"mode": "fixed"}}',
+      '{"a": {"mode": "ask", "value": 1}}',
+      '{',
+    ]) {
+      expect([text, readInputs({ kind: 'raw', text }).errors.size]).toEqual([text, 1]);
+    }
+  });
 
-  verifies('web.blocks.inputs', 'that the gateway refuses are marked at their field', () => {
+  test('that the gateway refuses are marked at their field', () => {
     const refused = [
       { path: 'inputs.times', code: 'type', message: 'inputs.times must be an integer' },
       { path: 'inputs.other', code: 'unknown_field', message: 'is not a field' },
@@ -118,7 +113,7 @@ describe('how a block stands', () => {
   });
   const checked = (state: CheckedBlock['state']): CheckedBlock => ({ id: 'a', state, runs: false });
 
-  verifies('web.blocks.standing', 'is what it waits for; inputs that a run brings are no trouble', () => {
+  test('is what it waits for; inputs that a run brings are no trouble', () => {
     expect(standingOf(checked('incomplete'), missing())).toBe('asks');
     expect(standingOf(checked('incomplete'), missing(need('values', 's', ['a'])))).toBe('values');
     expect(standingOf(checked('incomplete'), missing(need('choose', 's', ['a'])))).toBe('choose');
@@ -132,7 +127,7 @@ describe('how a block stands', () => {
     expect(firstStanding({ server: { name: 's', state: 'available' } })).toBe('checking');
   });
 
-  verifies('web.blocks.standing', 'names what the tool changed, and nothing that it did not', () => {
+  test('names what the tool changed, and nothing that it did not', () => {
     const none = { added: [], removed: [], changed: [], required: [], optional: [], other: false };
     const text = driftText({
       input: { ...none, added: ['b', 'c'], required: ['c'] },
@@ -143,7 +138,7 @@ describe('how a block stands', () => {
     expect(driftText({})).toEqual([]);
   });
 
-  verifies('web.blocks.needs', 'stands with its inputs at the server of their block, in one order', () => {
+  test('stands with its inputs at the server of their block, in one order', () => {
     const all: MissingParts = {
       inputs: [
         { block: 'c', name: 'z' },

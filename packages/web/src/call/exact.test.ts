@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit/verifies';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { exactChunks } from './exactChunks.ts';
 import { exactLines } from './exactLines.ts';
 import { visibleText } from './visibleText.ts';
@@ -21,7 +20,7 @@ function shown(value: unknown): string {
 }
 
 describe('arguments that somebody approves', () => {
-  verifies('web.call.exact', 'are shown as JSON, and a text is told from a value', () => {
+  test('are shown as JSON, and a text is told from a value', () => {
     const args = {
       text: 'true',
       truth: true,
@@ -40,7 +39,7 @@ describe('arguments that somebody approves', () => {
     );
   });
 
-  verifies('web.call.exact', 'are whole, however long, many or deep they are', () => {
+  test('are whole, however long, many or deep they are', () => {
     const args = {
       long: '😀x'.repeat(100_000),
       many: Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`k${index}`, index])),
@@ -53,12 +52,12 @@ describe('arguments that somebody approves', () => {
     expect(exactLines(deep)).toHaveLength(199_999);
   });
 
-  verifies('web.call.exact', 'have no number where a line only goes on', () => {
+  test('have no number where a line only goes on', () => {
     const pieces = exactChunks(exactLines({ text: 'x'.repeat(9_000), next: 1 })).flat();
     expect(pieces.map(({ number }) => number)).toEqual([1, 2, undefined, undefined, 3, 4]);
   });
 
-  verifies('web.call.visible', 'hide nothing and turn nothing around', () => {
+  test('hide nothing and turn nothing around', () => {
     for (const unseen of [
       ...['\u202e', '\u2066', '\u2069', '\u200b', '\u200d', '\ufeff', '\u00ad', '\u061c', '\u034f'],
       ...['\u3164', '\u2028', '\u00a0', '\u3000', '\u2800', '\u007f', '\u0085', '\ufe0f', '\ue000'],
@@ -71,7 +70,7 @@ describe('arguments that somebody approves', () => {
     }
   });
 
-  verifies('web.call.visible', 'are otherwise left as they are', () => {
+  test('are otherwise left as they are', () => {
     for (const text of ['plain words', 'Grüße, 世界 שלום 😀']) expect(visibleText(text)).toBe(text);
     expect(visibleText('pay\u202eeno\n')).toBe('pay\\u202eeno\\u000a');
   });

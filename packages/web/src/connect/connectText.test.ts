@@ -1,11 +1,10 @@
 import type { FlowError } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit/verifies';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { ApiError } from '../api/apiError.ts';
 import { connectText, reasonText } from './connectText.ts';
 
 describe('what is said of a sign-in', () => {
-  verifies('web.connect.words', 'while it goes on, and how it ended', () => {
+  test('while it goes on, and how it ended', () => {
     const address = 'https://behalf.example/x';
     expect(connectText({ kind: 'idle' })).toBeUndefined();
     expect(connectText({ kind: 'starting' })?.title).toBe('Connecting…');
@@ -30,7 +29,7 @@ describe('what is said of a sign-in', () => {
     });
   });
 
-  verifies('web.connect.words', 'also by a gateway that knows more words than this page', () => {
+  test('also by a gateway that knows more words than this page', () => {
     for (const error of ['something_new', 'toString', '__proto__']) {
       expect(connectText({ kind: 'failed', error: error as FlowError })?.title).toBe(
         'The sign-in could not be completed',

@@ -1,6 +1,5 @@
 import type { FlowStatusView, FlowView } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit/verifies';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { ApiError } from '../api/apiError.ts';
 import { createConnecting, type ConnectingParts } from './connecting.ts';
 
@@ -112,7 +111,7 @@ async function begun(over: Partial<ConnectingParts> = {}) {
 }
 
 describe('connecting a server', () => {
-  verifies('web.connect.in-click', 'the window is there before the gateway is asked', async () => {
+  test('the window is there before the gateway is asked', async () => {
     const { connecting, happened, windows } = rig();
     void connecting.begin();
     expect(happened.slice(0, 2)).toEqual(['open', 'start']);
@@ -123,7 +122,7 @@ describe('connecting a server', () => {
     expect(connecting.state.get()).toEqual({ kind: 'waiting', address, window: 'open' });
   });
 
-  verifies('web.connect.authority', 'is over when the gateway says so, and not before', async () => {
+  test('is over when the gateway says so, and not before', async () => {
     const { at, asked, ended, state, tell, happened, hands } = await begun();
     expect(at(0).waitMs).toBe(25_000);
     at(0).answer(view('PENDING'));
@@ -145,7 +144,7 @@ describe('connecting a server', () => {
     expect([happened.at(-1), hands.pending()]).toEqual(['unlisten', 0]);
   });
 
-  verifies('web.connect.denied', 'what its user denied is shown at once', async () => {
+  test('what its user denied is shown at once', async () => {
     const { at, ended, state, tell } = await begun();
     tell();
     await settle();
@@ -154,7 +153,7 @@ describe('connecting a server', () => {
     expect(state()).toEqual({ kind: 'failed', error: 'access_denied' });
   });
 
-  verifies('web.connect.closed', 'a window that seems closed is waited for, then asked about', async () => {
+  test('a window that seems closed is waited for, then asked about', async () => {
     const { at, asked, state, hands, windows, connecting, happened } = await begun();
     const [first] = windows;
     await hands.move(10_000);
@@ -180,7 +179,7 @@ describe('connecting a server', () => {
     expect(state().kind).toBe('connected');
   });
 
-  verifies('web.connect.blocked', 'without a window it goes on in this one, and is followed', async () => {
+  test('without a window it goes on in this one, and is followed', async () => {
     const bodies: unknown[] = [];
     const { at, ended, state, hands } = await begun({
       open: () => undefined,
@@ -197,7 +196,7 @@ describe('connecting a server', () => {
     expect(await ended).toBe(true);
   });
 
-  verifies('web.connect.limit', 'after five minutes it is cancelled, once', async () => {
+  test('after five minutes it is cancelled, once', async () => {
     const { at, asked, ended, state, hands, happened, windows, connecting } = await begun();
     await hands.move(5 * 60_000 - 1);
     expect(happened).not.toContain('cancel');
@@ -213,7 +212,7 @@ describe('connecting a server', () => {
     expect([windows[0]?.isClosed, hands.pending()]).toEqual([true, 0]);
   });
 
-  verifies('web.connect.cancel', 'who cancels is rid of it, unless it had succeeded', async () => {
+  test('who cancels is rid of it, unless it had succeeded', async () => {
     const one = await begun();
     one.connecting.cancel();
     expect(one.state()).toMatchObject({ kind: 'waiting', isEnding: true });
@@ -230,7 +229,7 @@ describe('connecting a server', () => {
     expect([await silent.ended, silent.state()]).toEqual([false, { kind: 'idle' }]);
   });
 
-  verifies('web.connect.cancel', 'also before the gateway has answered', async () => {
+  test('also before the gateway has answered', async () => {
     let answer: (flow: FlowView) => void = () => undefined;
     const { connecting, happened, windows } = rig({
       start: () => new Promise((resolve) => (answer = resolve)),
@@ -243,7 +242,7 @@ describe('connecting a server', () => {
     expect(happened).toEqual(['open', 'cancel']);
   });
 
-  verifies('web.connect.once', 'a second click joins what is under way', async () => {
+  test('a second click joins what is under way', async () => {
     const { connecting, happened, at, ended } = await begun();
     const again = connecting.begin();
     expect(happened.filter((what) => what === 'open' || what === 'start')).toEqual(['open', 'start']);
@@ -253,7 +252,7 @@ describe('connecting a server', () => {
     expect(happened.filter((what) => what === 'open')).toHaveLength(2);
   });
 
-  verifies('web.connect.authority', 'a gateway that is silent or busy has not said no', async () => {
+  test('a gateway that is silent or busy has not said no', async () => {
     const { asked, at, hands, state, ended } = await begun();
     for (const error of [
       refusal('OFFLINE', 0),
@@ -271,7 +270,7 @@ describe('connecting a server', () => {
     expect(state()).toEqual({ kind: 'failed', error: 'flow_unknown' });
   });
 
-  verifies('web.connect.authority', 'what will not be answered otherwise ends it', async () => {
+  test('what will not be answered otherwise ends it', async () => {
     const foreign = await begun();
     foreign.at(0).fail(refusal('MCP_FLOW_FORBIDDEN', 403));
     expect([await foreign.ended, foreign.state()]).toEqual([
@@ -286,7 +285,7 @@ describe('connecting a server', () => {
     expect([await odd.ended, odd.state()]).toEqual([false, { kind: 'failed', error: 'callback_failed' }]);
   });
 
-  verifies('web.connect.refused', 'the window of a sign-in that was not begun is closed', async () => {
+  test('the window of a sign-in that was not begun is closed', async () => {
     const error = refusal('MCP_FLOW_LIMIT', 429);
     const { ended, state, windows, connecting } = await begun({ start: () => Promise.reject(error) });
     expect(await ended).toBe(false);
@@ -295,7 +294,7 @@ describe('connecting a server', () => {
     expect(state()).toEqual({ kind: 'idle' });
   });
 
-  verifies('web.connect.address', 'the window goes to this gateway or nowhere', async () => {
+  test('the window goes to this gateway or nowhere', async () => {
     for (const connectUrl of [
       'https://evil.example/authorize',
       '//evil.example',
@@ -313,7 +312,7 @@ describe('connecting a server', () => {
     }
   });
 
-  verifies('web.connect.label', 'says which of several it is for, and what it has to reach', async () => {
+  test('says which of several it is for, and what it has to reach', async () => {
     const bodies: unknown[] = [];
     const { connecting } = rig({
       async start(body) {

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit/verifies';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createConnects } from './connects.ts';
 import { createFlowSignals, forgetFlows, type SignalParts } from './flowSignals.ts';
 import { ownAddress } from './ownAddress.ts';
@@ -41,7 +40,7 @@ function rig(over: Partial<SignalParts> = {}, kept: Record<string, string> = {})
 const word = (flowId: string) => ({ type: 'behalf.oauth', flowId, ok: true });
 
 describe('the end of a sign-in', () => {
-  verifies('web.connect.signals', 'is heard on each of three ways, and once', () => {
+  test('is heard on each of three ways, and once', () => {
     const byChannel = rig();
     byChannel.send(byChannel.channel, 'message', { data: word('f1') });
     byChannel.send(byChannel.page, 'message', { data: word('f1'), origin });
@@ -55,7 +54,7 @@ describe('the end of a sign-in', () => {
     expect(rig({}, { 'behalf-oauth:f1': '{}' }).told()).toBe(1);
   });
 
-  verifies('web.connect.signals', 'only words of this origin about this sign-in count', () => {
+  test('only words of this origin about this sign-in count', () => {
     const { page, channel, send, told } = rig({}, { 'behalf-oauth:f2': '{}' });
     send(page, 'message', { data: word('f1'), origin: 'https://evil.example' });
     send(page, 'message', { data: word('f2'), origin });
@@ -69,7 +68,7 @@ describe('the end of a sign-in', () => {
     expect(told()).toBe(0);
   });
 
-  verifies('web.connect.signals', 'leaves nothing behind', () => {
+  test('leaves nothing behind', () => {
     const { page, channel, send, told, stop, store } = rig({}, { 'behalf-oauth:f1': '{}', other: 'x' });
     stop();
     expect([[...store.keys()], channel.isClosed]).toEqual([['other'], true]);
@@ -79,7 +78,7 @@ describe('the end of a sign-in', () => {
     expect(told()).toBe(1);
   });
 
-  verifies('web.connect.signals', 'nor does one that was finished where nobody listened', () => {
+  test('nor does one that was finished where nobody listened', () => {
     const kept = { 'behalf-oauth:f1': '{}', 'behalf-oauth:f2': '{}', 'behalf.theme': 'dark' };
     const removed: string[] = [];
     Object.defineProperty(kept, 'removeItem', { value: (key: string) => removed.push(key) });
@@ -90,7 +89,7 @@ describe('the end of a sign-in', () => {
     });
   });
 
-  verifies('web.connect.signals', 'a way that is closed does not close the others', () => {
+  test('a way that is closed does not close the others', () => {
     const no = () => {
       throw new Error('not here');
     };
@@ -102,7 +101,7 @@ describe('the end of a sign-in', () => {
 });
 
 describe('the sign-ins of a page', () => {
-  verifies('web.connect.once', 'there is one for each server, and all windows hear of its end', () => {
+  test('there is one for each server, and all windows hear of its end', () => {
     const heard: string[] = [];
     const told: string[] = [];
     let fromElsewhere: (server: string) => void = () => undefined;
@@ -127,7 +126,7 @@ describe('the sign-ins of a page', () => {
     expect(heard).toHaveLength(2);
   });
 
-  verifies('web.connect.place', 'a sign-in is at the server, here, or cannot be begun', () => {
+  test('a sign-in is at the server, here, or cannot be begun', () => {
     const place = (url: string | null) => signInPlace(url, origin);
     expect(place('/servers/mail')).toBe('server');
     expect(place(`${origin}/api/mcp/mail/oauth/initiate?flowId=f`)).toBe('server');
@@ -137,7 +136,7 @@ describe('the sign-ins of a page', () => {
     }
   });
 
-  verifies('web.connect.address', 'another name of this machine is no other place, and only there', () => {
+  test('another name of this machine is no other place, and only there', () => {
     const address = (url: string, from: string) => ownAddress(url, from)?.href;
     const local = 'http://localhost:3080/api/mcp/m/oauth/initiate';
     expect(address(local, 'http://127.0.0.1:3080')).toBe(local);

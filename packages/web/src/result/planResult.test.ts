@@ -1,18 +1,17 @@
-import { verifies } from '@behalf/testkit/verifies';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { planResult } from './planResult.ts';
 
 const text = (value: string) => ({ type: 'text', text: value });
 
 describe('what of a result is shown', () => {
-  verifies('web.results.once', 'is its content in its order, and then what is structured', () => {
+  test('is its content in its order, and then what is structured', () => {
     const plan = planResult({ content: [text('a'), text('b')], structuredContent: { n: 1 }, isError: true });
     expect(plan.blocks.map((block) => block.kind === 'text' && block.text)).toEqual(['a', 'b']);
     expect(plan.structured).toEqual({ value: { n: 1 } });
     expect(plan.isError).toBe(true);
   });
 
-  verifies('web.results.once', 'is said once where text and structure say the same', () => {
+  test('is said once where text and structure say the same', () => {
     const value = { b: [1, { c: null }], a: 'x' };
     const plan = planResult({
       content: [text('before'), text(JSON.stringify({ a: 'x', b: [1, { c: null }] }, null, 2))],
@@ -22,7 +21,7 @@ describe('what of a result is shown', () => {
     expect(plan.structured).toEqual({ value });
   });
 
-  verifies('web.results.once', 'is said once where the structure only wraps the text', () => {
+  test('is said once where the structure only wraps the text', () => {
     expect(planResult({ content: [text('hello')], structuredContent: { result: 'hello' } })).toMatchObject({
       blocks: [{ text: 'hello' }],
       structured: undefined,
@@ -33,13 +32,13 @@ describe('what of a result is shown', () => {
     });
   });
 
-  verifies('web.results.once', 'is both where they differ', () => {
+  test('is both where they differ', () => {
     const plan = planResult({ content: [text('{"a":1}')], structuredContent: { a: 2 } });
     expect(plan.blocks).toHaveLength(1);
     expect(plan.structured).toEqual({ value: { a: 2 } });
   });
 
-  verifies('web.results.once', 'survives what the protocol does not allow', () => {
+  test('survives what the protocol does not allow', () => {
     const strange = { content: 'no list' } as unknown as Parameters<typeof planResult>[0];
     expect(planResult(strange)).toEqual({ isError: false, blocks: [], structured: undefined });
     expect(planResult({})).toEqual({ isError: false, blocks: [], structured: undefined });

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit/verifies';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { fileName } from './fileName.ts';
 import { readBlock } from './readBlock.ts';
 import { safeHref } from './safeHref.ts';
@@ -7,7 +6,7 @@ import { safeHref } from './safeHref.ts';
 const data = 'iVBORw0KGgo=';
 
 describe('a block of a result', () => {
-  verifies('web.results.blocks', 'is a text, a picture, a sound or a file', () => {
+  test('is a text, a picture, a sound or a file', () => {
     expect(readBlock({ type: 'text', text: 'hi' })).toEqual({ kind: 'text', text: 'hi' });
     expect(readBlock({ type: 'image', data, mimeType: 'image/PNG' })).toMatchObject({ kind: 'image' });
     expect(readBlock({ type: 'audio', data, mimeType: 'audio/mpeg; codecs=mp3' })).toMatchObject({
@@ -27,7 +26,7 @@ describe('a block of a result', () => {
     ).toMatchObject({ kind: 'file', payload: { name: 'demo://a.zip' } });
   });
 
-  verifies('web.results.pictures', 'only pictures of points are shown as pictures', () => {
+  test('only pictures of points are shown as pictures', () => {
     for (const mimeType of ['image/svg+xml', 'IMAGE/SVG+XML', 'text/html', 'image/svg', '', 'image/x-icon']) {
       expect(readBlock({ type: 'image', data, mimeType })).toMatchObject({ kind: 'file' });
     }
@@ -40,12 +39,12 @@ describe('a block of a result', () => {
     expect(readBlock({ type: 'resource', resource: svg })).toMatchObject({ kind: 'file' });
   });
 
-  verifies('web.results.blocks', 'is a file to be saved when it is too large to be shown', () => {
+  test('is a file to be saved when it is too large to be shown', () => {
     const large = 'A'.repeat(6_000_001);
     expect(readBlock({ type: 'image', data: large, mimeType: 'image/png' })).toMatchObject({ kind: 'file' });
   });
 
-  verifies('web.results.blocks', 'is shown as it came when it is not understood', () => {
+  test('is shown as it came when it is not understood', () => {
     const strange = [
       null,
       'text',
@@ -60,7 +59,7 @@ describe('a block of a result', () => {
     for (const block of strange) expect(readBlock(block)).toEqual({ kind: 'unknown', value: block });
   });
 
-  verifies('web.results.links', 'only addresses of the web can be opened, and each is shown', () => {
+  test('only addresses of the web can be opened, and each is shown', () => {
     const href = (uri: string) => {
       const block = readBlock({ type: 'resource_link', uri, name: 'x' });
       return block.kind === 'link' ? [block.href, block.uri] : undefined;
@@ -88,7 +87,7 @@ describe('a block of a result', () => {
     }
   });
 
-  verifies('web.results.files', 'it is saved under a plain name', () => {
+  test('it is saved under a plain name', () => {
     expect(fileName({ name: 'demo://docs/report.pdf', mimeType: 'application/pdf' })).toBe('report.pdf');
     expect(fileName({ name: '../../etc/passwd', mimeType: '' })).toBe('passwd');
     expect(fileName({ name: '..\\..\\.bashrc', mimeType: '' })).toBe('bashrc');

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit/verifies';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { chunkText, LINES_OF_CHUNK } from './chunkText.ts';
 import { columnWidths } from './columnWidths.ts';
 import { prettyJson } from './prettyJson.ts';
@@ -7,7 +6,7 @@ import { readTable } from './readTable.ts';
 import { sameJson } from './sameJson.ts';
 
 describe('a long text', () => {
-  verifies('web.results.text', 'is cut into pieces of as many lines, and nothing is lost', () => {
+  test('is cut into pieces of as many lines, and nothing is lost', () => {
     const text = Array.from({ length: 2_000 }, (_, index) => `line ${index}`).join('\n');
     const chunks = chunkText(text);
     expect(chunks).toHaveLength(2_000 / LINES_OF_CHUNK);
@@ -15,14 +14,14 @@ describe('a long text', () => {
     expect(chunks.join('\n')).toBe(text);
   });
 
-  verifies('web.results.text', 'keeps empty lines at its ends', () => {
+  test('keeps empty lines at its ends', () => {
     expect(chunkText('')).toEqual(['']);
     expect(chunkText('\n\na\n')).toEqual(['\n\na\n']);
     const ends = `${'\n'.repeat(LINES_OF_CHUNK)}x`;
     expect(chunkText(ends).join('\n')).toBe(ends);
   });
 
-  verifies('web.results.text', 'is cut also where a line has no end', () => {
+  test('is cut also where a line has no end', () => {
     const line = `${'x'.repeat(19_999)}😀${'y'.repeat(100_000)}`;
     const chunks = chunkText(line);
     expect(chunks.length).toBeGreaterThan(5);
@@ -35,7 +34,7 @@ describe('a long text', () => {
 });
 
 describe('JSON that came as text', () => {
-  verifies('web.results.json', 'is indented', () => {
+  test('is indented', () => {
     expect(prettyJson('{"a":[1,{"b":"x: [y], \\"z\\""}],"c":{},"d":[]}')).toBe(
       [
         '{',
@@ -53,14 +52,14 @@ describe('JSON that came as text', () => {
     expect(prettyJson(' [ ] ')).toBe('[]');
   });
 
-  verifies('web.results.json', 'keeps every number and name as it was written', () => {
+  test('keeps every number and name as it was written', () => {
     const pretty = prettyJson('{"id":12345678901234567890,"x":1.50,"x":2}');
     expect(pretty).toContain('12345678901234567890');
     expect(pretty).toContain('"x": 1.50');
     expect(pretty).toContain('"x": 2');
   });
 
-  verifies('web.results.json', 'is left alone where it is none, or too large', () => {
+  test('is left alone where it is none, or too large', () => {
     for (const text of ['hello', '12', '"text"', '{"a":', '[1,2', ''])
       expect(prettyJson(text)).toBeUndefined();
     expect(prettyJson(`[${'1,'.repeat(300_000)}1]`)).toBeUndefined();
@@ -69,7 +68,7 @@ describe('JSON that came as text', () => {
 });
 
 describe('a table', () => {
-  verifies('web.results.tables', 'is read from flat objects, whose columns are all their names', () => {
+  test('is read from flat objects, whose columns are all their names', () => {
     expect(
       readTable([
         { a: 1, b: 'x' },
@@ -87,7 +86,7 @@ describe('a table', () => {
     expect(readTable({ users: [{ id: 1 }] })).toMatchObject({ name: 'users', columns: ['id'] });
   });
 
-  verifies('web.results.tables', 'is read from an object of single values', () => {
+  test('is read from an object of single values', () => {
     expect(readTable({ temperature: 22.5, sky: 'clear' })).toMatchObject({
       isPairs: true,
       rows: [
@@ -97,7 +96,7 @@ describe('a table', () => {
     });
   });
 
-  verifies('web.results.tables', 'is not made of anything else', () => {
+  test('is not made of anything else', () => {
     for (const value of [[], {}, [1], [{}], [{ a: [1] }], { a: { b: 1 } }, 'x', null, [{ a: 1 }, 2]]) {
       expect(readTable(value)).toBeUndefined();
     }
@@ -105,7 +104,7 @@ describe('a table', () => {
     expect(readTable([wide])).toBeUndefined();
   });
 
-  verifies('web.results.tables', 'takes the names of prototypes for names', () => {
+  test('takes the names of prototypes for names', () => {
     const row: unknown = JSON.parse('{"__proto__":1,"constructor":"x"}');
     expect(readTable([row, { a: 1 }])).toMatchObject({
       columns: ['__proto__', 'constructor', 'a'],
@@ -118,7 +117,7 @@ describe('a table', () => {
 });
 
 describe('the columns of a table', () => {
-  verifies('web.results.tables', 'are as wide as what stands in them, within limits', () => {
+  test('are as wide as what stands in them, within limits', () => {
     const table = readTable([{ id: 1, note: 'x'.repeat(500) }, { id: 12_345_678 }]);
     expect(table && columnWidths(table)).toEqual({
       template: 'minmax(calc(9ch + 1.5rem), 8fr) minmax(calc(20ch + 1.5rem), 60fr)',
@@ -130,14 +129,14 @@ describe('the columns of a table', () => {
 });
 
 describe('two values', () => {
-  verifies('web.results.once', 'are the same in whatever order their names stand', () => {
+  test('are the same in whatever order their names stand', () => {
     expect(sameJson({ a: 1, b: [null] }, { b: [null], a: 1 })).toBe(true);
     expect(sameJson({ a: 1 }, { a: 1, b: 2 })).toBe(false);
     expect(sameJson([1], { 0: 1 })).toBe(false);
     expect(sameJson({ toString: 1 }, { a: 1 })).toBe(false);
   });
 
-  verifies('web.results.once', 'count as different where comparing them would take too long', () => {
+  test('count as different where comparing them would take too long', () => {
     const nested = (depth: number): unknown => (depth === 0 ? 1 : [nested(depth - 1)]);
     expect(sameJson(nested(1_000), nested(1_000))).toBe(false);
     const long = new Array<number>(60_000).fill(0);

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit/verifies';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createDraft, draftOf, draftOfNew } from './createDraft.ts';
 import type { Draft } from './draft.ts';
 import { readArguments } from './readArguments.ts';
@@ -29,13 +28,13 @@ const messages = (draft: Draft, of = form) =>
   readArguments(of, draft).errors.map(({ path, message }) => [path.join('.'), message]);
 
 describe('a form that nobody has touched', () => {
-  verifies('web.form.defaults', 'says what the schema fills in, and leaves the optional out', () => {
+  test('says what the schema fills in, and leaves the optional out', () => {
     const { args, errors } = readArguments(form, createDraft(form));
     expect(args).toEqual({ days: 3, alerts: false });
     expect(errors).toEqual([{ path: ['city'], message: 'This is required.' }]);
   });
 
-  verifies('web.form.defaults', 'fills in defaults at every depth that is there', () => {
+  test('fills in defaults at every depth that is there', () => {
     const nested = readForm({
       properties: {
         a: { type: 'object', properties: { b: { type: 'string', default: 'x' }, c: {} }, required: [] },
@@ -53,7 +52,7 @@ describe('a form that nobody has touched', () => {
     expect(errors).toEqual([]);
   });
 
-  verifies('web.form.defaults', 'chooses what there is no choice about', () => {
+  test('chooses what there is no choice about', () => {
     const one = readForm({
       properties: { a: { enum: ['x'] }, b: { const: 7 }, c: { const: 8 } },
       required: ['a', 'b'],
@@ -63,7 +62,7 @@ describe('a form that nobody has touched', () => {
 });
 
 describe('arguments in a form', () => {
-  verifies('web.form.exact', 'come out as they went in', () => {
+  test('come out as they went in', () => {
     for (const args of [
       {},
       { city: 'Bern', alerts: true },
@@ -85,7 +84,7 @@ describe('arguments in a form', () => {
     }
   });
 
-  verifies('web.form.exact', 'are completed by what is required, and by nothing else', () => {
+  test('are completed by what is required, and by nothing else', () => {
     const nested = readForm({
       properties: {
         owner: { type: 'object', properties: { mail: { type: 'string' } }, required: ['mail'] },
@@ -101,7 +100,7 @@ describe('arguments in a form', () => {
     });
   });
 
-  verifies('web.form.exact', 'keep the names of prototypes as names', () => {
+  test('keep the names of prototypes as names', () => {
     const hostile = readForm(
       JSON.parse(
         '{"properties":{"__proto__":{"type":"string"},"constructor":{"type":"object","properties":{"toString":{"type":"string"}}}},"required":["__proto__","hasOwnProperty"]}',
@@ -118,7 +117,7 @@ describe('arguments in a form', () => {
     ]);
   });
 
-  verifies('web.form.exact', 'find the variant that takes them', () => {
+  test('find the variant that takes them', () => {
     const shapes = readForm({
       properties: {
         shape: {
@@ -155,7 +154,7 @@ describe('arguments in a form', () => {
 describe('what is wrong with a form', () => {
   const filled = (args: Record<string, unknown>) => draftOf(form, { city: 'Bern', alerts: true, ...args });
 
-  verifies('web.form.checks', 'is said at its field', () => {
+  test('is said at its field', () => {
     expect(messages(filled({ city: 'B', days: 15, tags: ['a', 'a', 'b'] }))).toEqual([
       ['city', 'This must have 2 characters or more.'],
       ['days', 'This must be 14 or less.'],
@@ -165,7 +164,7 @@ describe('what is wrong with a form', () => {
     expect(messages(filled({ place: { lon: 1 } }))).toEqual([['place.lat', 'This is required.']]);
   });
 
-  verifies('web.form.checks', 'is said of what is no number, or none that fits', () => {
+  test('is said of what is no number, or none that fits', () => {
     for (const [text, message] of [
       ['12a', 'This is not a number.'],
       ['0x10', 'This is not a number.'],
@@ -183,7 +182,7 @@ describe('what is wrong with a form', () => {
     }
   });
 
-  verifies('web.form.checks', 'counts characters, steps and limits as the schema means them', () => {
+  test('counts characters, steps and limits as the schema means them', () => {
     const of = (one: Record<string, unknown>, text: string) => {
       const single = readForm({ properties: { v: one } });
       return messages({ kind: 'object', fields: [{ kind: 'text', text }], extras: [] }, single).map(
@@ -202,7 +201,7 @@ describe('what is wrong with a form', () => {
     ]);
   });
 
-  verifies('web.form.checks', 'is said about names and JSON', () => {
+  test('is said about names and JSON', () => {
     const draft: Draft = {
       kind: 'object',
       fields: [],
@@ -228,7 +227,7 @@ describe('what is wrong with a form', () => {
     ]);
   });
 
-  verifies('web.form.checks', 'does not ask patterns', () => {
+  test('does not ask patterns', () => {
     const evil = readForm({ properties: { v: { type: 'string', pattern: '^(a+)+$' } }, required: ['v'] });
     // Tried here, it would not come to an end.
     expect(messages(draftOf(evil, { v: `${'a'.repeat(50)}!` }), evil)).toEqual([]);
@@ -236,7 +235,7 @@ describe('what is wrong with a form', () => {
 });
 
 describe('something added', () => {
-  verifies('web.form.defaults', 'has what it needs from the start', () => {
+  test('has what it needs from the start', () => {
     const place = readNode(schema, schema.properties.place);
     expect(draftOfNew(schema, place, 1)).toEqual({
       kind: 'object',

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit/verifies';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { draftOf } from './createDraft.ts';
 import { pathKey, readPath } from './fieldPath.ts';
 import { placeErrors } from './placeErrors.ts';
@@ -7,7 +6,7 @@ import { readArguments } from './readArguments.ts';
 import { readForm } from './readForm.ts';
 
 describe('a path of the gateway', () => {
-  verifies('web.form.refused', 'is read as the gateway writes it', () => {
+  test('is read as the gateway writes it', () => {
     expect(readPath('arguments')).toEqual([]);
     expect(readPath('arguments.b')).toEqual(['b']);
     expect(readPath('arguments.items[0].name')).toEqual(['items', '0', 'name']);
@@ -25,7 +24,7 @@ describe('a path of the gateway', () => {
     for (const text of strange) expect(readPath(text)).toBeUndefined();
   });
 
-  verifies('web.form.refused', 'is one place, whether a number or a name', () => {
+  test('is one place, whether a number or a name', () => {
     expect(pathKey(['a', 0])).toBe(pathKey(['a', '0']));
     expect(pathKey(['a', 'b'])).not.toBe(pathKey(['a.b']));
   });
@@ -46,7 +45,7 @@ describe('what the gateway found wrong', () => {
     ...(suggestion !== undefined && { suggestion }),
   });
 
-  verifies('web.form.refused', 'stands at the field it is about', () => {
+  test('stands at the field it is about', () => {
     const { fields, others } = placeErrors(places, [
       error('arguments.a', 'must match the pattern ^b$.'),
       error('arguments.a', 'must be short.', 'did you mean "b"?'),
@@ -59,12 +58,12 @@ describe('what the gateway found wrong', () => {
     ]);
   });
 
-  verifies('web.form.refused', 'stands at the JSON that holds it', () => {
+  test('stands at the JSON that holds it', () => {
     const { fields } = placeErrors(places, [error('arguments.any.deep[0]', 'must be string.')]);
     expect([...fields]).toEqual([[pathKey(['any']), 'arguments.any.deep[0] must be string.']]);
   });
 
-  verifies('web.form.refused', 'stands at the top where the form has no place for it', () => {
+  test('stands at the top where the form has no place for it', () => {
     const { fields, others } = placeErrors(places, [
       error('arguments', 'fits none of its forms.'),
       error('arguments.b', 'is not a field of this tool.', 'did you mean "a"?'),

@@ -1,12 +1,11 @@
-import { verifies } from '@behalf/testkit/verifies';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { readForm } from './readForm.ts';
 import { readNode } from './readNode.ts';
 
 const node = (schema: unknown, root: Record<string, unknown> = {}) => readNode(root, schema);
 
 describe('a place of a form', () => {
-  verifies('web.form.fields', 'follows the type', () => {
+  test('follows the type', () => {
     expect(node({ type: 'string' })).toMatchObject({ kind: 'text', input: 'area' });
     expect(node({ type: 'string', maxLength: 40 })).toMatchObject({
       kind: 'text',
@@ -39,7 +38,7 @@ describe('a place of a form', () => {
     });
   });
 
-  verifies('web.form.fields', 'carries the words of the schema', () => {
+  test('carries the words of the schema', () => {
     expect(node({ type: 'string', title: 'City', description: 'Where', default: 'Bern' })).toMatchObject({
       ...{ title: 'City', description: 'Where', initial: 'Bern' },
     });
@@ -49,7 +48,7 @@ describe('a place of a form', () => {
     });
   });
 
-  verifies('web.form.fields', 'lists the members of an object, also those that are only required', () => {
+  test('lists the members of an object, also those that are only required', () => {
     const schema = { type: 'object', properties: { a: { type: 'string' }, b: {} }, required: ['b', 'c', 7] };
     expect(node(schema)).toMatchObject({
       kind: 'object',
@@ -61,7 +60,7 @@ describe('a place of a form', () => {
     });
   });
 
-  verifies('web.form.fields', 'is rows of names and values where that is all there is', () => {
+  test('is rows of names and values where that is all there is', () => {
     expect(node({ type: 'object', additionalProperties: { type: 'number' } })).toMatchObject({
       ...{ kind: 'map', valueSchema: { type: 'number' } },
     });
@@ -75,7 +74,7 @@ describe('a place of a form', () => {
     });
   });
 
-  verifies('web.form.fields', 'is a choice between values', () => {
+  test('is a choice between values', () => {
     expect(node({ enum: ['a', 1, null] })).toMatchObject({
       kind: 'choice',
       options: [
@@ -97,7 +96,7 @@ describe('a place of a form', () => {
     expect(node({ enum: [null] })).toMatchObject({ kind: 'constant', value: null });
   });
 
-  verifies('web.form.fields', 'is typed where there is too much to choose from', () => {
+  test('is typed where there is too much to choose from', () => {
     const many = Array.from({ length: 5_000 }, (_, index) => `v${index}`);
     const found = node({ enum: many });
     expect(found).toMatchObject({ kind: 'text', input: 'line' });
@@ -105,7 +104,7 @@ describe('a place of a form', () => {
     expect(node({ enum: [...many, 1] })).toMatchObject({ kind: 'json' });
   });
 
-  verifies('web.form.fields', 'may be null besides', () => {
+  test('may be null besides', () => {
     expect(node({ type: ['string', 'null'] })).toMatchObject({ kind: 'text', isNullable: true });
     expect(node({ type: 'integer', nullable: true })).toMatchObject({ kind: 'number', isNullable: true });
     const optional = {
@@ -123,7 +122,7 @@ describe('a place of a form', () => {
     expect(node({ anyOf: [{ type: 'null' }] })).toMatchObject({ kind: 'constant', value: null });
   });
 
-  verifies('web.form.fields', 'is a choice between forms', () => {
+  test('is a choice between forms', () => {
     const shapes = {
       oneOf: [
         { properties: { kind: { const: 'circle' }, radius: { type: 'number' } } },
@@ -144,30 +143,26 @@ describe('a place of a form', () => {
     });
   });
 
-  verifies(
-    'web.form.fields',
-    'gives each form what all have in common, and leaves mere conditions to the gateway',
-    () => {
-      const schema = {
-        type: 'object',
-        properties: { a: { type: 'string' } },
-        anyOf: [{ required: ['a'] }, { required: ['b'] }],
-      };
-      expect(node(schema)).toMatchObject({ kind: 'object', properties: [{ name: 'a' }] });
-      const shared = {
-        properties: { id: { type: 'string' } },
-        required: ['id'],
-        anyOf: [{ properties: { a: {} } }, { properties: { b: {} } }],
-      };
-      const found = node(shared);
-      expect(found.kind === 'variants' && found.variants.map(({ schema: one }) => node(one))).toMatchObject([
-        { properties: [{ name: 'a' }, { name: 'id', isRequired: true }] },
-        { properties: [{ name: 'b' }, { name: 'id', isRequired: true }] },
-      ]);
-    },
-  );
+  test('gives each form what all have in common, and leaves mere conditions to the gateway', () => {
+    const schema = {
+      type: 'object',
+      properties: { a: { type: 'string' } },
+      anyOf: [{ required: ['a'] }, { required: ['b'] }],
+    };
+    expect(node(schema)).toMatchObject({ kind: 'object', properties: [{ name: 'a' }] });
+    const shared = {
+      properties: { id: { type: 'string' } },
+      required: ['id'],
+      anyOf: [{ properties: { a: {} } }, { properties: { b: {} } }],
+    };
+    const found = node(shared);
+    expect(found.kind === 'variants' && found.variants.map(({ schema: one }) => node(one))).toMatchObject([
+      { properties: [{ name: 'a' }, { name: 'id', isRequired: true }] },
+      { properties: [{ name: 'b' }, { name: 'id', isRequired: true }] },
+    ]);
+  });
 
-  verifies('web.form.fields', 'follows references inside the document', () => {
+  test('follows references inside the document', () => {
     const root = {
       $defs: { 'a/b': { type: 'integer', title: 'Theirs', minimum: 3 }, loop: { $ref: '#/$defs/loop' } },
       definitions: { old: { $ref: '#/$defs/a~1b' } },
@@ -195,7 +190,7 @@ describe('a place of a form', () => {
     expect(node({ $dynamicRef: '#x' }, root)).toMatchObject({ kind: 'json' });
   });
 
-  verifies('web.form.fields', 'merges what must hold together, where that is simply said', () => {
+  test('merges what must hold together, where that is simply said', () => {
     const root = {
       $defs: { base: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] } },
     };
@@ -230,7 +225,7 @@ describe('a place of a form', () => {
     expect(node({ allOf: [{ type: 'string' }, { type: 'number' }] })).toMatchObject({ kind: 'json' });
   });
 
-  verifies('web.form.fields', 'is JSON where a form cannot say it', () => {
+  test('is JSON where a form cannot say it', () => {
     for (const schema of [
       {},
       true,
@@ -255,7 +250,7 @@ describe('a place of a form', () => {
 });
 
 describe('the form of a tool', () => {
-  verifies('web.form.fields', 'is empty where the tool takes nothing, however that is said', () => {
+  test('is empty where the tool takes nothing, however that is said', () => {
     for (const schema of [
       {},
       { type: 'object' },

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit/verifies';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { draftOfSteps, moved, placeOf, readSteps, withStep } from './edit/setDraft.ts';
 
 describe('the steps of a set', () => {
@@ -8,11 +7,11 @@ describe('the steps of a set', () => {
     { key: 'c', block: 'b2', inputs: { y: { mode: 'from' as const, step: 'a', pointer: '/rows/0' } } },
   ];
 
-  verifies('web.sets.steps', 'come out of the form as they went in', () => {
+  test('come out of the form as they went in', () => {
     expect(readSteps(draftOfSteps(steps))).toEqual({ steps, errors: new Map() });
   });
 
-  verifies('web.sets.steps', 'are told where they do not fit: an order, a pointer, a value, no block', () => {
+  test('are told where they do not fit: an order, a pointer, a value, no block', () => {
     const drafts = draftOfSteps(steps);
     expect([...readSteps(moved(drafts, 0, 1)).errors.keys()]).toEqual([placeOf('c', 'y')]);
     const [first, second] = drafts as [(typeof drafts)[0], (typeof drafts)[0]];
@@ -24,7 +23,7 @@ describe('the steps of a set', () => {
     expect([...readSteps(wrong).errors.keys()]).toEqual([placeOf('a', 'x'), placeOf('c', 'y'), placeOf('d')]);
   });
 
-  verifies('web.sets.steps', 'keep their keys when one is added, moved or removed', () => {
+  test('keep their keys when one is added, moved or removed', () => {
     const two = withStep(withStep([]));
     expect(two.map(({ key }) => key)).toEqual(['step-1', 'step-2']);
     expect(withStep(two.slice(1)).map(({ key }) => key)).toEqual(['step-2', 'step-3']);

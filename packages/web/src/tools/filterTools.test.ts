@@ -1,6 +1,5 @@
-import { verifies } from '@behalf/testkit/verifies';
 import type { ToolsView } from '@behalf/contracts';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { countTools, filterTools, shareOut, type ListedServer } from './filterTools.ts';
 
 const server = (
@@ -23,7 +22,7 @@ const found = (search: string) =>
   filterTools(servers, search).map((group) => [group.server.name, group.tools.map(({ name }) => name)]);
 
 describe('the list of tools', () => {
-  verifies('web.console.list', 'is whole without a search', () => {
+  test('is whole without a search', () => {
     expect(found(' ')).toEqual([
       ['mail', ['send', 'list']],
       ['files', ['list']],
@@ -32,7 +31,7 @@ describe('the list of tools', () => {
     expect(countTools(filterTools(servers, ''))).toBe(3);
   });
 
-  verifies('web.console.list', 'finds words in names and descriptions, in any order and case', () => {
+  test('finds words in names and descriptions, in any order and case', () => {
     expect(found('LIST')).toEqual([
       ['mail', ['list']],
       ['files', ['list']],
@@ -42,12 +41,12 @@ describe('the list of tools', () => {
     expect(found('nothing')).toEqual([]);
   });
 
-  verifies('web.console.list', 'finds a server by its name, also one without tools', () => {
+  test('finds a server by its name, also one without tools', () => {
     expect(found('mail')).toEqual([['mail', ['send', 'list']]]);
     expect(found('crm')).toEqual([['crm', []]]);
   });
 
-  verifies('web.console.list', 'grows from its beginning', () => {
+  test('grows from its beginning', () => {
     const groups = filterTools(servers, '');
     expect([0, 1, 3, 9].map((shown) => shareOut(groups, shown))).toEqual([
       [0, 0, 0],

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import type { ToolResult } from '@behalf/contracts';
-import { describe, expect } from '@jest/globals';
-import { verifies } from '@behalf/testkit/verifies';
+import { describe, expect, test } from '@jest/globals';
 import { curlCommand } from './curlCommand.ts';
 import { connectAddress } from '../call/connectAddress.ts';
 import { readConnect } from './readConnect.ts';
@@ -17,7 +16,7 @@ function wordsOf(command: string): string[] {
 }
 
 describe('a call as a command', () => {
-  verifies('web.console.curl', 'can be pasted', () => {
+  test('can be pasted', () => {
     expect(curlCommand({ origin, server: 'everything', tool: 'echo', args: { message: 'hi' } })).toBe(
       [
         "curl 'https://gateway.example:8443/api/mcp/servers/everything/tools/echo/call' \\",
@@ -28,7 +27,7 @@ describe('a call as a command', () => {
     );
   });
 
-  verifies('web.console.curl', 'a shell takes nothing in it for a command', () => {
+  test('a shell takes nothing in it for a command', () => {
     for (const text of [
       "it's",
       '$(touch /tmp/x) `id` $HOME "quoted" \\ \\n',
@@ -50,7 +49,7 @@ describe('a call as a command', () => {
 });
 
 describe('the address of a tool', () => {
-  verifies('web.console.link', 'carries arguments behind the #, and gives them back', () => {
+  test('carries arguments behind the #, and gives them back', () => {
     const args = { a: 'x & y # % 😀', b: [1, { c: null }] };
     const address = toolAddress('my server', 'a/b', args);
     expect(address).toMatch(/^\/tools\/my%20server\/a%2Fb#args=%7B/);
@@ -60,7 +59,7 @@ describe('the address of a tool', () => {
     expect(toolAddress('s', 't', {})).toBe('/tools/s/t');
   });
 
-  verifies('web.console.link', 'gives nothing where nothing can be read', () => {
+  test('gives nothing where nothing can be read', () => {
     for (const hash of ['', '#', '#args=', '#args=%', '#args=[1]', '#args=7', '#args={', '#other={}']) {
       expect(readLink(hash)).toBeUndefined();
     }
@@ -76,7 +75,7 @@ describe('a sign-in that is missing', () => {
     _meta: { 'behalf/auth': auth },
   });
 
-  verifies('web.console.connect', 'is read from the result', () => {
+  test('is read from the result', () => {
     const auth = {
       code: 'needs_reauth',
       server: 'mail',
@@ -94,7 +93,7 @@ describe('a sign-in that is missing', () => {
     expect(readConnect({ content: [] }, 'Mail')).toBeUndefined();
   });
 
-  verifies('web.console.connect', 'it begins at this gateway or nowhere', () => {
+  test('it begins at this gateway or nowhere', () => {
     const address = (url: string | null, returnTo = '/tools') => connectAddress(url, returnTo, origin);
     expect(address('/oauth/openid', '/tools/a/b')).toBe(`${origin}/oauth/openid?returnTo=%2Ftools%2Fa%2Fb`);
     expect(address('/oauth/x?y=1')).toBe(`${origin}/oauth/x?y=1&returnTo=%2Ftools`);

@@ -1,6 +1,5 @@
 import type { Problem, ToolResult } from '@behalf/contracts';
-import { describe, expect } from '@jest/globals';
-import { verifies } from '@behalf/testkit/verifies';
+import { describe, expect, test } from '@jest/globals';
 import { ApiError } from '../api/apiError.ts';
 import type { ToolCall } from '../api/tools.ts';
 import type { RunInput } from './run.ts';
@@ -46,7 +45,7 @@ function rig(more: Partial<RunsParts> = {}) {
 }
 
 describe('a run', () => {
-  verifies('web.console.runs', 'ends with what the tool gave, and how long it took', async () => {
+  test('ends with what the tool gave, and how long it took', async () => {
     const { runs, at, first } = rig();
     const running = runs.start(input);
     expect(first()).toMatchObject({ state: 'running', server: 'everything', args: { message: 'hi' } });
@@ -61,7 +60,7 @@ describe('a run', () => {
     expect(await refused).toMatchObject({ state: 'refused', error });
   });
 
-  verifies('web.console.runs', 'shows what is said meanwhile together, and the last of it', async () => {
+  test('shows what is said meanwhile together, and the last of it', async () => {
     const { runs, at, first, shown } = rig();
     const running = runs.start(input);
     const { call } = at(0);
@@ -81,7 +80,7 @@ describe('a run', () => {
     expect(logs.at(-1)?.text).toHaveLength(2_001);
   });
 
-  verifies('web.console.runs', 'can be cancelled, and what comes afterwards is not heard', async () => {
+  test('can be cancelled, and what comes afterwards is not heard', async () => {
     const { runs, at, first } = rig();
     const running = runs.start(input);
     runs.cancel(first().id);
@@ -94,7 +93,7 @@ describe('a run', () => {
     runs.cancel(99);
   });
 
-  verifies('web.connect.held-run', 'waits for a sign-in, and is made unchanged after it', async () => {
+  test('waits for a sign-in, and is made unchanged after it', async () => {
     const { runs, at, calls, first } = rig();
     const auth = { code: 'needs_reauth', server: 'everything', reason: 'absent', connectUrl: '/servers/x' };
     const missing: ToolResult = { content: [], isError: true, _meta: { 'behalf/auth': auth } };
@@ -119,29 +118,25 @@ describe('a run', () => {
     expect(calls).toHaveLength(2);
   });
 
-  verifies(
-    'web.console.asks',
-    'a tool that asks first is called again only after a yes, unchanged',
-    async () => {
-      const { runs, at, first, decided, calls } = rig();
-      const running = runs.start(input);
-      at(0).reject(refusal('MCP_APPROVAL_REQUIRED', { id: 'a1', expiresAt: 5 }));
-      expect(await running).toMatchObject({ state: 'waiting', approval: { id: 'a1' } });
-      expect(calls).toHaveLength(1);
-      const deciding = runs.decide(first().id, true);
-      // A second click while the first one is under way.
-      void runs.decide(first().id, true);
-      expect(decided).toEqual([['a1', true]]);
-      await Promise.resolve();
-      expect(first().state).toBe('running');
-      expect(at(1).call).toMatchObject({ server: 'everything', tool: 'echo', args: { message: 'hi' } });
-      at(1).resolve(answer);
-      await deciding;
-      expect(first()).toMatchObject({ state: 'done', result: answer });
-    },
-  );
+  test('a tool that asks first is called again only after a yes, unchanged', async () => {
+    const { runs, at, first, decided, calls } = rig();
+    const running = runs.start(input);
+    at(0).reject(refusal('MCP_APPROVAL_REQUIRED', { id: 'a1', expiresAt: 5 }));
+    expect(await running).toMatchObject({ state: 'waiting', approval: { id: 'a1' } });
+    expect(calls).toHaveLength(1);
+    const deciding = runs.decide(first().id, true);
+    // A second click while the first one is under way.
+    void runs.decide(first().id, true);
+    expect(decided).toEqual([['a1', true]]);
+    await Promise.resolve();
+    expect(first().state).toBe('running');
+    expect(at(1).call).toMatchObject({ server: 'everything', tool: 'echo', args: { message: 'hi' } });
+    at(1).resolve(answer);
+    await deciding;
+    expect(first()).toMatchObject({ state: 'done', result: answer });
+  });
 
-  verifies('web.console.asks', 'after a no it is not called, and a new question is asked anew', async () => {
+  test('after a no it is not called, and a new question is asked anew', async () => {
     const { runs, at, first, decided, calls } = rig();
     const running = runs.start(input);
     at(0).reject(refusal('MCP_APPROVAL_REQUIRED', { id: 'a1', expiresAt: 5 }));
@@ -163,7 +158,7 @@ describe('a run', () => {
     expect(calls).toHaveLength(3);
   });
 
-  verifies('web.console.runs', 'keeps waiting where the decision did not arrive, and says why', async () => {
+  test('keeps waiting where the decision did not arrive, and says why', async () => {
     const error = refusal('MCP_APPROVAL_NOT_FOUND');
     const { runs, at, first } = rig({ decide: () => Promise.reject(error) });
     const running = runs.start(input);
@@ -173,7 +168,7 @@ describe('a run', () => {
     expect(first()).toMatchObject({ state: 'waiting', decisionError: error, isDeciding: false });
   });
 
-  verifies('web.console.runs', 'is remembered among the last twenty, and while it is not over', async () => {
+  test('is remembered among the last twenty, and while it is not over', async () => {
     const { runs, at } = rig();
     void runs.start(input);
     for (let index = 1; index <= 30; index += 1) {

@@ -2,8 +2,7 @@ import { createServer as listen, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { GatewayError, type UserPrincipal } from '@behalf/gateway';
 import { createRedactor, systemRandom } from '@behalf/kernel';
-import { verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { configureRig, remote } from '../../../../../packages/gateway/test/configureRig.ts';
 import { adminServerRoutes } from '../../../admin/servers.ts';
 import { createApp } from '../../../app.ts';
@@ -59,7 +58,7 @@ async function begin(file: Record<string, unknown> = {}) {
 describe('the routes of servers', () => {
   afterEach(() => void server?.close());
 
-  verifies('configure.rest.shapes', 'a server is created, read, changed and removed', async () => {
+  test('a server is created, read, changed and removed', async () => {
     const { ask } = await begin({ file: remote });
     const created = await ask('POST', '/api/mcp/servers', { body: { config: own } });
     expect([created.status, created.headers.get('etag'), created.headers.get('location')]).toEqual([
@@ -103,7 +102,7 @@ describe('the routes of servers', () => {
     expect((await ask('GET', '/api/mcp/servers/my-server')).status).toBe(404);
   });
 
-  verifies('configure.rest.shapes', 'what is wrong is named by field, and a page by a link', async () => {
+  test('what is wrong is named by field, and a page by a link', async () => {
     const { ask } = await begin({ a: remote, b: remote, c: remote });
     const wrong = await ask('POST', '/api/mcp/servers', { body: { config: { ...own, timeout: 5 } } });
     expect([wrong.status, wrong.body]).toMatchObject([
@@ -124,7 +123,7 @@ describe('the routes of servers', () => {
     expect((await ask('GET', '/api/mcp/servers?limit=0')).status).toBe(400);
   });
 
-  verifies('configure.rest.shapes', 'an administrator lists everything and overrides the file', async () => {
+  test('an administrator lists everything and overrides the file', async () => {
     const { ask } = await begin({ file: remote });
     await ask('POST', '/api/mcp/servers', { body: { config: own } });
     expect((await ask('GET', '/api/admin/mcp/servers')).status).toBe(403);

@@ -1,6 +1,5 @@
-import { verifies } from '@behalf/testkit';
 import { largeCatalog, practice, questions } from '@behalf/testkit/catalog';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Json } from '../../upstream/upstream.ts';
 import type { CatalogTool } from '../toolList.ts';
 import { createRanking } from './rankTools.ts';
@@ -38,7 +37,7 @@ describe('searching tools', () => {
   const find = async (tools: readonly SearchedTool[], query: string, limit = 5) =>
     (await createToolSearch({ giveWay }).find(tools, query, limit, ada)).map(({ name }) => name);
 
-  verifies('search.found', 'each of the questions, among a thousand', async () => {
+  test('each of the questions, among a thousand', async () => {
     expect(thousand).toHaveLength(1_000);
     const isFound = async ({ asked, server, tool }: (typeof questions)[number]) =>
       (await find(thousand, asked)).includes(`${server}__${tool}`);
@@ -50,7 +49,7 @@ describe('searching tools', () => {
     expect(tried.filter(Boolean).length).toBeGreaterThanOrEqual(11);
   });
 
-  verifies('search.rank.words', 'in every spelling', async () => {
+  test('in every spelling', async () => {
     const same = termsOf('create pull request');
     for (const spelled of [
       'createPullRequests',
@@ -81,7 +80,7 @@ describe('searching tools', () => {
     expect(await find(tools, '')).toEqual([]);
   });
 
-  verifies('search.rank.ties', 'by name where two are alike', async () => {
+  test('by name where two are alike', async () => {
     const alike = ['c', 'a', 'e', 'b', 'd'].map((server) => toolOf(server, { name: 'send_mail' }));
     const once = await find(alike, 'send a mail');
     expect(once).toEqual(['a', 'b', 'c', 'd', 'e'].map((server) => `${server}__send_mail`));
@@ -90,7 +89,7 @@ describe('searching tools', () => {
       expect(await find([...thousand].reverse(), asked, 20)).toEqual(await find(thousand, asked, 20));
   });
 
-  verifies('search.rank.bounded', 'of whatever size', async () => {
+  test('of whatever size', async () => {
     const word = 'refund payment customer ';
     const endless = toolOf('evil', {
       name: 'n'.repeat(256),
@@ -144,7 +143,7 @@ describe('searching tools', () => {
     expect(readToolText(nested.tool, 'evil').terms).toHaveLength(6);
   });
 
-  verifies('search.rank.once', 'and anew when there was no room for it', async () => {
+  test('and anew when there was no room for it', async () => {
     let read = 0;
     const many = (server: string, count: number) =>
       Array.from({ length: count }, (_, i) => counted(`${server}${i}`, () => (read += 1), server));
@@ -169,7 +168,7 @@ describe('searching tools', () => {
     expect((await none.find(small, 'small2', 5, ada))[0]?.name).toBe('small__small2');
   });
 
-  verifies('search.paced', 'everybody else has a turn after a few tools', async () => {
+  test('everybody else has a turn after a few tools', async () => {
     let sinceWay = 0;
     let most = 0;
     let ways = 0;
@@ -194,7 +193,7 @@ describe('searching tools', () => {
     expect(ways).toBeGreaterThanOrEqual(31);
   });
 
-  verifies('search.paced', 'and who hangs up is not searched for to the end', async () => {
+  test('and who hangs up is not searched for to the end', async () => {
     let read = 0;
     const leaving = new AbortController();
     const search = createToolSearch({
@@ -211,7 +210,7 @@ describe('searching tools', () => {
     expect(await search.find(tools.slice(0, 5), 't3', 5, ada)).toHaveLength(1);
   });
 
-  verifies('search.one-each', 'the next waits; what others search does not', async () => {
+  test('the next waits; what others search does not', async () => {
     const waiting: (() => void)[] = [];
     const search = createToolSearch({ giveWay: () => new Promise((resolve) => waiting.push(resolve)) });
     const ended: string[] = [];
@@ -234,7 +233,7 @@ describe('searching tools', () => {
     await Promise.all(all);
   });
 
-  verifies('search.compared', 'a hundred words that begin alike are not all compared', () => {
+  test('a hundred words that begin alike are not all compared', () => {
     let compared = 0;
     const words = Array.from({ length: 128 }, (_, i) => `abcd${String(i).padStart(3, '0')}`);
     const watched = new Proxy(words, {
@@ -254,7 +253,7 @@ describe('searching tools', () => {
     expect(ranking.scoreOf(0)).toBeGreaterThan(0);
   });
 
-  verifies('search.visible', 'what is not there weighs nothing', async () => {
+  test('what is not there weighs nothing', async () => {
     const open = ['alpha beta', 'beta gamma', 'gamma gamma alpha'].map((description, i) =>
       toolOf('open', { name: `t${i}`, description }),
     );

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { HiddenText, systemRandom } from '@behalf/kernel';
-import { createFakeClock, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { createFakeClock } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { calculateJwkThumbprint, decodeJwt, EmbeddedJWK, jwtVerify } from 'jose';
 import { createDpop } from './dpop.ts';
 import { dpopKeyOf, newDpopKey, readDpopKey } from './dpopKey.ts';
@@ -11,7 +11,7 @@ const dpop = () => createDpop({ clock, random: systemRandom });
 const prover = () => dpop().prover(newDpopKey(systemRandom));
 
 describe('a proof of possession', () => {
-  verifies('dpop.proof', 'is what RFC 9449 says, and holds', async () => {
+  test('is what RFC 9449 says, and holds', async () => {
     const one = prover();
     const proof = one.proof('POST', 'https://S.example:443/mcp?key=secret#part', 'the-token');
     const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, { typ: 'dpop+jwt' });
@@ -25,13 +25,13 @@ describe('a proof of possession', () => {
     expect(decodeJwt(one.proof('GET', 'https://s.example/token'))).not.toHaveProperty('ath');
   });
 
-  verifies('dpop.proof', 'is another one each time', () => {
+  test('is another one each time', () => {
     const one = prover();
     const jtis = Array.from({ length: 50 }, () => decodeJwt(one.proof('POST', 'https://s.example/')).jti);
     expect(new Set(jtis).size).toBe(50);
   });
 
-  verifies('dpop.nonce', 'repeats what its server said, and nobody else’s', () => {
+  test('repeats what its server said, and nobody else’s', () => {
     const one = prover();
     const nonceAt = (url: string) => decodeJwt(one.proof('POST', url))['nonce'];
     const [early, late] = [one.proof('POST', 'https://a.example/'), one.proof('POST', 'https://a.example/')];
@@ -49,7 +49,7 @@ describe('a proof of possession', () => {
     expect(nonceAt('https://a.example/mcp')).toBe('n-2');
   });
 
-  verifies('dpop.nonce', 'remembers no more servers than it has room for', () => {
+  test('remembers no more servers than it has room for', () => {
     const one = prover();
     for (let n = 0; n <= 1_000; n += 1)
       one.heard(`https://s${n}.example/`, 'n', one.proof('POST', 'https://s.example/'));
@@ -59,7 +59,7 @@ describe('a proof of possession', () => {
 });
 
 describe('a key', () => {
-  verifies('dpop.key', 'is nobody else’s, and the same for the same secret', () => {
+  test('is nobody else’s, and the same for the same secret', () => {
     const thumbprints = [
       newDpopKey(systemRandom),
       newDpopKey(systemRandom),

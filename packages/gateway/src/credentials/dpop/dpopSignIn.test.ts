@@ -1,5 +1,5 @@
-import { aPrincipal, verifies } from '@behalf/testkit';
-import { afterEach, beforeEach, describe, expect } from '@jest/globals';
+import { aPrincipal } from '@behalf/testkit';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { startDpopServer, type DpopServer } from '../../../test/dpopServer.ts';
 import { closeSignInRigs, signInRig, visit } from '../../../test/signInRig.ts';
 import type { CredentialKey } from '../../ports/index.ts';
@@ -31,25 +31,21 @@ function rigWith(oauth: object = {}) {
 }
 
 describe('a sign-in at a server that wants tokens bound to a key', () => {
-  verifies(
-    'dpop.sign-in',
-    'names the key at the start, proves it, and gives a token that is no bearer token',
-    async () => {
-      const rig = rigWith();
-      expect(await rig.signIn()).toMatchObject({ ok: true });
-      const held = await rig.tokenOf();
-      const jkt = there.boundTo(held.accessToken);
-      expect(held.prover?.thumbprint).toBe(jkt);
-      expect(there.announced).toEqual([jkt]);
-      expect(there.proofs).toMatchObject([{ path: '/token', jkt, status: 200, ath: undefined }]);
-      const presented = presentable(held);
-      expect(typeof presented).toBe('object');
-      // Whoever treats it as text sends nothing of it.
-      expect(String(presented as unknown)).not.toContain(held.accessToken);
-    },
-  );
+  test('names the key at the start, proves it, and gives a token that is no bearer token', async () => {
+    const rig = rigWith();
+    expect(await rig.signIn()).toMatchObject({ ok: true });
+    const held = await rig.tokenOf();
+    const jkt = there.boundTo(held.accessToken);
+    expect(held.prover?.thumbprint).toBe(jkt);
+    expect(there.announced).toEqual([jkt]);
+    expect(there.proofs).toMatchObject([{ path: '/token', jkt, status: 200, ath: undefined }]);
+    const presented = presentable(held);
+    expect(typeof presented).toBe('object');
+    // Whoever treats it as text sends nothing of it.
+    expect(String(presented as unknown)).not.toContain(held.accessToken);
+  });
 
-  verifies('dpop.key', 'has a key of its own, sealed, and no two users share one', async () => {
+  test('has a key of its own, sealed, and no two users share one', async () => {
     const rig = rigWith();
     await rig.signIn();
     await rig.signIn(bob);
@@ -68,7 +64,7 @@ describe('a sign-in at a server that wants tokens bound to a key', () => {
     expect((await rig.tokenOf()).prover?.thumbprint).not.toBe(one.prover?.thumbprint);
   });
 
-  verifies('dpop.renewal', 'is renewed with the same key', async () => {
+  test('is renewed with the same key', async () => {
     const rig = rigWith();
     await rig.signIn();
     const before = await rig.tokenOf();
@@ -84,7 +80,7 @@ describe('a sign-in at a server that wants tokens bound to a key', () => {
     expect(new Set(there.proofs.map(({ jti }) => jti)).size).toBe(there.proofs.length);
   });
 
-  verifies('dpop.nonce', 'repeats what the authorization server wants repeated, once', async () => {
+  test('repeats what the authorization server wants repeated, once', async () => {
     there.nonce = 'first';
     const rig = rigWith();
     expect(await rig.signIn()).toMatchObject({ ok: true });
@@ -97,7 +93,7 @@ describe('a sign-in at a server that wants tokens bound to a key', () => {
     expect(there.proofs.map(({ nonce }) => nonce)).toEqual([undefined, 'first', undefined, 'second']);
   });
 
-  verifies('dpop.nonce', 'asks no third time', async () => {
+  test('asks no third time', async () => {
     there.nonce = 'never this one';
     there.fickle = true;
     const rig = rigWith();
@@ -107,7 +103,7 @@ describe('a sign-in at a server that wants tokens bound to a key', () => {
 });
 
 describe('who asks for it', () => {
-  verifies('dpop.asked', 'the server, where its authorization server can', async () => {
+  test('the server, where its authorization server can', async () => {
     // It can, and nobody asks.
     there.resource = { ...there.resource, dpop_bound_access_tokens_required: false };
     expect(await rigWith().signIn()).toMatchObject({ ok: false });
@@ -115,20 +111,20 @@ describe('who asks for it', () => {
     expect(there.tokenRequests).toEqual([{ grant: 'authorization_code', hasProof: false, status: 400 }]);
   });
 
-  verifies('dpop.asked', 'nobody, where the operator says so: a typed failure and no loop', async () => {
+  test('nobody, where the operator says so: a typed failure and no loop', async () => {
     const rig = rigWith({ dpop: 'off' });
     expect(await rig.signIn()).toMatchObject({ ok: false, error: 'token_exchange_failed' });
     expect(there.tokenRequests).toEqual([{ grant: 'authorization_code', hasProof: false, status: 400 }]);
   });
 
-  verifies('dpop.asked', 'the operator, whatever the server says', async () => {
+  test('the operator, whatever the server says', async () => {
     there.resource = { ...there.resource, dpop_bound_access_tokens_required: undefined };
     const rig = rigWith({ dpop: 'require' });
     expect(await rig.signIn()).toMatchObject({ ok: true });
     expect((await rig.tokenOf()).prover).toBeDefined();
   });
 
-  verifies('dpop.require', 'a token that is bound to nothing is refused then', async () => {
+  test('a token that is bound to nothing is refused then', async () => {
     there.tokenType = 'Bearer';
     expect(await rigWith({ dpop: 'require' }).signIn()).toMatchObject({ error: 'token_exchange_failed' });
     // Else it is what the authorization server says it is.
@@ -138,7 +134,7 @@ describe('who asks for it', () => {
     expect([held.prover, presentable(held)]).toEqual([undefined, held.accessToken]);
   });
 
-  verifies('dpop.require', 'and so is an authorization server that cannot', async () => {
+  test('and so is an authorization server that cannot', async () => {
     there.metadata = { ...there.metadata, dpop_signing_alg_values_supported: ['RS256'] };
     const rig = rigWith({ dpop: 'require' });
     await expect(rig.signIn()).rejects.toMatchObject({ problem: 'dpop_unsupported' });
@@ -147,7 +143,7 @@ describe('who asks for it', () => {
 });
 
 describe('a token of our own for a server that everybody shares', () => {
-  verifies('dpop.app', 'is bound to a key of ours, which stays', async () => {
+  test('is bound to a key of ours, which stays', async () => {
     const rig = rigWith({ grant: 'client_credentials', client_secret: 's', issuer: there.origin });
     const of = {
       kind: 'client_credentials',

@@ -1,7 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import {
   closeSignInRigs,
   openNetwork,
@@ -117,7 +116,7 @@ function challenging(url: string) {
 
 describe('no address that a server names leads inside', () => {
   for (const [place, check] of Object.entries(places)) {
-    verifies('flow.f16.inside', `its ${place}`, async () => {
+    test(`its ${place}`, async () => {
       for (const inside of Object.values(INSIDE)) {
         const made = await scene();
         await check(made, inside);
@@ -126,7 +125,7 @@ describe('no address that a server names leads inside', () => {
     });
   }
 
-  verifies('flow.f16.inside', 'also not by a redirect', async () => {
+  test('also not by a redirect', async () => {
     const { as, leave } = await signInScene({ isStored: true });
     for (const status of [301, 302, 307, 308]) {
       as.answerNext('metadata', { status, headers: { location: 'http://10.0.0.1/metadata' } });
@@ -137,7 +136,7 @@ describe('no address that a server names leads inside', () => {
   for (const [place, check] of Object.entries(places)) {
     // Nobody but a browser goes to the authorization endpoint: where it sends that one is its own affair.
     if (place === 'authorization endpoint') continue;
-    verifies('flow.f16.inside', `also not by a redirect of its ${place}`, async () => {
+    test(`also not by a redirect of its ${place}`, async () => {
       for (const to of Object.values(INSIDE)) {
         const detour = await redirecting(`${to}/`);
         const made = await signInScene({
@@ -157,7 +156,7 @@ describe('no address that a server names leads inside', () => {
   }
 
   for (const [place, check] of Object.entries(places)) {
-    verifies('flow.f16.inside', `nor with a name that changes its mind, as its ${place}`, async () => {
+    test(`nor with a name that changes its mind, as its ${place}`, async () => {
       for (const first of [0, 1]) {
         let asked = 0;
         const resolve = (name: string) => {
@@ -181,7 +180,7 @@ describe('no address that a server names leads inside', () => {
     });
   }
 
-  verifies('flow.f16.inside', 'and not with a name that changes its mind', async () => {
+  test('and not with a name that changes its mind', async () => {
     let asked = 0;
     const made = await signInScene({
       isStored: true,
@@ -200,7 +199,7 @@ describe('no address that a server names leads inside', () => {
     expect(made.network.dialled.filter(isInside)).toEqual([]);
   });
 
-  verifies('flow.f17.redirect', 'where codes and secrets are sent no redirect is followed', async () => {
+  test('where codes and secrets are sent no redirect is followed', async () => {
     const seen: string[] = [];
     const thief = createServer((req, res) => {
       seen.push(req.url ?? '');
@@ -224,7 +223,7 @@ describe('no address that a server names leads inside', () => {
     thief.close();
   });
 
-  verifies('flow.f17.redirect', 'also not with what is revoked, and not for keys', async () => {
+  test('also not with what is revoked, and not for keys', async () => {
     const thief = await redirecting('about:blank');
     const location = `${thief.url}/stolen`;
     for (const status of [301, 302, 303, 307, 308]) {
@@ -241,7 +240,7 @@ describe('no address that a server names leads inside', () => {
     expect(thief.seen).toEqual([]);
   });
 
-  verifies('flow.f17.redirect', 'not even within one place', async () => {
+  test('not even within one place', async () => {
     const made = await signInScene();
     made.as.answerNext('register', { status: 307, headers: { location: '/register?again' } });
     await expect(made.leave('files')).rejects.toThrow();
@@ -251,7 +250,7 @@ describe('no address that a server names leads inside', () => {
     expect(made.as.received('token')).toHaveLength(1);
   });
 
-  verifies('flow.f17.redirect', 'within its own place metadata may move', async () => {
+  test('within its own place metadata may move', async () => {
     const made = await signInScene();
     made.as.answerNext('metadata', {
       status: 301,

@@ -1,9 +1,8 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { canonicalUrl } from './canonicalUrl.ts';
 
 describe('the canonical address of a server', () => {
-  verifies('flow.url.canonical', 'is one spelling for all that lead to the same place', () => {
+  test('is one spelling for all that lead to the same place', () => {
     for (const [text, canonical] of [
       ['HTTPS://MCP.Example.com:443/Path/', 'https://mcp.example.com/Path'],
       ['https://mcp.example.com', 'https://mcp.example.com'],
@@ -23,7 +22,7 @@ describe('the canonical address of a server', () => {
     );
   });
 
-  verifies('flow.url.canonical', 'of some addresses there is none', () => {
+  test('of some addresses there is none', () => {
     for (const text of [
       '',
       'mcp.example.com',

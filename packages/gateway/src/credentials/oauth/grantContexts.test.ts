@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { aPrincipal, startAuthorizationServer, verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { aPrincipal, startAuthorizationServer } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { closeSignInRigs, signInRig, signInScene } from '../../../test/signInRig.ts';
 
 afterEach(closeSignInRigs);
@@ -33,66 +33,58 @@ describe('what a grant is renewed with', () => {
     return { scene, outcome: await after.vault.token(after.keyOf('files')), after };
   }
 
-  verifies(
-    'flow.context.unbound',
-    'another address, issuer, client or resource ends it, and nothing is sent',
-    async () => {
-      const other = await startAuthorizationServer({});
-      const changes: ((scene: Awaited<ReturnType<typeof signInScene>>) => Record<string, unknown>)[] = [
-        ({ mcp }) => ({ url: `${mcp.url}/other` }),
-        () => ({ oauth: { client_id: 'c2' } }),
-        () => ({ oauth: { client_id: 'c1', issuer: other.issuer } }),
-        () => ({
-          oauth: {
-            client_id: 'c1',
-            authorization_url: other.endpoints.authorization,
-            token_url: other.endpoints.token,
-          },
-        }),
-        () => ({ oauth: { client_id: 'c1', resource: 'https://api.example' } }),
-        () => ({ oauth: { client_id: 'c1', resource: 'omit' } }),
-      ];
-      for (const change of changes) {
-        const { scene, outcome } = await redefined(change);
-        expect(outcome).toMatchObject({ kind: 'needs_reauth', reason: 'unbound' });
-        expect(scene.as.counters.refreshHits).toBe(0);
-      }
-      expect(other.counters.tokenHits).toBe(0);
-      await other.close();
-      const { outcome } = await redefined(() => ({ timeout: 5_000, title: 'Files' }));
-      expect(outcome).toMatchObject({ kind: 'token' });
-    },
-  );
+  test('another address, issuer, client or resource ends it, and nothing is sent', async () => {
+    const other = await startAuthorizationServer({});
+    const changes: ((scene: Awaited<ReturnType<typeof signInScene>>) => Record<string, unknown>)[] = [
+      ({ mcp }) => ({ url: `${mcp.url}/other` }),
+      () => ({ oauth: { client_id: 'c2' } }),
+      () => ({ oauth: { client_id: 'c1', issuer: other.issuer } }),
+      () => ({
+        oauth: {
+          client_id: 'c1',
+          authorization_url: other.endpoints.authorization,
+          token_url: other.endpoints.token,
+        },
+      }),
+      () => ({ oauth: { client_id: 'c1', resource: 'https://api.example' } }),
+      () => ({ oauth: { client_id: 'c1', resource: 'omit' } }),
+    ];
+    for (const change of changes) {
+      const { scene, outcome } = await redefined(change);
+      expect(outcome).toMatchObject({ kind: 'needs_reauth', reason: 'unbound' });
+      expect(scene.as.counters.refreshHits).toBe(0);
+    }
+    expect(other.counters.tokenHits).toBe(0);
+    await other.close();
+    const { outcome } = await redefined(() => ({ timeout: 5_000, title: 'Files' }));
+    expect(outcome).toMatchObject({ kind: 'token' });
+  });
 
-  verifies(
-    'flow.context.unbound',
-    'endpoints that were written down are not those that are found',
-    async () => {
-      const scene = await signInScene({
-        authorization: { clients: [{ clientId: 'c1', authMethod: 'none' }] },
-        definition: ({ endpoints: { authorization, token } }) => ({
-          oauth: { client_id: 'c1', authorization_url: authorization, token_url: token },
-        }),
-      });
-      expect(await scene.signIn('files')).toMatchObject({ ok: true });
-      expect(await scene.vault.token(scene.keyOf('files'))).toMatchObject({ kind: 'token' });
-      const files = {
-        type: 'streamable-http',
-        url: scene.mcp.url,
-        requiresOAuth: true,
-        oauth: { client_id: 'c1' },
-      };
-      const after = signInRig({
-        servers: { files },
-        store: scene.store,
-        clock: scene.clock,
-        network: scene.network,
-      });
-      expect(await after.vault.token(after.keyOf('files'))).toMatchObject({ reason: 'unbound' });
-    },
-  );
+  test('endpoints that were written down are not those that are found', async () => {
+    const scene = await signInScene({
+      authorization: { clients: [{ clientId: 'c1', authMethod: 'none' }] },
+      definition: ({ endpoints: { authorization, token } }) => ({
+        oauth: { client_id: 'c1', authorization_url: authorization, token_url: token },
+      }),
+    });
+    expect(await scene.signIn('files')).toMatchObject({ ok: true });
+    expect(await scene.vault.token(scene.keyOf('files'))).toMatchObject({ kind: 'token' });
+    const files = {
+      type: 'streamable-http',
+      url: scene.mcp.url,
+      requiresOAuth: true,
+      oauth: { client_id: 'c1' },
+    };
+    const after = signInRig({
+      servers: { files },
+      store: scene.store,
+      clock: scene.clock,
+      network: scene.network,
+    });
+    expect(await after.vault.token(after.keyOf('files'))).toMatchObject({ reason: 'unbound' });
+  });
 
-  verifies('flow.context.renewed', 'a renewal asks the token endpoint and nobody else', async () => {
+  test('a renewal asks the token endpoint and nobody else', async () => {
     const scene = await signInScene();
     await scene.signIn('files');
     const { metadataReads } = scene.as.counters;
@@ -106,148 +98,132 @@ describe('what a grant is renewed with', () => {
     expect(scene.mcp.requests).toHaveLength(asked);
   });
 
-  verifies(
-    'flow.context.renewed',
-    'an endpoint that is gone is looked for once more, at the same issuer',
-    async () => {
-      const scene = await signInScene({ authorization: { lifetimeS: 60 } });
-      await scene.signIn('files');
-      scene.clock.pass(2 * 60_000);
-      scene.as.answerNext('token', { status: 404 });
-      scene.as.change({ metadata: { token_endpoint: `${scene.as.endpoints.token}?moved` } });
-      expect(await scene.vault.token(scene.keyOf('files'))).toMatchObject({ kind: 'token' });
-      expect(scene.as.counters.metadataReads).toBe(2);
-      scene.clock.pass(2 * 60_000);
-      scene.as.answerNext('token', { status: 404 });
-      scene.as.change({
-        metadata: { issuer: 'https://evil.example', token_endpoint: 'https://evil.example/token' },
-      });
-      const { refreshHits } = scene.as.counters;
-      expect(await scene.vault.token(scene.keyOf('files'))).not.toMatchObject({ kind: 'token' });
-      expect(scene.as.counters.refreshHits).toBe(refreshHits + 1);
-    },
-  );
+  test('an endpoint that is gone is looked for once more, at the same issuer', async () => {
+    const scene = await signInScene({ authorization: { lifetimeS: 60 } });
+    await scene.signIn('files');
+    scene.clock.pass(2 * 60_000);
+    scene.as.answerNext('token', { status: 404 });
+    scene.as.change({ metadata: { token_endpoint: `${scene.as.endpoints.token}?moved` } });
+    expect(await scene.vault.token(scene.keyOf('files'))).toMatchObject({ kind: 'token' });
+    expect(scene.as.counters.metadataReads).toBe(2);
+    scene.clock.pass(2 * 60_000);
+    scene.as.answerNext('token', { status: 404 });
+    scene.as.change({
+      metadata: { issuer: 'https://evil.example', token_endpoint: 'https://evil.example/token' },
+    });
+    const { refreshHits } = scene.as.counters;
+    expect(await scene.vault.token(scene.keyOf('files'))).not.toMatchObject({ kind: 'token' });
+    expect(scene.as.counters.refreshHits).toBe(refreshHits + 1);
+  });
 });
 
 describe('a token of our own', () => {
-  verifies(
-    'flow.app.grant',
-    'is asked for with a secret or a key, for the server that everybody shares',
-    async () => {
-      const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-      const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-      for (const method of ['client_secret_basic', 'private_key_jwt'] as const) {
-        const scene = await signInScene({
-          readText: () => Promise.resolve(pem),
-          authorization: {
-            clients: [
-              method === 'private_key_jwt'
-                ? {
-                    clientId: 'app',
-                    authMethod: method,
-                    keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'k1' }],
-                  }
-                : { clientId: 'app', authMethod: method, secret: 's3cret' },
-            ],
-          },
-          definition: ({ issuer }) => ({
-            requiresOAuth: undefined,
-            oauth: {
-              grant: 'client_credentials',
-              issuer,
-              client_id: 'app',
-              scope: 'mcp:read',
-              ...(method === 'private_key_jwt'
-                ? { private_key_file: 'key.pem', private_key_id: 'k1' }
-                : { client_secret: 's3cret' }),
-            },
-          }),
-        });
-        const key = scene.keyOf('files', { tenant: '*', principal: '@app', kind: 'client_credentials' });
-        const outcome = await scene.vault.token(key);
-        expect(outcome).toMatchObject({ kind: 'token' });
-        const [request] = scene.as.received('token');
-        expect(request?.clientAuth?.method).toBe(method);
-        expect(request?.form).toMatchObject({
-          grant_type: 'client_credentials',
-          resource: scene.mcp.url,
-          scope: 'mcp:read',
-        });
-        scene.clock.pass(2 * HOUR_MS);
-        expect(await scene.vault.token(key)).toMatchObject({ kind: 'token' });
-        expect(scene.as.counters).toMatchObject({ tokenHits: 2, refreshHits: 0 });
-        await expect(scene.flows.start(scene.serverOf('files'), aPrincipal())).rejects.toMatchObject({
-          problem: 'not_offered',
-        });
-      }
-    },
-  );
-});
-
-describe('a token that a user brings', () => {
-  verifies(
-    'flow.import.bound',
-    'with a refresh token it must be of this issuer and of this client',
-    async () => {
+  test('is asked for with a secret or a key, for the server that everybody shares', async () => {
+    const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+    for (const method of ['client_secret_basic', 'private_key_jwt'] as const) {
       const scene = await signInScene({
-        authorization: { clients: [{ clientId: 'c1', authMethod: 'none' }] },
-        definition: () => ({ oauth: { client_id: 'c1' } }),
+        readText: () => Promise.resolve(pem),
+        authorization: {
+          clients: [
+            method === 'private_key_jwt'
+              ? {
+                  clientId: 'app',
+                  authMethod: method,
+                  keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'k1' }],
+                }
+              : { clientId: 'app', authMethod: method, secret: 's3cret' },
+          ],
+        },
+        definition: ({ issuer }) => ({
+          requiresOAuth: undefined,
+          oauth: {
+            grant: 'client_credentials',
+            issuer,
+            client_id: 'app',
+            scope: 'mcp:read',
+            ...(method === 'private_key_jwt'
+              ? { private_key_file: 'key.pem', private_key_id: 'k1' }
+              : { client_secret: 's3cret' }),
+          },
+        }),
       });
-      const { accessToken, refreshToken = '' } = scene.as.grant({
-        clientId: 'c1',
+      const key = scene.keyOf('files', { tenant: '*', principal: '@app', kind: 'client_credentials' });
+      const outcome = await scene.vault.token(key);
+      expect(outcome).toMatchObject({ kind: 'token' });
+      const [request] = scene.as.received('token');
+      expect(request?.clientAuth?.method).toBe(method);
+      expect(request?.form).toMatchObject({
+        grant_type: 'client_credentials',
         resource: scene.mcp.url,
         scope: 'mcp:read',
       });
-      const bring = (over: object) =>
-        scene.oauth.importCredential(scene.serverOf('files'), aPrincipal(), {
-          accessToken,
-          refreshToken,
-          ...over,
-        });
-      await expect(bring({})).rejects.toMatchObject({ code: 'REQUEST_INVALID' });
-      await expect(bring({ issuer: scene.as.issuer })).rejects.toMatchObject({ code: 'REQUEST_INVALID' });
-      for (const wrong of [
-        { issuer: `${scene.as.issuer}/`, clientId: 'c1' },
-        { issuer: scene.as.issuer, clientId: 'c2' },
-      ]) {
-        await expect(bring(wrong)).rejects.toMatchObject({ code: 'MCP_CREDENTIAL_UNBOUND' });
-      }
-      expect(await scene.vault.find(scene.keyOf('files'))).toBeNull();
-      const stored = await bring({ issuer: scene.as.issuer, clientId: 'c1', expiresIn: 3_600 });
-      expect(JSON.stringify(stored)).not.toContain(accessToken);
-      expect(await scene.vault.token(scene.keyOf('files'))).toMatchObject({ token: { accessToken } });
       scene.clock.pass(2 * HOUR_MS);
-      expect(await scene.vault.token(scene.keyOf('files'))).toMatchObject({ kind: 'token' });
-      expect(scene.as.counters.refreshHits).toBe(1);
-    },
-  );
+      expect(await scene.vault.token(key)).toMatchObject({ kind: 'token' });
+      expect(scene.as.counters).toMatchObject({ tokenHits: 2, refreshHits: 0 });
+      await expect(scene.flows.start(scene.serverOf('files'), aPrincipal())).rejects.toMatchObject({
+        problem: 'not_offered',
+      });
+    }
+  });
+});
 
-  verifies(
-    'flow.import.probed',
-    'is shown to the server first, and not kept where it is refused',
-    async () => {
-      for (const said of ['refused', 'unreachable', 'unverified', 'ok'] as const) {
-        const shown: unknown[] = [];
-        const scene = await signInScene({
-          probe: async (_server, _principal, { key, token }) => {
-            shown.push(token);
-            expect(await scene.store.credentials.find(key)).toBeNull();
-            return said;
-          },
-        });
-        const bringing = scene.oauth.importCredential(scene.serverOf('files'), aPrincipal(), {
-          accessToken: 'brought',
-        });
-        if (said === 'refused') await expect(bringing).rejects.toMatchObject({ code: 'MCP_TOKEN_REFUSED' });
-        else expect(await bringing).toMatchObject({ probe: said, credential: { status: 'active' } });
-        expect(shown).toEqual(['brought']);
-        const kept = await scene.vault.find(scene.keyOf('files', { kind: 'static' }));
-        expect(kept === null).toBe(said === 'refused');
-      }
-    },
-  );
+describe('a token that a user brings', () => {
+  test('with a refresh token it must be of this issuer and of this client', async () => {
+    const scene = await signInScene({
+      authorization: { clients: [{ clientId: 'c1', authMethod: 'none' }] },
+      definition: () => ({ oauth: { client_id: 'c1' } }),
+    });
+    const { accessToken, refreshToken = '' } = scene.as.grant({
+      clientId: 'c1',
+      resource: scene.mcp.url,
+      scope: 'mcp:read',
+    });
+    const bring = (over: object) =>
+      scene.oauth.importCredential(scene.serverOf('files'), aPrincipal(), {
+        accessToken,
+        refreshToken,
+        ...over,
+      });
+    await expect(bring({})).rejects.toMatchObject({ code: 'REQUEST_INVALID' });
+    await expect(bring({ issuer: scene.as.issuer })).rejects.toMatchObject({ code: 'REQUEST_INVALID' });
+    for (const wrong of [
+      { issuer: `${scene.as.issuer}/`, clientId: 'c1' },
+      { issuer: scene.as.issuer, clientId: 'c2' },
+    ]) {
+      await expect(bring(wrong)).rejects.toMatchObject({ code: 'MCP_CREDENTIAL_UNBOUND' });
+    }
+    expect(await scene.vault.find(scene.keyOf('files'))).toBeNull();
+    const stored = await bring({ issuer: scene.as.issuer, clientId: 'c1', expiresIn: 3_600 });
+    expect(JSON.stringify(stored)).not.toContain(accessToken);
+    expect(await scene.vault.token(scene.keyOf('files'))).toMatchObject({ token: { accessToken } });
+    scene.clock.pass(2 * HOUR_MS);
+    expect(await scene.vault.token(scene.keyOf('files'))).toMatchObject({ kind: 'token' });
+    expect(scene.as.counters.refreshHits).toBe(1);
+  });
 
-  verifies('flow.import.label', 'never takes the label of a sign-in, and gives its own to one', async () => {
+  test('is shown to the server first, and not kept where it is refused', async () => {
+    for (const said of ['refused', 'unreachable', 'unverified', 'ok'] as const) {
+      const shown: unknown[] = [];
+      const scene = await signInScene({
+        probe: async (_server, _principal, { key, token }) => {
+          shown.push(token);
+          expect(await scene.store.credentials.find(key)).toBeNull();
+          return said;
+        },
+      });
+      const bringing = scene.oauth.importCredential(scene.serverOf('files'), aPrincipal(), {
+        accessToken: 'brought',
+      });
+      if (said === 'refused') await expect(bringing).rejects.toMatchObject({ code: 'MCP_TOKEN_REFUSED' });
+      else expect(await bringing).toMatchObject({ probe: said, credential: { status: 'active' } });
+      expect(shown).toEqual(['brought']);
+      const kept = await scene.vault.find(scene.keyOf('files', { kind: 'static' }));
+      expect(kept === null).toBe(said === 'refused');
+    }
+  });
+
+  test('never takes the label of a sign-in, and gives its own to one', async () => {
     const scene = await signInScene();
     const bring = (label?: string) =>
       scene.oauth.importCredential(scene.serverOf('files'), aPrincipal(), {
@@ -274,7 +250,7 @@ describe('a token that a user brings', () => {
     expect(await bring()).toMatchObject({ credential: { kind: 'static', label: 'default' } });
   });
 
-  verifies('flow.import.bound', 'alone it is presented to its end, and to this address', async () => {
+  test('alone it is presented to its end, and to this address', async () => {
     const scene = await signInScene();
     await scene.oauth.importCredential(scene.serverOf('files'), aPrincipal(), {
       accessToken: 'brought',

@@ -1,5 +1,5 @@
-import { aPrincipal, guardedMcpServer, verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { aPrincipal, guardedMcpServer } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { closeSignInRigs, signInRig, signInScene, type SceneOptions } from '../../../test/signInRig.ts';
 import { registryOf, stored } from '../../../test/registryRig.ts';
 import { createIssuerRules } from './issuerRules.ts';
@@ -31,51 +31,43 @@ describe('a server that names somebody else’s authorization server', () => {
     },
   };
   for (const [name, options] of Object.entries(clients)) {
-    verifies(
-      'flow.f21.hostile',
-      `gets no token of the one where people sign in here, with ${name}`,
-      async () => {
-        // Under whatever name of it: one place is one authorization server.
-        for (const path of ['', '/tenant/v2.0', '/token']) {
-          const scene = await sameIssuer(options, (url) => [`${url}${path}`]);
-          await expect(scene.leave('files')).rejects.toMatchObject(REFUSED);
-          expect(scene.as.counters).toMatchObject({ registrations: 0, authorizations: 0, tokenHits: 0 });
-          expect(scene.mcp.visits.filter(({ bearer }) => bearer !== null)).toEqual([]);
-          expect(scene.reasons()).toContain('issuer_guarded');
-        }
-      },
-    );
+    test(`gets no token of the one where people sign in here, with ${name}`, async () => {
+      // Under whatever name of it: one place is one authorization server.
+      for (const path of ['', '/tenant/v2.0', '/token']) {
+        const scene = await sameIssuer(options, (url) => [`${url}${path}`]);
+        await expect(scene.leave('files')).rejects.toMatchObject(REFUSED);
+        expect(scene.as.counters).toMatchObject({ registrations: 0, authorizations: 0, tokenHits: 0 });
+        expect(scene.mcp.visits.filter(({ bearer }) => bearer !== null)).toEqual([]);
+        expect(scene.reasons()).toContain('issuer_guarded');
+      }
+    });
 
-    verifies(
-      'flow.f21.hostile',
-      `gets no token of the one that the operator’s server uses, with ${name}`,
-      async () => {
-        for (const how of ['written', 'named', 'found'] as const) {
-          const scene = await hostile({
-            ...options,
-            others: ({ issuer, url }) => ({
-              theirs: {
-                type: 'streamable-http',
-                url,
-                ...(how === 'found' && { requiresOAuth: true }),
-                ...(how === 'named' && { oauth: { issuer } }),
-                ...(how === 'written' && {
-                  oauth: {
-                    client_id: 'x',
-                    authorization_url: `${issuer}/authorize`,
-                    token_url: `${issuer}/token`,
-                  },
-                }),
-              },
-            }),
-          });
-          await expect(scene.leave('files')).rejects.toMatchObject(REFUSED);
-          expect(scene.as.counters).toMatchObject({ registrations: 0, authorizations: 0, tokenHits: 0 });
-          // The operator's own may go there.
-          if (how === 'found') await scene.leave('theirs');
-        }
-      },
-    );
+    test(`gets no token of the one that the operator’s server uses, with ${name}`, async () => {
+      for (const how of ['written', 'named', 'found'] as const) {
+        const scene = await hostile({
+          ...options,
+          others: ({ issuer, url }) => ({
+            theirs: {
+              type: 'streamable-http',
+              url,
+              ...(how === 'found' && { requiresOAuth: true }),
+              ...(how === 'named' && { oauth: { issuer } }),
+              ...(how === 'written' && {
+                oauth: {
+                  client_id: 'x',
+                  authorization_url: `${issuer}/authorize`,
+                  token_url: `${issuer}/token`,
+                },
+              }),
+            },
+          }),
+        });
+        await expect(scene.leave('files')).rejects.toMatchObject(REFUSED);
+        expect(scene.as.counters).toMatchObject({ registrations: 0, authorizations: 0, tokenHits: 0 });
+        // The operator's own may go there.
+        if (how === 'found') await scene.leave('theirs');
+      }
+    });
   }
 
   /** The identity provider is the very one that the server names. */
@@ -90,7 +82,7 @@ describe('a server that names somebody else’s authorization server', () => {
     return scene;
   }
 
-  verifies('flow.f21.hostile', 'under no other name of the same place', async () => {
+  test('under no other name of the same place', async () => {
     const { registry } = registryOf({}, { stored: [stored()] });
     const server = registry.find('default', 'mine');
     const target = server && signInTargetOf(server, {});
@@ -120,7 +112,7 @@ describe('a server that names somebody else’s authorization server', () => {
     }
   });
 
-  verifies('flow.f21.hostile', 'unless the operator lists the pair', async () => {
+  test('unless the operator lists the pair', async () => {
     const origins: string[] = [];
     const scene = await sameIssuer({}, (url) => [url], { origins });
     await expect(scene.leave('files')).rejects.toMatchObject(REFUSED);
@@ -130,17 +122,13 @@ describe('a server that names somebody else’s authorization server', () => {
     expect(await scene.signIn('files')).toMatchObject({ ok: true });
   });
 
-  verifies(
-    'flow.f21.hostile',
-    'an issuer under which `resource` is left out is for listed servers alone',
-    async () => {
-      const scene = await hostile({ issuer: { resource: 'omit' } });
-      await expect(scene.leave('files')).rejects.toMatchObject(REFUSED);
-      expect(scene.reasons()).toContain('resource_omitted');
-    },
-  );
+  test('an issuer under which `resource` is left out is for listed servers alone', async () => {
+    const scene = await hostile({ issuer: { resource: 'omit' } });
+    await expect(scene.leave('files')).rejects.toMatchObject(REFUSED);
+    expect(scene.reasons()).toContain('resource_omitted');
+  });
 
-  verifies('flow.f21.hostile', 'what was given before a rule came is not presented any more', async () => {
+  test('what was given before a rule came is not presented any more', async () => {
     const urls: string[] = [];
     const scene = await hostile({ identityUrls: urls });
     await scene.signIn('files');
@@ -153,84 +141,70 @@ describe('a server that names somebody else’s authorization server', () => {
     });
   });
 
-  verifies(
-    'flow.rules.endpoints',
-    'endpoints stand where their issuer does, or the operator says where',
-    async () => {
-      const elsewhere = 'https://elsewhere.example';
-      for (const name of ['authorization', 'token', 'registration', 'revocation']) {
-        for (const isStored of [true, false]) {
-          const scene = await signInScene({
-            isStored,
-            authorization: { metadata: { [`${name}_endpoint`]: `${elsewhere}/${name}` } },
-          });
-          await expect(scene.leave('files')).rejects.toMatchObject(REFUSED);
-          expect(scene.reasons()).toContain('endpoint_origin');
-        }
-      }
-      const listed = await signInScene({
-        authorization: { metadata: { revocation_endpoint: `${elsewhere}/revoke` } },
-        issuer: { endpointOrigins: [elsewhere] },
-      });
-      await listed.leave('files');
-    },
-  );
-
-  verifies(
-    'flow.rules.endpoints',
-    'of what a user writes down all endpoints stand in one place',
-    async () => {
-      const scene = await signInScene({
-        isStored: true,
-        definition: ({ endpoints }) => ({
-          oauth: {
-            client_id: 'x',
-            authorization_url: endpoints.authorization,
-            token_url: at('localhost')(endpoints.token),
-          },
-        }),
-      });
-      await expect(scene.leave('files')).rejects.toMatchObject(REFUSED);
-    },
-  );
-
-  verifies(
-    'flow.rules.asked',
-    'who signs in elsewhere than at the server’s own place is told where tokens go',
-    async () => {
-      const opened = async (options: SceneOptions) => {
-        const scene = await signInScene({ urlOf: at('localhost'), ...options });
-        scene.mcp.guard({ metadata: { resource: at('localhost')(scene.mcp.url) } });
-        const { flow, browserSecret = null } = await scene.flows.start(
-          scene.serverOf('files'),
-          aPrincipal(),
-          { bindsBrowser: true },
-        );
-        return scene.flows.open({
-          flowId: flow.flowId,
-          serverName: 'files',
-          principal: aPrincipal(),
-          browserSecret,
-        });
-      };
+  test('endpoints stand where their issuer does, or the operator says where', async () => {
+    const elsewhere = 'https://elsewhere.example';
+    for (const name of ['authorization', 'token', 'registration', 'revocation']) {
       for (const isStored of [true, false]) {
-        expect(await opened({ isStored })).toMatchObject({
-          kind: 'ask',
-          isElsewhere: true,
-          serverHost: 'localhost',
-          authorizationHost: '127.0.0.1',
+        const scene = await signInScene({
+          isStored,
+          authorization: { metadata: { [`${name}_endpoint`]: `${elsewhere}/${name}` } },
         });
+        await expect(scene.leave('files')).rejects.toMatchObject(REFUSED);
+        expect(scene.reasons()).toContain('endpoint_origin');
       }
-      const named = await opened({ definition: ({ issuer }) => ({ oauth: { issuer } }) });
-      expect(named.kind).toBe('leave');
-      const revoked = await opened({
-        definition: ({ endpoints: { revocation } }) => ({ oauth: { revocation_endpoint: revocation } }),
-      });
-      expect(revoked.kind).toBe('ask');
-    },
-  );
+    }
+    const listed = await signInScene({
+      authorization: { metadata: { revocation_endpoint: `${elsewhere}/revoke` } },
+      issuer: { endpointOrigins: [elsewhere] },
+    });
+    await listed.leave('files');
+  });
 
-  verifies('flow.rules.asked', 'hosts are related when they are one, or one stands under the other', () => {
+  test('of what a user writes down all endpoints stand in one place', async () => {
+    const scene = await signInScene({
+      isStored: true,
+      definition: ({ endpoints }) => ({
+        oauth: {
+          client_id: 'x',
+          authorization_url: endpoints.authorization,
+          token_url: at('localhost')(endpoints.token),
+        },
+      }),
+    });
+    await expect(scene.leave('files')).rejects.toMatchObject(REFUSED);
+  });
+
+  test('who signs in elsewhere than at the server’s own place is told where tokens go', async () => {
+    const opened = async (options: SceneOptions) => {
+      const scene = await signInScene({ urlOf: at('localhost'), ...options });
+      scene.mcp.guard({ metadata: { resource: at('localhost')(scene.mcp.url) } });
+      const { flow, browserSecret = null } = await scene.flows.start(scene.serverOf('files'), aPrincipal(), {
+        bindsBrowser: true,
+      });
+      return scene.flows.open({
+        flowId: flow.flowId,
+        serverName: 'files',
+        principal: aPrincipal(),
+        browserSecret,
+      });
+    };
+    for (const isStored of [true, false]) {
+      expect(await opened({ isStored })).toMatchObject({
+        kind: 'ask',
+        isElsewhere: true,
+        serverHost: 'localhost',
+        authorizationHost: '127.0.0.1',
+      });
+    }
+    const named = await opened({ definition: ({ issuer }) => ({ oauth: { issuer } }) });
+    expect(named.kind).toBe('leave');
+    const revoked = await opened({
+      definition: ({ endpoints: { revocation } }) => ({ oauth: { revocation_endpoint: revocation } }),
+    });
+    expect(revoked.kind).toBe('ask');
+  });
+
+  test('hosts are related when they are one, or one stands under the other', () => {
     const related = (a: string, b: string) => [areRelatedHosts(a, b), areRelatedHosts(b, a)];
     expect(related('mcp.example.com', 'mcp.example.com')).toEqual([true, true]);
     expect(related('mcp.example.com', 'example.com')).toEqual([true, true]);
@@ -248,26 +222,22 @@ describe('a server that names somebody else’s authorization server', () => {
     }
   });
 
-  verifies(
-    'flow.rules.operators',
-    'an operator’s server that is away still guards what it said last',
-    async () => {
-      const { as, mcp, store, clock } = await hostile();
-      const cache = store.cache('issuers');
-      const away = await guardedMcpServer({ authorizationServer: as, era: 'modern', tools: [] });
-      const servers = { theirs: { type: 'streamable-http', url: away.url, requiresOAuth: true } };
-      const options = {
-        servers,
-        stored: { files: { type: 'streamable-http', url: mcp.url } },
-        ports: [as.port, mcp.port, away.port],
-      };
-      await expect(signInRig({ ...options, cache, clock }).leave('files')).rejects.toMatchObject(REFUSED);
-      await away.close();
-      clock.pass(2 * 60 * 60 * 1000);
-      // Also in a process that never heard it.
-      await expect(signInRig({ ...options, cache, clock }).leave('files')).rejects.toMatchObject(REFUSED);
-      // One that never said anything stops nobody.
-      await signInRig(options).leave('files');
-    },
-  );
+  test('an operator’s server that is away still guards what it said last', async () => {
+    const { as, mcp, store, clock } = await hostile();
+    const cache = store.cache('issuers');
+    const away = await guardedMcpServer({ authorizationServer: as, era: 'modern', tools: [] });
+    const servers = { theirs: { type: 'streamable-http', url: away.url, requiresOAuth: true } };
+    const options = {
+      servers,
+      stored: { files: { type: 'streamable-http', url: mcp.url } },
+      ports: [as.port, mcp.port, away.port],
+    };
+    await expect(signInRig({ ...options, cache, clock }).leave('files')).rejects.toMatchObject(REFUSED);
+    await away.close();
+    clock.pass(2 * 60 * 60 * 1000);
+    // Also in a process that never heard it.
+    await expect(signInRig({ ...options, cache, clock }).leave('files')).rejects.toMatchObject(REFUSED);
+    // One that never said anything stops nobody.
+    await signInRig(options).leave('files');
+  });
 });

@@ -1,5 +1,5 @@
-import { aPrincipal, guardedMcpServer, startAuthorizationServer, verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { aPrincipal, guardedMcpServer, startAuthorizationServer } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { closeSignInRigs, signInRig, signInScene, type SceneOptions } from '../../../test/signInRig.ts';
 
 const closing: { close(): Promise<void> }[] = [];
@@ -30,60 +30,52 @@ async function refused(options: SceneOptions) {
 }
 
 describe('the authorization servers of the operator', () => {
-  verifies(
-    'flow.rules.written',
-    'what is written down guards, whatever else waits for a user’s value',
-    async () => {
-      const definitions: ((at: { issuer: string; url: string }) => object)[] = [
-        ({ issuer, url }) => ({ url: `${url}/{{KEY}}`, oauth: { issuer } }),
-        ({ issuer, url }) => ({ url, oauth: { issuer, client_id: '{{KEY}}' } }),
-        ({ issuer }) => ({ url: 'https://{{KEY}}.example/mcp', oauth: { issuer } }),
-        ({ issuer, url }) => ({
-          url: `${url}/{{KEY}}`,
-          oauth: {
-            client_id: 'x',
-            authorization_url: 'https://{{KEY}}.example/authorize',
-            token_url: `${issuer}/{{KEY}}`,
-          },
-        }),
-        ({ issuer, url }) => ({
-          url,
-          oauth: {
-            client_id: 'x',
-            authorization_url: 'https://{{KEY}}.example/authorize',
-            token_url: `${issuer}/token`,
-          },
-        }),
-        // Nothing of its authorization server is written down, and its address is everybody's: it is asked.
-        ({ url }) => ({ url, requiresOAuth: true, oauth: { client_id: '{{KEY}}' } }),
-      ];
-      for (const definition of definitions) {
-        await refused({ others: (at) => ({ theirs: { ...remote, ...variables, ...definition(at) } }) });
-      }
-    },
-  );
-
-  verifies(
-    'flow.rules.places',
-    'are guarded at every place that the login’s metadata gives them',
-    async () => {
-      const endpoints: string[] = [];
-      await refused({
-        identityUrls: ['https://pool.example/eu-1'],
-        identity: {
-          list: () => ['https://pool.example/eu-1'],
-          endpointsOf: () => Promise.resolve(endpoints),
+  test('what is written down guards, whatever else waits for a user’s value', async () => {
+    const definitions: ((at: { issuer: string; url: string }) => object)[] = [
+      ({ issuer, url }) => ({ url: `${url}/{{KEY}}`, oauth: { issuer } }),
+      ({ issuer, url }) => ({ url, oauth: { issuer, client_id: '{{KEY}}' } }),
+      ({ issuer }) => ({ url: 'https://{{KEY}}.example/mcp', oauth: { issuer } }),
+      ({ issuer, url }) => ({
+        url: `${url}/{{KEY}}`,
+        oauth: {
+          client_id: 'x',
+          authorization_url: 'https://{{KEY}}.example/authorize',
+          token_url: `${issuer}/{{KEY}}`,
         },
-        // As soon as somebody writes down the endpoints, without a name.
-        definition: ({ endpoints: { authorization, token } }) => {
-          endpoints.push(authorization, token);
-          return { oauth: { client_id: 'x', authorization_url: authorization, token_url: token } };
+      }),
+      ({ issuer, url }) => ({
+        url,
+        oauth: {
+          client_id: 'x',
+          authorization_url: 'https://{{KEY}}.example/authorize',
+          token_url: `${issuer}/token`,
         },
-      });
-    },
-  );
+      }),
+      // Nothing of its authorization server is written down, and its address is everybody's: it is asked.
+      ({ url }) => ({ url, requiresOAuth: true, oauth: { client_id: '{{KEY}}' } }),
+    ];
+    for (const definition of definitions) {
+      await refused({ others: (at) => ({ theirs: { ...remote, ...variables, ...definition(at) } }) });
+    }
+  });
 
-  verifies('flow.rules.places', 'and at every further origin that the operator lists', async () => {
+  test('are guarded at every place that the login’s metadata gives them', async () => {
+    const endpoints: string[] = [];
+    await refused({
+      identityUrls: ['https://pool.example/eu-1'],
+      identity: {
+        list: () => ['https://pool.example/eu-1'],
+        endpointsOf: () => Promise.resolve(endpoints),
+      },
+      // As soon as somebody writes down the endpoints, without a name.
+      definition: ({ endpoints: { authorization, token } }) => {
+        endpoints.push(authorization, token);
+        return { oauth: { client_id: 'x', authorization_url: authorization, token_url: token } };
+      },
+    });
+  });
+
+  test('and at every further origin that the operator lists', async () => {
     const at = 'https://auth.pool.example';
     await refused({
       issuer: { endpointOrigins: [at] },
@@ -94,23 +86,19 @@ describe('the authorization servers of the operator', () => {
     });
   });
 
-  verifies(
-    'flow.rules.places',
-    'stay guarded when an administrator lays something over a server',
-    async () => {
-      await refused({
-        others: ({ issuer, url }) => ({ theirs: { ...remote, url, oauth: { issuer } } }),
-        overrides: [
-          {
-            tenant: 'default',
-            name: 'theirs',
-            definition: { url: 'https://moved.example/mcp', oauth: { issuer: 'https://moved.example' } },
-            securedBy: 'u1',
-          },
-        ],
-      });
-    },
-  );
+  test('stay guarded when an administrator lays something over a server', async () => {
+    await refused({
+      others: ({ issuer, url }) => ({ theirs: { ...remote, url, oauth: { issuer } } }),
+      overrides: [
+        {
+          tenant: 'default',
+          name: 'theirs',
+          definition: { url: 'https://moved.example/mcp', oauth: { issuer: 'https://moved.example' } },
+          securedBy: 'u1',
+        },
+      ],
+    });
+  });
 
   /** A server of the file that nobody has heard of yet. */
   async function silent() {
@@ -121,28 +109,24 @@ describe('the authorization servers of the operator', () => {
     return { theirs: { ...remote, url: gone.url, requiresOAuth: true }, port: gone.port };
   }
 
-  verifies(
-    'flow.rules.unknown',
-    'while one of them is not known, nobody signs in at a stranger’s',
-    async () => {
-      const { theirs, port } = await silent();
-      const options = { morePorts: [port], others: () => ({ theirs }), urlOf: elsewhere };
-      const scene = await hostile(options);
-      scene.mcp.guard({ metadata: { resource: elsewhere(scene.mcp.url) } });
-      await expect(scene.leave('files')).rejects.toMatchObject(AWAY);
-      expect(scene.logged.map(({ event }) => event)).toContain('oauth_issuer_unjudged');
-      expect(scene.as.counters).toMatchObject({ registrations: 0, authorizations: 0 });
-      // The operator's own may, and so may who is listed, and who signs users in at their own place.
-      const origins: string[] = [];
-      const listed = await hostile({ ...options, issuer: { origins } });
-      listed.mcp.guard({ metadata: { resource: elsewhere(listed.mcp.url) } });
-      origins.push(new URL(elsewhere(listed.mcp.url)).origin);
-      await listed.leave('files');
-      await (await hostile({ ...options, urlOf: (url) => url })).leave('files');
-    },
-  );
+  test('while one of them is not known, nobody signs in at a stranger’s', async () => {
+    const { theirs, port } = await silent();
+    const options = { morePorts: [port], others: () => ({ theirs }), urlOf: elsewhere };
+    const scene = await hostile(options);
+    scene.mcp.guard({ metadata: { resource: elsewhere(scene.mcp.url) } });
+    await expect(scene.leave('files')).rejects.toMatchObject(AWAY);
+    expect(scene.logged.map(({ event }) => event)).toContain('oauth_issuer_unjudged');
+    expect(scene.as.counters).toMatchObject({ registrations: 0, authorizations: 0 });
+    // The operator's own may, and so may who is listed, and who signs users in at their own place.
+    const origins: string[] = [];
+    const listed = await hostile({ ...options, issuer: { origins } });
+    listed.mcp.guard({ metadata: { resource: elsewhere(listed.mcp.url) } });
+    origins.push(new URL(elsewhere(listed.mcp.url)).origin);
+    await listed.leave('files');
+    await (await hostile({ ...options, urlOf: (url) => url })).leave('files');
+  });
 
-  verifies('flow.rules.unknown', 'the same when it is the login that never said', async () => {
+  test('the same when it is the login that never said', async () => {
     let isAway = true;
     const scene = await hostile({
       urlOf: elsewhere,
@@ -158,7 +142,7 @@ describe('the authorization servers of the operator', () => {
     await scene.leave('files');
   });
 
-  verifies('flow.rules.unknown', 'what one said before a restart counts for grants after it', async () => {
+  test('what one said before a restart counts for grants after it', async () => {
     const { as, mcp, store, clock, signIn } = await hostile({});
     await signIn('files');
     const cache = store.cache('issuers');
@@ -183,7 +167,7 @@ describe('the authorization servers of the operator', () => {
     expect(theirs.requests).toHaveLength(requests);
   });
 
-  verifies('flow.rules.in-use', 'a server guards the one that it uses, not all that it names', async () => {
+  test('a server guards the one that it uses, not all that it names', async () => {
     const other = await startAuthorizationServer();
     closing.push(other);
     const scene = await hostile({

@@ -1,5 +1,5 @@
-import { eventually, verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { closeSignInRigs, signInScene } from '../../../test/signInRig.ts';
 import { createRetiringServers } from './retiringServers.ts';
 import { createServerGrants } from './serverGrants.ts';
@@ -7,38 +7,34 @@ import { createServerGrants } from './serverGrants.ts';
 afterEach(closeSignInRigs);
 
 describe('what users have at a server that goes', () => {
-  verifies(
-    'grants.server.removed',
-    'is revoked as the client that it was given to, which goes last',
-    async () => {
-      const scene = await signInScene();
-      await scene.signIn('files');
-      const held = await scene.vault.token(scene.keyOf('files'));
-      if (held.kind !== 'token') throw new Error('not connected');
-      const { credentials, oauthFlows: flows, oauthClients } = scene.store;
-      const done: string[] = [];
-      const find = oauthClients.find.bind(oauthClients);
-      // A store that takes its time.
-      oauthClients.find = async (key) => {
-        await new Promise((resolve) => setImmediate(resolve));
-        done.push('client read');
-        return find(key);
-      };
-      const clients: typeof oauthClients = {
-        ...oauthClients,
-        removeOfServer(...of) {
-          done.push('clients removed');
-          return oauthClients.removeOfServer(...of);
-        },
-      };
-      const retiring = createRetiringServers();
-      const grants = createServerGrants({ vault: scene.vault, credentials, flows, clients, retiring });
-      await grants.endAll('default', scene.serverOf('files'));
-      expect(done.at(-1)).toBe('clients removed');
-      expect(done).toContain('client read');
-      expect(await scene.vault.find(scene.keyOf('files'))).toBeNull();
-      await eventually('it is revoked', () => scene.as.inspect(held.token.accessToken) === undefined);
-      expect(retiring.get('default', 'files')).toBeUndefined();
-    },
-  );
+  test('is revoked as the client that it was given to, which goes last', async () => {
+    const scene = await signInScene();
+    await scene.signIn('files');
+    const held = await scene.vault.token(scene.keyOf('files'));
+    if (held.kind !== 'token') throw new Error('not connected');
+    const { credentials, oauthFlows: flows, oauthClients } = scene.store;
+    const done: string[] = [];
+    const find = oauthClients.find.bind(oauthClients);
+    // A store that takes its time.
+    oauthClients.find = async (key) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      done.push('client read');
+      return find(key);
+    };
+    const clients: typeof oauthClients = {
+      ...oauthClients,
+      removeOfServer(...of) {
+        done.push('clients removed');
+        return oauthClients.removeOfServer(...of);
+      },
+    };
+    const retiring = createRetiringServers();
+    const grants = createServerGrants({ vault: scene.vault, credentials, flows, clients, retiring });
+    await grants.endAll('default', scene.serverOf('files'));
+    expect(done.at(-1)).toBe('clients removed');
+    expect(done).toContain('client read');
+    expect(await scene.vault.find(scene.keyOf('files'))).toBeNull();
+    await eventually('it is revoked', () => scene.as.inspect(held.token.accessToken) === undefined);
+    expect(retiring.get('default', 'files')).toBeUndefined();
+  });
 });

@@ -4,12 +4,11 @@ import {
   createFakeClock,
   createTestNetwork,
   startAuthorizationServer,
-  verifies,
   type AuthorizationServer,
   type AuthorizationServerOptions,
   type OAuthAnswer,
 } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import type { OAuthClient } from './oauthClient.ts';
 import { revokeTokens } from './revocation.ts';
 import { requestTokens, type TokenRequest } from './tokenEndpoint.ts';
@@ -52,7 +51,7 @@ function grantForm(server: AuthorizationServer, clientId: string): Record<string
 }
 
 describe('a token request', () => {
-  verifies('vault.endpoint.classes', 'is judged by status and code alone', async () => {
+  test('is judged by status and code alone', async () => {
     const { server, ask } = await stage();
     const json = (status: number, body: OAuthAnswer['body'], headers = {}): OAuthAnswer => ({
       status,
@@ -111,7 +110,7 @@ describe('a token request', () => {
     expect(server.counters.tokenHits).toBe(rows.length);
   });
 
-  verifies('vault.endpoint.tokens', 'brings tokens as they are written', async () => {
+  test('brings tokens as they are written', async () => {
     const { server, ask } = await stage();
     const cases = [
       [
@@ -157,7 +156,7 @@ describe('a token request', () => {
     expect(request!.headers).toMatchObject({ accept: 'application/json' });
   });
 
-  verifies('vault.endpoint.sent', 'that was not sent is told from one that may have arrived', async () => {
+  test('that was not sent is told from one that may have arrived', async () => {
     const { server, fetch, ask } = await stage();
     const away = 'https://nowhere.example.com/token';
     expect(await ask({ endpoint: away })).toEqual({ kind: 'unavailable' });
@@ -184,7 +183,7 @@ describe('a token request', () => {
     expect(isSent).toBe(false);
   });
 
-  verifies('vault.endpoint.bounds', 'takes so long and reads so much at most', async () => {
+  test('takes so long and reads so much at most', async () => {
     const { server, ask } = await stage();
     server.answerNext('token', { status: 200, body: { access_token: 'at', more: 'x'.repeat(300_000) } });
     expect(await ask()).toEqual({ kind: 'in_doubt' });
@@ -198,34 +197,30 @@ describe('a token request', () => {
     gate.release();
   });
 
-  verifies(
-    'vault.endpoint.woken',
-    'is read by a process that was stopped, although its time is over',
-    async () => {
-      const { server, fetch, ask } = await stage();
-      // All that came while nobody looked: first the timer, then the answer.
-      const clock = createFakeClock();
-      let wake = () => {};
-      const stopped = new Promise<void>((resolve) => (wake = resolve));
-      const timers: (() => void)[] = [];
-      const own = {
-        now: () => clock.now(),
-        timer: (ms: number, fn: () => void) => (timers.push(fn), clock.timer(ms, () => undefined)),
-      };
-      const late: typeof fetch = async (url, { signal, ...init } = {}) => {
-        const answer = await fetch(url, init);
-        await stopped;
-        signal?.throwIfAborted();
-        return answer;
-      };
-      const asked = ask({ clock: own, fetch: late, form: grantForm(server, 'behalf') });
-      while (timers.length === 0) await new Promise((resolve) => setTimeout(resolve, 2));
-      await clock.advance(25_000);
-      timers[0]!();
-      wake();
-      expect(await asked).toMatchObject({ kind: 'tokens' });
-    },
-  );
+  test('is read by a process that was stopped, although its time is over', async () => {
+    const { server, fetch, ask } = await stage();
+    // All that came while nobody looked: first the timer, then the answer.
+    const clock = createFakeClock();
+    let wake = () => {};
+    const stopped = new Promise<void>((resolve) => (wake = resolve));
+    const timers: (() => void)[] = [];
+    const own = {
+      now: () => clock.now(),
+      timer: (ms: number, fn: () => void) => (timers.push(fn), clock.timer(ms, () => undefined)),
+    };
+    const late: typeof fetch = async (url, { signal, ...init } = {}) => {
+      const answer = await fetch(url, init);
+      await stopped;
+      signal?.throwIfAborted();
+      return answer;
+    };
+    const asked = ask({ clock: own, fetch: late, form: grantForm(server, 'behalf') });
+    while (timers.length === 0) await new Promise((resolve) => setTimeout(resolve, 2));
+    await clock.advance(25_000);
+    timers[0]!();
+    wake();
+    expect(await asked).toMatchObject({ kind: 'tokens' });
+  });
 });
 
 describe('the proof of a client', () => {
@@ -233,7 +228,7 @@ describe('the proof of a client', () => {
   const secret = 'p@ss:w%rd+ä';
 
   for (const method of ['client_secret_basic', 'client_secret_post'] as const) {
-    verifies('vault.endpoint.proof', `by ${method}`, async () => {
+    test(`by ${method}`, async () => {
       const { server, ask } = await stage({ clients: [{ clientId: id, authMethod: method, secret }] });
       const client: OAuthClient = {
         clientId: id,
@@ -252,7 +247,7 @@ describe('the proof of a client', () => {
     });
   }
 
-  verifies('vault.endpoint.proof', 'by private_key_jwt, for this issuer and no endpoint', async () => {
+  test('by private_key_jwt, for this issuer and no endpoint', async () => {
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const keys = [{ ...publicKey.export({ format: 'jwk' }), kid: 'k1' }];
     const { server, ask } = await stage({
@@ -278,7 +273,7 @@ describe('the proof of a client', () => {
     expect(await ask({ client: unusable })).toEqual({ kind: 'misconfigured', error: 'client_key_unusable' });
   });
 
-  verifies('vault.endpoint.own-fields', 'is not replaced by what a definition adds', async () => {
+  test('is not replaced by what a definition adds', async () => {
     const { server, ask } = await stage();
     const form = { ...grantForm(server, 'behalf'), client_id: 'other' };
     const headers = { 'X-Tenant': 'one', 'Content-Type': 'text/plain', Accept: 'text/html' };
@@ -294,39 +289,35 @@ describe('the proof of a client', () => {
 });
 
 describe('a revocation', () => {
-  verifies(
-    'vault.revoke.truth',
-    'ends the refresh token, then the access token, and tells what is true',
-    async () => {
-      const { server, fetch } = await stage({ revocation: 'token' });
-      const granted = server.grant({ clientId: 'behalf' });
-      const { accessToken, refreshToken } = granted;
-      const request = {
-        ...{ endpoint: server.endpoints.revocation, issuer: server.issuer, client: nobody, fetch },
-        ...{ clock: systemClock, random: systemRandom, accessToken, refreshToken },
-      };
-      expect(await revokeTokens(request)).toBe(true);
-      expect(server.isCurrent(refreshToken!)).toBe(false);
-      expect(server.inspect(accessToken)).toBeUndefined();
-      expect(server.received('revoke').map(({ form }) => form['token_type_hint'])).toEqual([
-        'refresh_token',
-        'access_token',
-      ]);
-      const ok = { status: 200, body: '' };
-      const unsupported = { status: 400, body: { error: 'unsupported_token_type' } };
-      server.answerNext('revoke', ok, unsupported);
-      expect(await revokeTokens(request)).toBe(true);
-      server.answerNext('revoke', unsupported, ok);
-      expect(await revokeTokens(request)).toBe(false);
-      server.answerNext('revoke', ok, { status: 503, body: '' });
-      expect(await revokeTokens(request)).toBe(false);
-      server.answerNext('revoke', { status: 302, headers: { location: '/elsewhere' }, body: '' }, ok);
-      expect(await revokeTokens(request)).toBe(false);
-      expect(await revokeTokens({ ...request, endpoint: 'https://nowhere.example.com/revoke' })).toBe(false);
-    },
-  );
+  test('ends the refresh token, then the access token, and tells what is true', async () => {
+    const { server, fetch } = await stage({ revocation: 'token' });
+    const granted = server.grant({ clientId: 'behalf' });
+    const { accessToken, refreshToken } = granted;
+    const request = {
+      ...{ endpoint: server.endpoints.revocation, issuer: server.issuer, client: nobody, fetch },
+      ...{ clock: systemClock, random: systemRandom, accessToken, refreshToken },
+    };
+    expect(await revokeTokens(request)).toBe(true);
+    expect(server.isCurrent(refreshToken!)).toBe(false);
+    expect(server.inspect(accessToken)).toBeUndefined();
+    expect(server.received('revoke').map(({ form }) => form['token_type_hint'])).toEqual([
+      'refresh_token',
+      'access_token',
+    ]);
+    const ok = { status: 200, body: '' };
+    const unsupported = { status: 400, body: { error: 'unsupported_token_type' } };
+    server.answerNext('revoke', ok, unsupported);
+    expect(await revokeTokens(request)).toBe(true);
+    server.answerNext('revoke', unsupported, ok);
+    expect(await revokeTokens(request)).toBe(false);
+    server.answerNext('revoke', ok, { status: 503, body: '' });
+    expect(await revokeTokens(request)).toBe(false);
+    server.answerNext('revoke', { status: 302, headers: { location: '/elsewhere' }, body: '' }, ok);
+    expect(await revokeTokens(request)).toBe(false);
+    expect(await revokeTokens({ ...request, endpoint: 'https://nowhere.example.com/revoke' })).toBe(false);
+  });
 
-  verifies('vault.revoke.bounded', 'takes five seconds in all', async () => {
+  test('takes five seconds in all', async () => {
     const { server, fetch } = await stage();
     const clock = createFakeClock();
     const gate = server.hold('revoke', 'before');

@@ -1,8 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '@behalf/kernel';
-import { verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { createMetadataCache } from './discovery/metadataCache.ts';
 import { closeSignInRigs, signInScene, type SceneOptions } from '../../../test/signInRig.ts';
 
@@ -59,7 +58,7 @@ const ways: Readonly<Record<string, (scene: Scene) => Promise<unknown>>> = {
 
 describe('what the operator opened for one server', () => {
   for (const [way, go] of Object.entries(ways)) {
-    verifies('flow.rules.vouched', `is not reached by ${way}`, async () => {
+    test(`is not reached by ${way}`, async () => {
       const scene = await thirdParty({ issuer: {} });
       await go(scene);
       expect(scene.network.dialled.filter((address) => address.endsWith(`:${scene.inside.port}`))).toEqual(
@@ -69,7 +68,7 @@ describe('what the operator opened for one server', () => {
     });
   }
 
-  verifies('flow.rules.vouched', 'is not reached by an endpoint of an issuer that is open', async () => {
+  test('is not reached by an endpoint of an issuer that is open', async () => {
     for (const name of ['authorization', 'token', 'registration', 'revocation']) {
       const { inside, as, leave } = await thirdParty({ issuer: {} });
       as.change({ metadata: { [`${name}_endpoint`]: `${inside.url}/${name}` } });
@@ -78,13 +77,13 @@ describe('what the operator opened for one server', () => {
     }
   });
 
-  verifies('flow.rules.vouched', 'opens the way to nobody whom the server names', async () => {
+  test('opens the way to nobody whom the server names', async () => {
     const { as, network, leave } = await thirdParty();
     await expect(leave('files')).rejects.toMatchObject({ code: 'MCP_DOMAIN_NOT_ALLOWED' });
     expect(network.dialled).not.toContain(`127.0.0.1:${as.port}`);
   });
 
-  verifies('flow.rules.vouched', 'one server’s authorization server is not another’s', async () => {
+  test('one server’s authorization server is not another’s', async () => {
     const { as, leave, network } = await thirdParty({
       others: ({ issuer, url }) => ({
         theirs: { type: 'streamable-http', url, requiresOAuth: true, oauth: { issuer } },
@@ -96,35 +95,31 @@ describe('what the operator opened for one server', () => {
     expect(network.dialled.slice(before)).not.toContain(`127.0.0.1:${as.port}`);
   });
 
-  verifies(
-    'flow.rules.vouched',
-    'what was read on the operator’s word is not shown to the others',
-    async () => {
-      const issuer = 'http://127.0.0.1:9';
-      let reads = 0;
-      const parts = {
-        fetch: () => {
-          reads += 1;
-          return Promise.resolve(Response.json({ issuer, token_endpoint: `${issuer}/token` }));
-        },
-        clock: systemClock,
-        patienceMs: 5_000,
-        readError: () => undefined,
-      };
-      const cache = createMetadataCache();
-      for (const isVouched of [true, true, false, false]) {
-        await cache.read(parts, { audience: 'yaml-server', isVouched }, issuer);
-      }
-      expect(reads).toBe(2);
-      cache.forget(issuer);
-      for (const isVouched of [true, false]) {
-        await cache.read(parts, { audience: 'yaml-server', isVouched }, issuer);
-      }
-      expect(reads).toBe(4);
-    },
-  );
+  test('what was read on the operator’s word is not shown to the others', async () => {
+    const issuer = 'http://127.0.0.1:9';
+    let reads = 0;
+    const parts = {
+      fetch: () => {
+        reads += 1;
+        return Promise.resolve(Response.json({ issuer, token_endpoint: `${issuer}/token` }));
+      },
+      clock: systemClock,
+      patienceMs: 5_000,
+      readError: () => undefined,
+    };
+    const cache = createMetadataCache();
+    for (const isVouched of [true, true, false, false]) {
+      await cache.read(parts, { audience: 'yaml-server', isVouched }, issuer);
+    }
+    expect(reads).toBe(2);
+    cache.forget(issuer);
+    for (const isVouched of [true, false]) {
+      await cache.read(parts, { audience: 'yaml-server', isVouched }, issuer);
+    }
+    expect(reads).toBe(4);
+  });
 
-  verifies('flow.rules.vouched', 'opens it to whom the definition or the list of issuers names', async () => {
+  test('opens it to whom the definition or the list of issuers names', async () => {
     const clients = [{ clientId: 'c1', authMethod: 'none' as const }];
     const written: SceneOptions[] = [
       { issuer: {} },
@@ -141,7 +136,7 @@ describe('what the operator opened for one server', () => {
     }
   });
 
-  verifies('flow.rules.vouched', 'and to the further origins of a listed issuer', async () => {
+  test('and to the further origins of a listed issuer', async () => {
     const endpointOrigins: string[] = [];
     const { inside, as, leave } = await thirdParty({ issuer: { endpointOrigins } });
     as.change({ metadata: { registration_endpoint: `${inside.url}/register` } });

@@ -1,6 +1,6 @@
 import { createKeyring, systemRandom } from '@behalf/kernel';
-import { createFakeClock, verifies } from '@behalf/testkit';
-import { afterEach, beforeEach, describe, expect } from '@jest/globals';
+import { createFakeClock } from '@behalf/testkit';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import { ada, oboRig, provider } from '../../../test/oboRig.ts';
 import { userServer } from '../../../test/servers.ts';
@@ -21,7 +21,7 @@ const keysOf = (byte: number) =>
   createBoundKeys({ keyring: createKeyring([Buffer.alloc(32, byte)], systemRandom), dpop });
 
 describe('the key that a user’s exchanged tokens are bound to', () => {
-  verifies('dpop.exchange-key', 'is each user’s own for each server and provider, on every replica', () => {
+  test('is each user’s own for each server and provider, on every replica', () => {
     const keys = keysOf(1);
     const [one, two] = [userServer(obo), userServer({ ...obo, url: 'https://other.example/mcp' })];
     const bob = { ...ada, userId: 'bob' };
@@ -38,7 +38,7 @@ describe('the key that a user’s exchanged tokens are bound to', () => {
     expect(keysOf(1)(one, ada, 'p').thumbprint).toBe(thumbprints[0]);
   });
 
-  verifies('dpop.exchange-key', 'is part of what names a token', async () => {
+  test('is part of what names a token', async () => {
     const rig = oboRig();
     await rig.bearer().token();
     rig.found = { ...provider, binds: true };
@@ -71,7 +71,7 @@ describe('an exchange for a token that is bound to a key', () => {
     });
   const prover = dpop.prover(newDpopKey(systemRandom));
 
-  verifies('dpop.exchange', 'shows a proof, and takes nothing that is not bound', async () => {
+  test('shows a proof, and takes nothing that is not bound', async () => {
     rig.endpoint.reply = () => aToken({ token_type: 'DPoP' });
     expect([at('require').binds, at('off').binds, at().binds]).toEqual([true, false, false]);
     expect(await exchange(at('require'), { prover })).toMatchObject({ token: 'exchanged-token' });
@@ -85,7 +85,7 @@ describe('an exchange for a token that is bound to a key', () => {
     expect(rig.endpoint.requests.at(-1)?.headers).not.toHaveProperty('dpop');
   });
 
-  verifies('dpop.exchange', 'repeats a nonce once; where it is off the demand is a typed fault', async () => {
+  test('repeats a nonce once; where it is off the demand is a typed fault', async () => {
     const demand = (nonce: string) => ({
       ...{ status: 400, headers: { 'dpop-nonce': nonce }, body: { error: 'use_dpop_nonce' } },
     });

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { claimsChallenge } from '../../../test/oboRig.ts';
 import { claimsOf, claimsText } from './claimsChallenge.ts';
 
@@ -9,7 +8,7 @@ const wanted = '{"access_token":{"acrs":{"essential":true,"value":"c1"}}}';
 const padded = (length: number) => ({ a: 'x'.repeat(length - '{"access_token":{"a":""}}'.length) });
 
 describe('what a server wants proven', () => {
-  verifies('obo.subject.claims-server', 'is what it wants of the access token, and nothing else', () => {
+  test('is what it wants of the access token, and nothing else', () => {
     const more = { id_token: { email: { essential: true } }, userinfo: { groups: null }, prompt: 'none' };
     for (const claims of [{ access_token: acrs }, { ...more, access_token: acrs }]) {
       expect(claimsOf(claimsChallenge(claims))).toBe(wanted);
@@ -25,7 +24,7 @@ describe('what a server wants proven', () => {
     expect(claimsOf(undefined)).toBeUndefined();
   });
 
-  verifies('obo.subject.claims-server', 'has two kilobytes at most, however it is written', () => {
+  test('has two kilobytes at most, however it is written', () => {
     const longest = claimsOf(claimsChallenge({ access_token: padded(2_048) }));
     expect(longest).toHaveLength(2_048);
     expect(claimsOf(claimsChallenge({ access_token: padded(2_049) }))).toBeUndefined();
@@ -35,7 +34,7 @@ describe('what a server wants proven', () => {
     expect(claimsOf(claimsChallenge({ b: 'x'.repeat(4_096), access_token: acrs }))).toBeUndefined();
   });
 
-  verifies('obo.subject.claims-server', 'is one text, in whatever order it comes', () => {
+  test('is one text, in whatever order it comes', () => {
     const one = { access_token: { nbf: { essential: true, value: '1' }, acrs: { values: ['b', 'a'] } } };
     const other = { access_token: { acrs: { values: ['b', 'a'] }, nbf: { value: '1', essential: true } } };
     const text = '{"access_token":{"acrs":{"values":["b","a"]},"nbf":{"essential":true,"value":"1"}}}';
@@ -43,7 +42,7 @@ describe('what a server wants proven', () => {
     expect([one, other].map((claims) => claimsText(JSON.stringify(claims, null, 2)))).toEqual([text, text]);
   });
 
-  verifies('obo.subject.claims-server', 'is less than what the provider itself may want', () => {
+  test('is less than what the provider itself may want', () => {
     const claims = `{"access_token":{},"id_token":{"acr":{"value":"${'x'.repeat(3_000)}"}}}`;
     expect(claimsText(claims)).toBe(claims);
   });

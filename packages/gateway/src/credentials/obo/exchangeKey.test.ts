@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { exchangeKey, type KeyParts } from './exchangeKey.ts';
 
 const base: KeyParts = {
@@ -54,7 +53,7 @@ function withText(parts: KeyParts, [outer, inner]: (typeof texts)[number], value
 }
 
 describe('the key of an exchanged token', () => {
-  verifies('obo.key.separates', 'whatever differs, the key does', () => {
+  test('whatever differs, the key does', () => {
     const keys = new Map([[exchangeKey(base), 'base']]);
     for (const path of texts) {
       const key = exchangeKey(withText(base, path, 'other'));
@@ -72,7 +71,7 @@ describe('the key of an exchanged token', () => {
     expect(texts.filter(([outer]) => outer === 'provider')).toHaveLength(Object.keys(base.provider).length);
   });
 
-  verifies('obo.key.separates', 'what is absent is neither empty nor a word', () => {
+  test('what is absent is neither empty nor a word', () => {
     for (const path of texts.slice(-4)) {
       const keys = [undefined, '', 'null', '-', 'undefined'].map((value) =>
         exchangeKey(withText(base, path, value)),
@@ -81,7 +80,7 @@ describe('the key of an exchanged token', () => {
     }
   });
 
-  verifies('obo.key.no-collision', 'no two tuples share a key, however they are cut', () => {
+  test('no two tuples share a key, however they are cut', () => {
     // Few letters that make up each other's borders, half a surrogate pair among them.
     const letters = [
       'a',
@@ -121,17 +120,13 @@ describe('the key of an exchanged token', () => {
     expect(new Set(cuts).size).toBe(cuts.length);
   });
 
-  verifies(
-    'obo.key.scopes-set',
-    'order and doubles of scopes do not matter, and nothing is sent along',
-    () => {
-      const scopes = ['b', 'a', 'b', 'a'];
-      expect(exchangeKey({ ...base, scopes })).toBe(exchangeKey(base));
-      expect(exchangeKey({ ...base, scopes: ['a', 'b'] })).toBe(exchangeKey(base));
-      expect(scopes).toEqual(['b', 'a', 'b', 'a']);
-      expect(exchangeKey(base)).toMatch(/^[\w-]{43}$/);
-    },
-  );
+  test('order and doubles of scopes do not matter, and nothing is sent along', () => {
+    const scopes = ['b', 'a', 'b', 'a'];
+    expect(exchangeKey({ ...base, scopes })).toBe(exchangeKey(base));
+    expect(exchangeKey({ ...base, scopes: ['a', 'b'] })).toBe(exchangeKey(base));
+    expect(scopes).toEqual(['b', 'a', 'b', 'a']);
+    expect(exchangeKey(base)).toMatch(/^[\w-]{43}$/);
+  });
 });
 
 /** The same numbers in every run. */

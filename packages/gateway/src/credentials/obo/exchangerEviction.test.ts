@@ -1,61 +1,52 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { exchangerRig, faultOf, passing, slowly, unavailable } from '../../../test/exchangerRig.ts';
 
 describe('forgetting tokens', () => {
-  verifies(
-    'obo.evict.token',
-    'only the very token that was refused, in memory and in the cache',
-    async () => {
-      const { exchangers, job, raw } = exchangerRig({ replicas: 2 });
-      const { key } = job();
-      const [one, two] = [exchangers[0]!, exchangers[1]!];
-      await one.obtain(job());
-      await one.evict(key, 'another');
-      expect(one.peek(key)?.token).toBe('token-0');
-      expect(await raw.get(key)).toBeDefined();
-      await two.obtain(job());
-      await one.force(job());
-      // Refused late: a newer one has taken its place, here and for all.
-      await one.evict(key, 'token-0');
-      expect(one.peek(key)?.token).toBe('token-1');
-      await two.evict(key, 'token-0');
-      expect(two.peek(key)).toBeUndefined();
-      expect(await two.obtain(job())).toMatchObject({ from: 'cache', token: { token: 'token-1' } });
-      await two.evict(key, 'token-1');
-      expect(await raw.get(key)).toBeUndefined();
-    },
-  );
+  test('only the very token that was refused, in memory and in the cache', async () => {
+    const { exchangers, job, raw } = exchangerRig({ replicas: 2 });
+    const { key } = job();
+    const [one, two] = [exchangers[0]!, exchangers[1]!];
+    await one.obtain(job());
+    await one.evict(key, 'another');
+    expect(one.peek(key)?.token).toBe('token-0');
+    expect(await raw.get(key)).toBeDefined();
+    await two.obtain(job());
+    await one.force(job());
+    // Refused late: a newer one has taken its place, here and for all.
+    await one.evict(key, 'token-0');
+    expect(one.peek(key)?.token).toBe('token-1');
+    await two.evict(key, 'token-0');
+    expect(two.peek(key)).toBeUndefined();
+    expect(await two.obtain(job())).toMatchObject({ from: 'cache', token: { token: 'token-1' } });
+    await two.evict(key, 'token-1');
+    expect(await raw.get(key)).toBeUndefined();
+  });
 
-  verifies(
-    'obo.evict.token',
-    'one that is being read out of the cache meanwhile does not come back',
-    async () => {
-      let whileReading: (() => Promise<void>) | undefined;
-      const { exchangers, idp, job } = exchangerRig({
-        replicas: 2,
-        cache: (inner) => ({
-          ...inner,
-          get: async (key) => {
-            const value = await inner.get(key);
-            const act = whileReading;
-            whileReading = undefined;
-            await act?.();
-            return value;
-          },
-        }),
-      });
-      await exchangers[0]!.obtain(job());
-      whileReading = () => exchangers[1]!.evict(job().key, 'token-0');
-      expect(await exchangers[1]!.obtain(job())).toMatchObject({
-        from: 'exchanged',
-        token: { token: 'token-1' },
-      });
-      expect(idp.requests).toBe(2);
-    },
-  );
+  test('one that is being read out of the cache meanwhile does not come back', async () => {
+    let whileReading: (() => Promise<void>) | undefined;
+    const { exchangers, idp, job } = exchangerRig({
+      replicas: 2,
+      cache: (inner) => ({
+        ...inner,
+        get: async (key) => {
+          const value = await inner.get(key);
+          const act = whileReading;
+          whileReading = undefined;
+          await act?.();
+          return value;
+        },
+      }),
+    });
+    await exchangers[0]!.obtain(job());
+    whileReading = () => exchangers[1]!.evict(job().key, 'token-0');
+    expect(await exchangers[1]!.obtain(job())).toMatchObject({
+      from: 'exchanged',
+      token: { token: 'token-1' },
+    });
+    expect(idp.requests).toBe(2);
+  });
 
-  verifies('obo.evict.holder', 'all of a user, or of a server, and nobody else’s', async () => {
+  test('all of a user, or of a server, and nobody else’s', async () => {
     const { exchangers, job, raw } = exchangerRig({ replicas: 2 });
     const [one, two] = [exchangers[0]!, exchangers[1]!];
     const jobs = {
@@ -95,7 +86,7 @@ describe('forgetting tokens', () => {
     ['a user', 'evictPrincipal'],
     ['a server', 'evictServer'],
   ] as const) {
-    verifies('obo.evict.in-flight', `what began before ${what} was forgotten is kept nowhere`, async () => {
+    test(`what began before ${what} was forgotten is kept nowhere`, async () => {
       for (const mode of ['obtain', 'force'] as const) {
         const { exchanger, idp, job, clock, raw } = exchangerRig();
         const { holder, key } = job();
@@ -127,7 +118,7 @@ describe('forgetting tokens', () => {
     });
   }
 
-  verifies('obo.evict.in-flight', 'nor when it is forgotten while it is written', async () => {
+  test('nor when it is forgotten while it is written', async () => {
     let whileWriting: (() => Promise<void>) | undefined;
     const { exchanger, job, raw } = exchangerRig({
       cache: (inner) => ({
@@ -152,7 +143,7 @@ describe('forgetting tokens', () => {
     }
   });
 
-  verifies('obo.evict.in-flight', 'nor when it is read out of the cache meanwhile', async () => {
+  test('nor when it is read out of the cache meanwhile', async () => {
     let whileReading = async (): Promise<void> => undefined;
     const { exchangers, job } = exchangerRig({
       replicas: 2,
@@ -173,7 +164,7 @@ describe('forgetting tokens', () => {
 });
 
 describe('closing', () => {
-  verifies('obo.close.waits', 'what is under way ends, and nothing begins after it', async () => {
+  test('what is under way ends, and nothing begins after it', async () => {
     const { exchangers, idp, job, clock, raw, store } = exchangerRig({ replicas: 2 });
     const [one, two] = [exchangers[0]!, exchangers[1]!];
     idp.answers(slowly(clock, 3_000));
@@ -213,7 +204,7 @@ describe('closing', () => {
     }
   });
 
-  verifies('obo.close.waits', 'not for ever, and it answers twice', async () => {
+  test('not for ever, and it answers twice', async () => {
     const { exchanger, idp, job, clock } = exchangerRig({ limits: { attemptMs: 10_000 } });
     idp.answers(() => new Promise(() => undefined));
     const hanging = faultOf(exchanger.obtain(job()));

@@ -1,12 +1,11 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { aToken, exchangerRig, faultOf, HOUR_MS, passing } from '../../../test/exchangerRig.ts';
 import { ExchangeFault } from './exchangeFault.ts';
 import { keptToken } from './keptToken.ts';
 import { createMemoryTier, serverGroup } from './memoryTier.ts';
 
 describe('how long an exchanged token is used', () => {
-  verifies('obo.expiry.skew', 'a minute less than its life, or a tenth of a short one', async () => {
+  test('a minute less than its life, or a tenth of a short one', async () => {
     for (const [lifetimeMs, usableMs] of [
       [HOUR_MS, HOUR_MS - 60_000],
       [600_000, 540_000],
@@ -27,7 +26,7 @@ describe('how long an exchanged token is used', () => {
     }
   });
 
-  verifies('obo.expiry.subject', 'never beyond the end of the user’s own token', async () => {
+  test('never beyond the end of the user’s own token', async () => {
     const { exchangers, idp, job, clock } = exchangerRig({ replicas: 2 });
     const mine = job({ subjectLivesMs: 600_000 });
     await exchangers[0]!.obtain(mine);
@@ -42,7 +41,7 @@ describe('how long an exchanged token is used', () => {
     expect(idp.requests).toBe(1);
   });
 
-  verifies('obo.expiry.subject', 'a process that thinks worse of it holds to that', async () => {
+  test('a process that thinks worse of it holds to that', async () => {
     const { exchangers, job, clock } = exchangerRig({ replicas: 2 });
     await exchangers[0]!.obtain(job());
     const short = { ...job(), request: job({ subjectLivesMs: 60_000 }).request };
@@ -52,7 +51,7 @@ describe('how long an exchanged token is used', () => {
     expect(await faultOf(exchangers[1]!.obtain(short))).toMatchObject({ code: 'OBO_REJECTED' });
   });
 
-  verifies('obo.expiry.subject', 'an answer that comes after it is given to nobody', async () => {
+  test('an answer that comes after it is given to nobody', async () => {
     const { exchanger, idp, job, clock } = exchangerRig();
     idp.answers((_, nth) => {
       const token = aToken(clock, `token-${nth}`);
@@ -63,7 +62,7 @@ describe('how long an exchanged token is used', () => {
     expect(exchanger.peek(job().key)).toBeUndefined();
   });
 
-  verifies('obo.expiry.short', 'with less than five seconds left it is used once and not kept', async () => {
+  test('with less than five seconds left it is used once and not kept', async () => {
     for (const [lifetimeMs, subjectLivesMs] of [
       [5_554, HOUR_MS],
       [HOUR_MS, 4_999],
@@ -93,7 +92,7 @@ describe('how long an exchanged token is used', () => {
     expect(exchanger.peek(job().key)).toBeUndefined();
   });
 
-  verifies('obo.expiry.no-token', 'what is no token is neither given out nor kept', async () => {
+  test('what is no token is neither given out nor kept', async () => {
     for (const broken of [{ token: '' }, { expiresAt: Number.NaN }, { lifetimeMs: Infinity }]) {
       const { exchanger, idp, job, clock, raw } = exchangerRig();
       idp.answers(() => ({ ...aToken(clock, 'token'), ...broken }));
@@ -106,7 +105,7 @@ describe('how long an exchanged token is used', () => {
     }
   });
 
-  verifies('obo.expiry.memory-bounded', 'memory holds a bounded number, and none that is over', async () => {
+  test('memory holds a bounded number, and none that is over', async () => {
     const { clock, job } = exchangerRig();
     const memory = createMemoryTier(clock, { mostKept: 3, sweepMs: 60_000 });
     const put = (user: string, lifetimeMs = HOUR_MS) => {

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import {
   aToken,
   exchangerRig,
@@ -18,7 +17,7 @@ const fault =
     new ExchangeFault(code, detail);
 
 describe('asking once more', () => {
-  verifies('obo.retry.once', 'for what may pass, after a moment, exactly once', async () => {
+  test('for what may pass, after a moment, exactly once', async () => {
     const { exchanger, idp, job, clock, recorded } = exchangerRig({ chances: [0.5] });
     idp.answers((_, nth) => {
       if (nth === 0) throw unavailable();
@@ -37,24 +36,20 @@ describe('asking once more', () => {
     ]);
   });
 
-  verifies(
-    'obo.retry.budget',
-    'not for a caller who has one request left, whatever it asks for',
-    async () => {
-      for (const [requests, made] of [
-        [1, 1],
-        [2, 2],
-        [9, 2],
-      ] as const) {
-        const { exchanger, idp, job, clock } = exchangerRig();
-        idp.fails(unavailable);
-        await passing(clock, faultOf(exchanger.force(job({ requests }))));
-        expect(idp.requests).toBe(made);
-      }
-    },
-  );
+  test('not for a caller who has one request left, whatever it asks for', async () => {
+    for (const [requests, made] of [
+      [1, 1],
+      [2, 2],
+      [9, 2],
+    ] as const) {
+      const { exchanger, idp, job, clock } = exchangerRig();
+      idp.fails(unavailable);
+      await passing(clock, faultOf(exchanger.force(job({ requests }))));
+      expect(idp.requests).toBe(made);
+    }
+  });
 
-  verifies('obo.retry.only-what-passes', 'not for a refusal', async () => {
+  test('not for a refusal', async () => {
     for (const code of [
       'OBO_REJECTED',
       'OBO_CONSENT_REQUIRED',
@@ -76,27 +71,23 @@ describe('asking once more', () => {
     expect(logged).toEqual([['obo_provider_broken', { provider: 'login', reason: 'TypeError' }]]);
   });
 
-  verifies(
-    'obo.retry.retry-after',
-    'when it was asked to, up to five seconds; later is told the caller',
-    async () => {
-      const short = exchangerRig();
-      short.idp.answers((_, nth) => {
-        if (nth === 0) throw throttled(5_000);
-        return aToken(short.clock, `token-${nth}`);
-      });
-      await passing(short.clock, short.exchanger.obtain(short.job()));
-      expect(short.idp.asked.map(({ at }) => at - short.idp.asked[0]!.at)).toEqual([0, 5_000]);
+  test('when it was asked to, up to five seconds; later is told the caller', async () => {
+    const short = exchangerRig();
+    short.idp.answers((_, nth) => {
+      if (nth === 0) throw throttled(5_000);
+      return aToken(short.clock, `token-${nth}`);
+    });
+    await passing(short.clock, short.exchanger.obtain(short.job()));
+    expect(short.idp.asked.map(({ at }) => at - short.idp.asked[0]!.at)).toEqual([0, 5_000]);
 
-      const long = exchangerRig();
-      long.idp.fails(() => throttled(5_001));
-      const told = await passing(long.clock, faultOf(long.exchanger.obtain(long.job())));
-      expect(told).toMatchObject({ code: 'OBO_TEMPORARY', detail: { retryAfterMs: 5_001 } });
-      expect(long.idp.requests).toBe(1);
-    },
-  );
+    const long = exchangerRig();
+    long.idp.fails(() => throttled(5_001));
+    const told = await passing(long.clock, faultOf(long.exchanger.obtain(long.job())));
+    expect(told).toMatchObject({ code: 'OBO_TEMPORARY', detail: { retryAfterMs: 5_001 } });
+    expect(long.idp.requests).toBe(1);
+  });
 
-  verifies('obo.retry.hang', 'a provider that hangs is given ten seconds, listening or not', async () => {
+  test('a provider that hangs is given ten seconds, listening or not', async () => {
     const { exchanger, idp, job, clock } = exchangerRig();
     idp.answers(() => new Promise(() => undefined));
     const began = clock.now();
@@ -117,7 +108,7 @@ describe('what is known to fail', () => {
     ['OBO_MISCONFIGURED', 60_000],
   ] as const;
 
-  verifies('obo.fault.remembered', 'is answered without asking, for its time, with all it said', async () => {
+  test('is answered without asking, for its time, with all it said', async () => {
     for (const [code, ms] of lasting) {
       const { exchanger, idp, job, clock, recorded } = exchangerRig();
       const detail = { claims: '{"id_token":{}}', providerCode: 'AADSTS50076', hint: 'Look there.' };
@@ -143,54 +134,46 @@ describe('what is known to fail', () => {
     }
   });
 
-  verifies(
-    'obo.fault.new-subject',
-    'of a user’s token says nothing of their next one, nor of others',
-    async () => {
-      for (const code of ['OBO_REJECTED', 'OBO_CONSENT_REQUIRED'] as const) {
-        const { exchanger, idp, job, clock } = exchangerRig();
-        idp.fails(fault(code));
-        await faultOf(exchanger.obtain(job()));
-        idp.answers((_, nth) => aToken(clock, `token-${nth}`));
-        expect(await exchanger.obtain(job({ subjectToken: 'after-signing-in' }))).toMatchObject({
-          requests: 1,
-        });
-        expect(await exchanger.obtain(job({ user: 'bob' }))).toMatchObject({ requests: 1 });
-        expect(await exchanger.obtain(job({ server: 'mail' }))).toMatchObject({ requests: 1 });
-        expect(await faultOf(exchanger.obtain(job()))).toMatchObject({ code });
-      }
-    },
-  );
-
-  verifies(
-    'obo.fault.misconfigured',
-    'of a set-up counts for all its users and for no other set-up',
-    async () => {
+  test('of a user’s token says nothing of their next one, nor of others', async () => {
+    for (const code of ['OBO_REJECTED', 'OBO_CONSENT_REQUIRED'] as const) {
       const { exchanger, idp, job, clock } = exchangerRig();
-      idp.fails(fault('OBO_MISCONFIGURED', { hint: 'The secret is over.' }));
+      idp.fails(fault(code));
       await faultOf(exchanger.obtain(job()));
       idp.answers((_, nth) => aToken(clock, `token-${nth}`));
-      const known = await faultOf(exchanger.obtain(job({ user: 'bob' })));
-      expect(known).toMatchObject({ code: 'OBO_MISCONFIGURED', detail: { hint: 'The secret is over.' } });
-      expect(idp.requests).toBe(1);
-      // Who signs in elsewhere may bring tokens that do not fit: that stops nobody here.
-      const { request, ...rest } = job({ user: 'carol' });
-      const bearer = { ...request, subject: { ...request.subject, via: 'bearer' as const } };
-      const fixed = { ...idp.provider, identity: { ...idp.provider.identity, credentialVersion: 'v2' } };
-      for (const other of [
-        job({ revision: 'r2' }),
-        job({ server: 'mail' }),
-        job({ tenant: 'other' }),
-        job({ scopes: ['graph.read'] }),
-        job({ provider: fixed, user: 'dan' }),
-        { ...rest, request: bearer },
-      ]) {
-        expect(await exchanger.obtain(other)).toMatchObject({ requests: 1 });
-      }
-    },
-  );
+      expect(await exchanger.obtain(job({ subjectToken: 'after-signing-in' }))).toMatchObject({
+        requests: 1,
+      });
+      expect(await exchanger.obtain(job({ user: 'bob' }))).toMatchObject({ requests: 1 });
+      expect(await exchanger.obtain(job({ server: 'mail' }))).toMatchObject({ requests: 1 });
+      expect(await faultOf(exchanger.obtain(job()))).toMatchObject({ code });
+    }
+  });
 
-  verifies('obo.fault.throttled-alone', 'one user’s 429 is theirs, for as long as was asked', async () => {
+  test('of a set-up counts for all its users and for no other set-up', async () => {
+    const { exchanger, idp, job, clock } = exchangerRig();
+    idp.fails(fault('OBO_MISCONFIGURED', { hint: 'The secret is over.' }));
+    await faultOf(exchanger.obtain(job()));
+    idp.answers((_, nth) => aToken(clock, `token-${nth}`));
+    const known = await faultOf(exchanger.obtain(job({ user: 'bob' })));
+    expect(known).toMatchObject({ code: 'OBO_MISCONFIGURED', detail: { hint: 'The secret is over.' } });
+    expect(idp.requests).toBe(1);
+    // Who signs in elsewhere may bring tokens that do not fit: that stops nobody here.
+    const { request, ...rest } = job({ user: 'carol' });
+    const bearer = { ...request, subject: { ...request.subject, via: 'bearer' as const } };
+    const fixed = { ...idp.provider, identity: { ...idp.provider.identity, credentialVersion: 'v2' } };
+    for (const other of [
+      job({ revision: 'r2' }),
+      job({ server: 'mail' }),
+      job({ tenant: 'other' }),
+      job({ scopes: ['graph.read'] }),
+      job({ provider: fixed, user: 'dan' }),
+      { ...rest, request: bearer },
+    ]) {
+      expect(await exchanger.obtain(other)).toMatchObject({ requests: 1 });
+    }
+  });
+
+  test('one user’s 429 is theirs, for as long as was asked', async () => {
     const { exchanger, idp, job, clock } = exchangerRig();
     idp.answers(({ request }, nth) => {
       if (request.subject.subject === 'ada' && nth < 3) throw throttled(nth === 0 ? 20_000 : undefined);
@@ -222,7 +205,7 @@ describe('what is known to fail', () => {
     expect(await exchanger.obtain(job({ user: 'dan' }))).toMatchObject({ requests: 1 });
   });
 
-  verifies('obo.fault.remembered', 'an answer without a token is not asked for by every call', async () => {
+  test('an answer without a token is not asked for by every call', async () => {
     const { exchanger, idp, job, clock } = exchangerRig();
     idp.fails(fault('OBO_EMPTY_RESPONSE', { status: 200, hint: 'Look there.' }));
     await faultOf(exchanger.obtain(job()));
@@ -240,7 +223,7 @@ describe('what is known to fail', () => {
     expect(await exchanger.obtain(job())).toMatchObject({ requests: 1 });
   });
 
-  verifies('obo.fault.throttled-alone', 'nobody is sent away for longer than an hour', async () => {
+  test('nobody is sent away for longer than an hour', async () => {
     const { exchanger, idp, job, clock } = exchangerRig();
     idp.fails(() => throttled(1_000 * HOUR_MS));
     await faultOf(exchanger.obtain(job({ subjectLivesMs: 10_000 * HOUR_MS })));
@@ -251,38 +234,34 @@ describe('what is known to fail', () => {
 });
 
 describe('what is told of an exchange', () => {
-  verifies(
-    'obo.record.once',
-    'how it ended, and whether less was granted; a recorder that throws stops nobody',
-    async () => {
-      const cases: [asked: string[], granted: string[] | undefined, missing: string][] = [
-        [['a', 'b'], ['a', 'b', 'c'], ''],
-        [['a', 'b'], ['a'], 'b'],
-        [['a'], undefined, ''],
-        [['a', 'b'], [], 'a b'],
-        // With or without the resource, on either side.
-        [['api://x/Notes.Read', 'offline_access', 'openid'], ['notes.read'], ''],
-        [['Mail.Read'], ['https://graph.example/Mail.Read'], ''],
-        [['api://x/Notes.Read', 'api://x/Notes.Write'], ['api://X/notes.read'], 'api://x/Notes.Write'],
-        // Another resource's.
-        [['files/read', 'mail/read'], ['files/read'], 'mail/read'],
-        [['api://x/.default'], ['notes.read'], ''],
-        [['api://x/profile'], [], 'api://x/profile'],
-      ];
-      for (const [asked, granted, missing] of cases) {
-        const isLess = missing !== '';
-        const { exchanger, idp, job, clock, recorded, logged } = exchangerRig();
-        idp.answers(() => ({ ...aToken(clock, 'token'), scopes: granted }));
-        await exchanger.obtain(job({ scopes: asked }));
-        expect(recorded).toMatchObject([{ outcome: 'ok', grantedNarrower: isLess }]);
-        const fields = { server: expect.any(String), provider: 'login', missing };
-        expect(logged).toEqual(isLess ? [['obo_scopes_narrower', fields]] : []);
-      }
-      const { parts, job } = exchangerRig();
-      const record = () => {
-        throw new Error('no room');
-      };
-      expect(await createExchanger({ ...parts, record }).obtain(job())).toMatchObject({ from: 'exchanged' });
-    },
-  );
+  test('how it ended, and whether less was granted; a recorder that throws stops nobody', async () => {
+    const cases: [asked: string[], granted: string[] | undefined, missing: string][] = [
+      [['a', 'b'], ['a', 'b', 'c'], ''],
+      [['a', 'b'], ['a'], 'b'],
+      [['a'], undefined, ''],
+      [['a', 'b'], [], 'a b'],
+      // With or without the resource, on either side.
+      [['api://x/Notes.Read', 'offline_access', 'openid'], ['notes.read'], ''],
+      [['Mail.Read'], ['https://graph.example/Mail.Read'], ''],
+      [['api://x/Notes.Read', 'api://x/Notes.Write'], ['api://X/notes.read'], 'api://x/Notes.Write'],
+      // Another resource's.
+      [['files/read', 'mail/read'], ['files/read'], 'mail/read'],
+      [['api://x/.default'], ['notes.read'], ''],
+      [['api://x/profile'], [], 'api://x/profile'],
+    ];
+    for (const [asked, granted, missing] of cases) {
+      const isLess = missing !== '';
+      const { exchanger, idp, job, clock, recorded, logged } = exchangerRig();
+      idp.answers(() => ({ ...aToken(clock, 'token'), scopes: granted }));
+      await exchanger.obtain(job({ scopes: asked }));
+      expect(recorded).toMatchObject([{ outcome: 'ok', grantedNarrower: isLess }]);
+      const fields = { server: expect.any(String), provider: 'login', missing };
+      expect(logged).toEqual(isLess ? [['obo_scopes_narrower', fields]] : []);
+    }
+    const { parts, job } = exchangerRig();
+    const record = () => {
+      throw new Error('no room');
+    };
+    expect(await createExchanger({ ...parts, record }).obtain(job())).toMatchObject({ from: 'exchanged' });
+  });
 });

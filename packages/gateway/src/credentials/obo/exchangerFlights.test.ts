@@ -1,11 +1,10 @@
 import { LightCancellation } from '@behalf/kernel';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { exchangerRig, faultOf, passing, slowly, unavailable } from '../../../test/exchangerRig.ts';
 import { createCourses } from './courses.ts';
 
 describe('exchanges at the same time', () => {
-  verifies('obo.flight.one-per-key', '50 cold calls are one token request', async () => {
+  test('50 cold calls are one token request', async () => {
     const { exchanger, idp, job, clock, recorded } = exchangerRig();
     idp.answers(slowly(clock, 200));
     const all = await passing(clock, Promise.all(Array.from({ length: 50 }, () => exchanger.obtain(job()))));
@@ -18,7 +17,7 @@ describe('exchanges at the same time', () => {
     expect(idp.requests).toBe(1);
   });
 
-  verifies('obo.flight.one-across-replicas', 'three processes with 50 cold calls each make one', async () => {
+  test('three processes with 50 cold calls each make one', async () => {
     const { exchangers, idp, job, clock, recorded } = exchangerRig({ replicas: 3 });
     idp.answers(slowly(clock, 300));
     const calls = exchangers.flatMap((one) => Array.from({ length: 50 }, () => one.obtain(job())));
@@ -29,7 +28,7 @@ describe('exchanges at the same time', () => {
     for (const one of exchangers) expect(one.peek(job().key)).toMatchObject({ token: 'token-0' });
   });
 
-  verifies('obo.flight.one-across-replicas', 'who comes to its turn looks again first', async () => {
+  test('who comes to its turn looks again first', async () => {
     // The holder finishes between this one's look and its turn.
     const { exchangers, idp, job, clock } = exchangerRig({
       replicas: 2,
@@ -46,7 +45,7 @@ describe('exchanges at the same time', () => {
     expect(idp.requests).toBe(1);
   });
 
-  verifies('obo.flight.apart', '100 users with 20 calls each make 100, each for their own', async () => {
+  test('100 users with 20 calls each make 100, each for their own', async () => {
     const { exchanger, idp, job, clock } = exchangerRig();
     idp.answers(async ({ request }, nth) => {
       const token = await slowly(clock, 100, request.subject.subject)({} as never, nth);
@@ -59,7 +58,7 @@ describe('exchanges at the same time', () => {
     all.forEach(({ token }, i) => expect(token.token).toMatch(new RegExp(`^${calls[i]!.user}-\\d+$`)));
   });
 
-  verifies('obo.flight.abort-one', 'who leaves is released alone', async () => {
+  test('who leaves is released alone', async () => {
     const { exchanger, idp, job, clock } = exchangerRig();
     idp.answers(slowly(clock, 200));
     const leaving = new LightCancellation();
@@ -81,7 +80,7 @@ describe('exchanges at the same time', () => {
     expect([...courses.all()]).toEqual([]);
   });
 
-  verifies('obo.flight.abort-all', 'nobody is left and it still ends, for who comes next', async () => {
+  test('nobody is left and it still ends, for who comes next', async () => {
     const { exchanger, idp, job, clock } = exchangerRig();
     idp.answers(slowly(clock, 200));
     const leaving = new LightCancellation();
@@ -96,25 +95,21 @@ describe('exchanges at the same time', () => {
     expect(idp.requests).toBe(1);
   });
 
-  verifies(
-    'obo.flight.failure-shared-once',
-    'a failure is shared by who joined and by nobody later',
-    async () => {
-      const { exchanger, idp, job, clock, recorded } = exchangerRig();
-      idp.fails(unavailable);
-      const calls = Array.from({ length: 20 }, () => faultOf(exchanger.obtain(job({ requests: 1 }))));
-      const faults = await passing(clock, Promise.all(calls));
-      expect(new Set(faults).size).toBe(1);
-      expect(faults[0]).toMatchObject({ code: 'OBO_TEMPORARY', kind: 'idp_unavailable' });
-      expect(idp.requests).toBe(1);
-      expect(recorded).toHaveLength(1);
-      idp.answers(slowly(clock, 0));
-      expect(await passing(clock, exchanger.obtain(job()))).toMatchObject({ from: 'exchanged' });
-      expect(idp.requests).toBe(2);
-    },
-  );
+  test('a failure is shared by who joined and by nobody later', async () => {
+    const { exchanger, idp, job, clock, recorded } = exchangerRig();
+    idp.fails(unavailable);
+    const calls = Array.from({ length: 20 }, () => faultOf(exchanger.obtain(job({ requests: 1 }))));
+    const faults = await passing(clock, Promise.all(calls));
+    expect(new Set(faults).size).toBe(1);
+    expect(faults[0]).toMatchObject({ code: 'OBO_TEMPORARY', kind: 'idp_unavailable' });
+    expect(idp.requests).toBe(1);
+    expect(recorded).toHaveLength(1);
+    idp.answers(slowly(clock, 0));
+    expect(await passing(clock, exchanger.obtain(job()))).toMatchObject({ from: 'exchanged' });
+    expect(idp.requests).toBe(2);
+  });
 
-  verifies('obo.flight.force-apart', 'a forced one is joined by forced ones alone and replaces', async () => {
+  test('a forced one is joined by forced ones alone and replaces', async () => {
     const { exchanger, idp, job, clock } = exchangerRig();
     idp.answers(slowly(clock, 200));
     const cold = exchanger.obtain(job());
@@ -136,7 +131,7 @@ describe('exchanges at the same time', () => {
     expect(exchanger.peek(job().key)?.token).toBe('token-2');
   });
 
-  verifies('obo.flight.force-apart', 'it waits for no other process and is found by all', async () => {
+  test('it waits for no other process and is found by all', async () => {
     const { exchangers, idp, job, clock, store } = exchangerRig({ replicas: 2 });
     await store.leases.acquire(`obo:${job().key}`, 'exchange', 60_000);
     const began = clock.now();
@@ -146,26 +141,22 @@ describe('exchanges at the same time', () => {
     expect(idp.requests).toBe(1);
   });
 
-  verifies(
-    'obo.flight.newest-kept',
-    'one that was asked for earlier does not replace a later one',
-    async () => {
-      const { exchangers, idp, job, clock } = exchangerRig({ replicas: 3 });
-      idp.answers(slowly(clock, 500, 'early'));
-      const early = exchangers[0]!.force(job());
-      await clock.advance(100);
-      idp.answers(slowly(clock, 100, 'late'));
-      await passing(clock, exchangers[1]!.force(job()));
-      expect(await passing(clock, early)).toMatchObject({ token: { token: 'early-0' } });
-      expect(await exchangers[2]!.obtain(job())).toMatchObject({ from: 'cache', token: { token: 'late-1' } });
-      // In one process as well.
-      idp.answers(slowly(clock, 500, 'early'));
-      const slow = exchangers[2]!.force(job({ user: 'bob' }));
-      await clock.advance(100);
-      idp.answers(slowly(clock, 100, 'late'));
-      await passing(clock, exchangers[2]!.obtain(job({ user: 'bob' })));
-      await passing(clock, slow);
-      expect(exchangers[2]!.peek(job({ user: 'bob' }).key)?.token).toBe('late-3');
-    },
-  );
+  test('one that was asked for earlier does not replace a later one', async () => {
+    const { exchangers, idp, job, clock } = exchangerRig({ replicas: 3 });
+    idp.answers(slowly(clock, 500, 'early'));
+    const early = exchangers[0]!.force(job());
+    await clock.advance(100);
+    idp.answers(slowly(clock, 100, 'late'));
+    await passing(clock, exchangers[1]!.force(job()));
+    expect(await passing(clock, early)).toMatchObject({ token: { token: 'early-0' } });
+    expect(await exchangers[2]!.obtain(job())).toMatchObject({ from: 'cache', token: { token: 'late-1' } });
+    // In one process as well.
+    idp.answers(slowly(clock, 500, 'early'));
+    const slow = exchangers[2]!.force(job({ user: 'bob' }));
+    await clock.advance(100);
+    idp.answers(slowly(clock, 100, 'late'));
+    await passing(clock, exchangers[2]!.obtain(job({ user: 'bob' })));
+    await passing(clock, slow);
+    expect(exchangers[2]!.peek(job({ user: 'bob' }).key)?.token).toBe('late-3');
+  });
 });

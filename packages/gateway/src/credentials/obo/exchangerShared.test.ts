@@ -1,6 +1,5 @@
 import { createKeyring, systemRandom, type HeldLease, type Leases } from '@behalf/kernel';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { aToken, exchangerRig, faultOf, passing, slowly, unavailable } from '../../../test/exchangerRig.ts';
 import type { Cache } from '../../ports/index.ts';
 import { createExchanger } from './createExchanger.ts';
@@ -9,33 +8,29 @@ const never = <T>() => new Promise<T>(() => undefined);
 const broken = (): Promise<never> => Promise.reject(new Error('the store is away'));
 
 describe('the cache that processes share', () => {
-  verifies(
-    'obo.cache.sealed',
-    'no token stands in it in clear, and none opens under another key',
-    async () => {
-      const { exchangers, idp, job, clock, raw, logged } = exchangerRig({ replicas: 3 });
-      const planted = 'eyJplanted.access.token';
-      idp.answers(() => aToken(clock, planted));
-      await exchangers[0]!.obtain(job());
-      const sealed = await raw.get(job().key);
-      for (const secret of [planted, 'subject-of-ada', Buffer.from(planted).toString('base64url')]) {
-        expect(sealed).toEqual(expect.not.stringContaining(secret));
-      }
-      expect(sealed).toMatch(/^v1\./);
-      // Copied to where another user's would be.
-      const bob = job({ user: 'bob' });
-      await raw.set(bob.key, sealed!, 60_000);
-      idp.answers(() => aToken(clock, 'for-bob'));
-      expect(await exchangers[1]!.obtain(bob)).toMatchObject({
-        from: 'exchanged',
-        token: { token: 'for-bob' },
-      });
-      expect(logged).toEqual([['obo_cache_unreadable', { reason: 'tampered' }]]);
-      expect(await exchangers[2]!.obtain(bob)).toMatchObject({ from: 'cache', token: { token: 'for-bob' } });
-    },
-  );
+  test('no token stands in it in clear, and none opens under another key', async () => {
+    const { exchangers, idp, job, clock, raw, logged } = exchangerRig({ replicas: 3 });
+    const planted = 'eyJplanted.access.token';
+    idp.answers(() => aToken(clock, planted));
+    await exchangers[0]!.obtain(job());
+    const sealed = await raw.get(job().key);
+    for (const secret of [planted, 'subject-of-ada', Buffer.from(planted).toString('base64url')]) {
+      expect(sealed).toEqual(expect.not.stringContaining(secret));
+    }
+    expect(sealed).toMatch(/^v1\./);
+    // Copied to where another user's would be.
+    const bob = job({ user: 'bob' });
+    await raw.set(bob.key, sealed!, 60_000);
+    idp.answers(() => aToken(clock, 'for-bob'));
+    expect(await exchangers[1]!.obtain(bob)).toMatchObject({
+      from: 'exchanged',
+      token: { token: 'for-bob' },
+    });
+    expect(logged).toEqual([['obo_cache_unreadable', { reason: 'tampered' }]]);
+    expect(await exchangers[2]!.obtain(bob)).toMatchObject({ from: 'cache', token: { token: 'for-bob' } });
+  });
 
-  verifies('obo.cache.unreadable', 'what does not open is dropped, logged and exchanged anew', async () => {
+  test('what does not open is dropped, logged and exchanged anew', async () => {
     const { exchanger, parts, idp, job, raw, logged } = exchangerRig();
     const { key } = job();
     await createExchanger(parts).obtain(job());
@@ -62,7 +57,7 @@ describe('the cache that processes share', () => {
     expect(await exchanger.obtain(job())).toMatchObject({ from: 'cache' });
   });
 
-  verifies('obo.cache.outage', 'one that fails or hangs costs a moment and no call', async () => {
+  test('one that fails or hangs costs a moment and no call', async () => {
     const outages: [string, Partial<Cache>, number][] = [
       ['throws', { get: broken, set: broken, delete: broken }, 0],
       [
@@ -100,7 +95,7 @@ describe('the cache that processes share', () => {
     }
   });
 
-  verifies('obo.cache.outage', 'it is used again when it answers again', async () => {
+  test('it is used again when it answers again', async () => {
     let isAway = true;
     const { exchangers, job, clock } = exchangerRig({
       replicas: 2,
@@ -117,7 +112,7 @@ describe('the cache that processes share', () => {
 describe('turns between processes', () => {
   const withLeases = (acquire: Leases['acquire']) => (inner: Leases) => ({ ...inner, acquire });
 
-  verifies('obo.turn.outage', 'without leases they begin apart and look again: at most two', async () => {
+  test('without leases they begin apart and look again: at most two', async () => {
     for (const acquire of [broken, never] as Leases['acquire'][]) {
       const { exchangers, idp, job, clock, logged } = exchangerRig({
         replicas: 3,
@@ -132,7 +127,7 @@ describe('turns between processes', () => {
     }
   });
 
-  verifies('obo.turn.late-lease', 'a lease that comes after it was waited for is given back', async () => {
+  test('a lease that comes after it was waited for is given back', async () => {
     let give: (lease: HeldLease) => void = () => undefined;
     let released = 0;
     const { exchanger, job, clock } = exchangerRig({
@@ -145,7 +140,7 @@ describe('turns between processes', () => {
     expect(released).toBe(1);
   });
 
-  verifies('obo.turn.wait', 'a holder that does not end is waited for and not for ever', async () => {
+  test('a holder that does not end is waited for and not for ever', async () => {
     const { exchanger, idp, job, clock, store } = exchangerRig();
     const held = await store.leases.acquire(`obo:${job().key}`, 'exchange', 60_000);
     const began = clock.now();
@@ -159,7 +154,7 @@ describe('turns between processes', () => {
     expect(await held!.release()).toBe(true);
   });
 
-  verifies('obo.turn.wait', 'a holder that is gone without a token is not waited for', async () => {
+  test('a holder that is gone without a token is not waited for', async () => {
     const { exchangers, idp, job, clock } = exchangerRig({ replicas: 2 });
     idp.answers(async (_, nth) => {
       await new Promise<void>((resolve) => void clock.timer(500, resolve));
@@ -175,7 +170,7 @@ describe('turns between processes', () => {
     expect(idp.requests).toBe(2);
   });
 
-  verifies('obo.turn.released', 'a turn ends with its exchange, whatever came of it', async () => {
+  test('a turn ends with its exchange, whatever came of it', async () => {
     const { exchanger, idp, job, store } = exchangerRig();
     const holder = () => store.leases.holder(`obo:${job().key}`);
     const held: unknown[] = [];
@@ -188,7 +183,7 @@ describe('turns between processes', () => {
     expect(await holder()).toBeNull();
   });
 
-  verifies('obo.turn.released', 'what is left for others is there before the turn ends', async () => {
+  test('what is left for others is there before the turn ends', async () => {
     const { exchanger, raw, job } = exchangerRig({
       leases: (inner) => ({
         ...inner,

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createSubjectRig, HOUR_MS, ISSUER } from '../../../test/subjectRig.ts';
 import { principalOf } from '../../principal/principal.ts';
 import { SubjectUnavailable } from './subject.ts';
@@ -14,7 +13,7 @@ function idToken(expiresAt: number, over: object = {}): string {
 }
 
 describe('the ID token of a sign-in', () => {
-  verifies('id-jag.subject', 'is what is exchanged, until it is over', async () => {
+  test('is what is exchanged, until it is over', async () => {
     const rig = await createSubjectRig();
     const expiresAt = rig.clock.now() + 30 * MINUTE_MS;
     const { caller } = await rig.signIn(rig.ada, 'access', { idToken: idToken(expiresAt) });
@@ -27,7 +26,7 @@ describe('the ID token of a sign-in', () => {
     expect((await rig.source.current(caller)).hash).not.toBe(subject.hash);
   });
 
-  verifies('id-jag.subject', 'is never what a request brought', async () => {
+  test('is never what a request brought', async () => {
     const rig = await createSubjectRig();
     const brought = rig.bearer(rig.ada, 'presented');
     const none = await Promise.resolve(rig.source.current(brought, 'id_token')).catch(
@@ -41,7 +40,7 @@ describe('the ID token of a sign-in', () => {
     expect((await rig.source.current(brought, 'id_token')).token.reveal()).toBe(kept);
   });
 
-  verifies('facade.subject', 'of a client is its own, and no other stands in for it', async () => {
+  test('of a client is its own, and no other stands in for it', async () => {
     const rig = await createSubjectRig();
     const { ada, sessions, loginTokens, tokensFor, source } = rig;
     const later = rig.clock.now() + HOUR_MS;
@@ -59,30 +58,26 @@ describe('the ID token of a sign-in', () => {
     expect((await source.current(client, 'id_token')).token.reveal()).toBe(own);
   });
 
-  verifies(
-    'id-jag.subject-own',
-    'that speaks of somebody else, or says not until when, is not sent',
-    async () => {
-      const rig = await createSubjectRig();
-      const later = rig.clock.now() + HOUR_MS;
-      const wrong = [
-        idToken(later, { sub: 'sub-u-eve' }),
-        idToken(later, { iss: 'https://other.example' }),
-        idToken(later, { exp: undefined }),
-        'opaque',
-        `${part({})}.bm90IGpzb24.c2ln`,
-      ];
-      for (const token of wrong) {
-        const { caller } = await rig.signIn(rig.ada, `access of ${token}`, { idToken: token });
-        const found = await Promise.resolve(rig.source.current(caller, 'id_token')).catch(
-          (error: unknown) => error,
-        );
-        expect([token, found]).toEqual([token, expect.any(SubjectUnavailable)]);
-      }
-    },
-  );
+  test('that speaks of somebody else, or says not until when, is not sent', async () => {
+    const rig = await createSubjectRig();
+    const later = rig.clock.now() + HOUR_MS;
+    const wrong = [
+      idToken(later, { sub: 'sub-u-eve' }),
+      idToken(later, { iss: 'https://other.example' }),
+      idToken(later, { exp: undefined }),
+      'opaque',
+      `${part({})}.bm90IGpzb24.c2ln`,
+    ];
+    for (const token of wrong) {
+      const { caller } = await rig.signIn(rig.ada, `access of ${token}`, { idToken: token });
+      const found = await Promise.resolve(rig.source.current(caller, 'id_token')).catch(
+        (error: unknown) => error,
+      );
+      expect([token, found]).toEqual([token, expect.any(SubjectUnavailable)]);
+    }
+  });
 
-  verifies('id-jag.subject-fresh', 'is renewed with its sign-in when it is over', async () => {
+  test('is renewed with its sign-in when it is over', async () => {
     const answers: Record<string, unknown>[] = [];
     let asked = 0;
     const rig = await createSubjectRig({}, async () => {
@@ -119,7 +114,7 @@ describe('the ID token of a sign-in', () => {
     expect(asked).toBe(2);
   });
 
-  verifies('id-jag.subject', 'of an API key is that of any sign-in that goes on', async () => {
+  test('of an API key is that of any sign-in that goes on', async () => {
     const rig = await createSubjectRig();
     const kept = idToken(rig.clock.now() + HOUR_MS);
     await rig.signIn(rig.ada, 'access', { idToken: kept });

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { aSubject, aToken, ada, claimsChallenge, oboRig, provider } from '../../../test/oboRig.ts';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import { ReauthNeeded } from '../reauthNeeded.ts';
@@ -11,7 +10,7 @@ const forbidden = { code: 'MCP_OBO_FORBIDDEN' };
 const misplaced = { code: 'obo_target', message: 'not there', suggestion: '', path: [] };
 
 describe('one call’s way to its token', () => {
-  verifies('obo.token.warm', 'a kept token is there at once', async () => {
+  test('a kept token is there at once', async () => {
     const rig = oboRig();
     expect(await rig.bearer().token()).toBe('token 1');
     // Not a promise: nothing is waited for.
@@ -24,7 +23,7 @@ describe('one call’s way to its token', () => {
     });
   });
 
-  verifies('obo.token.trusted', 'who is not trusted gets none, and the provider is not asked', async () => {
+  test('who is not trusted gets none, and the provider is not asked', async () => {
     for (const verdict of [false, Promise.resolve(false)]) {
       const rig = oboRig();
       rig.isTrusted = verdict;
@@ -33,7 +32,7 @@ describe('one call’s way to its token', () => {
     }
   });
 
-  verifies('obo.token.trusted', 'asked again for a kept token', async () => {
+  test('asked again for a kept token', async () => {
     const rig = oboRig();
     const bearer = rig.bearer();
     await bearer.token();
@@ -43,7 +42,7 @@ describe('one call’s way to its token', () => {
     expect(await bearer.token()).toBe('token 1');
   });
 
-  verifies('obo.token.trusted', 'asked again when the provider has answered', async () => {
+  test('asked again when the provider has answered', async () => {
     const rig = oboRig();
     rig.exchange = async () => {
       rig.isTrusted = false;
@@ -52,7 +51,7 @@ describe('one call’s way to its token', () => {
     await expect(rig.bearer().token()).rejects.toMatchObject(forbidden);
   });
 
-  verifies('obo.token.target', 'an address that may not have it gets none, also of those kept', async () => {
+  test('an address that may not have it gets none, also of those kept', async () => {
     const rig = oboRig();
     const bearer = rig.bearer();
     await bearer.token();
@@ -69,7 +68,7 @@ describe('one call’s way to its token', () => {
     await expect(bearer.token()).rejects.toMatchObject(forbidden);
   });
 
-  verifies('obo.token.target', 'a server that is gone or another one by now gets none', async () => {
+  test('a server that is gone or another one by now gets none', async () => {
     const rig = oboRig();
     const bearer = rig.bearer();
     await bearer.token();
@@ -84,7 +83,7 @@ describe('one call’s way to its token', () => {
     await expect(bearer.token()).rejects.toMatchObject(forbidden);
   });
 
-  verifies('obo.token.subject', 'who has nothing to exchange is told why', async () => {
+  test('who has nothing to exchange is told why', async () => {
     const cases = [
       [new SubjectUnavailable('absent'), 'absent', 'OBO_SUBJECT_TOKEN_MISSING', 'session'],
       [
@@ -114,7 +113,7 @@ describe('one call’s way to its token', () => {
     await expect(rig.bearer().token()).rejects.toMatchObject({ code: 'API_KEY_SCOPE' });
   });
 
-  verifies('obo.token.subject', 'who signs out while the provider is asked gets nothing', async () => {
+  test('who signs out while the provider is asked gets nothing', async () => {
     const rig = oboRig();
     rig.exchange = async () => {
       rig.subject = () => Promise.reject(new SubjectUnavailable('absent'));
@@ -123,7 +122,7 @@ describe('one call’s way to its token', () => {
     await expect(rig.bearer().token()).rejects.toMatchObject({ reason: 'absent' });
   });
 
-  verifies('obo.token.subject', 'another key of our client is another token', async () => {
+  test('another key of our client is another token', async () => {
     const rig = oboRig();
     let identity = provider.identity;
     rig.found = {
@@ -137,7 +136,7 @@ describe('one call’s way to its token', () => {
     expect(await rig.bearer().token()).toBe('token 2');
   });
 
-  verifies('obo.token.subject', 'another sign-in, role or user is another token', async () => {
+  test('another sign-in, role or user is another token', async () => {
     const rig = oboRig();
     expect(await rig.bearer().token()).toBe('token 1');
     rig.subject = aSubject({ hash: 'another' });
@@ -149,7 +148,7 @@ describe('one call’s way to its token', () => {
     expect(seen).toEqual(['token 3', 'token 2', 'token 4', 'token 2', 'token 5']);
   });
 
-  verifies('obo.token.told', 'whose turn it is decides what is told', async () => {
+  test('whose turn it is decides what is told', async () => {
     const said = { providerCode: 'AADSTS1', hint: 'planted words' };
     const cases = [
       [new ExchangeFault('OBO_REJECTED', said), { reason: 'rejected', detail: { code: 'OBO_REJECTED' } }],
@@ -180,7 +179,7 @@ describe('one call’s way to its token', () => {
 });
 
 describe('a token that the server refused', () => {
-  verifies('obo.token.renew', 'is forgotten and exchanged anew, once', async () => {
+  test('is forgotten and exchanged anew, once', async () => {
     const rig = oboRig();
     const bearer = rig.bearer();
     await bearer.token();
@@ -196,7 +195,7 @@ describe('a token that the server refused', () => {
     expect(bearer.shown()).toEqual(['token 1', 'token 2']);
   });
 
-  verifies('obo.token.renew', 'one that comes back all the same is not taken', async () => {
+  test('one that comes back all the same is not taken', async () => {
     const rig = oboRig();
     rig.exchange = async () => aToken(rig.jobs.length < 3 ? 'the same' : 'another', 0);
     const bearer = rig.bearer();
@@ -206,20 +205,16 @@ describe('a token that the server refused', () => {
     expect(rig.jobs.map(({ how }) => how)).toEqual(['obtain', 'obtain', 'force']);
   });
 
-  verifies(
-    'obo.token.renew',
-    'calls that were refused with one token share the one in its place',
-    async () => {
-      const rig = oboRig();
-      const bearers = Array.from({ length: 20 }, () => rig.bearer());
-      for (const bearer of bearers) await bearer.token();
-      for (const bearer of bearers) expect(await bearer.renew(undefined)).toBe(true);
-      for (const bearer of bearers) expect(await bearer.token()).toBe('token 2');
-      expect(rig.jobs).toHaveLength(2);
-    },
-  );
+  test('calls that were refused with one token share the one in its place', async () => {
+    const rig = oboRig();
+    const bearers = Array.from({ length: 20 }, () => rig.bearer());
+    for (const bearer of bearers) await bearer.token();
+    for (const bearer of bearers) expect(await bearer.renew(undefined)).toBe(true);
+    for (const bearer of bearers) expect(await bearer.token()).toBe('token 2');
+    expect(rig.jobs).toHaveLength(2);
+  });
 
-  verifies('obo.token.renew', 'what cannot be exchanged anew is told as that', async () => {
+  test('what cannot be exchanged anew is told as that', async () => {
     const rig = oboRig();
     const bearer = rig.bearer();
     await bearer.token();
@@ -231,7 +226,7 @@ describe('a token that the server refused', () => {
     expect(rig.jobs).toHaveLength(2);
   });
 
-  verifies('obo.token.budget', 'retries and forced exchanges are paid from one purse', async () => {
+  test('retries and forced exchanges are paid from one purse', async () => {
     const rig = oboRig();
     const purse = createPurse();
     rig.exchange = async () => aToken('after a retry', 2);
@@ -251,7 +246,7 @@ describe('a token that the server refused', () => {
     expect(other.jobs.map(({ job }) => job.requests)).toEqual([2, 1]);
   });
 
-  verifies('obo.token.claims', 'what the server wants proven goes into the next exchanges', async () => {
+  test('what the server wants proven goes into the next exchanges', async () => {
     const rig = oboRig();
     const bearer = rig.bearer();
     await bearer.token();
@@ -266,7 +261,7 @@ describe('a token that the server refused', () => {
     expect(rig.jobs[2]?.job.request.claims).toBeUndefined();
   });
 
-  verifies('obo.token.claims', 'what no exchange can prove is left to the next sign-in', async () => {
+  test('what no exchange can prove is left to the next sign-in', async () => {
     const rig = oboRig();
     const bearer = rig.bearer();
     await bearer.token();
@@ -285,7 +280,7 @@ describe('a token that the server refused', () => {
     expect(asked.claims).toEqual([['["default","ada"]', '{"b":1}']]);
   });
 
-  verifies('obo.token.claims', 'whose token lacks it is who was exchanged for, not who came', async () => {
+  test('whose token lacks it is who was exchanged for, not who came', async () => {
     // A token was brought, and it is the sign-in’s that is exchanged: another one to bring changes nothing.
     for (const via of ['session', 'bearer'] as const) {
       const rig = oboRig();
@@ -298,7 +293,7 @@ describe('a token that the server refused', () => {
     }
   });
 
-  verifies('obo.token.claims', 'what is no wish about the access token goes nowhere', async () => {
+  test('what is no wish about the access token goes nowhere', async () => {
     const others = ['"x"', '{"id_token":{"a":1}}'].map((text) => Buffer.from(text).toString('base64'));
     for (const claims of ['%%%', 'W10=', ...others, 'A'.repeat(5_000)]) {
       const rig = oboRig();

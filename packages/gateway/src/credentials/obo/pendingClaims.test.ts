@@ -1,7 +1,7 @@
 import { createKeyring, SealError, systemRandom as random } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
-import { createFakeClock, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { createFakeClock } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import type { Cache } from '../../ports/index.ts';
 import { createPendingClaims } from './pendingClaims.ts';
 
@@ -26,7 +26,7 @@ function createRig() {
 }
 
 describe('what the provider wants proven', () => {
-  verifies('obo.subject.claims-kept', 'is there for its user until it is dropped', async () => {
+  test('is there for its user until it is dropped', async () => {
     const { pending } = createRig();
     expect(await pending.find(ada)).toBeUndefined();
     await pending.put(ada, ` ${claims}\n`);
@@ -38,24 +38,20 @@ describe('what the provider wants proven', () => {
     expect(await pending.find(ada)).toBeUndefined();
   });
 
-  verifies(
-    'obo.subject.claims-kept',
-    'is over after ten minutes, also when somebody puts it back',
-    async () => {
-      const { pending, clock, lifetimes, cache } = createRig();
-      await pending.put(ada, claims);
-      expect(lifetimes).toEqual([LIFETIME_MS]);
-      const old = (await cache.get(ada))!;
-      await clock.advance(LIFETIME_MS - 1);
-      expect(await pending.find(ada)).toBe(claims);
-      await clock.advance(1);
-      expect(await pending.find(ada)).toBeUndefined();
-      await cache.set(ada, old, LIFETIME_MS);
-      expect(await pending.find(ada)).toBeUndefined();
-    },
-  );
+  test('is over after ten minutes, also when somebody puts it back', async () => {
+    const { pending, clock, lifetimes, cache } = createRig();
+    await pending.put(ada, claims);
+    expect(lifetimes).toEqual([LIFETIME_MS]);
+    const old = (await cache.get(ada))!;
+    await clock.advance(LIFETIME_MS - 1);
+    expect(await pending.find(ada)).toBe(claims);
+    await clock.advance(1);
+    expect(await pending.find(ada)).toBeUndefined();
+    await cache.set(ada, old, LIFETIME_MS);
+    expect(await pending.find(ada)).toBeUndefined();
+  });
 
-  verifies('obo.subject.claims-checked', 'is a JSON object of some size, or nothing', async () => {
+  test('is a JSON object of some size, or nothing', async () => {
     const { pending } = createRig();
     const long = JSON.stringify({ a: 'x'.repeat(4_096 - 8) });
     expect(long).toHaveLength(4_096);
@@ -71,7 +67,7 @@ describe('what the provider wants proven', () => {
     expect(await pending.find(ada)).toBe(long);
   });
 
-  verifies('obo.subject.claims-sealed', 'cannot be read, written or moved by who has the cache', async () => {
+  test('cannot be read, written or moved by who has the cache', async () => {
     const { pending, cache, clock } = createRig();
     await pending.put(ada, claims);
     const sealed = (await cache.get(ada))!;

@@ -1,5 +1,5 @@
-import { createFakeClock, createTestNetwork, verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { createFakeClock, createTestNetwork } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { userServer } from '../../../test/servers.ts';
 import { startTokenEndpoint, type TestTokenEndpoint } from '../../../test/tokenEndpoint.ts';
 import { createPlaces } from './places.ts';
@@ -40,7 +40,7 @@ const published = (over: object = {}) => ({
 });
 
 describe('a server as an exchange sees it', () => {
-  verifies('id-jag.listed', 'names its authorization servers, and is asked once an hour', async () => {
+  test('names its authorization servers, and is asked once an hour', async () => {
     const { site, clock, asked, place } = await scene((request) => ({
       body: published({ resource: `http://${String(request.headers.host)}/mcp` }),
     }));
@@ -56,7 +56,7 @@ describe('a server as an exchange sees it', () => {
     expect(site.requests).toHaveLength(2);
   });
 
-  verifies('id-jag.listed', 'is not believed in the name of another, and an outage passes', async () => {
+  test('is not believed in the name of another, and an outage passes', async () => {
     const other = await scene(() => ({ body: published({ resource: 'https://other.example/mcp' }) }));
     await expect(other.place.authorizationServers()).rejects.toMatchObject({ code: 'OBO_MISCONFIGURED' });
     const away = await scene(() => ({ status: 503 }));

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { expect } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { ada, oboRig } from '../../../test/oboRig.ts';
 import type { AuditEvent } from '../../audit/audit.ts';
 import { eventLine, readLine } from '../../audit/eventLine.ts';
@@ -30,7 +29,7 @@ function rig() {
   return { events, logged, record, exchanged };
 }
 
-verifies('obo.audit.exchange', 'who, for which server and scopes, and how it ended', () => {
+test('who, for which server and scopes, and how it ended', () => {
   const { events, logged, exchanged } = rig();
   exchanged({});
   expect(events).toMatchObject([
@@ -49,7 +48,7 @@ verifies('obo.audit.exchange', 'who, for which server and scopes, and how it end
   expect(logged).toEqual([]);
 });
 
-verifies('obo.audit.exchange', 'what the provider’s code means is for the operator to read', () => {
+test('what the provider’s code means is for the operator to read', () => {
   const { events, logged, exchanged } = rig();
   const said = { providerCode: 'AADSTS50013', hint: 'The assertion is for another app.' };
   exchanged({ outcome: 'OBO_MISCONFIGURED', ...said });
@@ -59,14 +58,14 @@ verifies('obo.audit.exchange', 'what the provider’s code means is for the oper
   expect(readLine(eventLine(events[0] as AuditEvent, 1))).toMatchObject(said);
 });
 
-verifies('obo.audit.exchange', 'what was written down once, here or at another replica, is not again', () => {
+test('what was written down once, here or at another replica, is not again', () => {
   const { events, exchanged } = rig();
   exchanged({ from: 'cache', requests: 0 });
   exchanged({ from: 'memory', outcome: 'OBO_REJECTED', requests: 0 });
   expect(events).toEqual([]);
 });
 
-verifies('obo.audit.exchange', 'a user’s turn is no operator’s alarm', () => {
+test('a user’s turn is no operator’s alarm', () => {
   for (const outcome of ['OBO_REJECTED', 'OBO_CONSENT_REQUIRED'] as const) {
     const { events, logged, exchanged } = rig();
     exchanged({ outcome });
@@ -74,7 +73,7 @@ verifies('obo.audit.exchange', 'a user’s turn is no operator’s alarm', () =>
   }
 });
 
-verifies('obo.audit.exchange', 'who got nothing before anybody was asked', () => {
+test('who got nothing before anybody was asked', () => {
   const cases = [
     [new SubjectUnavailable('absent'), 'refused', 'OBO_SUBJECT_TOKEN_MISSING'],
     [new SubjectUnavailable('expired_no_refresh'), 'refused', 'OBO_SUBJECT_TOKEN_EXPIRED'],

@@ -1,6 +1,5 @@
 import { LightCancellation } from '@behalf/kernel';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createSubjectRig, HOUR_MS, ISSUER } from '../../../test/subjectRig.ts';
 import { loginKey } from '../../identity/loginKey.ts';
 import { credentialId } from '../../ports/index.ts';
@@ -37,7 +36,7 @@ async function createRig() {
 }
 
 describe('the refresh token of a sign-in', () => {
-  verifies('id-jag.refresh-subject', 'is lent, and shown to nobody', async () => {
+  test('is lent, and shown to nobody', async () => {
     const rig = await createRig();
     const { caller, expiresAt } = await rig.signIn(rig.ada, 'access-1', { refreshToken: 'refresh-1' });
     const subject = await rig.subjectOf(caller);
@@ -47,7 +46,7 @@ describe('the refresh token of a sign-in', () => {
     expect(await rig.sent(subject)).toBe('refresh-1');
   });
 
-  verifies('id-jag.refresh-subject', 'is taken with `auto` once the ID token is over', async () => {
+  test('is taken with `auto` once the ID token is over', async () => {
     const rig = await createRig();
     const short = idToken(rig.clock.now() + 60_000);
     const { caller } = await rig.signIn(rig.ada, 'access-1', { refreshToken: 'refresh-1', idToken: short });
@@ -62,7 +61,7 @@ describe('the refresh token of a sign-in', () => {
     });
   });
 
-  verifies('id-jag.refresh-subject', 'is never what a request brought', async () => {
+  test('is never what a request brought', async () => {
     const rig = await createRig();
     const brought = rig.bearer(rig.ada, 'presented');
     expect(await rig.find(brought)).toMatchObject({ reason: 'absent', via: 'session' });
@@ -70,7 +69,7 @@ describe('the refresh token of a sign-in', () => {
     expect(await rig.sent(await rig.subjectOf(brought))).toBe('refresh-1');
   });
 
-  verifies('id-jag.refresh-subject', 'is nobody else’s, whoever’s row it lies in', async () => {
+  test('is nobody else’s, whoever’s row it lies in', async () => {
     const rig = await createRig();
     const bob = await rig.account('u-bob');
     const victim = await rig.signIn(bob, 'access-bob', { refreshToken: 'refresh-bob' });
@@ -90,36 +89,28 @@ describe('the refresh token of a sign-in', () => {
     expect(await rig.find(client)).toMatchObject({ reason: 'absent', via: 'bearer' });
   });
 
-  verifies(
-    'id-jag.refresh-subject',
-    'is not to be had after a sign-out, by who holds on to it either',
-    async () => {
-      const rig = await createRig();
-      const { caller, secret } = await rig.signIn(rig.ada, 'access-1', { refreshToken: 'refresh-1' });
-      const subject = await rig.subjectOf(caller);
-      await rig.sessions.end(secret);
-      expect(await rig.find(caller)).toBeInstanceOf(SubjectUnavailable);
-      expect(await rig.find(rig.apiKey(rig.ada))).toBeInstanceOf(SubjectUnavailable);
-      expect(await rig.sent(subject)).toBe('absent');
-    },
-  );
+  test('is not to be had after a sign-out, by who holds on to it either', async () => {
+    const rig = await createRig();
+    const { caller, secret } = await rig.signIn(rig.ada, 'access-1', { refreshToken: 'refresh-1' });
+    const subject = await rig.subjectOf(caller);
+    await rig.sessions.end(secret);
+    expect(await rig.find(caller)).toBeInstanceOf(SubjectUnavailable);
+    expect(await rig.find(rig.apiKey(rig.ada))).toBeInstanceOf(SubjectUnavailable);
+    expect(await rig.sent(subject)).toBe('absent');
+  });
 
-  verifies(
-    'id-jag.refresh-key',
-    'is one subject through its rotations, and another with each sign-in',
-    async () => {
-      const rig = await createRig();
-      const one = await rig.signIn(rig.ada, 'access-1', { refreshToken: 'refresh-1' });
-      const other = await rig.signIn(rig.ada, 'access-1', { refreshToken: 'refresh-1' });
-      const first = await rig.subjectOf(one.caller);
-      expect(await rig.sent(first, 'refresh-after-exchange')).toBe('refresh-1');
-      expect(await rig.sent(first)).toBe('refresh-after-exchange');
-      // A renewal of the sign-in gives yet another.
-      await rig.clock.advance(HOUR_MS);
-      const later = await rig.subjectOf(one.caller);
-      expect(await rig.sent(later)).toBe('refresh-2');
-      expect(later.hash).toBe(first.hash);
-      expect((await rig.subjectOf(other.caller)).hash).not.toBe(first.hash);
-    },
-  );
+  test('is one subject through its rotations, and another with each sign-in', async () => {
+    const rig = await createRig();
+    const one = await rig.signIn(rig.ada, 'access-1', { refreshToken: 'refresh-1' });
+    const other = await rig.signIn(rig.ada, 'access-1', { refreshToken: 'refresh-1' });
+    const first = await rig.subjectOf(one.caller);
+    expect(await rig.sent(first, 'refresh-after-exchange')).toBe('refresh-1');
+    expect(await rig.sent(first)).toBe('refresh-after-exchange');
+    // A renewal of the sign-in gives yet another.
+    await rig.clock.advance(HOUR_MS);
+    const later = await rig.subjectOf(one.caller);
+    expect(await rig.sent(later)).toBe('refresh-2');
+    expect(later.hash).toBe(first.hash);
+    expect((await rig.subjectOf(other.caller)).hash).not.toBe(first.hash);
+  });
 });

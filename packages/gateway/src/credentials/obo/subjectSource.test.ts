@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createSubjectRig, HOUR_MS, ISSUER } from '../../../test/subjectRig.ts';
 import { loginKey } from '../../identity/loginKey.ts';
 import { credentialId } from '../../ports/index.ts';
@@ -10,7 +9,7 @@ import { createSubjectSource } from './subjectSource.ts';
 const sha256 = (text: string) => createHash('sha256').update(text).digest('base64url');
 
 describe('the token of a caller', () => {
-  verifies('obo.subject.bearer', 'is the one they presented', async () => {
+  test('is the one they presented', async () => {
     const { source, bearer, ada, clock } = await createSubjectRig();
     const subject = await source.current(bearer(ada, 'shown'));
     expect(subject).toEqual({
@@ -20,7 +19,7 @@ describe('the token of a caller', () => {
     expect(subject.token.reveal()).toBe('shown');
   });
 
-  verifies('obo.subject.bearer', 'is good until its very end, and not a moment longer', async () => {
+  test('is good until its very end, and not a moment longer', async () => {
     const { ask, bearer, ada, clock } = await createSubjectRig();
     const caller = bearer(ada, 'shown');
     await clock.advance(HOUR_MS - 1);
@@ -29,7 +28,7 @@ describe('the token of a caller', () => {
     expect(await ask(caller)).toBe('expired_no_refresh bearer');
   });
 
-  verifies('obo.subject.bearer', 'is none without one, of another issuer, or of a program', async () => {
+  test('is none without one, of another issuer, or of a program', async () => {
     const { ask, bearer, ada, signIn, reads } = await createSubjectRig();
     // A sign-in of theirs does not stand in for it.
     await signIn(ada, 'login');
@@ -40,7 +39,7 @@ describe('the token of a caller', () => {
     expect(reads).toEqual([]);
   });
 
-  verifies('obo.subject.session', 'is that of the session they come with, and of no other', async () => {
+  test('is that of the session they come with, and of no other', async () => {
     const { ask, ada, signIn, source, clock } = await createSubjectRig();
     const first = await signIn(ada, 'first', { expiresAt: clock.now() + 60_000 });
     const second = await signIn(ada, 'second');
@@ -55,20 +54,16 @@ describe('the token of a caller', () => {
     expect(await ask(second.caller)).toBe('second');
   });
 
-  verifies(
-    'obo.subject.session',
-    'is used to its end where nothing can renew it, and not beyond',
-    async () => {
-      const { ask, ada, signIn, clock } = await createSubjectRig();
-      const { caller } = await signIn(ada, 'login', { expiresAt: clock.now() + HOUR_MS });
-      await clock.advance(HOUR_MS - 2);
-      expect(await ask(caller)).toBe('login');
-      await clock.advance(1);
-      expect(await ask(caller)).toBe('expired_no_refresh session');
-    },
-  );
+  test('is used to its end where nothing can renew it, and not beyond', async () => {
+    const { ask, ada, signIn, clock } = await createSubjectRig();
+    const { caller } = await signIn(ada, 'login', { expiresAt: clock.now() + HOUR_MS });
+    await clock.advance(HOUR_MS - 2);
+    expect(await ask(caller)).toBe('login');
+    await clock.advance(1);
+    expect(await ask(caller)).toBe('expired_no_refresh session');
+  });
 
-  verifies('obo.subject.session', 'is none for who signed in with a password, or is nobody', async () => {
+  test('is none for who signed in with a password, or is nobody', async () => {
     const { ask, ada, account, sessions, signIn, reads } = await createSubjectRig();
     const local = await account('u-local', { issuer: 'local' });
     const { caller } = await signIn(local, 'planted');
@@ -79,7 +74,7 @@ describe('the token of a caller', () => {
     expect(await ask(principalOf(ada, { via: 'session', session: 'made up' }))).toBe('absent session');
   });
 
-  verifies('facade.subject', 'of a client is what was granted to it, and nobody else’s', async () => {
+  test('of a client is what was granted to it, and nobody else’s', async () => {
     const { ask, ada, signIn, sessions, loginTokens, tokensFor, apiKey } = await createSubjectRig();
     const browser = await signIn(ada, 'of the browser');
     const client = async (hash: string, text: string) => {
@@ -107,7 +102,7 @@ describe('the token of a caller', () => {
     expect([await ask(other), await ask(apiKey(ada))]).toEqual(['absent bearer', 'absent session']);
   });
 
-  verifies('facade.subject', 'of a client is never a key’s', async () => {
+  test('of a client is never a key’s', async () => {
     const { ask, ada, sessions, loginTokens, tokensFor, apiKey, clock } = await createSubjectRig();
     const expiresAt = clock.now() + HOUR_MS;
     const of = { tenant: ada.tenant, userId: ada.id, session: 'g1' };
@@ -116,7 +111,7 @@ describe('the token of a caller', () => {
     expect(await ask(apiKey(ada))).toBe('absent session');
   });
 
-  verifies('obo.subject.owner', 'speaks of their own account', async () => {
+  test('speaks of their own account', async () => {
     const { ask, ada, account, signIn, bearer } = await createSubjectRig();
     const bob = await account('u-bob');
     const wrong = [{ subject: bob.subject }, { issuer: 'https://other.example' }];
@@ -126,7 +121,7 @@ describe('the token of a caller', () => {
     expect(await ask(bearer(ada, 'shown', { subject: bob.subject }))).toBe('absent bearer');
   });
 
-  verifies('obo.subject.owner', 'does not open in the row of another user or session', async () => {
+  test('does not open in the row of another user or session', async () => {
     const { ask, ada, account, signIn, sessions, store } = await createSubjectRig();
     const bob = await account('u-bob');
     const victim = await signIn(bob, 'of bob');
@@ -140,7 +135,7 @@ describe('the token of a caller', () => {
     expect(await ask(principalOf(ada, { via: 'session', session: victim.hash }))).toBe('absent session');
   });
 
-  verifies('obo.subject.owner', 'is none once the account is disabled, deleted or another', async () => {
+  test('is none once the account is disabled, deleted or another', async () => {
     const { ask, ada, account, signIn, bearer, apiKey, store, parts, clock } = await createSubjectRig();
     const { caller } = await signIn(ada, 'login');
     const callers = [caller, bearer(ada, 'shown'), apiKey(ada)];
@@ -155,7 +150,7 @@ describe('the token of a caller', () => {
     await expect(gone.current(elsewhere)).rejects.toMatchObject({ reason: 'absent' });
   });
 
-  verifies('obo.subject.owner', 'is not that of who signed in by the same means before', async () => {
+  test('is not that of who signed in by the same means before', async () => {
     const { ask, ada, account, signIn, bearer } = await createSubjectRig();
     const bob = await account('u-bob');
     for (const known of [(await signIn(ada, 'of ada')).caller, bearer(ada, 'of ada')]) {
@@ -167,7 +162,7 @@ describe('the token of a caller', () => {
     }
   });
 
-  verifies('obo.subject.input', 'is never one that came along with the request', async () => {
+  test('is never one that came along with the request', async () => {
     const { source, ask, ada, signIn, bearer } = await createSubjectRig();
     // Who is calling is all there is to say.
     expect(createSubjectSource.length + source.current.length).toBe(2);
@@ -177,7 +172,7 @@ describe('the token of a caller', () => {
     expect(await ask(smuggled as UserPrincipal)).toBe('login');
   });
 
-  verifies('blocks.run.foreseen', 'is told to be absent without opening one', async () => {
+  test('is told to be absent without opening one', async () => {
     const { source, ada, signIn, apiKey, bearer, clock } = await createSubjectRig();
     const key = apiKey(ada, ['mcp', 'obo']);
     expect(await source.foresee(key)).toBe('absent');
@@ -190,7 +185,7 @@ describe('the token of a caller', () => {
     expect(await source.foresee(shown)).toBe('expired_no_refresh');
   });
 
-  verifies('obo.subject.api-key', 'needs the scope, and says so', async () => {
+  test('needs the scope, and says so', async () => {
     const { ask, ada, signIn, apiKey, reads } = await createSubjectRig();
     await signIn(ada, 'login');
     for (const scopes of [[], ['mcp'], ['mcp', 'servers', 'admin']]) {
@@ -200,7 +195,7 @@ describe('the token of a caller', () => {
     expect(await ask(apiKey(ada, ['obo']))).toBe('login');
   });
 
-  verifies('obo.subject.api-key', 'is that of the youngest sign-in that is good', async () => {
+  test('is that of the youngest sign-in that is good', async () => {
     const { ask, ada, account, signIn, apiKey, sessions, clock } = await createSubjectRig();
     expect(await ask(apiKey(ada))).toBe('absent session');
     const old = await signIn(ada, 'old');
@@ -220,12 +215,12 @@ describe('the token of a caller', () => {
     expect(await ask(apiKey(ada))).toBe('absent session');
   });
 
-  verifies('obo.subject.api-key', 'is none of a local account', async () => {
+  test('is none of a local account', async () => {
     const { ask, account, apiKey } = await createSubjectRig();
     expect(await ask(apiKey(await account('u-local', { issuer: 'local' })))).toBe('absent session');
   });
 
-  verifies('obo.subject.no-provider', 'is nobody’s where there is no provider, or another now', async () => {
+  test('is nobody’s where there is no provider, or another now', async () => {
     const absent = async () => ({ kind: 'absent' as const });
     const tokens = { current: absent, renewed: absent, lend: absent };
     for (const login of [null, { issuer: 'https://new.example', tokens }]) {

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createSubjectRig } from '../../../test/subjectRig.ts';
 import { STALENESS_MS } from '../../ports/index.ts';
 import { createSubjectSource } from './subjectSource.ts';
@@ -12,7 +11,7 @@ async function createRig() {
 }
 
 describe('the known token of a caller', () => {
-  verifies('obo.subject.warm', 'is there at once, without asking anybody', async () => {
+  test('is there at once, without asking anybody', async () => {
     const { source, callers, reads, clock } = await createRig();
     for (const caller of callers) {
       const subject = await source.current(caller);
@@ -27,7 +26,7 @@ describe('the known token of a caller', () => {
     }
   });
 
-  verifies('obo.subject.warm', 'lasts longer while the feed is sure to have heard everything', async () => {
+  test('lasts longer while the feed is sure to have heard everything', async () => {
     const { parts, session, store, clock, reads } = await createRig();
     const source = createSubjectSource({
       ...parts,
@@ -41,7 +40,7 @@ describe('the known token of a caller', () => {
     expect(source.current(session.caller)).toBeInstanceOf(Promise);
   });
 
-  verifies('obo.subject.warm', 'is read once for many who ask at the same time', async () => {
+  test('is read once for many who ask at the same time', async () => {
     const { source, callers, reads } = await createRig();
     for (const [caller, cost] of callers.map((one, i) => [one, [3, 1, 3][i]] as const)) {
       reads.length = 0;
@@ -51,7 +50,7 @@ describe('the known token of a caller', () => {
     }
   });
 
-  verifies('obo.subject.warm', 'ends when the token does, however lately it was read', async () => {
+  test('ends when the token does, however lately it was read', async () => {
     const { parts, ada, bearer, signIn, clock, store } = await createRig();
     const source = createSubjectSource({
       ...parts,
@@ -70,26 +69,22 @@ describe('the known token of a caller', () => {
     expect(() => source.current(later)).toThrow('expired_no_refresh');
   });
 
-  verifies(
-    'obo.subject.signed-out',
-    'is gone at once with its session, wherever that was ended',
-    async () => {
-      const { ask, session, apiKey, ada, sessions, signIn } = await createRig();
-      const other = await signIn(ada, 'other');
-      const key = apiKey(ada);
-      for (const caller of [session.caller, other.caller]) await ask(caller);
-      expect(await ask(key)).toBe('other');
-      await sessions.end(other.secret);
-      expect(await ask(other.caller)).toBe('absent session');
-      expect(await ask(key)).toBe('login');
-      expect(await ask(session.caller)).toBe('login');
-      await sessions.endAll(ada);
-      expect(await ask(session.caller)).toBe('absent session');
-      expect(await ask(key)).toBe('absent session');
-    },
-  );
+  test('is gone at once with its session, wherever that was ended', async () => {
+    const { ask, session, apiKey, ada, sessions, signIn } = await createRig();
+    const other = await signIn(ada, 'other');
+    const key = apiKey(ada);
+    for (const caller of [session.caller, other.caller]) await ask(caller);
+    expect(await ask(key)).toBe('other');
+    await sessions.end(other.secret);
+    expect(await ask(other.caller)).toBe('absent session');
+    expect(await ask(key)).toBe('login');
+    expect(await ask(session.caller)).toBe('login');
+    await sessions.endAll(ada);
+    expect(await ask(session.caller)).toBe('absent session');
+    expect(await ask(key)).toBe('absent session');
+  });
 
-  verifies('obo.subject.signed-out', 'ends by a notice about its session, its user, or anybody', async () => {
+  test('ends by a notice about its session, its user, or anybody', async () => {
     const { source, session, ada, store } = await createRig();
     const notices = [
       { topic: 'sessions', id: session.hash },
@@ -107,7 +102,7 @@ describe('the known token of a caller', () => {
     }
   });
 
-  verifies('obo.subject.signed-out', 'is gone after two seconds when no notice comes', async () => {
+  test('is gone after two seconds when no notice comes', async () => {
     const { source, ask, session, clock, store } = await createRig();
     await ask(session.caller);
     await store.sessions.remove(session.hash);
@@ -118,18 +113,14 @@ describe('the known token of a caller', () => {
     expect(STALENESS_MS).toBe(2_000);
   });
 
-  verifies(
-    'obo.subject.signed-out',
-    'needs the session itself, and not only what it left behind',
-    async () => {
-      const { ask, session, store, loginTokens } = await createRig();
-      await store.sessions.remove(session.hash);
-      expect(await loginTokens.current(session.of)).toMatchObject({ kind: 'token' });
-      expect(await ask(session.caller)).toBe('absent session');
-    },
-  );
+  test('needs the session itself, and not only what it left behind', async () => {
+    const { ask, session, store, loginTokens } = await createRig();
+    await store.sessions.remove(session.hash);
+    expect(await loginTokens.current(session.of)).toMatchObject({ kind: 'token' });
+    expect(await ask(session.caller)).toBe('absent session');
+  });
 
-  verifies('obo.subject.signed-out', 'is kept for nobody when a notice comes while it is read', async () => {
+  test('is kept for nobody when a notice comes while it is read', async () => {
     const { ask, session, sessions, meanwhile, source } = await createRig();
     let ended = false;
     meanwhile(async () => {
@@ -142,7 +133,7 @@ describe('the known token of a caller', () => {
     expect(await ask(session.caller)).toBe('absent session');
   });
 
-  verifies('obo.subject.signed-out', 'is not shared with who asks after the notice', async () => {
+  test('is not shared with who asks after the notice', async () => {
     const { ask, session, sessions, meanwhile, reads } = await createRig();
     let asked: Promise<string> | undefined;
     meanwhile(async () => {
@@ -156,7 +147,7 @@ describe('the known token of a caller', () => {
     expect(await ask(session.caller)).toBe('absent session');
   });
 
-  verifies('obo.subject.outage', 'is not used when nobody can say that it still is theirs', async () => {
+  test('is not used when nobody can say that it still is theirs', async () => {
     const { source, callers, setDown, clock } = await createRig();
     for (const caller of callers) await source.current(caller);
     setDown(true);
@@ -172,7 +163,7 @@ describe('the known token of a caller', () => {
     for (const caller of callers) expect(await source.current(caller)).toBeDefined();
   });
 
-  verifies('obo.subject.at-once', 'is there as soon as they have signed in', async () => {
+  test('is there as soon as they have signed in', async () => {
     const { ask, apiKey, account, signIn } = await createRig();
     const bob = await account('u-bob');
     const key = apiKey(bob);
@@ -185,7 +176,7 @@ describe('the known token of a caller', () => {
     expect(await ask(key)).toBe('fresh');
   });
 
-  verifies('obo.subject.warm', 'of one sign-in of very many costs few reads', async () => {
+  test('of one sign-in of very many costs few reads', async () => {
     const { ask, account, apiKey, signIn, reads } = await createRig();
     const bob = await account('u-bob');
     for (let i = 0; i < 40; i += 1) await signIn(bob, `over ${i}`, { expiresAt: 0 });

@@ -1,9 +1,9 @@
-import { createFakeClock, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { createFakeClock } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { createStoreTime } from './storeTime.ts';
 
 describe('the time of the store', () => {
-  verifies('vault.time.shared', 'is waited for by all who come before it is known', async () => {
+  test('is waited for by all who come before it is known', async () => {
     const local = createFakeClock();
     const asked: ((now: number) => void)[] = [];
     const time = createStoreTime({ now: () => new Promise((resolve) => asked.push(resolve)) }, local);
@@ -28,7 +28,7 @@ describe('the time of the store', () => {
     expect(time.clock.now() - local.now()).toBe(200_000);
   });
 
-  verifies('vault.time.shared', 'that is not told leaves what is known, and is asked for again', async () => {
+  test('that is not told leaves what is known, and is asked for again', async () => {
     const local = createFakeClock();
     let isDown = true;
     let asked = 0;

@@ -1,5 +1,5 @@
-import { eventually, verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import {
   closeVaultRigs,
   held,
@@ -28,7 +28,7 @@ async function dieInTheMiddle(rig: VaultRig): Promise<void> {
 }
 
 describe('a refresh in doubt', () => {
-  verifies('vault.r07.dead', 'the access token is used to its end, then one more try', async () => {
+  test('the access token is used to its end, then one more try', async () => {
     const rig = await vaultRig({ authorization: { graceMs: 0 } });
     const { accessToken } = await rig.signIn();
     // Within the skew: it is renewed although it still lives.
@@ -56,48 +56,40 @@ describe('a refresh in doubt', () => {
     expect(rig.outcomes()).toEqual(['lost_rotation']);
   });
 
-  verifies(
-    'vault.doubt.forgiven',
-    'after a crash a pair is recovered where the predecessor is forgiven',
-    async () => {
-      const rig = await vaultRig({
-        authorization: { graceMs: 60_000 },
-        profile: { rotationGraceMs: 60_000 },
-      });
-      await rig.signIn();
-      await rig.clock.advance(HOUR);
-      await dieInTheMiddle(rig);
-      held(await rig.passing(rig.vault.token(keyOf())));
-      expect(rig.server.counters).toMatchObject({ refreshHits: 2, familyRevocations: 0 });
-      expect(await rig.record()).toMatchObject({ status: 'active', rtSuspect: false, tokenSeq: 2 });
-    },
-  );
+  test('after a crash a pair is recovered where the predecessor is forgiven', async () => {
+    const rig = await vaultRig({
+      authorization: { graceMs: 60_000 },
+      profile: { rotationGraceMs: 60_000 },
+    });
+    await rig.signIn();
+    await rig.clock.advance(HOUR);
+    await dieInTheMiddle(rig);
+    held(await rig.passing(rig.vault.token(keyOf())));
+    expect(rig.server.counters).toMatchObject({ refreshHits: 2, familyRevocations: 0 });
+    expect(await rig.record()).toMatchObject({ status: 'active', rtSuspect: false, tokenSeq: 2 });
+  });
 
-  verifies(
-    'vault.doubt.live-in-grace',
-    'also while the access token lives, and nobody waits for it',
-    async () => {
-      const rig = await vaultRig({
-        authorization: { graceMs: 60_000 },
-        profile: { rotationGraceMs: 60_000 },
-      });
-      const { accessToken } = await rig.signIn();
-      await rig.clock.advance(HOUR - 59_000);
-      rig.server.change({ dropAnswers: 2 });
-      // Both answers are lost; the token that lives is good enough.
-      expect(held(await rig.passing(rig.vault.token(keyOf()))).accessToken).toBe(accessToken);
-      expect(rig.server.counters.refreshHits).toBe(2);
-      await rig.clock.advance(3_000);
-      expect(held(await rig.vault.token(keyOf())).accessToken).toBe(accessToken);
-      await rig.clock.advance(1);
-      await eventually('the pair to be recovered', async () => (await rig.record()).tokenSeq === 2);
-      expect(await rig.record()).toMatchObject({ rtSuspect: false, status: 'active', reason: null });
-      expect(rig.server.counters).toMatchObject({ refreshHits: 3, familyRevocations: 0 });
-    },
-  );
+  test('also while the access token lives, and nobody waits for it', async () => {
+    const rig = await vaultRig({
+      authorization: { graceMs: 60_000 },
+      profile: { rotationGraceMs: 60_000 },
+    });
+    const { accessToken } = await rig.signIn();
+    await rig.clock.advance(HOUR - 59_000);
+    rig.server.change({ dropAnswers: 2 });
+    // Both answers are lost; the token that lives is good enough.
+    expect(held(await rig.passing(rig.vault.token(keyOf()))).accessToken).toBe(accessToken);
+    expect(rig.server.counters.refreshHits).toBe(2);
+    await rig.clock.advance(3_000);
+    expect(held(await rig.vault.token(keyOf())).accessToken).toBe(accessToken);
+    await rig.clock.advance(1);
+    await eventually('the pair to be recovered', async () => (await rig.record()).tokenSeq === 2);
+    expect(await rig.record()).toMatchObject({ rtSuspect: false, status: 'active', reason: null });
+    expect(rig.server.counters).toMatchObject({ refreshHits: 3, familyRevocations: 0 });
+  });
 
   for (const graceMs of [0, 5_000, 60_000]) {
-    verifies('vault.r08.lost-answer', `a lost answer, forgiven for ${graceMs} ms`, async () => {
+    test(`a lost answer, forgiven for ${graceMs} ms`, async () => {
       const rig = await vaultRig({ authorization: { graceMs }, profile: { rotationGraceMs: graceMs } });
       await rig.signIn();
       await rig.clock.advance(HOUR);
@@ -121,53 +113,45 @@ describe('a refresh in doubt', () => {
     });
   }
 
-  verifies(
-    'vault.doubt.access-only',
-    'a refresh token stays doubted when only an access token comes',
-    async () => {
-      const rig = await vaultRig({
-        authorization: { graceMs: 60_000, inGrace: 'access-only' },
-        profile: { rotationGraceMs: 60_000 },
-      });
-      await rig.signIn();
-      await rig.clock.advance(HOUR);
-      rig.server.change({ dropAnswers: 1 });
-      held(await rig.passing(rig.vault.token(keyOf())));
-      expect(await rig.record()).toMatchObject({ status: 'active', rtSuspect: true, tokenSeq: 2 });
-      await rig.clock.advance(HOUR);
-      expect(await rig.passing(rig.vault.token(keyOf()))).toMatchObject({ reason: 'lost_rotation' });
-    },
-  );
+  test('a refresh token stays doubted when only an access token comes', async () => {
+    const rig = await vaultRig({
+      authorization: { graceMs: 60_000, inGrace: 'access-only' },
+      profile: { rotationGraceMs: 60_000 },
+    });
+    await rig.signIn();
+    await rig.clock.advance(HOUR);
+    rig.server.change({ dropAnswers: 1 });
+    held(await rig.passing(rig.vault.token(keyOf())));
+    expect(await rig.record()).toMatchObject({ status: 'active', rtSuspect: true, tokenSeq: 2 });
+    await rig.clock.advance(HOUR);
+    expect(await rig.passing(rig.vault.token(keyOf()))).toMatchObject({ reason: 'lost_rotation' });
+  });
 
-  verifies(
-    'vault.doubt.outage',
-    'an authorization server that stays away is no reason to sign in again',
-    async () => {
-      const rig = await vaultRig();
-      await rig.signIn();
-      await rig.clock.advance(HOUR);
-      const down = { status: 500, body: 'down' };
-      rig.server.answerNext('token', ...Array.from({ length: 20 }, () => down));
-      for (let i = 0; i < 8; i += 1) {
-        expect(await rig.passing(rig.vault.token(keyOf()))).toMatchObject({
-          kind: 'unavailable',
-          reason: 'authorization_server',
-        });
-        await rig.clock.advance(61_000);
-      }
-      expect(rig.server.counters.refreshHits).toBe(16);
-      expect(await rig.record()).toMatchObject({ status: 'active', rtSuspect: true });
-      while (rig.server.counters.refreshHits < 20) {
-        await rig.passing(rig.vault.token(keyOf()));
-        await rig.clock.advance(61_000);
-      }
-      held(await rig.passing(rig.vault.token(keyOf())));
-      expect(await rig.record()).toMatchObject({ status: 'active', rtSuspect: false });
-    },
-  );
+  test('an authorization server that stays away is no reason to sign in again', async () => {
+    const rig = await vaultRig();
+    await rig.signIn();
+    await rig.clock.advance(HOUR);
+    const down = { status: 500, body: 'down' };
+    rig.server.answerNext('token', ...Array.from({ length: 20 }, () => down));
+    for (let i = 0; i < 8; i += 1) {
+      expect(await rig.passing(rig.vault.token(keyOf()))).toMatchObject({
+        kind: 'unavailable',
+        reason: 'authorization_server',
+      });
+      await rig.clock.advance(61_000);
+    }
+    expect(rig.server.counters.refreshHits).toBe(16);
+    expect(await rig.record()).toMatchObject({ status: 'active', rtSuspect: true });
+    while (rig.server.counters.refreshHits < 20) {
+      await rig.passing(rig.vault.token(keyOf()));
+      await rig.clock.advance(61_000);
+    }
+    held(await rig.passing(rig.vault.token(keyOf())));
+    expect(await rig.record()).toMatchObject({ status: 'active', rtSuspect: false });
+  });
 
   for (const graceMs of [60_000, 0]) {
-    verifies('vault.r09.frozen', `a holder wakes after its claim, forgiven for ${graceMs} ms`, async () => {
+    test(`a holder wakes after its claim, forgiven for ${graceMs} ms`, async () => {
       const rig = await vaultRig({ replicas: 2, authorization: { graceMs } });
       await rig.signIn();
       await rig.clock.advance(HOUR);
@@ -204,7 +188,7 @@ describe('a refresh in doubt', () => {
     });
   }
 
-  verifies('vault.r10.late-loser', 'a late refusal condemns nothing that a peer has renewed', async () => {
+  test('a late refusal condemns nothing that a peer has renewed', async () => {
     const rig = await vaultRig({ replicas: 2 });
     await rig.signIn();
     await rig.clock.advance(HOUR);
@@ -225,59 +209,51 @@ describe('a refresh in doubt', () => {
     expect(rig.outcomes()).toEqual(['ok']);
   });
 
-  verifies(
-    'vault.r17.peer',
-    'a refusal of a token that is not the stored one any more takes up the stored one',
-    async () => {
-      const rig = await vaultRig();
-      await rig.signIn();
-      await rig.clock.advance(HOUR);
-      rig.server.answerNext('token', { status: 400, body: { error: 'invalid_grant' } });
-      const gate = rig.server.hold('token', 'before');
-      const call = rig.vault.token(keyOf());
-      await gate.arrived();
-      const imported = await rig.signIn();
-      gate.release();
-      expect(held(await rig.passing(call)).accessToken).toBe(imported.accessToken);
-      expect(await rig.record()).toMatchObject({ status: 'active', generation: 2 });
-      expect(rig.server.counters.refreshHits).toBe(1);
-    },
-  );
+  test('a refusal of a token that is not the stored one any more takes up the stored one', async () => {
+    const rig = await vaultRig();
+    await rig.signIn();
+    await rig.clock.advance(HOUR);
+    rig.server.answerNext('token', { status: 400, body: { error: 'invalid_grant' } });
+    const gate = rig.server.hold('token', 'before');
+    const call = rig.vault.token(keyOf());
+    await gate.arrived();
+    const imported = await rig.signIn();
+    gate.release();
+    expect(held(await rig.passing(call)).accessToken).toBe(imported.accessToken);
+    expect(await rig.record()).toMatchObject({ status: 'active', generation: 2 });
+    expect(rig.server.counters.refreshHits).toBe(1);
+  });
 
-  verifies(
-    'vault.r18.genuine',
-    'a refusal of the stored one is told once, and nothing is thrown away',
-    async () => {
-      const rig = await vaultRig({ replicas: 2 });
-      const { familyId } = await rig.signIn();
-      rig.server.endFamily(familyId);
-      await rig.clock.advance(HOUR);
-      const before = await rig.record();
-      for (const { vault } of [...rig.replicas, ...rig.replicas]) {
-        expect(await rig.passing(vault.token(keyOf()))).toEqual({
-          kind: 'needs_reauth',
-          reason: 'rejected',
-          credentialId: credentialId(keyOf()),
-        });
-      }
-      expect(rig.server.counters.refreshHits).toBe(1);
-      const { sealed, rtHash, atHash, generation, tokenSeq } = before;
-      expect(await rig.record()).toMatchObject({
-        sealed,
-        rtHash,
-        atHash,
-        generation,
-        tokenSeq,
-        status: 'rejected',
+  test('a refusal of the stored one is told once, and nothing is thrown away', async () => {
+    const rig = await vaultRig({ replicas: 2 });
+    const { familyId } = await rig.signIn();
+    rig.server.endFamily(familyId);
+    await rig.clock.advance(HOUR);
+    const before = await rig.record();
+    for (const { vault } of [...rig.replicas, ...rig.replicas]) {
+      expect(await rig.passing(vault.token(keyOf()))).toEqual({
+        kind: 'needs_reauth',
         reason: 'rejected',
+        credentialId: credentialId(keyOf()),
       });
-      expect(rig.events.filter(({ kind }) => kind === 'sign_in_needed')).toHaveLength(1);
-    },
-  );
+    }
+    expect(rig.server.counters.refreshHits).toBe(1);
+    const { sealed, rtHash, atHash, generation, tokenSeq } = before;
+    expect(await rig.record()).toMatchObject({
+      sealed,
+      rtHash,
+      atHash,
+      generation,
+      tokenSeq,
+      status: 'rejected',
+      reason: 'rejected',
+    });
+    expect(rig.events.filter(({ kind }) => kind === 'sign_in_needed')).toHaveLength(1);
+  });
 });
 
 describe('a pair that cannot be stored', () => {
-  verifies('vault.r14.persist', 'is tried again until it is', async () => {
+  test('is tried again until it is', async () => {
     const rig = await vaultRig({ replicas: 2 });
     await rig.signIn();
     await rig.clock.advance(HOUR);
@@ -290,7 +266,7 @@ describe('a pair that cannot be stored', () => {
     expect(rig.server.counters).toMatchObject({ refreshHits: 2, familyRevocations: 0 });
   });
 
-  verifies('vault.persist.answer-lost', 'is found when only the answer of the store was lost', async () => {
+  test('is found when only the answer of the store was lost', async () => {
     const rig = await vaultRig();
     await rig.signIn();
     await rig.clock.advance(HOUR);
@@ -307,7 +283,7 @@ describe('a pair that cannot be stored', () => {
     expect(rig.outcomes()).toEqual(['ok']);
   });
 
-  verifies('vault.r15.orphan', 'is put aside, and the next one takes it up', async () => {
+  test('is put aside, and the next one takes it up', async () => {
     const rig = await vaultRig();
     await rig.signIn();
     await rig.clock.advance(HOUR);
@@ -332,45 +308,37 @@ describe('a pair that cannot be stored', () => {
     expect(rig.server.counters).toMatchObject({ refreshHits: 2, familyRevocations: 0 });
   });
 
-  verifies(
-    'vault.orphan.same-process',
-    'is stored by the process that has it, as soon as the store is well',
-    async () => {
-      const rig = await vaultRig();
-      await rig.signIn();
-      await rig.clock.advance(HOUR);
-      rig.faults.failing.set('replace', Infinity);
-      rig.faults.orphansDown = true;
-      const { accessToken } = held(await rig.passing(rig.vault.token(keyOf())));
-      rig.faults.failing.clear();
-      rig.faults.orphansDown = false;
-      await rig.clock.advance(5_000);
-      expect(await rig.record()).toMatchObject({ tokenSeq: 2, claimOwner: null });
-      expect(held(await rig.vault.token(keyOf())).accessToken).toBe(accessToken);
-      expect(rig.server.counters.refreshHits).toBe(1);
-    },
-  );
+  test('is stored by the process that has it, as soon as the store is well', async () => {
+    const rig = await vaultRig();
+    await rig.signIn();
+    await rig.clock.advance(HOUR);
+    rig.faults.failing.set('replace', Infinity);
+    rig.faults.orphansDown = true;
+    const { accessToken } = held(await rig.passing(rig.vault.token(keyOf())));
+    rig.faults.failing.clear();
+    rig.faults.orphansDown = false;
+    await rig.clock.advance(5_000);
+    expect(await rig.record()).toMatchObject({ tokenSeq: 2, claimOwner: null });
+    expect(held(await rig.vault.token(keyOf())).accessToken).toBe(accessToken);
+    expect(rig.server.counters.refreshHits).toBe(1);
+  });
 
-  verifies(
-    'vault.orphan.unseen',
-    'keeps its predecessor from being sent while nobody can look for it',
-    async () => {
-      const rig = await vaultRig();
-      await rig.signIn();
-      await rig.clock.advance(HOUR);
-      await dieInTheMiddle(rig);
-      await rig.clock.advance(30_000);
-      rig.faults.orphansDown = true;
-      expect(await rig.passing(rig.vault.token(keyOf()))).toMatchObject({
-        kind: 'unavailable',
-        reason: 'store',
-      });
-      expect(rig.server.counters.refreshHits).toBe(1);
-      expect(await rig.record()).toMatchObject({ rtSuspect: true, status: 'active' });
-    },
-  );
+  test('keeps its predecessor from being sent while nobody can look for it', async () => {
+    const rig = await vaultRig();
+    await rig.signIn();
+    await rig.clock.advance(HOUR);
+    await dieInTheMiddle(rig);
+    await rig.clock.advance(30_000);
+    rig.faults.orphansDown = true;
+    expect(await rig.passing(rig.vault.token(keyOf()))).toMatchObject({
+      kind: 'unavailable',
+      reason: 'store',
+    });
+    expect(rig.server.counters.refreshHits).toBe(1);
+    expect(await rig.record()).toMatchObject({ rtSuspect: true, status: 'active' });
+  });
 
-  verifies('vault.orphan.other-grant', 'of another generation is not taken up', async () => {
+  test('of another generation is not taken up', async () => {
     const rig = await vaultRig();
     await rig.signIn();
     await rig.clock.advance(HOUR);

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import {
   closeVaultRigs,
   held,
@@ -31,7 +30,7 @@ async function commit(rig: VaultRig, baseGeneration: number, key = keyOf()) {
 }
 
 describe('signing out', () => {
-  verifies('vault.r25.logout', 'during a refresh wins, and what the refresh got is revoked', async () => {
+  test('during a refresh wins, and what the refresh got is revoked', async () => {
     const rig = await vaultRig();
     const { refreshToken } = await rig.signIn();
     await rig.clock.advance(HOUR);
@@ -59,7 +58,7 @@ describe('signing out', () => {
     expect(rig.server.isCurrent(refreshToken!)).toBe(false);
   });
 
-  verifies('vault.disconnect.truth', 'tells whether the authorization server did it', async () => {
+  test('tells whether the authorization server did it', async () => {
     for (const [revocation, told] of [
       ['token', 'yes'],
       ['fail', 'failed'],
@@ -87,7 +86,7 @@ describe('signing out', () => {
     expect(rig.server.counters.revocations).toBe(before);
   });
 
-  verifies('vault.end.nothing-left', 'removes the row at once and revokes behind it', async () => {
+  test('removes the row at once and revokes behind it', async () => {
     const rig = await vaultRig();
     const { refreshToken } = await rig.signIn();
     const gate = rig.server.hold('revoke', 'before');
@@ -99,37 +98,33 @@ describe('signing out', () => {
     expect(rig.server.isCurrent(refreshToken!)).toBe(false);
   });
 
-  verifies(
-    'vault.v09.at-once',
-    'and signing in wait for nobody, however many wait for a refresh',
-    async () => {
-      const rig = await vaultRig({ store: 'sqlite' });
-      rig.endpoints.revocation = null;
-      const keys = ['a', 'b', 'c', 'd', 'e'].map((user) => keyOf(user));
-      for (const key of keys) await rig.signIn(key);
-      await rig.clock.advance(HOUR);
-      const gate = rig.server.hold('token', 'after');
-      const readers = keys.flatMap((key) => Array.from({ length: 40 }, () => rig.vault.token(key)));
-      await gate.arrived(keys.length);
-      const fastest = new Map<string, number>();
-      const timed = async (what: string, work: () => Promise<unknown>) => {
-        const begun = performance.now();
-        await work();
-        fastest.set(what, Math.min(fastest.get(what) ?? Infinity, performance.now() - begun));
-      };
-      for (const key of keys) {
-        await timed('mark', () => rig.vault.require(key, 'insufficient_scope'));
-        await timed('sign out', () => rig.vault.disconnect(key));
-        await timed('sign in', () => commit(rig, 2, key));
-        await timed('remove', () => rig.vault.end(key));
-      }
-      // Who stood in a line would stand there until the gate opens; the rest is the machine's load.
-      expect([...fastest].filter(([, ms]) => ms >= 50)).toEqual([]);
-      gate.release();
-      for (const one of await rig.passing(Promise.all(readers))) expect(one.kind).toBe('needs_reauth');
-      expect(rig.server.counters.refreshHits).toBe(keys.length);
-    },
-  );
+  test('and signing in wait for nobody, however many wait for a refresh', async () => {
+    const rig = await vaultRig({ store: 'sqlite' });
+    rig.endpoints.revocation = null;
+    const keys = ['a', 'b', 'c', 'd', 'e'].map((user) => keyOf(user));
+    for (const key of keys) await rig.signIn(key);
+    await rig.clock.advance(HOUR);
+    const gate = rig.server.hold('token', 'after');
+    const readers = keys.flatMap((key) => Array.from({ length: 40 }, () => rig.vault.token(key)));
+    await gate.arrived(keys.length);
+    const fastest = new Map<string, number>();
+    const timed = async (what: string, work: () => Promise<unknown>) => {
+      const begun = performance.now();
+      await work();
+      fastest.set(what, Math.min(fastest.get(what) ?? Infinity, performance.now() - begun));
+    };
+    for (const key of keys) {
+      await timed('mark', () => rig.vault.require(key, 'insufficient_scope'));
+      await timed('sign out', () => rig.vault.disconnect(key));
+      await timed('sign in', () => commit(rig, 2, key));
+      await timed('remove', () => rig.vault.end(key));
+    }
+    // Who stood in a line would stand there until the gate opens; the rest is the machine's load.
+    expect([...fastest].filter(([, ms]) => ms >= 50)).toEqual([]);
+    gate.release();
+    for (const one of await rig.passing(Promise.all(readers))) expect(one.kind).toBe('needs_reauth');
+    expect(rig.server.counters.refreshHits).toBe(keys.length);
+  });
 });
 
 describe('signing in again', () => {
@@ -137,71 +132,63 @@ describe('signing in again', () => {
     ['never', false],
     ['per-token', true],
   ] as const) {
-    verifies(
-      'vault.r26.relogin',
-      `during a refresh wins; replaced pairs are revoked ${revokeOnReplace}`,
-      async () => {
-        const rig = await vaultRig({ profile: { revokeOnReplace }, authorization: { revocation: 'token' } });
-        await rig.signIn();
-        await rig.clock.advance(HOUR);
-        const gate = rig.server.hold('token', 'after');
-        const call = rig.vault.token(keyOf());
-        await gate.arrived();
-        const { granted, outcome } = await commit(rig, 1);
-        expect(outcome).toEqual({ kind: 'committed', id: credentialId(keyOf()), generation: 2 });
-        gate.release();
-        expect(held(await rig.passing(call)).accessToken).toBe(granted.accessToken);
-        expect(await rig.record()).toMatchObject({
-          generation: 2,
-          tokenSeq: 1,
-          status: 'active',
-          id: credentialId(keyOf()),
-        });
-        expect(rig.outcomes()).toEqual(['superseded']);
-        await rig.passing(rig.vault.close());
-        // The old pair, and what its refresh brought.
-        expect(rig.server.received('revoke').length > 0).toBe(isRevoked);
-        expect(rig.server.isCurrent(granted.refreshToken!)).toBe(true);
-        const living = rig.server.secrets.filter((secret) => rig.server.isCurrent(secret));
-        expect(living).toHaveLength(isRevoked ? 1 : 2);
-        expect(rig.server.inspect(granted.accessToken)).toBeDefined();
-      },
-    );
+    test(`during a refresh wins; replaced pairs are revoked ${revokeOnReplace}`, async () => {
+      const rig = await vaultRig({ profile: { revokeOnReplace }, authorization: { revocation: 'token' } });
+      await rig.signIn();
+      await rig.clock.advance(HOUR);
+      const gate = rig.server.hold('token', 'after');
+      const call = rig.vault.token(keyOf());
+      await gate.arrived();
+      const { granted, outcome } = await commit(rig, 1);
+      expect(outcome).toEqual({ kind: 'committed', id: credentialId(keyOf()), generation: 2 });
+      gate.release();
+      expect(held(await rig.passing(call)).accessToken).toBe(granted.accessToken);
+      expect(await rig.record()).toMatchObject({
+        generation: 2,
+        tokenSeq: 1,
+        status: 'active',
+        id: credentialId(keyOf()),
+      });
+      expect(rig.outcomes()).toEqual(['superseded']);
+      await rig.passing(rig.vault.close());
+      // The old pair, and what its refresh brought.
+      expect(rig.server.received('revoke').length > 0).toBe(isRevoked);
+      expect(rig.server.isCurrent(granted.refreshToken!)).toBe(true);
+      const living = rig.server.secrets.filter((secret) => rig.server.isCurrent(secret));
+      expect(living).toHaveLength(isRevoked ? 1 : 2);
+      expect(rig.server.inspect(granted.accessToken)).toBeDefined();
+    });
   }
 
-  verifies(
-    'vault.commit.first-wins',
-    'of two at once the first wins, and a failure leaves the old one',
-    async () => {
-      const rig = await vaultRig();
-      const before = await rig.signIn();
-      const { createdAt, isDefault } = await rig.record();
-      rig.faults.failing.set('replace', Infinity);
-      await expect(rig.passing(commit(rig, 1))).rejects.toThrow();
-      rig.faults.failing.clear();
-      expect(held(await rig.vault.token(keyOf())).accessToken).toBe(before.accessToken);
-      const first = await commit(rig, 1);
-      const second = await commit(rig, 1);
-      expect(first.outcome.kind).toBe('committed');
-      expect(second.outcome).toEqual({ kind: 'superseded', generation: 2 });
-      expect(held(await rig.vault.token(keyOf())).accessToken).toBe(first.granted.accessToken);
-      expect(await rig.record()).toMatchObject({
-        createdAt,
-        isDefault,
-        generation: 2,
-        scopesGranted: 'read',
-      });
-      expect((await commit(rig, 0)).outcome).toEqual({ kind: 'superseded', generation: 2 });
-    },
-  );
+  test('of two at once the first wins, and a failure leaves the old one', async () => {
+    const rig = await vaultRig();
+    const before = await rig.signIn();
+    const { createdAt, isDefault } = await rig.record();
+    rig.faults.failing.set('replace', Infinity);
+    await expect(rig.passing(commit(rig, 1))).rejects.toThrow();
+    rig.faults.failing.clear();
+    expect(held(await rig.vault.token(keyOf())).accessToken).toBe(before.accessToken);
+    const first = await commit(rig, 1);
+    const second = await commit(rig, 1);
+    expect(first.outcome.kind).toBe('committed');
+    expect(second.outcome).toEqual({ kind: 'superseded', generation: 2 });
+    expect(held(await rig.vault.token(keyOf())).accessToken).toBe(first.granted.accessToken);
+    expect(await rig.record()).toMatchObject({
+      createdAt,
+      isDefault,
+      generation: 2,
+      scopesGranted: 'read',
+    });
+    expect((await commit(rig, 0)).outcome).toEqual({ kind: 'superseded', generation: 2 });
+  });
 
-  verifies('vault.commit.retried', 'is not given up at the first failure of the store', async () => {
+  test('is not given up at the first failure of the store', async () => {
     const rig = await vaultRig();
     rig.faults.failing.set('insert', 2);
     expect((await rig.passing(commit(rig, 0))).outcome.kind).toBe('committed');
   });
 
-  verifies('vault.require.marks', 'is asked for by a mark that keeps what lives', async () => {
+  test('is asked for by a mark that keeps what lives', async () => {
     const rig = await vaultRig();
     const { accessToken } = await rig.signIn();
     expect(await rig.vault.require(keyOf(), 'insufficient_scope')).toBe(true);
@@ -218,7 +205,7 @@ describe('signing in again', () => {
 });
 
 describe('a mark', () => {
-  verifies('vault.require.marks', 'is not lost to a refresh that was under way', async () => {
+  test('is not lost to a refresh that was under way', async () => {
     const rig = await vaultRig();
     await rig.signIn();
     await rig.clock.advance(HOUR);

@@ -1,5 +1,5 @@
-import { eventually, oauthHash, verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { eventually, oauthHash } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import {
   closeVaultRigs,
   held,
@@ -24,7 +24,7 @@ const liesAside = (rig: VaultRig) =>
 
 describe('a pair that was not stored at once', () => {
   for (const how of ['fails', 'hangs'] as const) {
-    verifies('vault.keep.at-once', `lies aside while the store ${how}, for whoever comes next`, async () => {
+    test(`lies aside while the store ${how}, for whoever comes next`, async () => {
       const rig = await vaultRig({ replicas: 2 });
       await rig.signIn();
       await rig.clock.advance(HOUR);
@@ -51,7 +51,7 @@ describe('a pair that was not stored at once', () => {
     });
   }
 
-  verifies('vault.keep.at-once', 'does not lie there any more once it is stored', async () => {
+  test('does not lie there any more once it is stored', async () => {
     const rig = await vaultRig();
     await rig.signIn();
     await rig.clock.advance(HOUR);
@@ -64,7 +64,7 @@ describe('a pair that was not stored at once', () => {
     expect(rig.events.map(({ kind }) => kind)).not.toContain('persist_failed');
   });
 
-  verifies('vault.keep.held', 'is known to the process that has it, if nobody else could', async () => {
+  test('is known to the process that has it, if nobody else could', async () => {
     const rig = await vaultRig();
     await rig.signIn();
     await rig.clock.advance(HOUR);
@@ -91,7 +91,7 @@ describe('a pair that was not stored at once', () => {
     expect(rig.server.counters).toMatchObject({ refreshHits: 2, familyRevocations: 0 });
   });
 
-  verifies('vault.keep.lost', 'is revoked when its user signed out meanwhile', async () => {
+  test('is revoked when its user signed out meanwhile', async () => {
     for (const isHere of [true, false]) {
       const rig = await vaultRig({ replicas: 2 });
       await rig.signIn();
@@ -133,50 +133,42 @@ describe('a claim', () => {
     return { arrived: () => eventually('the claim', () => isThere), goOn: () => goOn() };
   }
 
-  verifies(
-    'vault.claim.very-pair',
-    'is for the pair that was read: where refresh tokens stay the same, a faster one is seen too',
-    async () => {
-      const rig = await vaultRig({ replicas: 2, authorization: { omitRefreshToken: true } });
-      await rig.signIn();
-      await rig.clock.advance(HOUR);
-      rig.faults.leasesDown = true;
-      const [slow, fast] = rig.replicas;
-      const gate = heldUp(rig);
-      const late = slow!.vault.token(keyOf());
-      await gate.arrived();
-      const { accessToken } = held(await rig.passing(fast!.vault.token(keyOf())));
-      gate.goOn();
-      expect(held(await rig.passing(late)).accessToken).toBe(accessToken);
-      expect(rig.server.counters).toMatchObject({ refreshHits: 1, familyRevocations: 0 });
-    },
-  );
+  test('is for the pair that was read: where refresh tokens stay the same, a faster one is seen too', async () => {
+    const rig = await vaultRig({ replicas: 2, authorization: { omitRefreshToken: true } });
+    await rig.signIn();
+    await rig.clock.advance(HOUR);
+    rig.faults.leasesDown = true;
+    const [slow, fast] = rig.replicas;
+    const gate = heldUp(rig);
+    const late = slow!.vault.token(keyOf());
+    await gate.arrived();
+    const { accessToken } = held(await rig.passing(fast!.vault.token(keyOf())));
+    gate.goOn();
+    expect(held(await rig.passing(late)).accessToken).toBe(accessToken);
+    expect(rig.server.counters).toMatchObject({ refreshHits: 1, familyRevocations: 0 });
+  });
 
-  verifies(
-    'vault.claim.doubt-seen',
-    'sees the doubt that another left since the record was read',
-    async () => {
-      const rig = await vaultRig({ replicas: 2 });
-      const { accessToken } = await rig.signIn();
-      // Within the skew: it is renewed although it still lives.
-      await rig.clock.advance(HOUR - 59_000);
-      rig.faults.leasesDown = true;
-      rig.server.change({ dropAnswers: 1 });
-      const [slow, fast] = rig.replicas;
-      const gate = heldUp(rig);
-      const late = slow!.vault.token(keyOf());
-      await gate.arrived();
-      expect(held(await rig.passing(fast!.vault.token(keyOf()))).accessToken).toBe(accessToken);
-      gate.goOn();
-      expect(held(await rig.passing(late)).accessToken).toBe(accessToken);
-      expect(rig.server.counters).toMatchObject({ refreshHits: 1, familyRevocations: 0 });
-      expect(await rig.record()).toMatchObject({ rtSuspect: true, status: 'active' });
-    },
-  );
+  test('sees the doubt that another left since the record was read', async () => {
+    const rig = await vaultRig({ replicas: 2 });
+    const { accessToken } = await rig.signIn();
+    // Within the skew: it is renewed although it still lives.
+    await rig.clock.advance(HOUR - 59_000);
+    rig.faults.leasesDown = true;
+    rig.server.change({ dropAnswers: 1 });
+    const [slow, fast] = rig.replicas;
+    const gate = heldUp(rig);
+    const late = slow!.vault.token(keyOf());
+    await gate.arrived();
+    expect(held(await rig.passing(fast!.vault.token(keyOf()))).accessToken).toBe(accessToken);
+    gate.goOn();
+    expect(held(await rig.passing(late)).accessToken).toBe(accessToken);
+    expect(rig.server.counters).toMatchObject({ refreshHits: 1, familyRevocations: 0 });
+    expect(await rig.record()).toMatchObject({ rtSuspect: true, status: 'active' });
+  });
 });
 
 describe('a refusal', () => {
-  verifies('vault.r17.peer', 'of a refresh token that a peer has replaced in the same grant', async () => {
+  test('of a refresh token that a peer has replaced in the same grant', async () => {
     const rig = await vaultRig();
     await rig.signIn();
     await rig.clock.advance(HOUR);
@@ -206,7 +198,7 @@ describe('a refresh token in an answer', () => {
     body: { access_token: 'at-2', token_type: 'bearer', expires_in: HOUR_S, refresh_token },
   });
 
-  verifies('vault.answer.refresh-token', 'is kept whatever is in it that can be sent', async () => {
+  test('is kept whatever is in it that can be sent', async () => {
     for (const token of ['with a blank', 'x'.repeat(40_000)]) {
       const rig = await vaultRig();
       await rig.signIn();
@@ -221,31 +213,27 @@ describe('a refresh token in an answer', () => {
     }
   });
 
-  verifies(
-    'vault.answer.refresh-token',
-    'that nobody could send leaves the one before it in doubt, and is told',
-    async () => {
-      for (const token of [7, 'line\nbreak', { token: 'rt' }]) {
-        const rig = await vaultRig();
-        await rig.signIn();
-        const { rtHash } = await rig.record();
-        await rig.clock.advance(HOUR);
-        rig.server.answerNext('token', answer(token));
-        expect(held(await rig.passing(rig.vault.token(keyOf()))).accessToken).toBe('at-2');
-        expect(await rig.record()).toMatchObject({
-          ...{ rtHash, rtSuspect: true, reason: 'in_doubt', status: 'active', tokenSeq: 2 },
-        });
-        expect(rig.logged.map(({ event }) => event)).toContain('vault.refresh_token_unusable');
-        await rig.close();
-      }
-    },
-  );
+  test('that nobody could send leaves the one before it in doubt, and is told', async () => {
+    for (const token of [7, 'line\nbreak', { token: 'rt' }]) {
+      const rig = await vaultRig();
+      await rig.signIn();
+      const { rtHash } = await rig.record();
+      await rig.clock.advance(HOUR);
+      rig.server.answerNext('token', answer(token));
+      expect(held(await rig.passing(rig.vault.token(keyOf()))).accessToken).toBe('at-2');
+      expect(await rig.record()).toMatchObject({
+        ...{ rtHash, rtSuspect: true, reason: 'in_doubt', status: 'active', tokenSeq: 2 },
+      });
+      expect(rig.logged.map(({ event }) => event)).toContain('vault.refresh_token_unusable');
+      await rig.close();
+    }
+  });
 });
 
 describe('the first token of our own', () => {
   const app = keyOf('-', { principal: '@app', kind: 'client_credentials' });
 
-  verifies('vault.app.backoff', 'that is refused is not asked for with every call', async () => {
+  test('that is refused is not asked for with every call', async () => {
     const kinds = [
       [{ status: 401, body: { error: 'invalid_client' } }, { kind: 'misconfigured' }],
       [{ status: 429, body: {} }, { kind: 'unavailable' }],

@@ -1,6 +1,5 @@
 import { LightCancellation } from '@behalf/kernel';
-import { verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { closeVaultRigs, held, HOUR_S, keyOf, vaultRig } from '../../../test/vaultRig.ts';
 import type { CredentialVault, Lent, Returned } from './vault.ts';
 
@@ -34,7 +33,7 @@ async function shown(vault: CredentialVault): Promise<string> {
 }
 
 describe.each(['memory', 'sqlite'] as const)('a refresh token that is lent, on %s', (store) => {
-  verifies('id-jag.refresh-turn', 'is nobody else’s meanwhile, a renewal’s least of all', async () => {
+  test('is nobody else’s meanwhile, a renewal’s least of all', async () => {
     const rig = await vaultRig({ replicas: 3, store });
     await rig.signIn();
     await rig.clock.advance(HOUR);
@@ -50,48 +49,40 @@ describe.each(['memory', 'sqlite'] as const)('a refresh token that is lent, on %
     expect(await rig.record()).toMatchObject({ status: 'active', claimOwner: null, rtSuspect: false });
   });
 
-  verifies(
-    'id-jag.refresh-rotated',
-    'has its successor stored, and the access token stays as it was',
-    async () => {
-      const rig = await vaultRig({ replicas: 2, store });
-      const { accessToken } = await rig.signIn();
-      const before = await rig.record();
-      expect(await rig.vault.lend(keyOf(), staying, spend)).toEqual(used('ok'));
-      const { issuedAt, lifetimeMs, tokenExpiresAt, atHash } = before;
-      const after = await rig.record();
-      expect(after).toMatchObject({ issuedAt, lifetimeMs, tokenExpiresAt, atHash, tokenSeq: 2 });
-      expect(after.rtHash).not.toBe(before.rtHash);
-      const [, other] = rig.replicas;
-      expect(held(await other!.vault.token(keyOf()))).toMatchObject({ accessToken, isRenewable: true });
-      // It is the one that a renewal sends.
-      await rig.clock.advance(HOUR);
-      held(await rig.passing(other!.vault.token(keyOf())));
-      expect(rig.server.counters).toMatchObject({ refreshHits: 2, familyRevocations: 0 });
-    },
-  );
+  test('has its successor stored, and the access token stays as it was', async () => {
+    const rig = await vaultRig({ replicas: 2, store });
+    const { accessToken } = await rig.signIn();
+    const before = await rig.record();
+    expect(await rig.vault.lend(keyOf(), staying, spend)).toEqual(used('ok'));
+    const { issuedAt, lifetimeMs, tokenExpiresAt, atHash } = before;
+    const after = await rig.record();
+    expect(after).toMatchObject({ issuedAt, lifetimeMs, tokenExpiresAt, atHash, tokenSeq: 2 });
+    expect(after.rtHash).not.toBe(before.rtHash);
+    const [, other] = rig.replicas;
+    expect(held(await other!.vault.token(keyOf()))).toMatchObject({ accessToken, isRenewable: true });
+    // It is the one that a renewal sends.
+    await rig.clock.advance(HOUR);
+    held(await rig.passing(other!.vault.token(keyOf())));
+    expect(rig.server.counters).toMatchObject({ refreshHits: 2, familyRevocations: 0 });
+  });
 });
 
 describe('a refresh token that is lent', () => {
-  verifies(
-    'id-jag.refresh-rotated',
-    'has its successor ended when its user signed out meanwhile',
-    async () => {
-      const rig = await vaultRig();
-      await rig.signIn();
-      const outcome = await rig.vault.lend(keyOf(), staying, async (lent) => {
-        const returned = await spend(lent);
-        await rig.vault.end(keyOf());
-        return returned;
-      });
-      expect(outcome).toMatchObject({ kind: 'needs_reauth', reason: 'revoked' });
-      await rig.vault.close();
-      expect(rig.server.received('revoke').length).toBeGreaterThan(0);
-      expect(await rig.store.credentials.find(keyOf())).toBeNull();
-    },
-  );
+  test('has its successor ended when its user signed out meanwhile', async () => {
+    const rig = await vaultRig();
+    await rig.signIn();
+    const outcome = await rig.vault.lend(keyOf(), staying, async (lent) => {
+      const returned = await spend(lent);
+      await rig.vault.end(keyOf());
+      return returned;
+    });
+    expect(outcome).toMatchObject({ kind: 'needs_reauth', reason: 'revoked' });
+    await rig.vault.close();
+    expect(rig.server.received('revoke').length).toBeGreaterThan(0);
+    expect(await rig.store.credentials.find(keyOf())).toBeNull();
+  });
 
-  verifies('id-jag.refresh-rotated', 'has its successor kept while the store does not answer', async () => {
+  test('has its successor kept while the store does not answer', async () => {
     const rig = await vaultRig();
     await rig.signIn();
     rig.faults.failing.set('replace', 2);
@@ -100,27 +91,23 @@ describe('a refresh token that is lent', () => {
     expect(rig.server.counters).toMatchObject({ refreshHits: 2, familyRevocations: 0 });
   });
 
-  verifies(
-    'id-jag.refresh-doubt',
-    'whose answer was lost is not sent again before a renewal took it',
-    async () => {
-      const rig = await vaultRig({ authorization: { rotation: 'keep' } });
-      await rig.signIn();
-      const lost = rig.vault.lend(keyOf(), staying, async (lent) => {
-        lent.take();
-        throw new Error('the answer is lost');
-      });
-      await expect(lost).rejects.toThrow('the answer is lost');
-      expect(await rig.record()).toMatchObject({ rtSuspect: true, reason: 'in_doubt', claimOwner: null });
-      expect(rig.server.counters.refreshHits).toBe(0);
-      expect(await rig.passing(rig.vault.lend(keyOf(), staying, async () => ({ value: 'ok' })))).toEqual(
-        used('ok'),
-      );
-      expect(rig.server.counters.refreshHits).toBe(1);
-    },
-  );
+  test('whose answer was lost is not sent again before a renewal took it', async () => {
+    const rig = await vaultRig({ authorization: { rotation: 'keep' } });
+    await rig.signIn();
+    const lost = rig.vault.lend(keyOf(), staying, async (lent) => {
+      lent.take();
+      throw new Error('the answer is lost');
+    });
+    await expect(lost).rejects.toThrow('the answer is lost');
+    expect(await rig.record()).toMatchObject({ rtSuspect: true, reason: 'in_doubt', claimOwner: null });
+    expect(rig.server.counters.refreshHits).toBe(0);
+    expect(await rig.passing(rig.vault.lend(keyOf(), staying, async () => ({ value: 'ok' })))).toEqual(
+      used('ok'),
+    );
+    expect(rig.server.counters.refreshHits).toBe(1);
+  });
 
-  verifies('id-jag.refresh-doubt', 'that was never sent is in no doubt, and its turn is over', async () => {
+  test('that was never sent is in no doubt, and its turn is over', async () => {
     const rig = await vaultRig();
     await rig.signIn();
     const failed = rig.vault.lend(keyOf(), staying, () => Promise.reject(new Error('before it was sent')));
@@ -128,7 +115,7 @@ describe('a refresh token that is lent', () => {
     expect(await rig.record()).toMatchObject({ rtSuspect: false, claimOwner: null, tokenSeq: 1 });
   });
 
-  verifies('id-jag.refresh-turn', 'is not sent by who was stopped for too long', async () => {
+  test('is not sent by who was stopped for too long', async () => {
     const rig = await vaultRig();
     await rig.signIn();
     const outcome = await rig.vault.lend(keyOf(), staying, async (lent) => {
@@ -139,7 +126,7 @@ describe('a refresh token that is lent', () => {
     expect(await rig.record()).toMatchObject({ rtSuspect: false, claimOwner: null });
   });
 
-  verifies('id-jag.refresh-turn', 'is the one that is stored, and none where there is none', async () => {
+  test('is the one that is stored, and none where there is none', async () => {
     const rig = await vaultRig();
     const { refreshToken } = await rig.signIn();
     expect(await shown(rig.vault)).toBe(refreshToken);
@@ -163,7 +150,7 @@ describe('a refresh token that is lent', () => {
     expect(await rig.vault.lend(keyOf(), staying, work)).toMatchObject({ kind: 'needs_reauth' });
   });
 
-  verifies('id-jag.refresh-left', 'is not waited for by who left', async () => {
+  test('is not waited for by who left', async () => {
     const rig = await vaultRig();
     await rig.signIn();
     let finish: (returned: Returned<string>) => void = () => undefined;
@@ -180,7 +167,7 @@ describe('a refresh token that is lent', () => {
     expect(begun).toBe(0);
   });
 
-  verifies('id-jag.refresh-left', 'is not renewed for who left while another process had it', async () => {
+  test('is not renewed for who left while another process had it', async () => {
     const rig = await vaultRig();
     await rig.signIn();
     const { id, generation, tokenSeq, rtHash } = await rig.record();
@@ -197,7 +184,7 @@ describe('a refresh token that is lent', () => {
     expect(rig.server.counters.refreshHits).toBe(0);
   });
 
-  verifies('id-jag.refresh-left', 'is not taken by who left, and is in no doubt for it', async () => {
+  test('is not taken by who left, and is in no doubt for it', async () => {
     const rig = await vaultRig();
     const { refreshToken } = await rig.signIn();
     const leaving = new LightCancellation();

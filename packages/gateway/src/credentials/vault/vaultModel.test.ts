@@ -1,7 +1,7 @@
 import { createKeyring, systemRandom, type Fetch } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
-import { createFakeClock, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { createFakeClock } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { keyOf } from '../../../test/vaultRig.ts';
 import { credentialId } from '../../ports/index.ts';
@@ -196,47 +196,37 @@ async function play(given: readonly Order[], answers: Answer[]) {
 }
 
 describe('two vaults and a rotating authorization server', () => {
-  verifies(
-    'vault.model.nothing-lost',
-    'while answers arrive no refresh token is sent twice, whatever else fails',
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(orders, answersOf('busy', 'refuse-connection'), async (given, answers) => {
-          const { model, record } = await play(given, answers);
-          expect(model.state).toMatchObject({ reuses: 0, lost: 0, rejections: 0 });
-          expect(new Set(model.state.seen).size).toBe(model.state.seen.length);
-          expect(record).toMatchObject({ status: 'active' });
-        }),
-        { numRuns: 50 },
-      );
-    },
-    60_000,
-  );
+  test('while answers arrive no refresh token is sent twice, whatever else fails', async () => {
+    await fc.assert(
+      fc.asyncProperty(orders, answersOf('busy', 'refuse-connection'), async (given, answers) => {
+        const { model, record } = await play(given, answers);
+        expect(model.state).toMatchObject({ reuses: 0, lost: 0, rejections: 0 });
+        expect(new Set(model.state.seen).size).toBe(model.state.seen.length);
+        expect(record).toMatchObject({ status: 'active' });
+      }),
+      { numRuns: 50 },
+    );
+  }, 60_000);
 
-  verifies(
-    'vault.model.doubt',
-    'a refresh token comes again only after an answer was lost, and then once',
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(orders, answersOf('busy', 'drop', 'fail-after'), async (given, answers) => {
-          const { model, ends, record } = await play(given, answers);
-          const { reuses, lost, rejections, unwritten, seen } = model.state;
-          expect(reuses).toBeLessThanOrEqual(Math.min(1, lost));
-          // A refusal may be lost as well, here or on its way into the store; one that arrives is the last.
-          expect(rejections).toBeLessThanOrEqual(lost + unwritten + 1);
-          expect(seen.length - new Set(seen).size).toBe(rejections);
-          expect(record?.sealed).not.toBeNull();
-          const isOver = record?.status === 'rejected';
-          if (isOver) {
-            expect(record).toMatchObject({ reason: 'lost_rotation' });
-            expect(model.isDead()).toBe(true);
-            for (const end of ends)
-              expect(end).toMatchObject({ kind: 'needs_reauth', reason: 'lost_rotation' });
-          }
-        }),
-        { numRuns: 50 },
-      );
-    },
-    60_000,
-  );
+  test('a refresh token comes again only after an answer was lost, and then once', async () => {
+    await fc.assert(
+      fc.asyncProperty(orders, answersOf('busy', 'drop', 'fail-after'), async (given, answers) => {
+        const { model, ends, record } = await play(given, answers);
+        const { reuses, lost, rejections, unwritten, seen } = model.state;
+        expect(reuses).toBeLessThanOrEqual(Math.min(1, lost));
+        // A refusal may be lost as well, here or on its way into the store; one that arrives is the last.
+        expect(rejections).toBeLessThanOrEqual(lost + unwritten + 1);
+        expect(seen.length - new Set(seen).size).toBe(rejections);
+        expect(record?.sealed).not.toBeNull();
+        const isOver = record?.status === 'rejected';
+        if (isOver) {
+          expect(record).toMatchObject({ reason: 'lost_rotation' });
+          expect(model.isDead()).toBe(true);
+          for (const end of ends)
+            expect(end).toMatchObject({ kind: 'needs_reauth', reason: 'lost_rotation' });
+        }
+      }),
+      { numRuns: 50 },
+    );
+  }, 60_000);
 });

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { closeVaultRigs, held, HOUR_S, keyOf, pause, vaultRig } from '../../../test/vaultRig.ts';
 
 afterEach(closeVaultRigs);
@@ -7,45 +6,41 @@ afterEach(closeVaultRigs);
 const HOUR = HOUR_S * 1_000;
 
 describe('an outage', () => {
-  verifies(
-    'vault.r13.store',
-    'without the store nothing is sent, and what lives is used for a while',
-    async () => {
-      const rig = await vaultRig();
-      const { accessToken } = await rig.signIn();
-      // In the skew: it would be renewed.
-      await rig.clock.advance(HOUR - 45_000);
-      rig.server.answerNext('token', { status: 429, body: {} });
-      expect(held(await rig.passing(rig.vault.token(keyOf()))).accessToken).toBe(accessToken);
-      rig.server.reset();
-      const stopsAt = rig.clock.now();
-      rig.faults.storeDown = true;
-      rig.store.changes.checkedAt = () => stopsAt;
-      for (let i = 0; i < 5; i += 1) {
-        expect(held(await rig.vault.token(keyOf())).accessToken).toBe(accessToken);
-        await rig.clock.advance(5_500);
-      }
-      // It would live on, and nobody knows any more whether it should.
-      await rig.clock.advance(2_500);
-      expect(rig.clock.now() - stopsAt).toBe(30_000);
-      expect(await rig.vault.token(keyOf())).toEqual({
-        kind: 'unavailable',
-        reason: 'store',
-        retryAfterMs: 1_000,
-      });
-      expect(await rig.vault.recover(keyOf(), accessToken)).toMatchObject({
-        kind: 'unavailable',
-        reason: 'store',
-      });
-      expect(rig.server.counters.tokenHits).toBe(0);
-      rig.faults.storeDown = false;
-      await rig.clock.advance(60_000);
-      held(await rig.passing(rig.vault.token(keyOf())));
-      expect(rig.server.counters).toMatchObject({ refreshHits: 1, familyRevocations: 0 });
-    },
-  );
+  test('without the store nothing is sent, and what lives is used for a while', async () => {
+    const rig = await vaultRig();
+    const { accessToken } = await rig.signIn();
+    // In the skew: it would be renewed.
+    await rig.clock.advance(HOUR - 45_000);
+    rig.server.answerNext('token', { status: 429, body: {} });
+    expect(held(await rig.passing(rig.vault.token(keyOf()))).accessToken).toBe(accessToken);
+    rig.server.reset();
+    const stopsAt = rig.clock.now();
+    rig.faults.storeDown = true;
+    rig.store.changes.checkedAt = () => stopsAt;
+    for (let i = 0; i < 5; i += 1) {
+      expect(held(await rig.vault.token(keyOf())).accessToken).toBe(accessToken);
+      await rig.clock.advance(5_500);
+    }
+    // It would live on, and nobody knows any more whether it should.
+    await rig.clock.advance(2_500);
+    expect(rig.clock.now() - stopsAt).toBe(30_000);
+    expect(await rig.vault.token(keyOf())).toEqual({
+      kind: 'unavailable',
+      reason: 'store',
+      retryAfterMs: 1_000,
+    });
+    expect(await rig.vault.recover(keyOf(), accessToken)).toMatchObject({
+      kind: 'unavailable',
+      reason: 'store',
+    });
+    expect(rig.server.counters.tokenHits).toBe(0);
+    rig.faults.storeDown = false;
+    await rig.clock.advance(60_000);
+    held(await rig.passing(rig.vault.token(keyOf())));
+    expect(rig.server.counters).toMatchObject({ refreshHits: 1, familyRevocations: 0 });
+  });
 
-  verifies('vault.outage.doubted', 'what a notice told of is not used without the store', async () => {
+  test('what a notice told of is not used without the store', async () => {
     const rig = await vaultRig({ replicas: 2 });
     await rig.signIn();
     for (const { vault } of rig.replicas) held(await vault.token(keyOf()));
@@ -57,7 +52,7 @@ describe('an outage', () => {
     });
   });
 
-  verifies('vault.outage.leases', 'without leases the claim alone keeps it to one request', async () => {
+  test('without leases the claim alone keeps it to one request', async () => {
     const rig = await vaultRig({ replicas: 3 });
     await rig.signIn();
     await rig.clock.advance(HOUR);
@@ -67,47 +62,40 @@ describe('an outage', () => {
     expect(rig.server.counters).toMatchObject({ refreshHits: 1, familyRevocations: 0 });
   });
 
-  verifies(
-    'vault.r24.transient',
-    'an authorization server that is away changes no token and no status',
-    async () => {
-      const kinds = [
-        ['500', { status: 500, body: 'no' }],
-        ['503', { status: 503, headers: { 'retry-after': '7' }, body: 'no' }],
-        ['429', { status: 429, body: { error: 'slow_down' } }],
-        ['418', { status: 418, body: 'no' }],
-        ['dns', undefined],
-      ] as const;
-      for (const [name, answer] of kinds) {
-        const rig = await vaultRig();
-        if (!answer) rig.endpoints.token = 'https://nowhere.example.com/token';
-        await rig.signIn();
-        if (answer) rig.server.answerNext('token', answer, answer);
-        await rig.clock.advance(HOUR);
-        const before = await rig.record();
-        const outcome = await rig.passing(rig.vault.token(keyOf()));
-        expect([name, outcome]).toMatchObject([
-          name,
-          { kind: 'unavailable', reason: 'authorization_server' },
-        ]);
-        const { sealed, rtHash, atHash, generation, tokenSeq, status, tokenExpiresAt, endpoints } = before;
-        expect(await rig.record()).toMatchObject({
-          ...{ sealed, rtHash, atHash, generation, tokenSeq, status, tokenExpiresAt, endpoints },
-          claimOwner: null,
-        });
-        // Only what may have been consumed is in doubt.
-        expect([name, (await rig.record()).rtSuspect]).toEqual([name, name === '500']);
-        const hits = rig.server.counters.tokenHits;
-        expect([name, hits]).toEqual([name, name === '500' ? 2 : answer ? 1 : 0]);
-        // It is left alone for a while.
-        expect(await rig.vault.token(keyOf())).toMatchObject({ kind: 'unavailable' });
-        expect(rig.server.counters.tokenHits).toBe(hits);
-        await rig.close();
-      }
-    },
-  );
+  test('an authorization server that is away changes no token and no status', async () => {
+    const kinds = [
+      ['500', { status: 500, body: 'no' }],
+      ['503', { status: 503, headers: { 'retry-after': '7' }, body: 'no' }],
+      ['429', { status: 429, body: { error: 'slow_down' } }],
+      ['418', { status: 418, body: 'no' }],
+      ['dns', undefined],
+    ] as const;
+    for (const [name, answer] of kinds) {
+      const rig = await vaultRig();
+      if (!answer) rig.endpoints.token = 'https://nowhere.example.com/token';
+      await rig.signIn();
+      if (answer) rig.server.answerNext('token', answer, answer);
+      await rig.clock.advance(HOUR);
+      const before = await rig.record();
+      const outcome = await rig.passing(rig.vault.token(keyOf()));
+      expect([name, outcome]).toMatchObject([name, { kind: 'unavailable', reason: 'authorization_server' }]);
+      const { sealed, rtHash, atHash, generation, tokenSeq, status, tokenExpiresAt, endpoints } = before;
+      expect(await rig.record()).toMatchObject({
+        ...{ sealed, rtHash, atHash, generation, tokenSeq, status, tokenExpiresAt, endpoints },
+        claimOwner: null,
+      });
+      // Only what may have been consumed is in doubt.
+      expect([name, (await rig.record()).rtSuspect]).toEqual([name, name === '500']);
+      const hits = rig.server.counters.tokenHits;
+      expect([name, hits]).toEqual([name, name === '500' ? 2 : answer ? 1 : 0]);
+      // It is left alone for a while.
+      expect(await rig.vault.token(keyOf())).toMatchObject({ kind: 'unavailable' });
+      expect(rig.server.counters.tokenHits).toBe(hits);
+      await rig.close();
+    }
+  });
 
-  verifies('vault.backoff.grows', 'an endpoint that stays away is asked more and more rarely', async () => {
+  test('an endpoint that stays away is asked more and more rarely', async () => {
     const rig = await vaultRig();
     await rig.signIn();
     await rig.clock.advance(HOUR);
@@ -121,7 +109,7 @@ describe('an outage', () => {
     expect(rig.server.counters.refreshHits).toBeLessThan(32);
   });
 
-  verifies('vault.backoff.asked', 'who asks to be left alone is', async () => {
+  test('who asks to be left alone is', async () => {
     const rig = await vaultRig();
     await rig.signIn();
     await rig.clock.advance(HOUR);
@@ -134,7 +122,7 @@ describe('an outage', () => {
     expect(rig.server.counters.refreshHits).toBe(2);
   });
 
-  verifies('vault.r30.moved', 'an endpoint that is gone is looked for once, at the same issuer', async () => {
+  test('an endpoint that is gone is looked for once, at the same issuer', async () => {
     const rig = await vaultRig();
     const right = { ...rig.endpoints };
     rig.endpoints.token = `${rig.server.origin}/old/token`;
@@ -163,7 +151,7 @@ describe('an outage', () => {
 });
 
 describe('an answer for the operator or the user', () => {
-  verifies('vault.client.refused', 'a configured client that is refused costs no grant', async () => {
+  test('a configured client that is refused costs no grant', async () => {
     const rig = await vaultRig();
     await rig.signIn();
     const before = await rig.record();
@@ -183,81 +171,69 @@ describe('an answer for the operator or the user', () => {
     held(await rig.passing(rig.vault.token(keyOf())));
   });
 
-  verifies(
-    'vault.client.dynamic',
-    'a client that we registered is registered anew, and its refresh tokens are over',
-    async () => {
-      const rig = await vaultRig({
-        client: { clientId: 'behalf', source: 'dynamic', proof: { method: 'none' } },
-      });
-      const { accessToken } = await rig.signIn();
-      await rig.clock.advance(HOUR - 30_000);
-      rig.server.forgetClient('behalf');
-      rig.definition.reregister = async () => {
-        rig.definition.binding = { ...rig.definition.binding, clientId: 'again' };
-        rig.definition.client = { ...rig.definition.client, clientId: 'again' };
-        return true;
-      };
-      // What lives is as good as before.
-      expect(held(await rig.passing(rig.vault.token(keyOf()))).accessToken).toBe(accessToken);
-      expect(held(await rig.passing(rig.vault.token(keyOf()))).accessToken).toBe(accessToken);
-      await rig.clock.advance(30_000);
-      expect(await rig.passing(rig.vault.token(keyOf()))).toMatchObject({
-        kind: 'needs_reauth',
-        reason: 'rejected',
-      });
-      expect(rig.server.counters.refreshHits).toBe(1);
-    },
-  );
+  test('a client that we registered is registered anew, and its refresh tokens are over', async () => {
+    const rig = await vaultRig({
+      client: { clientId: 'behalf', source: 'dynamic', proof: { method: 'none' } },
+    });
+    const { accessToken } = await rig.signIn();
+    await rig.clock.advance(HOUR - 30_000);
+    rig.server.forgetClient('behalf');
+    rig.definition.reregister = async () => {
+      rig.definition.binding = { ...rig.definition.binding, clientId: 'again' };
+      rig.definition.client = { ...rig.definition.client, clientId: 'again' };
+      return true;
+    };
+    // What lives is as good as before.
+    expect(held(await rig.passing(rig.vault.token(keyOf()))).accessToken).toBe(accessToken);
+    expect(held(await rig.passing(rig.vault.token(keyOf()))).accessToken).toBe(accessToken);
+    await rig.clock.advance(30_000);
+    expect(await rig.passing(rig.vault.token(keyOf()))).toMatchObject({
+      kind: 'needs_reauth',
+      reason: 'rejected',
+    });
+    expect(rig.server.counters.refreshHits).toBe(1);
+  });
 
-  verifies(
-    'vault.user.needed',
-    'what the user must prove is told with the claims, and costs no grant',
-    async () => {
-      const rig = await vaultRig();
-      await rig.signIn();
-      await rig.clock.advance(HOUR);
-      const claims = '{"access_token":{"acrs":{"value":"c1"}}}';
-      rig.server.answerNext('token', { status: 400, body: { error: 'interaction_required', claims } });
-      const needs = { kind: 'needs_reauth', reason: 'interaction_required', claims };
-      expect(await rig.passing(rig.vault.token(keyOf()))).toMatchObject(needs);
-      expect(await rig.vault.token(keyOf())).toMatchObject(needs);
-      expect(rig.server.counters.refreshHits).toBe(1);
-      expect(await rig.record()).toMatchObject({ status: 'active' });
-      await rig.clock.advance(60_000);
-      held(await rig.passing(rig.vault.token(keyOf())));
-    },
-  );
+  test('what the user must prove is told with the claims, and costs no grant', async () => {
+    const rig = await vaultRig();
+    await rig.signIn();
+    await rig.clock.advance(HOUR);
+    const claims = '{"access_token":{"acrs":{"value":"c1"}}}';
+    rig.server.answerNext('token', { status: 400, body: { error: 'interaction_required', claims } });
+    const needs = { kind: 'needs_reauth', reason: 'interaction_required', claims };
+    expect(await rig.passing(rig.vault.token(keyOf()))).toMatchObject(needs);
+    expect(await rig.vault.token(keyOf())).toMatchObject(needs);
+    expect(rig.server.counters.refreshHits).toBe(1);
+    expect(await rig.record()).toMatchObject({ status: 'active' });
+    await rig.clock.advance(60_000);
+    held(await rig.passing(rig.vault.token(keyOf())));
+  });
 });
 
 describe('the end of a process', () => {
-  verifies(
-    'vault.close.drains',
-    'a refresh under way is stored first, and nothing new is begun',
-    async () => {
-      const rig = await vaultRig();
-      await rig.signIn();
-      await rig.signIn(keyOf('bob'));
-      await rig.clock.advance(HOUR);
-      const gate = rig.server.hold('token', 'after');
-      const call = rig.vault.token(keyOf());
-      await gate.arrived();
-      expect(rig.vault.renewing).toBe(1);
-      let isClosed = false;
-      const closing = rig.vault.close().then(() => void (isClosed = true));
-      await pause(5);
-      expect(isClosed).toBe(false);
-      expect(await rig.vault.token(keyOf('bob'))).toMatchObject({ kind: 'unavailable', reason: 'closing' });
-      gate.release();
-      held(await call);
-      await closing;
-      expect(await rig.record()).toMatchObject({ tokenSeq: 2, claimOwner: null });
-      expect(rig.server.counters.refreshHits).toBe(1);
-      expect(await rig.store.leases.holder(`cred:${(await rig.record()).id}`)).toBeNull();
-    },
-  );
+  test('a refresh under way is stored first, and nothing new is begun', async () => {
+    const rig = await vaultRig();
+    await rig.signIn();
+    await rig.signIn(keyOf('bob'));
+    await rig.clock.advance(HOUR);
+    const gate = rig.server.hold('token', 'after');
+    const call = rig.vault.token(keyOf());
+    await gate.arrived();
+    expect(rig.vault.renewing).toBe(1);
+    let isClosed = false;
+    const closing = rig.vault.close().then(() => void (isClosed = true));
+    await pause(5);
+    expect(isClosed).toBe(false);
+    expect(await rig.vault.token(keyOf('bob'))).toMatchObject({ kind: 'unavailable', reason: 'closing' });
+    gate.release();
+    held(await call);
+    await closing;
+    expect(await rig.record()).toMatchObject({ tokenSeq: 2, claimOwner: null });
+    expect(rig.server.counters.refreshHits).toBe(1);
+    expect(await rig.store.leases.holder(`cred:${(await rig.record()).id}`)).toBeNull();
+  });
 
-  verifies('vault.close.bounded', 'what does not end is not waited for longer than it may take', async () => {
+  test('what does not end is not waited for longer than it may take', async () => {
     const rig = await vaultRig({ timings: { postMs: 16_000, claimMs: 26_000, leaseMs: 27_000 } });
     await rig.signIn();
     await rig.clock.advance(HOUR);

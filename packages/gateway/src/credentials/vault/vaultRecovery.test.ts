@@ -1,6 +1,5 @@
 import { HiddenText } from '@behalf/kernel';
-import { verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import {
   closeVaultRigs,
   held,
@@ -15,7 +14,7 @@ afterEach(closeVaultRigs);
 const HOUR = HOUR_S * 1_000;
 
 describe('a token that a server refused', () => {
-  verifies('vault.r03.refused-once', 'ten refusals of one token are one refresh', async () => {
+  test('ten refusals of one token are one refresh', async () => {
     const rig = await vaultRig();
     const { accessToken } = await rig.signIn();
     held(await rig.vault.token(keyOf()));
@@ -29,7 +28,7 @@ describe('a token that a server refused', () => {
     expect(rig.server.counters.refreshHits).toBe(1);
   });
 
-  verifies('vault.r04.compare', 'another one that is stored already is taken without a request', async () => {
+  test('another one that is stored already is taken without a request', async () => {
     const rig = await vaultRig({ replicas: 2 });
     const { accessToken } = await rig.signIn();
     const [first, second] = rig.replicas;
@@ -40,54 +39,46 @@ describe('a token that a server refused', () => {
     expect(rig.server.counters.tokenHits).toBe(0);
   });
 
-  verifies(
-    'vault.recover.joined',
-    'a refresh under way that ends with the refused token does not count',
-    async () => {
-      const rig = await vaultRig();
-      const { accessToken } = await rig.signIn();
-      await rig.clock.advance(HOUR - 30_000);
-      // The refresh fails and falls back on the token that lives.
-      rig.server.answerNext('token', { status: 503, headers: { 'retry-after': '1' }, body: 'no' });
-      const gate = rig.server.hold('token', 'before');
-      const call = rig.vault.token(keyOf());
-      await gate.arrived();
-      const recovered = rig.vault.recover(keyOf(), accessToken);
-      gate.release();
-      expect(held(await rig.passing(call)).accessToken).toBe(accessToken);
-      // It was refused: it is not given out again.
-      expect(await rig.passing(recovered)).toMatchObject({
-        kind: 'unavailable',
-        reason: 'authorization_server',
-      });
-      await rig.clock.advance(1_000);
-      const next = held(await rig.passing(rig.vault.recover(keyOf(), accessToken)));
-      expect(next.accessToken).not.toBe(accessToken);
-    },
-  );
+  test('a refresh under way that ends with the refused token does not count', async () => {
+    const rig = await vaultRig();
+    const { accessToken } = await rig.signIn();
+    await rig.clock.advance(HOUR - 30_000);
+    // The refresh fails and falls back on the token that lives.
+    rig.server.answerNext('token', { status: 503, headers: { 'retry-after': '1' }, body: 'no' });
+    const gate = rig.server.hold('token', 'before');
+    const call = rig.vault.token(keyOf());
+    await gate.arrived();
+    const recovered = rig.vault.recover(keyOf(), accessToken);
+    gate.release();
+    expect(held(await rig.passing(call)).accessToken).toBe(accessToken);
+    // It was refused: it is not given out again.
+    expect(await rig.passing(recovered)).toMatchObject({
+      kind: 'unavailable',
+      reason: 'authorization_server',
+    });
+    await rig.clock.advance(1_000);
+    const next = held(await rig.passing(rig.vault.recover(keyOf(), accessToken)));
+    expect(next.accessToken).not.toBe(accessToken);
+  });
 
-  verifies(
-    'vault.recover.hopeless',
-    'a new one that is refused as well is the server’s policy, for half a minute',
-    async () => {
-      const rig = await vaultRig();
-      const { accessToken } = await rig.signIn();
-      const second = held(await rig.passing(rig.vault.recover(keyOf(), accessToken))).accessToken;
-      const hopeless = { kind: 'needs_reauth', reason: 'audience_or_policy' };
-      await rig.clock.advance(20_000);
-      expect(await rig.passing(rig.vault.recover(keyOf(), second))).toMatchObject(hopeless);
-      // From the refusal on, not from its making.
-      await rig.clock.advance(20_000);
-      expect(await rig.passing(rig.vault.recover(keyOf(), second))).toMatchObject(hopeless);
-      expect(rig.server.counters.refreshHits).toBe(1);
-      expect(await rig.record()).toMatchObject({ status: 'active', reason: null, tokenSeq: 2 });
-      await rig.clock.advance(10_000);
-      expect(held(await rig.passing(rig.vault.recover(keyOf(), second))).accessToken).not.toBe(second);
-      expect(rig.server.counters.refreshHits).toBe(2);
-    },
-  );
+  test('a new one that is refused as well is the server’s policy, for half a minute', async () => {
+    const rig = await vaultRig();
+    const { accessToken } = await rig.signIn();
+    const second = held(await rig.passing(rig.vault.recover(keyOf(), accessToken))).accessToken;
+    const hopeless = { kind: 'needs_reauth', reason: 'audience_or_policy' };
+    await rig.clock.advance(20_000);
+    expect(await rig.passing(rig.vault.recover(keyOf(), second))).toMatchObject(hopeless);
+    // From the refusal on, not from its making.
+    await rig.clock.advance(20_000);
+    expect(await rig.passing(rig.vault.recover(keyOf(), second))).toMatchObject(hopeless);
+    expect(rig.server.counters.refreshHits).toBe(1);
+    expect(await rig.record()).toMatchObject({ status: 'active', reason: null, tokenSeq: 2 });
+    await rig.clock.advance(10_000);
+    expect(held(await rig.passing(rig.vault.recover(keyOf(), second))).accessToken).not.toBe(second);
+    expect(rig.server.counters.refreshHits).toBe(2);
+  });
 
-  verifies('vault.recover.hopeless', 'also when a peer had renewed it', async () => {
+  test('also when a peer had renewed it', async () => {
     const rig = await vaultRig({ replicas: 2 });
     const { accessToken } = await rig.signIn();
     const [first, second] = rig.replicas;
@@ -97,30 +88,26 @@ describe('a token that a server refused', () => {
     expect(rig.server.counters.refreshHits).toBe(1);
   });
 
-  verifies(
-    'vault.recover.reasons',
-    'without a way to another one the reason is told, and nothing is sent',
-    async () => {
-      const rig = await vaultRig();
-      expect(await rig.vault.recover(keyOf('nobody'), 'at')).toMatchObject({
-        kind: 'needs_reauth',
-        reason: 'absent',
-      });
-      const { accessToken } = await rig.signIn(keyOf(), { refreshToken: undefined });
-      expect(await rig.vault.recover(keyOf(), accessToken)).toMatchObject({ reason: 'expired_no_refresh' });
-      const statik = keyOf('alice', { kind: 'static' });
-      const brought = await rig.signIn(statik, { refreshToken: undefined, expiresInS: null });
-      expect(held(await rig.vault.token(statik)).accessToken).toBe(brought.accessToken);
-      expect(await rig.vault.recover(statik, brought.accessToken)).toMatchObject({
-        reason: 'static_rejected',
-      });
-      // It was never marked: a server that errs once costs nobody their token.
-      expect(await rig.record(statik)).toMatchObject({ status: 'active' });
-      expect(rig.server.counters.tokenHits).toBe(0);
-    },
-  );
+  test('without a way to another one the reason is told, and nothing is sent', async () => {
+    const rig = await vaultRig();
+    expect(await rig.vault.recover(keyOf('nobody'), 'at')).toMatchObject({
+      kind: 'needs_reauth',
+      reason: 'absent',
+    });
+    const { accessToken } = await rig.signIn(keyOf(), { refreshToken: undefined });
+    expect(await rig.vault.recover(keyOf(), accessToken)).toMatchObject({ reason: 'expired_no_refresh' });
+    const statik = keyOf('alice', { kind: 'static' });
+    const brought = await rig.signIn(statik, { refreshToken: undefined, expiresInS: null });
+    expect(held(await rig.vault.token(statik)).accessToken).toBe(brought.accessToken);
+    expect(await rig.vault.recover(statik, brought.accessToken)).toMatchObject({
+      reason: 'static_rejected',
+    });
+    // It was never marked: a server that errs once costs nobody their token.
+    expect(await rig.record(statik)).toMatchObject({ status: 'active' });
+    expect(rig.server.counters.tokenHits).toBe(0);
+  });
 
-  verifies('vault.recover.transient', 'an outage stays an outage', async () => {
+  test('an outage stays an outage', async () => {
     const rig = await vaultRig();
     const { accessToken } = await rig.signIn();
     rig.server.answerNext('token', { status: 503, headers: { 'retry-after': '9' }, body: 'no' });
@@ -145,30 +132,26 @@ describe('a token of our own', () => {
   };
   const app = keyOf('-', { principal: '@app', kind: 'client_credentials' });
 
-  verifies(
-    'vault.app.grant',
-    'is asked for when there is none, once for all, and again before its end',
-    async () => {
-      const rig = await vaultRig({ ...confidential, replicas: 2 });
-      const calls = rig.replicas.flatMap(({ vault }) => Array.from({ length: 10 }, () => vault.token(app)));
-      const tokens = new Set((await rig.passing(Promise.all(calls))).map((one) => held(one).accessToken));
-      expect(tokens.size).toBe(1);
-      const [request] = rig.server.received('token');
-      expect(request!.form).toMatchObject({ grant_type: 'client_credentials', scope: 'app' });
-      expect(await rig.record(app)).toMatchObject({
-        rtHash: null,
-        generation: 1,
-        tokenSeq: 1,
-        principal: '@app',
-      });
-      await rig.clock.advance(HOUR);
-      expect(tokens.has(held(await rig.passing(rig.vault.token(app))).accessToken)).toBe(false);
-      expect(await rig.record(app)).toMatchObject({ generation: 1, tokenSeq: 2 });
-      expect(rig.server.counters.tokenHits).toBe(2);
-    },
-  );
+  test('is asked for when there is none, once for all, and again before its end', async () => {
+    const rig = await vaultRig({ ...confidential, replicas: 2 });
+    const calls = rig.replicas.flatMap(({ vault }) => Array.from({ length: 10 }, () => vault.token(app)));
+    const tokens = new Set((await rig.passing(Promise.all(calls))).map((one) => held(one).accessToken));
+    expect(tokens.size).toBe(1);
+    const [request] = rig.server.received('token');
+    expect(request!.form).toMatchObject({ grant_type: 'client_credentials', scope: 'app' });
+    expect(await rig.record(app)).toMatchObject({
+      rtHash: null,
+      generation: 1,
+      tokenSeq: 1,
+      principal: '@app',
+    });
+    await rig.clock.advance(HOUR);
+    expect(tokens.has(held(await rig.passing(rig.vault.token(app))).accessToken)).toBe(false);
+    expect(await rig.record(app)).toMatchObject({ generation: 1, tokenSeq: 2 });
+    expect(rig.server.counters.tokenHits).toBe(2);
+  });
 
-  verifies('vault.app.grant', 'follows the definition and a refusal', async () => {
+  test('follows the definition and a refusal', async () => {
     const rig = await vaultRig(confidential);
     const first = held(await rig.passing(rig.vault.token(app))).accessToken;
     const second = held(await rig.passing(rig.vault.recover(app, first))).accessToken;

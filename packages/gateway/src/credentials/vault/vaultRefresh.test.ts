@@ -1,6 +1,6 @@
 import { LightCancellation } from '@behalf/kernel';
-import { oauthHash, verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { oauthHash } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { closeVaultRigs, held, HOUR_S, keyOf, pause, RESOURCE, vaultRig } from '../../../test/vaultRig.ts';
 import { credentialId } from '../../ports/index.ts';
 
@@ -9,7 +9,7 @@ afterEach(closeVaultRigs);
 const HOUR = HOUR_S * 1_000;
 
 describe.each(['memory', 'sqlite'] as const)('a refresh on %s', (store) => {
-  verifies('vault.refresh.one', 'many callers in several vaults at once send one refresh token', async () => {
+  test('many callers in several vaults at once send one refresh token', async () => {
     const rig = await vaultRig({ replicas: 3, store });
     const granted = await rig.signIn();
     await rig.clock.advance(HOUR);
@@ -27,7 +27,7 @@ describe.each(['memory', 'sqlite'] as const)('a refresh on %s', (store) => {
     expect(rig.outcomes()).toEqual(['ok']);
   });
 
-  verifies('vault.refresh.again', 'twenty rotations in a row lose nothing', async () => {
+  test('twenty rotations in a row lose nothing', async () => {
     const rig = await vaultRig({ replicas: 2, store, authorization: { lifetimeS: 20 } });
     await rig.signIn();
     for (let round = 1; round <= 20; round += 1) {
@@ -40,7 +40,7 @@ describe.each(['memory', 'sqlite'] as const)('a refresh on %s', (store) => {
 });
 
 describe('a token', () => {
-  verifies('vault.token.warm', 'is found without a store while it is known and fresh', async () => {
+  test('is found without a store while it is known and fresh', async () => {
     const rig = await vaultRig();
     const { accessToken } = await rig.signIn();
     expect(rig.vault.peek(keyOf())).toBeUndefined();
@@ -55,7 +55,7 @@ describe('a token', () => {
     expect(rig.vault.peek(keyOf('bob'))).toBeUndefined();
   });
 
-  verifies('vault.token.external', 'that another process stored is used as soon as it is told', async () => {
+  test('that another process stored is used as soon as it is told', async () => {
     const rig = await vaultRig({ replicas: 2 });
     await rig.signIn();
     const [, other] = rig.replicas;
@@ -65,7 +65,7 @@ describe('a token', () => {
     expect(held(await other!.vault.token(keyOf()))).toMatchObject({ accessToken, generation: 2 });
   });
 
-  verifies('vault.token.absent', 'that nobody has is no token', async () => {
+  test('that nobody has is no token', async () => {
     const rig = await vaultRig();
     expect(await rig.vault.token(keyOf())).toEqual({
       kind: 'needs_reauth',
@@ -76,24 +76,20 @@ describe('a token', () => {
     held(await rig.vault.token(keyOf()));
   });
 
-  verifies(
-    'vault.token.no-refresh',
-    'without a refresh token is used to its end, then its user is asked',
-    async () => {
-      const rig = await vaultRig();
-      await rig.signIn(keyOf(), { refreshToken: undefined });
-      await rig.clock.advance(HOUR - 1);
-      held(await rig.vault.token(keyOf()));
-      await rig.clock.advance(1);
-      expect(await rig.vault.token(keyOf())).toMatchObject({
-        kind: 'needs_reauth',
-        reason: 'expired_no_refresh',
-      });
-      expect(rig.server.counters.tokenHits).toBe(0);
-    },
-  );
+  test('without a refresh token is used to its end, then its user is asked', async () => {
+    const rig = await vaultRig();
+    await rig.signIn(keyOf(), { refreshToken: undefined });
+    await rig.clock.advance(HOUR - 1);
+    held(await rig.vault.token(keyOf()));
+    await rig.clock.advance(1);
+    expect(await rig.vault.token(keyOf())).toMatchObject({
+      kind: 'needs_reauth',
+      reason: 'expired_no_refresh',
+    });
+    expect(rig.server.counters.tokenHits).toBe(0);
+  });
 
-  verifies('vault.r28.cancelled', 'a caller who leaves stops nothing', async () => {
+  test('a caller who leaves stops nothing', async () => {
     const rig = await vaultRig();
     await rig.signIn();
     await rig.clock.advance(HOUR);
@@ -122,7 +118,7 @@ describe('a token', () => {
     expect(rig.server.counters).toMatchObject({ refreshHits: 2, familyRevocations: 0 });
   });
 
-  verifies('vault.r11.waiter', 'who waits in vain sends nothing', async () => {
+  test('who waits in vain sends nothing', async () => {
     const rig = await vaultRig({ replicas: 2 });
     await rig.signIn();
     await rig.clock.advance(HOUR);
@@ -151,7 +147,7 @@ describe('a token', () => {
     expect(rig.server.counters).toMatchObject({ refreshHits: 1, familyRevocations: 0 });
   });
 
-  verifies('vault.r16.unrelated', 'a write beside a refresh does not cost it its place', async () => {
+  test('a write beside a refresh does not cost it its place', async () => {
     const rig = await vaultRig();
     await rig.signIn();
     await rig.clock.advance(HOUR);
@@ -169,7 +165,7 @@ describe('a token', () => {
     expect(rig.server.counters).toMatchObject({ refreshHits: 1, familyRevocations: 0 });
   });
 
-  verifies('vault.r19.omitted', 'what an answer leaves out stays as it was', async () => {
+  test('what an answer leaves out stays as it was', async () => {
     const rig = await vaultRig({ authorization: { omitRefreshToken: true, omitScope: true } });
     await rig.signIn();
     const { rtHash, atHash } = await rig.record();
@@ -184,7 +180,7 @@ describe('a token', () => {
     expect(rig.server.counters).toMatchObject({ refreshHits: 2, familyRevocations: 0 });
   });
 
-  verifies('vault.r20.lifetimes', 'lifetimes are read as they come', async () => {
+  test('lifetimes are read as they come', async () => {
     const cases = [
       [0, 0],
       [-5, 0],
@@ -215,30 +211,25 @@ describe('a token', () => {
     }
   });
 
-  verifies(
-    'vault.r22.spread',
-    'those who signed in together are not renewed together',
-    async () => {
-      const rig = await vaultRig({ authorization: { lifetimeS: 1_000 } });
-      const users = Array.from({ length: 500 }, (_, i) => keyOf(`user-${i}`));
-      for (const key of users) await rig.signIn(key);
-      await rig.clock.advance(799_000);
-      expect(rig.server.counters.refreshHits).toBe(0);
-      // 0.80 to 0.92 of the lifetime: 120 s in all.
-      let most = 0;
-      for (let passed = 0; passed < 122; passed += 1) {
-        const before = rig.server.counters.refreshHits;
-        await rig.clock.advance(1_000);
-        await settled(rig);
-        most = Math.max(most, rig.server.counters.refreshHits - before);
-      }
-      expect(rig.server.counters).toMatchObject({ refreshHits: 500, familyRevocations: 0 });
-      expect(most).toBeLessThan(20);
-    },
-    60_000,
-  );
+  test('those who signed in together are not renewed together', async () => {
+    const rig = await vaultRig({ authorization: { lifetimeS: 1_000 } });
+    const users = Array.from({ length: 500 }, (_, i) => keyOf(`user-${i}`));
+    for (const key of users) await rig.signIn(key);
+    await rig.clock.advance(799_000);
+    expect(rig.server.counters.refreshHits).toBe(0);
+    // 0.80 to 0.92 of the lifetime: 120 s in all.
+    let most = 0;
+    for (let passed = 0; passed < 122; passed += 1) {
+      const before = rig.server.counters.refreshHits;
+      await rig.clock.advance(1_000);
+      await settled(rig);
+      most = Math.max(most, rig.server.counters.refreshHits - before);
+    }
+    expect(rig.server.counters).toMatchObject({ refreshHits: 500, familyRevocations: 0 });
+    expect(most).toBeLessThan(20);
+  }, 60_000);
 
-  verifies('vault.early.unused', 'what nobody has used for half an hour is not renewed', async () => {
+  test('what nobody has used for half an hour is not renewed', async () => {
     const rig = await vaultRig({ authorization: { lifetimeS: 4 * HOUR_S } });
     await rig.signIn();
     await rig.clock.advance(4 * HOUR);
@@ -246,56 +237,46 @@ describe('a token', () => {
     expect(rig.server.counters.refreshHits).toBe(0);
   });
 
-  verifies(
-    'vault.r23.early',
-    'an early refresh that is refused changes nothing while the token lives',
-    async () => {
-      const rig = await vaultRig({ replicas: 2, authorization: { lifetimeS: 1_000 } });
-      const { accessToken } = await rig.signIn();
-      const early = { status: 400, body: { error: 'invalid_grant' } };
-      rig.server.answerNext('token', early);
-      for (const { vault } of rig.replicas) held(await vault.token(keyOf()));
-      await rig.clock.advance(925_000);
-      await settled(rig);
-      // Once in all processes.
-      expect(rig.server.counters.refreshHits).toBe(1);
-      expect(rig.outcomes()).toEqual(['early_refused']);
-      for (const { vault } of rig.replicas)
-        expect(held(await vault.token(keyOf())).accessToken).toBe(accessToken);
-      expect(await rig.record()).toMatchObject({ status: 'active', tokenSeq: 1, claimOwner: null });
-      await rig.clock.advance(75_000);
-      expect(held(await rig.passing(rig.vault.token(keyOf()))).accessToken).not.toBe(accessToken);
-      expect(rig.server.counters).toMatchObject({ refreshHits: 2, familyRevocations: 0 });
-    },
-  );
+  test('an early refresh that is refused changes nothing while the token lives', async () => {
+    const rig = await vaultRig({ replicas: 2, authorization: { lifetimeS: 1_000 } });
+    const { accessToken } = await rig.signIn();
+    const early = { status: 400, body: { error: 'invalid_grant' } };
+    rig.server.answerNext('token', early);
+    for (const { vault } of rig.replicas) held(await vault.token(keyOf()));
+    await rig.clock.advance(925_000);
+    await settled(rig);
+    // Once in all processes.
+    expect(rig.server.counters.refreshHits).toBe(1);
+    expect(rig.outcomes()).toEqual(['early_refused']);
+    for (const { vault } of rig.replicas)
+      expect(held(await vault.token(keyOf())).accessToken).toBe(accessToken);
+    expect(await rig.record()).toMatchObject({ status: 'active', tokenSeq: 1, claimOwner: null });
+    await rig.clock.advance(75_000);
+    expect(held(await rig.passing(rig.vault.token(keyOf()))).accessToken).not.toBe(accessToken);
+    expect(rig.server.counters).toMatchObject({ refreshHits: 2, familyRevocations: 0 });
+  });
 
-  verifies(
-    'vault.r29.resource',
-    'a refresh names the resource of the grant, also from a cold process',
-    async () => {
-      const rig = await vaultRig({ authorization: { resource: 'require' } });
-      await rig.signIn();
-      await rig.clock.advance(HOUR);
-      // Whatever the definition would send for a new grant.
-      rig.definition.form = { resource: 'https://elsewhere.example.com', audience: 'files' };
-      const cold = rig.start();
-      held(await rig.passing(cold.vault.token(keyOf())));
-      const [request] = rig.server.received('token');
-      expect(request!.form).toMatchObject({
-        resource: RESOURCE,
-        audience: 'files',
-        grant_type: 'refresh_token',
-        client_id: 'behalf',
-      });
-      expect(request!.form['refresh_token']).toBe(oauthHash(await firstRefreshToken()));
+  test('a refresh names the resource of the grant, also from a cold process', async () => {
+    const rig = await vaultRig({ authorization: { resource: 'require' } });
+    await rig.signIn();
+    await rig.clock.advance(HOUR);
+    // Whatever the definition would send for a new grant.
+    rig.definition.form = { resource: 'https://elsewhere.example.com', audience: 'files' };
+    const cold = rig.start();
+    held(await rig.passing(cold.vault.token(keyOf())));
+    const [request] = rig.server.received('token');
+    expect(request!.form).toMatchObject({
+      resource: RESOURCE,
+      audience: 'files',
+      grant_type: 'refresh_token',
+      client_id: 'behalf',
+    });
+    expect(request!.form['refresh_token']).toBe(oauthHash(await firstRefreshToken()));
 
-      async function firstRefreshToken(): Promise<string> {
-        return (
-          rig.server.secrets.find((secret) => oauthHash(secret) === request!.form['refresh_token']) ?? ''
-        );
-      }
-    },
-  );
+    async function firstRefreshToken(): Promise<string> {
+      return rig.server.secrets.find((secret) => oauthHash(secret) === request!.form['refresh_token']) ?? '';
+    }
+  });
 });
 
 async function settled(rig: Awaited<ReturnType<typeof vaultRig>>): Promise<void> {

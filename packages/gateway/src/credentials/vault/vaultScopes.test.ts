@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { closeVaultRigs, held, HOUR_S, keyOf, vaultRig } from '../../../test/vaultRig.ts';
 
 afterEach(closeVaultRigs);
@@ -7,7 +6,7 @@ afterEach(closeVaultRigs);
 const HOUR = HOUR_S * 1_000;
 
 describe('scopes of a credential', () => {
-  verifies('vault.scopes.generation', 'a refresh asks for none, so that it loses none', async () => {
+  test('a refresh asks for none, so that it loses none', async () => {
     const rig = await vaultRig();
     await rig.signIn();
     await rig.clock.advance(HOUR);
@@ -19,7 +18,7 @@ describe('scopes of a credential', () => {
     expect(await rig.record()).toMatchObject({ generation: 1, scopesGranted: 'read write' });
   });
 
-  verifies('vault.scopes.generation', 'a new sign-in that grants less has less from then on', async () => {
+  test('a new sign-in that grants less has less from then on', async () => {
     const rig = await vaultRig({ authorization: { omitScope: true } });
     await rig.signIn();
     const before = await rig.record();
@@ -32,23 +31,19 @@ describe('scopes of a credential', () => {
     expect(await rig.record()).toMatchObject({ scopesGranted: 'read', tokenSeq: after.tokenSeq + 1 });
   });
 
-  verifies(
-    'vault.scopes.generation',
-    'what an answer names is what was granted, also when it is less',
-    async () => {
-      const rig = await vaultRig();
-      await rig.signIn();
-      await rig.clock.advance(HOUR);
-      rig.server.answerNext('token', {
-        status: 200,
-        body: { access_token: 'narrow', token_type: 'Bearer', expires_in: HOUR_S, scope: 'read' },
-      });
-      expect(held(await rig.passing(rig.vault.token(keyOf()))).scopes).toBe('read');
-      expect(await rig.record()).toMatchObject({
-        generation: 1,
-        scopesGranted: 'read',
-        scopesRequested: 'read write',
-      });
-    },
-  );
+  test('what an answer names is what was granted, also when it is less', async () => {
+    const rig = await vaultRig();
+    await rig.signIn();
+    await rig.clock.advance(HOUR);
+    rig.server.answerNext('token', {
+      status: 200,
+      body: { access_token: 'narrow', token_type: 'Bearer', expires_in: HOUR_S, scope: 'read' },
+    });
+    expect(held(await rig.passing(rig.vault.token(keyOf()))).scopes).toBe('read');
+    expect(await rig.record()).toMatchObject({
+      generation: 1,
+      scopesGranted: 'read',
+      scopesRequested: 'read write',
+    });
+  });
 });

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { ada, createIdentityRig } from '../../../test/identityRig.ts';
 import { principalOf, type SignedInBy } from '../../principal/principal.ts';
 import { runnerOf } from '../../sets/runnerOf.ts';
@@ -34,7 +33,7 @@ async function createRig() {
 }
 
 describe('the end of what one client was granted', () => {
-  verifies('facade.grant.alone', 'is no sign-out of its user', async () => {
+  test('is no sign-out of its user', async () => {
     const { grants, store, user, by, runs, sessions } = await createRig();
     await grants.end('g-one');
     expect(await sessions.find(grantSession('g-one'))).toBeNull();
@@ -42,7 +41,7 @@ describe('the end of what one client was granted', () => {
     expect([await runs(by.one), await runs(by.other), await runs(by.session)]).toEqual([false, true, true]);
   });
 
-  verifies('facade.grant.alone', 'ends what is held open for it, and nothing else', async () => {
+  test('ends what is held open for it, and nothing else', async () => {
     const { grants, store, user, by, clock } = await createRig();
     const watch = createCallerWatch({ ...store, clock, signingKeys: null });
     const over: string[] = [];
@@ -55,7 +54,7 @@ describe('the end of what one client was granted', () => {
     watch.stop();
   });
 
-  verifies('facade.grant.alone', 'is known at once wherever its tokens are', async () => {
+  test('is known at once wherever its tokens are', async () => {
     const { grants, store, user, by, clock, sessions } = await createRig();
     const cache = createCallerCache({
       async read() {

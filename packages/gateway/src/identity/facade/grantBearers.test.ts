@@ -1,8 +1,8 @@
 import { createKeyring, systemRandom as random } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
-import { createFakeClock, verifies } from '@behalf/testkit';
+import { createFakeClock } from '@behalf/testkit';
 import { aUser } from '@behalf/testkit/suites';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { importJWK, SignJWT, type JWK } from 'jose';
 import { createCallerWatch } from '../callerWatch.ts';
 import { createSessions } from '../sessions.ts';
@@ -46,7 +46,7 @@ async function createRig() {
 }
 
 describe('tokens of our own authorization server', () => {
-  verifies('facade.bearer', 'are their user, for the endpoint and by the grant they name', async () => {
+  test('are their user, for the endpoint and by the grant they name', async () => {
     const { bearers, token, clock } = await createRig();
     const value = await token();
     expect(bearers.claims(value)).toBe(true);
@@ -63,7 +63,7 @@ describe('tokens of our own authorization server', () => {
     expect(known?.until).toBe(Math.floor(clock.now() / 1_000) * 1_000 + 630_000);
   });
 
-  verifies('facade.bearer', 'are nobody’s when anything in them does not fit', async () => {
+  test('are nobody’s when anything in them does not fit', async () => {
     const { bearers, token, reasons } = await createRig();
     for (const [over, typ] of [
       [{ aud: `${BASE}/other` }],
@@ -85,7 +85,7 @@ describe('tokens of our own authorization server', () => {
     expect(new Set(reasons)).toEqual(new Set(['audience', 'issuer', 'expired', 'type', 'malformed']));
   });
 
-  verifies('facade.grant.ends', 'end with the grant, the user and the account', async () => {
+  test('end with the grant, the user and the account', async () => {
     const { bearers, token, grants, sessions, store, user, clock } = await createRig();
     const value = await token();
     await store.users.update('u1', { disabledAt: clock.now() }, clock.now());
@@ -102,7 +102,7 @@ describe('tokens of our own authorization server', () => {
     expect(await bearers.resolve(value)).toBeNull();
   });
 
-  verifies('facade.keys.streams', 'end with what is held open by them when their key is over', async () => {
+  test('end with what is held open by them when their key is over', async () => {
     const { bearers, token, store, keys, records, clock } = await createRig();
     const parts = { records, changes: store.changes, random, clock };
     const watch = createCallerWatch({ ...store, signingKeys: keys, clock });
@@ -125,7 +125,7 @@ describe('tokens of our own authorization server', () => {
     watch.stop();
   });
 
-  verifies('facade.keys', 'are signed by one key, whoever asks for it first', async () => {
+  test('are signed by one key, whoever asks for it first', async () => {
     const { records, store, clock } = await createRig();
     const processes = Array.from({ length: 5 }, () =>
       createFacadeKeys({ records, changes: store.changes, random, clock }),

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { createOpenIdRig, GATEWAY, openIdSettings, type OpenIdRig } from '../../../test/openidRig.ts';
 import type { OpenIdSettings } from '../openid/openIdSettings.ts';
 import { createFacadeRecords } from './facadeRecords.ts';
@@ -53,21 +52,21 @@ afterEach(async () => {
 });
 
 describe('the role of whom an identity assertion names', () => {
-  verifies('facade.id-jag.role', 'stays as a sign-in left it where the assertion says none', async () => {
+  test('stays as a sign-in left it where the assertion says none', async () => {
     const { signIn, userBy, events } = await createRig();
     expect(await signIn({ roles: ['ADMIN'] })).toMatchObject({ role: 'ADMIN' });
     expect(await userBy()).toMatchObject({ role: 'ADMIN' });
     expect(events.map(({ action }) => action)).toEqual(['user.create']);
   });
 
-  verifies('facade.id-jag.role', 'is the one that it says, where it says one', async () => {
+  test('is the one that it says, where it says one', async () => {
     const { signIn, userBy } = await createRig();
     await signIn({ roles: ['ADMIN'] });
     expect(await userBy({ roles: [] })).toMatchObject({ role: 'USER' });
     expect(await userBy({ roles: ['ADMIN'] })).toMatchObject({ role: 'ADMIN' });
   });
 
-  verifies('facade.id-jag.role', 'is decided by half of what decides it at no time', async () => {
+  test('is decided by half of what decides it at no time', async () => {
     const { signIn, userBy, roles } = await createRig({
       adminRole: { values: ['staff'], claim: 'groups', from: 'access' },
     });
@@ -78,7 +77,7 @@ describe('the role of whom an identity assertion names', () => {
     expect(await userBy({ roles: ['EDITOR'], groups: [] })).toMatchObject({ role: 'EDITOR' });
   });
 
-  verifies('facade.id-jag.role', 'is left to the first sign-in of somebody new', async () => {
+  test('is left to the first sign-in of somebody new', async () => {
     const { signIn, userBy } = await createRig();
     expect(await userBy()).toMatchObject({ role: 'USER', roleConfirmedAt: 0 });
     expect(await signIn({ roles: ['ADMIN'] })).toMatchObject({ role: 'ADMIN' });
@@ -88,7 +87,7 @@ describe('the role of whom an identity assertion names', () => {
 describe('an issuer of identity assertions that nobody signs in at', () => {
   const plain: Partial<OpenIdSettings> = { groupsClaim: 'groups', tenantClaim: 'org' };
 
-  verifies('facade.id-jag.tenant', 'says who somebody is, in the tenant that it was given', async () => {
+  test('says who somebody is, in the tenant that it was given', async () => {
     const { accept, userBy, issuer } = await createRig(plain, 'partners');
     const claims = { roles: ['ADMIN', 'EDITOR'], groups: ['board'], email: 'ada@partner.example' };
     expect((await accept(claims))?.verified).toMatchObject({
@@ -98,13 +97,13 @@ describe('an issuer of identity assertions that nobody signs in at', () => {
     expect(await userBy(claims)).toMatchObject({ tenant: 'partners', role: 'USER' });
   });
 
-  verifies('facade.id-jag.tenant', 'makes no administrator by any rule of the login', async () => {
+  test('makes no administrator by any rule of the login', async () => {
     const adminRole = { values: ['staff'], claim: 'groups', from: 'access' } as const;
     const { userBy } = await createRig({ adminRole }, 'default');
     expect(await userBy({ groups: ['staff'] })).toMatchObject({ role: 'USER' });
   });
 
-  verifies('facade.id-jag.tenant', 'is refused when it names one', async () => {
+  test('is refused when it names one', async () => {
     const { accept, logged } = await createRig(plain, 'partners');
     expect(await accept({ org: 'customers' })).toBeNull();
     // Nor is it better for being the same.
@@ -112,7 +111,7 @@ describe('an issuer of identity assertions that nobody signs in at', () => {
     expect(logged).toEqual(['id_jag_refused tenant', 'id_jag_refused tenant']);
   });
 
-  verifies('facade.id-jag.tenant', 'is held to the allowed tenants where it has any', async () => {
+  test('is held to the allowed tenants where it has any', async () => {
     const { accept } = await createRig({ allowedTenants: ['t1'] }, 'partners');
     const taken = await Promise.all([
       accept(),
@@ -122,7 +121,7 @@ describe('an issuer of identity assertions that nobody signs in at', () => {
     expect(taken.map((accepted) => accepted !== null)).toEqual([true, true, false]);
   });
 
-  verifies('facade.id-jag.tenant', 'is no login: that one names tenants, roles and groups', async () => {
+  test('is no login: that one names tenants, roles and groups', async () => {
     const { accept } = await createRig(plain);
     const said = { org: 'customers', roles: ['EDITOR'], groups: ['board'] };
     expect((await accept(said))?.verified).toMatchObject({ tenant: 'customers', roles: ['EDITOR'] });
@@ -130,7 +129,7 @@ describe('an issuer of identity assertions that nobody signs in at', () => {
 });
 
 describe('an identity assertion', () => {
-  verifies('facade.id-jag.narrow', 'is refused when it is for more, or for less, than this', async () => {
+  test('is refused when it is for more, or for less, than this', async () => {
     const { accept, logged } = await createRig();
     const ours = `${GATEWAY}/as`;
     const wrong: [Record<string, unknown>, string][] = [

@@ -1,8 +1,7 @@
 import { format, inspect } from 'node:util';
 import { createRedactor } from '@behalf/kernel';
-import { verifies } from '@behalf/testkit';
 import { aUser } from '@behalf/testkit/suites';
-import { afterEach, describe, expect } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { createOpenIdRig, type OpenIdRig } from '../../../test/openidRig.ts';
 import { actorOf } from '../../audit/audit.ts';
 import { principalKey, type Principal, type SignedInBy } from '../../principal/principal.ts';
@@ -23,7 +22,7 @@ async function createRig() {
 const tokenOf = ({ by }: Principal) => (by as Extract<SignedInBy, { via: 'bearer' }>).token;
 
 describe('the token a caller shows', () => {
-  verifies('obo.subject.presented', 'goes with a user, with whom it speaks of and until when', async () => {
+  test('goes with a user, with whom it speaks of and until when', async () => {
     const { callers, token, issuer, clock } = await createRig();
     const shown = await token();
     const { caller } = (await callers.resolve(shown))!;
@@ -34,13 +33,13 @@ describe('the token a caller shows', () => {
     expect(Object.isFrozen(tokenOf(caller))).toBe(true);
   });
 
-  verifies('obo.subject.presented', 'does not go with a program', async () => {
+  test('does not go with a program', async () => {
     const { callers, token } = await createRig();
     const { caller } = (await callers.resolve(await token({ sub: 'app' })))!;
     expect([caller.kind, tokenOf(caller)]).toEqual(['service', undefined]);
   });
 
-  verifies('obo.subject.presented', 'is that of the call, when one user shows several', async () => {
+  test('is that of the call, when one user shows several', async () => {
     const { callers, token, store, clock } = await createRig();
     const { changes } = store;
     const cache = createCallerCache({ read: (text) => callers.resolve(text), topic: null, changes, clock });
@@ -57,7 +56,7 @@ describe('the token a caller shows', () => {
     }
   });
 
-  verifies('obo.subject.hidden', 'is in nothing that is made of the caller', async () => {
+  test('is in nothing that is made of the caller', async () => {
     const { callers, token } = await createRig();
     const shown = await token();
     const { caller } = (await callers.resolve(shown))!;
@@ -76,7 +75,7 @@ describe('the token a caller shows', () => {
     }
   });
 
-  verifies('obo.subject.presented', 'is the verified one, whoever the account is', async () => {
+  test('is the verified one, whoever the account is', async () => {
     const verified = { kind: 'user', issuer: 'https://idp.example', subject: 'ada', expiresAt: 1 } as never;
     const callers = createBearerCallers({
       verifier: { verify: async () => verified },

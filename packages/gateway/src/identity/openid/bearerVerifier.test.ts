@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { base64url, exportSPKI, importJWK, SignJWT, UnsecuredJWT, type CryptoKey } from 'jose';
 import { createOpenIdRig, GATEWAY_URL, type OpenIdRig } from '../../../test/openidRig.ts';
 import type { OpenIdSettings } from './openIdSettings.ts';
@@ -29,7 +28,7 @@ afterEach(async () => {
 });
 
 describe('bearer tokens', () => {
-  verifies('openid.bearer.accepted', 'an access token for this gateway is its user', async () => {
+  test('an access token for this gateway is its user', async () => {
     const { verifier, token, issuer, clock } = await createRig();
     const claims = { email: 'ada@example.com', name: 'Ada', roles: ['editor'], email_verified: true };
     expect(await verifier.verify(await token(claims))).toEqual({
@@ -51,14 +50,14 @@ describe('bearer tokens', () => {
     });
   });
 
-  verifies('openid.bearer.accepted', 'of every kind of key pair the list names', async () => {
+  test('of every kind of key pair the list names', async () => {
     for (const alg of ['RS256', 'PS384', 'ES512', 'EdDSA']) {
       const { verifier, token } = await createRig({}, { alg });
       expect(await verifier.verify(await token())).toMatchObject({ subject: 'ada' });
     }
   });
 
-  verifies('openid.bearer.audience', 'a token for somebody else is refused', async () => {
+  test('a token for somebody else is refused', async () => {
     const { refuses, token, verifier } = await createRig();
     await refuses(token({ aud: 'https://graph.example' }), 'audience');
     await refuses(token({ aud: undefined }), 'audience');
@@ -68,14 +67,14 @@ describe('bearer tokens', () => {
     }
   });
 
-  verifies('openid.bearer.audience', 'where an audience is named, the client’s id is none', async () => {
+  test('where an audience is named, the client’s id is none', async () => {
     const { refuses, token, verifier } = await createRig({ audience: 'https://gateway.example' });
     await refuses(token({ aud: 'gateway' }), 'audience');
     await refuses(token({ aud: 'api://gateway' }), 'audience');
     expect(await verifier.verify(await token({ aud: 'https://gateway.example' }))).toBeDefined();
   });
 
-  verifies('mcp.resource.audience', 'a token for an endpoint says for which', async () => {
+  test('a token for an endpoint says for which', async () => {
     const { token, verifier } = await createRig();
     const endpoints = async (aud: unknown) => (await verifier.verify(await token({ aud }))).endpoints;
     expect(await endpoints(`${GATEWAY_URL}/mcp`)).toEqual([`${GATEWAY_URL}/mcp`]);
@@ -83,14 +82,14 @@ describe('bearer tokens', () => {
     expect(await endpoints([`${GATEWAY_URL}/mcp`, 'gateway'])).toBeNull();
   });
 
-  verifies('openid.bearer.issuer', 'another issuer’s token is refused, however like ours', async () => {
+  test('another issuer’s token is refused, however like ours', async () => {
     const { refuses, token, issuer } = await createRig();
     await refuses(token({ iss: `${issuer.url}/` }), 'issuer');
     await refuses(token({ iss: 'https://evil.example' }), 'issuer');
     await refuses(token({ iss: undefined }), 'issuer');
   });
 
-  verifies('openid.bearer.algorithm', 'a token without a signature is refused', async () => {
+  test('a token without a signature is refused', async () => {
     const { refuses, issuer, seconds } = await createRig();
     const claims = { iss: issuer.url, aud: 'gateway', sub: 'ada', scope: 'mcp', exp: seconds() + 300 };
     await refuses(new UnsecuredJWT(claims).encode(), 'algorithm');
@@ -99,7 +98,7 @@ describe('bearer tokens', () => {
     expect(issuer.hits).toEqual({});
   });
 
-  verifies('openid.bearer.algorithm', 'the public key is no secret to sign with', async () => {
+  test('the public key is no secret to sign with', async () => {
     const { refuses, issuer, seconds } = await createRig({}, { alg: 'RS256' });
     const jwk = await issuer.jwk('k1');
     const pem = await exportSPKI((await importJWK(jwk, 'RS256', { extractable: true })) as CryptoKey);
@@ -112,7 +111,7 @@ describe('bearer tokens', () => {
     }
   });
 
-  verifies('openid.bearer.signature', 'a changed token is refused', async () => {
+  test('a changed token is refused', async () => {
     const { refuses, token } = await createRig();
     const [header, , signature] = (await token()).split('.');
     const [, other] = (await token({ sub: 'eve' })).split('.');
@@ -120,24 +119,20 @@ describe('bearer tokens', () => {
     await refuses([header, other, ''].join('.'), 'signature');
   });
 
-  verifies(
-    'openid.bearer.malformed',
-    'what is no token is refused before the provider is asked',
-    async () => {
-      const { refuses, issuer, token } = await createRig();
-      for (const text of ['', 'x', 'a.b.c', 'a.b', '{}', '....']) await refuses(text, 'malformed');
-      const long = await token({ filler: 'x'.repeat(16 * 1024) });
-      await refuses(long, 'too_large');
-      expect(issuer.hits).toEqual({});
-    },
-  );
+  test('what is no token is refused before the provider is asked', async () => {
+    const { refuses, issuer, token } = await createRig();
+    for (const text of ['', 'x', 'a.b.c', 'a.b', '{}', '....']) await refuses(text, 'malformed');
+    const long = await token({ filler: 'x'.repeat(16 * 1024) });
+    await refuses(long, 'too_large');
+    expect(issuer.hits).toEqual({});
+  });
 
-  verifies('openid.bearer.critical', 'an extension that must be understood is not', async () => {
+  test('an extension that must be understood is not', async () => {
     const { refuses, token } = await createRig();
     await refuses(token({}, { crit: ['b64'], b64: true }), 'critical_header');
   });
 
-  verifies('openid.bearer.expired', 'a token ends, with half a minute for wrong clocks', async () => {
+  test('a token ends, with half a minute for wrong clocks', async () => {
     const { refuses, token, seconds, verifier, clock } = await createRig();
     await refuses(token({ exp: seconds() - 31 }), 'expired');
     await refuses(token({ exp: undefined }), 'expired');
@@ -149,7 +144,7 @@ describe('bearer tokens', () => {
     await refuses(held, 'expired');
   });
 
-  verifies('openid.bearer.not-yet', 'a token of the future is refused', async () => {
+  test('a token of the future is refused', async () => {
     const { refuses, token, seconds, verifier } = await createRig();
     await refuses(token({ nbf: seconds() + 60 }), 'not_yet_valid');
     await refuses(token({ iat: seconds() + 60 }), 'issued_in_future');
@@ -157,7 +152,7 @@ describe('bearer tokens', () => {
     expect(await verifier.verify(await token(soon))).toMatchObject({ subject: 'ada' });
   });
 
-  verifies('openid.bearer.unknown-key', 'a key that the issuer does not publish proves nothing', async () => {
+  test('a key that the issuer does not publish proves nothing', async () => {
     const { refuses, token, issuer, clock } = await createRig();
     await refuses(token({}, { kid: 'stranger' }), 'unknown_key');
     const asked = issuer.hits['/jwks'];
@@ -168,13 +163,13 @@ describe('bearer tokens', () => {
     expect(issuer.hits['/jwks']).toBe(asked! + 1);
   });
 
-  verifies('openid.bearer.unknown-key', 'a key that the token itself brings is nobody’s', async () => {
+  test('a key that the token itself brings is nobody’s', async () => {
     const { refuses, issuer, token } = await createRig();
     const jwk = await issuer.jwk('eve');
     await refuses(token({}, { kid: 'eve', jwk, jku: 'http://evil.example/jwks' }), 'unknown_key');
   });
 
-  verifies('openid.bearer.id-token', 'an ID token opens no door', async () => {
+  test('an ID token opens no door', async () => {
     const { refuses, token } = await createRig();
     await refuses(token({ scope: undefined }), 'not_access_token');
     await refuses(token({ scope: '' }), 'not_access_token');
@@ -185,7 +180,7 @@ describe('bearer tokens', () => {
     await refuses(token({}, { typ: 'logout+jwt' }), 'type');
   });
 
-  verifies('openid.bearer.access-token', 'by its type or by its scope it is an access token', async () => {
+  test('by its type or by its scope it is an access token', async () => {
     const { verifier, token } = await createRig();
     const accepted = [
       token({ scope: undefined }, { typ: 'at+jwt' }),
@@ -197,18 +192,18 @@ describe('bearer tokens', () => {
     for (const each of accepted) expect(await verifier.verify(await each)).toMatchObject({ kind: 'user' });
   });
 
-  verifies('openid.bearer.key-bound', 'a token bound to its client’s key is not enough alone', async () => {
+  test('a token bound to its client’s key is not enough alone', async () => {
     const { refuses, token } = await createRig();
     const jkt = createHash('sha256').update('key').digest('base64url');
     await refuses(token({ cnf: { jkt } }, { typ: 'at+jwt' }), 'key_bound');
   });
 
-  verifies('openid.bearer.subject', 'a token of nobody is refused', async () => {
+  test('a token of nobody is refused', async () => {
     const { refuses, token } = await createRig();
     for (const sub of [undefined, '', 'x'.repeat(256)]) await refuses(token({ sub }), 'subject');
   });
 
-  verifies('openid.bearer.app-only', 'a program’s token is a service, never a user', async () => {
+  test('a program’s token is a service, never a user', async () => {
     const { verifier, token } = await createRig({
       adminRole: { values: ['boss'], claim: 'roles', from: 'access' },
     });
@@ -235,7 +230,7 @@ describe('bearer tokens', () => {
     for (const each of users) expect(await verifier.verify(await each)).toMatchObject({ kind: 'user' });
   });
 
-  verifies('openid.bearer.app-only', 'a user who is named like a program stays a user', async () => {
+  test('a user who is named like a program stays a user', async () => {
     const { verifier, token } = await createRig();
     const named = { sub: 'eve', client_id: 'app', preferred_username: 'service-account-app' };
     for (const known of [
@@ -249,7 +244,7 @@ describe('bearer tokens', () => {
     }
   });
 
-  verifies('openid.bearer.app-only', 'an ID token cannot pass as a program’s', async () => {
+  test('an ID token cannot pass as a program’s', async () => {
     const { refuses, token } = await createRig();
     const like = { scope: undefined, oid: 'o1', sub: 'o1', roles: ['editor'] };
     await refuses(token({ ...like, email: 'ada@example.com' }), 'not_access_token');
@@ -258,7 +253,7 @@ describe('bearer tokens', () => {
     await refuses(token({ ...like, nonce: 'n' }), 'id_token');
   });
 
-  verifies('openid.bearer.tenant', 'only the tenants on the list come in', async () => {
+  test('only the tenants on the list come in', async () => {
     const { refuses, token, verifier } = await createRig({ allowedTenants: ['t1'] });
     await refuses(token({ tid: 't2' }), 'tenant');
     await refuses(token(), 'tenant');
@@ -266,7 +261,7 @@ describe('bearer tokens', () => {
     expect(await verifier.verify(await token({ tid: 't1' }))).toMatchObject({ tenant: 'default' });
   });
 
-  verifies('openid.bearer.client', 'only tokens of the clients on the list come in', async () => {
+  test('only tokens of the clients on the list come in', async () => {
     const { refuses, token, verifier } = await createRig({ allowedClients: ['app', 'cli'] });
     await refuses(token({ azp: 'other' }), 'client');
     await refuses(token({ azp: undefined }), 'client');
@@ -276,23 +271,19 @@ describe('bearer tokens', () => {
     }
   });
 
-  verifies(
-    'openid.claims.tenant',
-    'the tenant is what its claim says, and nobody is without one',
-    async () => {
-      const { refuses, token, verifier } = await createRig({ tenantClaim: 'org.id' });
-      expect(await verifier.verify(await token({ org: { id: 'acme' } }))).toMatchObject({ tenant: 'acme' });
-      for (const org of [undefined, {}, { id: '' }, { id: '-' }, { id: 7 }, { id: 'a\nb' }]) {
-        await refuses(token({ org }), 'tenant');
-      }
-      // Where local accounts and the operator are.
-      await refuses(token({ org: { id: 'default' } }), 'tenant');
-    },
-  );
+  test('the tenant is what its claim says, and nobody is without one', async () => {
+    const { refuses, token, verifier } = await createRig({ tenantClaim: 'org.id' });
+    expect(await verifier.verify(await token({ org: { id: 'acme' } }))).toMatchObject({ tenant: 'acme' });
+    for (const org of [undefined, {}, { id: '' }, { id: '-' }, { id: 7 }, { id: 'a\nb' }]) {
+      await refuses(token({ org }), 'tenant');
+    }
+    // Where local accounts and the operator are.
+    await refuses(token({ org: { id: 'default' } }), 'tenant');
+  });
 });
 
 describe('what claims say', () => {
-  verifies('openid.claims.names', 'a claim is found by its whole name, then by its path', async () => {
+  test('a claim is found by its whole name, then by its path', async () => {
     const url = 'https://example.com/roles';
     const literal = await createRig({ roleClaim: url });
     expect(await literal.verifier.verify(await literal.token({ [url]: ['a'] }))).toMatchObject({
@@ -313,7 +304,7 @@ describe('what claims say', () => {
     expect(inherited.logged).toEqual([]);
   });
 
-  verifies('openid.claims.overage', 'a list that is not whole counts for nothing', async () => {
+  test('a list that is not whole counts for nothing', async () => {
     const { verifier, token, logged } = await createRig({ groupsClaim: 'groups' });
     const groups = ['g1'];
     const many = Array.from({ length: 201 }, (_, i) => `g${i}`);
@@ -331,22 +322,18 @@ describe('what claims say', () => {
     expect((await verifier.verify(await token({ groups: many.slice(1) }))).groups).toHaveLength(200);
   });
 
-  verifies(
-    'openid.claims.email',
-    'an email that the provider doubts, or that is none, is left out',
-    async () => {
-      const { verifier, token } = await createRig();
-      const emailOf = async (claims: object) => (await verifier.verify(await token({ ...claims }))).email;
-      for (const verified of [false, 'false', null, 0, 1, 'yes']) {
-        expect(await emailOf({ email: 'eve@example.com', email_verified: verified })).toBe('');
-      }
-      for (const verified of [undefined, true, 'true']) {
-        const email = 'ada@example.com';
-        expect(await emailOf({ email, email_verified: verified })).toBe(email);
-      }
-      expect(await emailOf({ email: 'a@b\r\nX-Header: 1' })).toBe('');
-      expect(await emailOf({ email: 'nobody' })).toBe('');
-      expect(await emailOf({ preferred_username: 'boss@example.com', upn: 'boss@example.com' })).toBe('');
-    },
-  );
+  test('an email that the provider doubts, or that is none, is left out', async () => {
+    const { verifier, token } = await createRig();
+    const emailOf = async (claims: object) => (await verifier.verify(await token({ ...claims }))).email;
+    for (const verified of [false, 'false', null, 0, 1, 'yes']) {
+      expect(await emailOf({ email: 'eve@example.com', email_verified: verified })).toBe('');
+    }
+    for (const verified of [undefined, true, 'true']) {
+      const email = 'ada@example.com';
+      expect(await emailOf({ email, email_verified: verified })).toBe(email);
+    }
+    expect(await emailOf({ email: 'a@b\r\nX-Header: 1' })).toBe('');
+    expect(await emailOf({ email: 'nobody' })).toBe('');
+    expect(await emailOf({ preferred_username: 'boss@example.com', upn: 'boss@example.com' })).toBe('');
+  });
 });

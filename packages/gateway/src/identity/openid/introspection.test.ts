@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { createOpenIdRig, GATEWAY_URL, type OpenIdRig } from '../../../test/openidRig.ts';
 import type { OpenIdSettings } from './openIdSettings.ts';
 
@@ -45,7 +44,7 @@ afterEach(async () => {
 });
 
 describe('bearer tokens that say nothing themselves', () => {
-  verifies('openid.opaque.asked', 'are who the provider says', async () => {
+  test('are who the provider says', async () => {
     const { verify, says, issuer, clock } = await createRig();
     says({ email: 'ada@example.com', name: 'Ada', roles: ['editor'] });
     expect(await verify()).toMatchObject({
@@ -57,7 +56,7 @@ describe('bearer tokens that say nothing themselves', () => {
     expect(request?.authorization).toMatch(/^Basic /);
   });
 
-  verifies('openid.opaque.asked', 'with the proof that the provider takes there', async () => {
+  test('with the proof that the provider takes there', async () => {
     const { verify, issuer } = await createRig();
     issuer.metadata = { introspection_endpoint_auth_methods_supported: ['client_secret_post'] };
     await verify();
@@ -66,13 +65,13 @@ describe('bearer tokens that say nothing themselves', () => {
     });
   });
 
-  verifies('openid.opaque.off', 'are refused unasked where the operator did not say so', async () => {
+  test('are refused unasked where the operator did not say so', async () => {
     const { refuses, asked } = await createRig({ introspection: false });
     await refuses('malformed');
     expect(asked()).toBe(0);
   });
 
-  verifies('openid.opaque.off', 'a JWT is judged as one, whatever the provider would say', async () => {
+  test('a JWT is judged as one, whatever the provider would say', async () => {
     const { issuer, refuses, token, asked } = await createRig();
     const forged = (await token()).replace(/.{8}$/, 'AAAAAAAA');
     issuer.introspected.set(forged, issuer.introspected.get(OPAQUE) ?? {});
@@ -81,7 +80,7 @@ describe('bearer tokens that say nothing themselves', () => {
     expect(asked()).toBe(0);
   });
 
-  verifies('openid.opaque.checks', 'pass the same checks as any other', async () => {
+  test('pass the same checks as any other', async () => {
     const { clock, says, refuses, seconds } = await createRig({
       ...{ allowedClients: ['app'], allowedTenants: ['acme'] },
     });
@@ -108,13 +107,13 @@ describe('bearer tokens that say nothing themselves', () => {
     }
   });
 
-  verifies('openid.opaque.checks', 'count at the endpoint they were given for', async () => {
+  test('count at the endpoint they were given for', async () => {
     const { verify, says } = await createRig();
     says({ aud: `${GATEWAY_URL}/mcp` });
     expect((await verify()).endpoints).toEqual([`${GATEWAY_URL}/mcp`]);
   });
 
-  verifies('openid.opaque.kept', 'are asked about once in half a minute, by however many calls', async () => {
+  test('are asked about once in half a minute, by however many calls', async () => {
     const { clock, verify, asked, says } = await createRig();
     await Promise.all(Array.from({ length: 10 }, () => verify()));
     await clock.advance(29_000);
@@ -126,7 +125,7 @@ describe('bearer tokens that say nothing themselves', () => {
     expect(asked()).toBe(2);
   });
 
-  verifies('openid.opaque.kept', 'never past their end, which is the provider’s', async () => {
+  test('never past their end, which is the provider’s', async () => {
     const { clock, says, callers, seconds, refuses } = await createRig();
     const known = async () => {
       const found = await callers.resolve(OPAQUE);
@@ -143,7 +142,7 @@ describe('bearer tokens that say nothing themselves', () => {
     await refuses('expired');
   });
 
-  verifies('openid.opaque.kept', 'a refusal counts for less', async () => {
+  test('a refusal counts for less', async () => {
     const { clock, says, verify, asked, refuses } = await createRig();
     says({ active: false });
     await refuses('inactive');
@@ -154,7 +153,7 @@ describe('bearer tokens that say nothing themselves', () => {
     expect(await verify()).toMatchObject({ subject: 'ada' });
   });
 
-  verifies('openid.opaque.closed', 'open nothing while the provider cannot tell', async () => {
+  test('open nothing while the provider cannot tell', async () => {
     const { clock, verify, issuer, logged } = await createRig();
     const known = await verify();
     await clock.advance(30_000);
@@ -167,7 +166,7 @@ describe('bearer tokens that say nothing themselves', () => {
     expect((await verify()).subject).toBe(known.subject);
   });
 
-  verifies('openid.opaque.closed', 'nor where it has no place to be asked', async () => {
+  test('nor where it has no place to be asked', async () => {
     const { verify, issuer } = await createRig();
     issuer.metadata = { introspection_endpoint: undefined };
     await expect(verify()).rejects.toMatchObject({ code: 'OPENID_UNAVAILABLE' });

@@ -1,8 +1,8 @@
 import { createKeyring, systemRandom as random, type Fetch } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
-import { createFakeClock, verifies, type FakeClock } from '@behalf/testkit';
+import { createFakeClock, type FakeClock } from '@behalf/testkit';
 import { aUser } from '@behalf/testkit/suites';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { everythingStored } from '../../../test/identityRig.ts';
 import { createLoginRig } from '../../../test/loginRig.ts';
 import { credentialId } from '../../ports/index.ts';
@@ -75,7 +75,7 @@ async function inTime<T>(clock: FakeClock, work: Promise<T>): Promise<T> {
 }
 
 describe('tokens of a login', () => {
-  verifies('openid.tokens.sealed', 'no token stands in the store in clear', async () => {
+  test('no token stands in the store in clear', async () => {
     const { tokens, given, store, sessionEnd } = await createRig();
     await tokens.put(ada, given, sessionEnd);
     const stored = await everythingStored(store);
@@ -84,7 +84,7 @@ describe('tokens of a login', () => {
     expect(await tokens.current(ada)).toMatchObject({ kind: 'token', accessToken: 'access-secret' });
   });
 
-  verifies('openid.tokens.sealed', 'tokens moved to another session or user do not open there', async () => {
+  test('tokens moved to another session or user do not open there', async () => {
     const { tokens, given, store, sessionEnd } = await createRig();
     await store.users.insert(
       aUser({ id: 'u-eve', issuer: ISSUER, subject: 'eve', email: 'eve@example.com' }),
@@ -103,77 +103,61 @@ describe('tokens of a login', () => {
     }
   });
 
-  verifies(
-    'openid.tokens.valid',
-    'they say themselves for how long they are good, and are kept while the session is',
-    async () => {
-      const { tokens, given, store, clock, sessionEnd } = await createRig();
-      await tokens.put(ada, { ...given, refreshToken: undefined }, sessionEnd);
-      expect(await tokens.current(ada)).toMatchObject({ expiresAt: clock.now() + 600_000 });
-      await clock.advance(600_000);
-      expect(await tokens.current(ada)).toEqual({ kind: 'over' });
-      expect(await store.credentials.removeExpired(clock.now())).toBe(0);
-      await clock.advance(DAY_MS);
-      expect(await store.credentials.removeExpired(clock.now())).toBe(1);
-    },
-  );
+  test('they say themselves for how long they are good, and are kept while the session is', async () => {
+    const { tokens, given, store, clock, sessionEnd } = await createRig();
+    await tokens.put(ada, { ...given, refreshToken: undefined }, sessionEnd);
+    expect(await tokens.current(ada)).toMatchObject({ expiresAt: clock.now() + 600_000 });
+    await clock.advance(600_000);
+    expect(await tokens.current(ada)).toEqual({ kind: 'over' });
+    expect(await store.credentials.removeExpired(clock.now())).toBe(0);
+    await clock.advance(DAY_MS);
+    expect(await store.credentials.removeExpired(clock.now())).toBe(1);
+  });
 
-  verifies(
-    'openid.tokens.renewed',
-    'they are renewed at the provider before their end, and an outage ends nothing',
-    async () => {
-      const asked: string[] = [];
-      let isDown = true;
-      const { tokens, given, clock, sessionEnd } = await createRig(async (url, init) => {
-        if (isDown) throw new Error('down');
-        asked.push(`${String(url)} ${new URLSearchParams(init?.body as string).get('refresh_token') ?? ''}`);
-        return Response.json({ access_token: 'access-2', token_type: 'Bearer', expires_in: 600 });
-      });
-      await tokens.put(ada, given, sessionEnd);
-      await clock.advance(600_000);
-      expect(await inTime(clock, tokens.current(ada))).toMatchObject({ kind: 'unavailable' });
-      isDown = false;
-      await clock.advance(70_000);
-      expect(await inTime(clock, tokens.current(ada))).toMatchObject({ accessToken: 'access-2' });
-      expect(asked).toEqual([`${ISSUER}/token refresh-secret`]);
-    },
-  );
+  test('they are renewed at the provider before their end, and an outage ends nothing', async () => {
+    const asked: string[] = [];
+    let isDown = true;
+    const { tokens, given, clock, sessionEnd } = await createRig(async (url, init) => {
+      if (isDown) throw new Error('down');
+      asked.push(`${String(url)} ${new URLSearchParams(init?.body as string).get('refresh_token') ?? ''}`);
+      return Response.json({ access_token: 'access-2', token_type: 'Bearer', expires_in: 600 });
+    });
+    await tokens.put(ada, given, sessionEnd);
+    await clock.advance(600_000);
+    expect(await inTime(clock, tokens.current(ada))).toMatchObject({ kind: 'unavailable' });
+    isDown = false;
+    await clock.advance(70_000);
+    expect(await inTime(clock, tokens.current(ada))).toMatchObject({ accessToken: 'access-2' });
+    expect(asked).toEqual([`${ISSUER}/token refresh-secret`]);
+  });
 
-  verifies(
-    'openid.tokens.discovery-down',
-    'they are used while the provider’s metadata cannot be read, and renewed when it can',
-    async () => {
-      const { tokens, given, clock, sessionEnd, provider } = await createProviderRig();
-      await tokens.put(ada, given, sessionEnd);
-      // What was known of the provider is over, and so is what was known of the token.
-      provider.isDown = true;
-      await clock.advance(3_600_000);
-      expect(await tokens.current(ada)).toMatchObject({ kind: 'token', accessToken: 'access-secret' });
-      await clock.advance(3_600_000);
-      expect(await inTime(clock, tokens.current(ada))).toMatchObject({ kind: 'unavailable' });
-      expect(provider.asked).toEqual([]);
-      provider.isDown = false;
-      await clock.advance(70_000);
-      expect(await inTime(clock, tokens.current(ada))).toMatchObject({ accessToken: 'access-2' });
-      expect(provider.asked).toEqual(['/token refresh-secret client-secret']);
-    },
-  );
+  test('they are used while the provider’s metadata cannot be read, and renewed when it can', async () => {
+    const { tokens, given, clock, sessionEnd, provider } = await createProviderRig();
+    await tokens.put(ada, given, sessionEnd);
+    // What was known of the provider is over, and so is what was known of the token.
+    provider.isDown = true;
+    await clock.advance(3_600_000);
+    expect(await tokens.current(ada)).toMatchObject({ kind: 'token', accessToken: 'access-secret' });
+    await clock.advance(3_600_000);
+    expect(await inTime(clock, tokens.current(ada))).toMatchObject({ kind: 'unavailable' });
+    expect(provider.asked).toEqual([]);
+    provider.isDown = false;
+    await clock.advance(70_000);
+    expect(await inTime(clock, tokens.current(ada))).toMatchObject({ accessToken: 'access-2' });
+    expect(provider.asked).toEqual(['/token refresh-secret client-secret']);
+  });
 
-  verifies(
-    'openid.tokens.moved',
-    'they are renewed where the provider says now when the endpoint is gone',
-    async () => {
-      const { tokens, given, clock, sessionEnd, provider } = await createProviderRig();
-      await tokens.put(ada, { ...given, expiresAt: clock.now() + 3_000_000 }, sessionEnd);
-      await clock.advance(3_000_000);
-      // What is known of it would hold for a while yet.
-      provider.tokenPath = '/v2/token';
-      expect(await inTime(clock, tokens.current(ada))).toMatchObject({ accessToken: 'access-2' });
-      expect(provider.asked).toEqual(['/v2/token refresh-secret client-secret']);
-    },
-  );
+  test('they are renewed where the provider says now when the endpoint is gone', async () => {
+    const { tokens, given, clock, sessionEnd, provider } = await createProviderRig();
+    await tokens.put(ada, { ...given, expiresAt: clock.now() + 3_000_000 }, sessionEnd);
+    await clock.advance(3_000_000);
+    // What is known of it would hold for a while yet.
+    provider.tokenPath = '/v2/token';
+    expect(await inTime(clock, tokens.current(ada))).toMatchObject({ accessToken: 'access-2' });
+    expect(provider.asked).toEqual(['/v2/token refresh-secret client-secret']);
+  });
 
-  verifies('openid.tokens.subject', 'they are nobody’s once the account is another’s', async () => {
+  test('they are nobody’s once the account is another’s', async () => {
     const { tokens, given, store, sessionEnd } = await createRig();
     await tokens.put(ada, { ...given, subject: 'somebody-else' }, sessionEnd);
     expect(await tokens.current(ada)).toEqual({ kind: 'absent' });

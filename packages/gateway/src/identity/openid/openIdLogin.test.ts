@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createKeyring, systemRandom } from '@behalf/kernel';
-import { verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { CALLBACK, createOpenIdRig, throughLogin, type OpenIdRig } from '../../../test/openidRig.ts';
 import { createLoginFlows } from './loginFlow.ts';
 import type { OpenIdSettings } from './openIdSettings.ts';
@@ -25,57 +24,49 @@ afterEach(async () => {
 });
 
 describe('login at the identity provider', () => {
-  verifies(
-    'openid.login.begin',
-    'the browser is sent off with PKCE, state and nonce of its own',
-    async () => {
-      const { login, issuer, clock } = await createRig({ audience: 'https://gateway.example' });
-      const { url, flow, expiresAt } = await login.begin('/');
-      const asked = new URL(url);
-      expect(asked.origin + asked.pathname).toBe(`${issuer.url}/authorization`);
-      expect(Object.fromEntries(asked.searchParams)).toEqual({
-        response_type: 'code',
-        client_id: 'gateway',
-        redirect_uri: CALLBACK,
-        scope: 'openid profile email',
-        audience: 'https://gateway.example',
-        code_challenge_method: 'S256',
-        code_challenge: expect.stringMatching(/^[\w-]{43}$/),
-        state: expect.stringMatching(/^[\w-]{43}$/),
-        nonce: expect.stringMatching(/^[\w-]{43}$/),
-      });
-      expect(expiresAt).toBe(clock.now() + 600_000);
-      expect(flow.length).toBeLessThan(2_048);
-      const again = new URL((await login.begin('/')).url);
-      for (const name of ['state', 'nonce', 'code_challenge']) {
-        expect(again.searchParams.get(name)).not.toBe(asked.searchParams.get(name));
-      }
-    },
-  );
+  test('the browser is sent off with PKCE, state and nonce of its own', async () => {
+    const { login, issuer, clock } = await createRig({ audience: 'https://gateway.example' });
+    const { url, flow, expiresAt } = await login.begin('/');
+    const asked = new URL(url);
+    expect(asked.origin + asked.pathname).toBe(`${issuer.url}/authorization`);
+    expect(Object.fromEntries(asked.searchParams)).toEqual({
+      response_type: 'code',
+      client_id: 'gateway',
+      redirect_uri: CALLBACK,
+      scope: 'openid profile email',
+      audience: 'https://gateway.example',
+      code_challenge_method: 'S256',
+      code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+      state: expect.stringMatching(/^[\w-]{43}$/),
+      nonce: expect.stringMatching(/^[\w-]{43}$/),
+    });
+    expect(expiresAt).toBe(clock.now() + 600_000);
+    expect(flow.length).toBeLessThan(2_048);
+    const again = new URL((await login.begin('/')).url);
+    for (const name of ['state', 'nonce', 'code_challenge']) {
+      expect(again.searchParams.get(name)).not.toBe(asked.searchParams.get(name));
+    }
+  });
 
-  verifies(
-    'obo.subject.claims',
-    'claims go to the provider as they are, and the flow remembers',
-    async () => {
-      const { login, issuer } = await createRig();
-      const claims = '{"access_token":{"acrs":{"essential":true,"value":"c1 & prompt=none"}}}';
-      for (const [asked, sent] of [
-        [claims, claims],
-        [undefined, null],
-      ] as const) {
-        const { url, flow } = await login.begin('/', { claims: asked });
-        expect(new URL(url).searchParams.get('claims')).toBe(sent);
-        expect(new URL(url).searchParams.has('prompt')).toBe(false);
-        const query = `?${issuer.authorize(url).toString()}`;
-        expect(await login.finish({ flow, query })).toMatchObject({ hasClaims: sent !== null });
-        // Also where it is not finished. Of what is not ours nothing is known.
-        expect(login.isWithClaims(flow)).toBe(sent !== null);
-        expect(login.isWithClaims(`${flow}x`)).toBe(false);
-      }
-    },
-  );
+  test('claims go to the provider as they are, and the flow remembers', async () => {
+    const { login, issuer } = await createRig();
+    const claims = '{"access_token":{"acrs":{"essential":true,"value":"c1 & prompt=none"}}}';
+    for (const [asked, sent] of [
+      [claims, claims],
+      [undefined, null],
+    ] as const) {
+      const { url, flow } = await login.begin('/', { claims: asked });
+      expect(new URL(url).searchParams.get('claims')).toBe(sent);
+      expect(new URL(url).searchParams.has('prompt')).toBe(false);
+      const query = `?${issuer.authorize(url).toString()}`;
+      expect(await login.finish({ flow, query })).toMatchObject({ hasClaims: sent !== null });
+      // Also where it is not finished. Of what is not ours nothing is known.
+      expect(login.isWithClaims(flow)).toBe(sent !== null);
+      expect(login.isWithClaims(`${flow}x`)).toBe(false);
+    }
+  });
 
-  verifies('openid.login.finish', 'who comes back is who the ID token says', async () => {
+  test('who comes back is who the ID token says', async () => {
     const rig = await createRig({ groupsClaim: 'groups' });
     const { issuer, clock } = rig;
     issuer.idClaims = { name: 'Ada', email: 'ada@example.com', roles: ['editor'], groups: ['g'] };
@@ -96,7 +87,7 @@ describe('login at the identity provider', () => {
     expect(request!.form).toMatchObject({ grant_type: 'authorization_code', redirect_uri: CALLBACK });
   });
 
-  verifies('openid.login.client', 'the client proves itself as the metadata says', async () => {
+  test('the client proves itself as the metadata says', async () => {
     const rig = await createRig();
     await throughLogin(rig);
     const [scheme, basic = ''] = rig.issuer.tokenRequests.at(-1)!.authorization!.split(' ');
@@ -118,7 +109,7 @@ describe('login at the identity provider', () => {
     expect(bare.issuer.tokenRequests.at(-1)?.form).toMatchObject({ client_id: 'gateway' });
   });
 
-  verifies('openid.login.state', 'another’s answer, or one without state, is not taken', async () => {
+  test('another’s answer, or one without state, is not taken', async () => {
     const rig = await createRig();
     await rig.fails(
       throughLogin(rig, (query) => query.set('state', 'x'.repeat(43))),
@@ -138,7 +129,7 @@ describe('login at the identity provider', () => {
     expect(rig.issuer.tokenRequests).toEqual([]);
   });
 
-  verifies('openid.login.issuer', 'an answer in the name of another issuer is not taken', async () => {
+  test('an answer in the name of another issuer is not taken', async () => {
     const rig = await createRig();
     const evil = (query: URLSearchParams) => query.set('iss', 'https://evil.example');
     await rig.fails(throughLogin(rig, evil), 'OAUTH_INVALID_RESPONSE');
@@ -152,7 +143,7 @@ describe('login at the identity provider', () => {
     expect(strict.issuer.tokenRequests).toEqual([]);
   });
 
-  verifies('openid.login.pkce', 'a code that another browser got is worth nothing', async () => {
+  test('a code that another browser got is worth nothing', async () => {
     const rig = await createRig();
     const victim = await rig.login.begin('/');
     const stolen = rig.issuer.authorize(victim.url).get('code')!;
@@ -165,7 +156,7 @@ describe('login at the identity provider', () => {
     expect(new URL(own.url).searchParams.get('code_challenge')).toBe(challenge);
   });
 
-  verifies('openid.login.id-token', 'an ID token that is not for this login is refused', async () => {
+  test('an ID token that is not for this login is refused', async () => {
     const wrong: [Record<string, unknown>, string][] = [
       [{ nonce: 'another' }, 'OAUTH_JWT_CLAIM_COMPARISON_FAILED'],
       [{ nonce: undefined }, 'OAUTH_INVALID_RESPONSE'],
@@ -185,7 +176,7 @@ describe('login at the identity provider', () => {
     await rig.fails(throughLogin(rig), 'OAUTH_INVALID_RESPONSE');
   });
 
-  verifies('openid.login.signature', 'an ID token that the issuer did not sign is refused', async () => {
+  test('an ID token that the issuer did not sign is refused', async () => {
     const rig = await createRig();
     rig.issuer.idTokenKey = 'stranger';
     await rig.fails(throughLogin(rig), 'unknown_key');
@@ -201,24 +192,20 @@ describe('login at the identity provider', () => {
     await rig.fails(rig.login.finish({ flow, query }), 'signature');
   });
 
-  verifies(
-    'openid.login.flow',
-    'a login is finished by the browser that began it, in ten minutes',
-    async () => {
-      const rig = await createRig();
-      const { login, issuer, clock, fails } = rig;
-      const { url, flow } = await login.begin('/');
-      const query = issuer.authorize(url).toString();
-      for (const other of ['', 'x', `${flow}x`, `${flow.slice(0, -2)}AA`]) {
-        await fails(login.finish({ flow: other, query }), 'flow');
-      }
-      await clock.advance(600_000);
-      await fails(login.finish({ flow, query }), 'flow');
-      expect(issuer.tokenRequests).toEqual([]);
-    },
-  );
+  test('a login is finished by the browser that began it, in ten minutes', async () => {
+    const rig = await createRig();
+    const { login, issuer, clock, fails } = rig;
+    const { url, flow } = await login.begin('/');
+    const query = issuer.authorize(url).toString();
+    for (const other of ['', 'x', `${flow}x`, `${flow.slice(0, -2)}AA`]) {
+      await fails(login.finish({ flow: other, query }), 'flow');
+    }
+    await clock.advance(600_000);
+    await fails(login.finish({ flow, query }), 'flow');
+    expect(issuer.tokenRequests).toEqual([]);
+  });
 
-  verifies('openid.login.flow', 'a flow is sealed to this gateway, its provider and its client', async () => {
+  test('a flow is sealed to this gateway, its provider and its client', async () => {
     const { clock, keyring, issuer } = await createRig();
     const settings = { issuer: issuer.url, clientId: 'gateway' };
     const secrets = { state: 'the-state', nonce: 'the-nonce', verifier: 'the-verifier' };
@@ -237,7 +224,7 @@ describe('login at the identity provider', () => {
     }
   });
 
-  verifies('openid.login.return', 'a login leads back to a path of ours and nowhere else', async () => {
+  test('a login leads back to a path of ours and nowhere else', async () => {
     for (const path of ['/', '/tools?x=1#y', '/a/b', '/@x', '/%2F%2Fevil.example']) {
       expect(returnPath(path)).toBe(path);
     }
@@ -261,7 +248,7 @@ describe('login at the identity provider', () => {
     }
   });
 
-  verifies('openid.login.userinfo', 'what the ID token leaves out the provider may tell apart', async () => {
+  test('what the ID token leaves out the provider may tell apart', async () => {
     const rig = await createRig();
     rig.issuer.idClaims = { roles: ['reader'] };
     rig.issuer.userinfo = { sub: 'ada', name: 'Ada', roles: ['ADMIN'] };
@@ -272,7 +259,7 @@ describe('login at the identity provider', () => {
     expect((await throughLogin(rig)).verified).toMatchObject({ subject: 'ada', name: '' });
   });
 
-  verifies('openid.login.rules', 'a rule is looked up where it says, and nowhere else', async () => {
+  test('a rule is looked up where it says, and nowhere else', async () => {
     for (const from of ['access', 'id', 'userinfo'] as const) {
       const rig = await createRig({
         adminRole: { values: ['boss'], claim: 'teams', from },
@@ -293,7 +280,7 @@ describe('login at the identity provider', () => {
     }
   });
 
-  verifies('openid.login.rules', 'an access token that is not for us says nothing', async () => {
+  test('an access token that is not for us says nothing', async () => {
     const rig = await createRig({ adminRole: { values: ['boss'], claim: 'roles', from: 'access' } });
     for (const claims of [{ aud: 'https://graph.example' }, { iss: 'https://evil.example' }]) {
       rig.issuer.tokenAnswer = { access_token: await rig.token({ roles: ['boss'], ...claims }) };
@@ -301,7 +288,7 @@ describe('login at the identity provider', () => {
     }
   });
 
-  verifies('openid.login.tenant', 'only the tenants on the list sign in', async () => {
+  test('only the tenants on the list sign in', async () => {
     const rig = await createRig({ allowedTenants: ['t1'] });
     rig.issuer.idClaims = { tid: 't2' };
     await rig.fails(throughLogin(rig), 'tenant');
@@ -309,7 +296,7 @@ describe('login at the identity provider', () => {
     await throughLogin(rig);
   });
 
-  verifies('openid.login.refused', 'a refusal of the provider is not shown in its words', async () => {
+  test('a refusal of the provider is not shown in its words', async () => {
     const rig = await createRig();
     const denied = (query: URLSearchParams) => {
       query.delete('code');
@@ -323,7 +310,7 @@ describe('login at the identity provider', () => {
     await rig.fails(throughLogin(rig), 'key_bound');
   });
 
-  verifies('openid.login.outage', 'a provider that does not answer is not a failed login', async () => {
+  test('a provider that does not answer is not a failed login', async () => {
     for (const path of ['/token', '/userinfo', '/jwks']) {
       const rig = await createRig();
       rig.issuer.broken.set(path, 503);

@@ -1,6 +1,5 @@
 import { systemRandom as random } from '@behalf/kernel';
-import { verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { ada, createCountedPasswords } from '../../../test/identityRig.ts';
 import { createOpenIdRig, type OpenIdRig } from '../../../test/openidRig.ts';
 import { createAccounts } from '../accounts.ts';
@@ -30,7 +29,7 @@ afterEach(async () => {
 });
 
 describe('accounts of the identity provider', () => {
-  verifies('openid.provision.first-sign-in', 'somebody new gets an account, once', async () => {
+  test('somebody new gets an account, once', async () => {
     const { userWith, store, issuer, clock, events, heard } = await createRig();
     const user = await userWith({ email: 'ada@example.com', name: 'Ada' });
     expect(user).toEqual({
@@ -55,7 +54,7 @@ describe('accounts of the identity provider', () => {
     expect(events).toMatchObject([{ kind: 'sign_in', action: 'user.create', subject: user!.id }]);
   });
 
-  verifies('openid.provision.race', 'two replicas at once make one account', async () => {
+  test('two replicas at once make one account', async () => {
     const { store, provisioning, verifier, token, events } = await createRig();
     const verified = await verifier.verify(await token());
     const all = await Promise.all(Array.from({ length: 5 }, () => provisioning.userFor(verified)));
@@ -65,7 +64,7 @@ describe('accounts of the identity provider', () => {
     expect(events.filter(({ action }) => action === 'user.create')).toHaveLength(1);
   });
 
-  verifies('openid.provision.email', 'an email joins nobody to an account that exists', async () => {
+  test('an email joins nobody to an account that exists', async () => {
     const { store, keyring, clock, userWith } = await createRig();
     const accounts = createAccounts({
       ...{ users: store.users, changes: store.changes, keyring, clock, random },
@@ -80,7 +79,7 @@ describe('accounts of the identity provider', () => {
     expect(await store.users.findById(local.id)).toEqual(local);
   });
 
-  verifies('openid.provision.email', 'the same subject in another tenant is somebody else', async () => {
+  test('the same subject in another tenant is somebody else', async () => {
     const { userWith } = await createRig({ tenantClaim: 'org' });
     const one = await userWith({ org: 'one' });
     const two = await userWith({ org: 'two' });
@@ -88,7 +87,7 @@ describe('accounts of the identity provider', () => {
     expect(one?.id).not.toBe(two?.id);
   });
 
-  verifies('openid.provision.role', 'the claim names the role, and a role nobody has is none', async () => {
+  test('the claim names the role, and a role nobody has is none', async () => {
     const { roleWith, roles } = await createRig();
     roles.add('editor').add('author');
     expect(await roleWith({})).toBe('USER');
@@ -100,29 +99,25 @@ describe('accounts of the identity provider', () => {
     expect(await roleWith({ roles: ['admin'] })).toBe('USER');
   });
 
-  verifies('openid.provision.role', 'a role of another tenant is none here', async () => {
+  test('a role of another tenant is none here', async () => {
     const { roleWith, roles } = await createRig({ tenantClaim: 'org' });
     roles.add('editor');
     expect(await roleWith({ org: 'acme', roles: ['editor'] })).toBe('USER');
   });
 
-  verifies(
-    'openid.provision.admin',
-    'OPENID_ADMIN_ROLE makes an administrator, in its own claim',
-    async () => {
-      const { roleWith } = await createRig({
-        adminRole: { values: ['gateway-admins'], claim: 'teams', from: 'id' },
-      });
-      expect(await roleWith({ teams: ['gateway-admins'] })).toBe('ADMIN');
-      expect(await roleWith({ roles: ['gateway-admins'] })).toBe('USER');
-      expect(await roleWith({ teams: ['gateway-admins-not'] })).toBe('USER');
-      // With a role of its own for administrators, the plain word is nobody's.
-      expect(await roleWith({ roles: ['ADMIN'] })).toBe('USER');
-      expect(await roleWith({ roles: ['ADMIN'], teams: ['gateway-admins'] })).toBe('ADMIN');
-    },
-  );
+  test('OPENID_ADMIN_ROLE makes an administrator, in its own claim', async () => {
+    const { roleWith } = await createRig({
+      adminRole: { values: ['gateway-admins'], claim: 'teams', from: 'id' },
+    });
+    expect(await roleWith({ teams: ['gateway-admins'] })).toBe('ADMIN');
+    expect(await roleWith({ roles: ['gateway-admins'] })).toBe('USER');
+    expect(await roleWith({ teams: ['gateway-admins-not'] })).toBe('USER');
+    // With a role of its own for administrators, the plain word is nobody's.
+    expect(await roleWith({ roles: ['ADMIN'] })).toBe('USER');
+    expect(await roleWith({ roles: ['ADMIN'], teams: ['gateway-admins'] })).toBe('ADMIN');
+  });
 
-  verifies('openid.provision.required', 'without the required role nobody gets an account', async () => {
+  test('without the required role nobody gets an account', async () => {
     const { userWith, store, callers, token } = await createRig({
       requiredRole: { values: ['staff', 'guest'], claim: 'roles', from: 'id' },
     });
@@ -133,7 +128,7 @@ describe('accounts of the identity provider', () => {
     expect(await userWith({ roles: ['guest'] })).not.toBeNull();
   });
 
-  verifies('openid.provision.disabled', 'a disabled account lets nobody in, and stays as it is', async () => {
+  test('a disabled account lets nobody in, and stays as it is', async () => {
     const { userWith, store, clock, callers, token } = await createRig();
     const user = (await userWith())!;
     await store.users.update(user.id, { disabledAt: clock.now() }, clock.now());
@@ -142,7 +137,7 @@ describe('accounts of the identity provider', () => {
     expect(await store.users.findById(user.id)).toMatchObject({ role: 'USER' });
   });
 
-  verifies('openid.provision.replaced', 'a role by claim is what the last token says', async () => {
+  test('a role by claim is what the last token says', async () => {
     const { roleWith, store, events, heard, clock } = await createRig();
     expect(await roleWith({ roles: ['ADMIN'] })).toBe('ADMIN');
     expect(await roleWith({ roles: [] })).toBe('USER');
@@ -157,7 +152,7 @@ describe('accounts of the identity provider', () => {
     });
   });
 
-  verifies('openid.provision.older', 'an older token shown again gives back nothing', async () => {
+  test('an older token shown again gives back nothing', async () => {
     const { provisioning, verifier, token, store, clock, events } = await createRig();
     const shown = async (text: string) => provisioning.userFor(await verifier.verify(text));
     const before = await token({ roles: ['ADMIN'], email: 'ada@old.example' });
@@ -175,7 +170,7 @@ describe('accounts of the identity provider', () => {
     expect(events.map(({ action }) => action)).toEqual(['user.create', 'role.claim']);
   });
 
-  verifies('openid.provision.older', 'two tokens of one second do not take turns', async () => {
+  test('two tokens of one second do not take turns', async () => {
     const { userWith, store, heard } = await createRig();
     const [one, other] = [
       { roles: ['ADMIN'], name: 'One' },
@@ -189,7 +184,7 @@ describe('accounts of the identity provider', () => {
     expect(heard).toHaveLength(1);
   });
 
-  verifies('openid.provision.older', 'a token that does not tell its age changes no role', async () => {
+  test('a token that does not tell its age changes no role', async () => {
     const { userWith, clock } = await createRig();
     const ageless = (roles: string[]) => userWith({ roles, iat: undefined });
     expect(await ageless([])).toMatchObject({ role: 'USER', roleConfirmedAt: 0 });
@@ -200,24 +195,20 @@ describe('accounts of the identity provider', () => {
     expect(await userWith({ roles: [], iat: -1e300 })).toMatchObject({ role: 'ADMIN' });
   });
 
-  verifies(
-    'openid.provision.manual',
-    'a role that an administrator gave is changed by no token',
-    async () => {
-      const { userWith, store, clock } = await createRig();
-      const { id } = (await userWith())!;
-      const byHand = { role: 'editor', roleSource: 'manual', roleConfirmedAt: null } as const;
-      await store.users.update(id, byHand, clock.now());
-      await clock.advance(2 * HOUR_MS);
-      expect(await userWith({ roles: ['ADMIN'], name: 'Ada L.' })).toMatchObject({
-        ...byHand,
-        name: 'Ada L.',
-      });
-      expect(await store.users.findById(id)).toMatchObject({ ...byHand, name: 'Ada L.' });
-    },
-  );
+  test('a role that an administrator gave is changed by no token', async () => {
+    const { userWith, store, clock } = await createRig();
+    const { id } = (await userWith())!;
+    const byHand = { role: 'editor', roleSource: 'manual', roleConfirmedAt: null } as const;
+    await store.users.update(id, byHand, clock.now());
+    await clock.advance(2 * HOUR_MS);
+    expect(await userWith({ roles: ['ADMIN'], name: 'Ada L.' })).toMatchObject({
+      ...byHand,
+      name: 'Ada L.',
+    });
+    expect(await store.users.findById(id)).toMatchObject({ ...byHand, name: 'Ada L.' });
+  });
 
-  verifies('openid.provision.manual', 'an administrator who decides meanwhile wins', async () => {
+  test('an administrator who decides meanwhile wins', async () => {
     const { userWith, store, verifier, token, provisioning, clock, events } = await createRig();
     const { id } = (await userWith())!;
     await clock.advance(1_000);
@@ -234,7 +225,7 @@ describe('accounts of the identity provider', () => {
     expect(events.map(({ action }) => action)).toEqual(['user.create']);
   });
 
-  verifies('openid.provision.quiet', 'the same token again and again writes once an hour', async () => {
+  test('the same token again and again writes once an hour', async () => {
     const { userWith, store, clock, heard } = await createRig();
     const first = (await userWith())!;
     const writes: unknown[] = [];
@@ -253,7 +244,7 @@ describe('accounts of the identity provider', () => {
     expect(heard).toHaveLength(1);
   });
 
-  verifies('openid.provision.profile', 'email and name follow the provider, and are not lost', async () => {
+  test('email and name follow the provider, and are not lost', async () => {
     const { userWith, clock } = await createRig();
     await userWith();
     // What was left out is filled in at once.
@@ -270,7 +261,7 @@ describe('accounts of the identity provider', () => {
     expect(await userWith(like)).toMatchObject({ email: 'ada@new.example', name: 'boss@example.com' });
   });
 
-  verifies('openid.provision.audited', 'what cannot be audited is not acknowledged', async () => {
+  test('what cannot be audited is not acknowledged', async () => {
     const { provisioning, verifier, token, events } = await createRig();
     events.push = () => {
       throw new Error('no room');
@@ -280,7 +271,7 @@ describe('accounts of the identity provider', () => {
 });
 
 describe('callers with a bearer token', () => {
-  verifies('openid.caller.user', 'a user’s token is the user, with its groups', async () => {
+  test('a user’s token is the user, with its groups', async () => {
     const { callers, token, store, issuer, clock } = await createRig({ groupsClaim: 'groups' });
     const known = await callers.resolve(await token({ groups: ['g1'], email: 'ada@example.com' }));
     const user = await store.users.findByIdentity('default', issuer.url, 'ada');
@@ -301,7 +292,7 @@ describe('callers with a bearer token', () => {
     expect(await callers.resolve('nonsense')).toBeNull();
   });
 
-  verifies('openid.caller.service', 'a program is no user, and never an administrator', async () => {
+  test('a program is no user, and never an administrator', async () => {
     const { callers, token, store, roles, issuer } = await createRig({
       adminRole: { values: ['boss'], claim: 'roles', from: 'access' },
     });
@@ -317,7 +308,7 @@ describe('callers with a bearer token', () => {
     expect(await store.users.count()).toBe(0);
   });
 
-  verifies('openid.caller.outage', 'a provider that cannot be asked makes nobody a stranger', async () => {
+  test('a provider that cannot be asked makes nobody a stranger', async () => {
     const { callers, token, issuer } = await createRig();
     issuer.broken.set('/jwks', 500);
     await expect(callers.resolve(await token())).rejects.toMatchObject({ code: 'OPENID_UNAVAILABLE' });

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import type { Json } from '../../upstream/upstream.ts';
@@ -54,40 +53,36 @@ describe('a compiled schema', () => {
   const leaf = object(fc.oneof(...leaves.slice(0, -1)));
   const schemas = nested(nested(leaf));
 
-  verifies(
-    'arguments.semantics',
-    'whatever a schema says, the verdict is that of a checker without our limits',
-    () => {
-      const value = fc.jsonValue({ maxDepth: 3 }).map((json) => json as unknown);
-      const near = fc.dictionary(names, fc.oneof(fc.integer({ min: 0, max: 3 }), names, fc.array(names)), {
-        maxKeys: 3,
-      });
-      const options = { strict: false, logger: false, meta: false, validateSchema: false } as const;
-      let checked = 0;
-      fc.assert(
-        fc.property(
-          schemas,
-          leaf,
-          fc.array(fc.oneof(near, value), { maxLength: 6 }),
-          (schema, x, generated) => {
-            // As a parser gives them: an object without a prototype is no JSON, and the other checker minds.
-            const candidates = JSON.parse(JSON.stringify(generated)) as unknown[];
-            const whole = JSON.parse(JSON.stringify({ ...schema, $defs: { x } })) as Json;
-            const plain = new Ajv2020({ ...options, ownProperties: true, multipleOfPrecision: 8 }).compile(
-              whole,
-            );
-            const compiled = compileSchema(whole);
-            for (const candidate of candidates) {
-              expect(compiled.accepts(candidate)).toBe(plain(candidate));
-              expect(compiled.problems(candidate).length === 0).toBe(plain(candidate));
-              checked += 1;
-            }
-            expect(compiled.partial).toBe(false);
-          },
-        ),
-        { numRuns: 80 },
-      );
-      expect(checked).toBeGreaterThan(100);
-    },
-  );
+  test('whatever a schema says, the verdict is that of a checker without our limits', () => {
+    const value = fc.jsonValue({ maxDepth: 3 }).map((json) => json as unknown);
+    const near = fc.dictionary(names, fc.oneof(fc.integer({ min: 0, max: 3 }), names, fc.array(names)), {
+      maxKeys: 3,
+    });
+    const options = { strict: false, logger: false, meta: false, validateSchema: false } as const;
+    let checked = 0;
+    fc.assert(
+      fc.property(
+        schemas,
+        leaf,
+        fc.array(fc.oneof(near, value), { maxLength: 6 }),
+        (schema, x, generated) => {
+          // As a parser gives them: an object without a prototype is no JSON, and the other checker minds.
+          const candidates = JSON.parse(JSON.stringify(generated)) as unknown[];
+          const whole = JSON.parse(JSON.stringify({ ...schema, $defs: { x } })) as Json;
+          const plain = new Ajv2020({ ...options, ownProperties: true, multipleOfPrecision: 8 }).compile(
+            whole,
+          );
+          const compiled = compileSchema(whole);
+          for (const candidate of candidates) {
+            expect(compiled.accepts(candidate)).toBe(plain(candidate));
+            expect(compiled.problems(candidate).length === 0).toBe(plain(candidate));
+            checked += 1;
+          }
+          expect(compiled.partial).toBe(false);
+        },
+      ),
+      { numRuns: 80 },
+    );
+    expect(checked).toBeGreaterThan(100);
+  });
 });

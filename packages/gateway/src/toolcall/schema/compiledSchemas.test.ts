@@ -1,5 +1,5 @@
-import { createFakeClock, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { createFakeClock } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { createArgumentValidator } from '../validateArguments.ts';
 import { createCompiledSchemas } from './compiledSchemas.ts';
 import { createCompilerTime } from './compilerTime.ts';
@@ -38,7 +38,7 @@ function slowCompiler() {
 }
 
 describe('compiled schemas', () => {
-  verifies('arguments.cache', 'one server with ever new schemas takes nothing from another', () => {
+  test('one server with ever new schemas takes nothing from another', () => {
     const { schemas, compiled } = rig();
     const mine = schema('mine');
     schemas.find('quiet', mine);
@@ -57,36 +57,32 @@ describe('compiled schemas', () => {
     expect(roomy.compiled()).toBe(11);
   });
 
-  verifies(
-    'arguments.cache',
-    'equal schemas of several servers are compiled once, and go with the last of them',
-    () => {
-      const { schemas, compiled } = rig({ most: 100, mostOfOne: 4 });
-      const find = (server: string, name: string) => schemas.find(server, schema(name));
-      const crowdOut = (server: string) => {
-        for (let i = 0; i < 4; i += 1) find(server, `${server}${i}`);
-      };
-      const one = find('one', 'same');
-      const two = find('two', 'same');
-      expect(one?.state).toBeInstanceOf(Object);
-      expect(two?.state).toBe(one?.state);
-      expect(compiled()).toBe(1);
-      // What became of it at one server is nothing to the other.
-      for (let i = 0; i < 3; i += 1) schemas.ranOut(find('three', 'same')!);
-      crowdOut('one');
-      expect([one?.state, typeof two?.state]).toEqual([undefined, 'object']);
-      const before = compiled();
-      expect(find('two', 'same')).toBe(two);
-      expect(find('one', 'same')?.state).toBe(two?.state);
-      expect(compiled()).toBe(before);
-      for (const server of ['one', 'two']) crowdOut(server);
-      const after = compiled();
-      find('two', 'same');
-      expect(compiled()).toBe(after + 1);
-    },
-  );
+  test('equal schemas of several servers are compiled once, and go with the last of them', () => {
+    const { schemas, compiled } = rig({ most: 100, mostOfOne: 4 });
+    const find = (server: string, name: string) => schemas.find(server, schema(name));
+    const crowdOut = (server: string) => {
+      for (let i = 0; i < 4; i += 1) find(server, `${server}${i}`);
+    };
+    const one = find('one', 'same');
+    const two = find('two', 'same');
+    expect(one?.state).toBeInstanceOf(Object);
+    expect(two?.state).toBe(one?.state);
+    expect(compiled()).toBe(1);
+    // What became of it at one server is nothing to the other.
+    for (let i = 0; i < 3; i += 1) schemas.ranOut(find('three', 'same')!);
+    crowdOut('one');
+    expect([one?.state, typeof two?.state]).toEqual([undefined, 'object']);
+    const before = compiled();
+    expect(find('two', 'same')).toBe(two);
+    expect(find('one', 'same')?.state).toBe(two?.state);
+    expect(compiled()).toBe(before);
+    for (const server of ['one', 'two']) crowdOut(server);
+    const after = compiled();
+    find('two', 'same');
+    expect(compiled()).toBe(after + 1);
+  });
 
-  verifies('arguments.cache', 'what cannot be checked is remembered, and takes no room', () => {
+  test('what cannot be checked is remembered, and takes no room', () => {
     const { schemas, compiled } = rig();
     const good = schema('good');
     schemas.find('s', good);
@@ -103,7 +99,7 @@ describe('compiled schemas', () => {
     expect(schemas.find('s', schema('costly'))?.state).toBe('too_costly');
   });
 
-  verifies('arguments.compiler-time', 'a server that used up its time waits for the next minute', () => {
+  test('a server that used up its time waits for the next minute', () => {
     const { time, spend, pass } = slowCompiler();
     spend('greedy', 999);
     spend('greedy', 500);
@@ -119,13 +115,13 @@ describe('compiled schemas', () => {
     expect(time.has('greedy')).toBe(true);
   });
 
-  verifies('arguments.compiler-time', 'many servers together have an end as well', () => {
+  test('many servers together have an end as well', () => {
     const { time, spend } = slowCompiler();
     for (let i = 0; i < 10; i += 1) spend(`s${i}`, 1_000);
     expect(time.has('s11')).toBe(false);
   });
 
-  verifies('arguments.compiler-time', 'meanwhile new schemas are not checked, and known ones are', () => {
+  test('meanwhile new schemas are not checked, and known ones are', () => {
     const clock = createFakeClock();
     let now = 0;
     const logged: object[] = [];

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { argumentRig, tool } from '../../../test/argumentRig.ts';
 import type { Json } from '../../upstream/upstream.ts';
 
@@ -24,7 +23,7 @@ describe('a schema that means harm', () => {
   const fields = (count: number, name = 'k') =>
     Object.fromEntries(Array.from({ length: count }, (_, i) => [`${name}${i}`, 1]));
 
-  verifies('arguments.hostile-pattern', 'a pattern that explodes elsewhere takes linear time', () => {
+  test('a pattern that explodes elsewhere takes linear time', () => {
     const { check, logged } = argumentRig();
     const schema = { properties: { text: { type: 'string', pattern: '^(a|a)*$' } } };
     const text = `${'a'.repeat(40)}!`;
@@ -35,58 +34,50 @@ describe('a schema that means harm', () => {
     expect(logged).toEqual([]);
   });
 
-  verifies(
-    'arguments.hostile-pattern',
-    'one that the linear engine reads otherwise is left out, and that is logged',
-    () => {
-      const { check, checker, logged } = argumentRig();
-      const patterns = [
-        '^(?=.*\\d).+$',
-        '(a)\\1',
-        '(?<n>a)\\k<n>',
-        '[[:alpha:]]',
-        '(x{999}){999}',
-        '^(?!x)',
-        'a{',
-      ];
-      for (const pattern of patterns.slice(0, 6)) {
-        const schema = { required: ['text'], properties: { text: { pattern } } };
-        expect(check(schema, { text: '-' })).toBeNull();
-        // The rest is checked all the same.
-        expect(check(schema, {})).toMatchObject([{ path: 'arguments.text', code: 'missing' }]);
-        checker.validate({ serverId: 'weather', toolName: 'other' }, schema, {});
-        // Where leaving it out would turn a yes into a no, nothing is checked.
-        expect(check({ not: { properties: { text: { pattern } } } }, { text: '-' })).toBeNull();
-      }
-      expect(logged).toHaveLength(6 * 3);
-      expect(logged[0]).toEqual([
-        'arguments_unchecked',
-        { server: 'weather', tool: 'forecast', reason: 'pattern' },
-      ]);
-    },
-  );
+  test('one that the linear engine reads otherwise is left out, and that is logged', () => {
+    const { check, checker, logged } = argumentRig();
+    const patterns = [
+      '^(?=.*\\d).+$',
+      '(a)\\1',
+      '(?<n>a)\\k<n>',
+      '[[:alpha:]]',
+      '(x{999}){999}',
+      '^(?!x)',
+      'a{',
+    ];
+    for (const pattern of patterns.slice(0, 6)) {
+      const schema = { required: ['text'], properties: { text: { pattern } } };
+      expect(check(schema, { text: '-' })).toBeNull();
+      // The rest is checked all the same.
+      expect(check(schema, {})).toMatchObject([{ path: 'arguments.text', code: 'missing' }]);
+      checker.validate({ serverId: 'weather', toolName: 'other' }, schema, {});
+      // Where leaving it out would turn a yes into a no, nothing is checked.
+      expect(check({ not: { properties: { text: { pattern } } } }, { text: '-' })).toBeNull();
+    }
+    expect(logged).toHaveLength(6 * 3);
+    expect(logged[0]).toEqual([
+      'arguments_unchecked',
+      { server: 'weather', tool: 'forecast', reason: 'pattern' },
+    ]);
+  });
 
-  verifies(
-    'arguments.remote-ref',
-    'a reference that leaves the document is not followed, and nothing is checked',
-    () => {
-      for (const $ref of [
-        'https://evil.example/s.json',
-        'file:///etc/passwd',
-        'other.json#/x',
-        '//evil.example/x',
-        '',
-      ]) {
-        const { check, reasons } = argumentRig();
-        const schema = { type: 'object', properties: { a: { $ref } } };
-        expect(check(schema, { a: 1 })).toBeNull();
-        expect(check(schema, 'not even an object')).toBeNull();
-        expect(reasons()).toEqual(['remote_reference']);
-      }
-    },
-  );
+  test('a reference that leaves the document is not followed, and nothing is checked', () => {
+    for (const $ref of [
+      'https://evil.example/s.json',
+      'file:///etc/passwd',
+      'other.json#/x',
+      '//evil.example/x',
+      '',
+    ]) {
+      const { check, reasons } = argumentRig();
+      const schema = { type: 'object', properties: { a: { $ref } } };
+      expect(check(schema, { a: 1 })).toBeNull();
+      expect(check(schema, 'not even an object')).toBeNull();
+      expect(reasons()).toEqual(['remote_reference']);
+    }
+  });
 
-  verifies('arguments.remote-ref', 'the name of one schema means nothing in another', () => {
+  test('the name of one schema means nothing in another', () => {
     const { check, reasons } = argumentRig();
     const named = { $id: 'https://a.example/s', $defs: { x: { $anchor: 'x', type: 'string' } }, $ref: '#x' };
     expect(check(named, 'a')).toBeNull();
@@ -96,7 +87,7 @@ describe('a schema that means harm', () => {
     expect(reasons()).toEqual(['remote_reference', 'unknown_reference', 'unknown_reference']);
   });
 
-  verifies('arguments.bounded', 'what would be evaluated without end is given up, in bounded time', () => {
+  test('what would be evaluated without end is given up, in bounded time', () => {
     const loop = {
       $defs: { n: { anyOf: [{ $ref: '#/$defs/n' }, { properties: { a: { $ref: '#/$defs/n' } } }] } },
       $ref: '#/$defs/n',
@@ -129,7 +120,7 @@ describe('a schema that means harm', () => {
     }
   });
 
-  verifies('arguments.bounded', 'comparing, remembering and naming are paid for', () => {
+  test('comparing, remembering and naming are paid for', () => {
     const ones = { x: Array<number>(40_000).fill(1) };
     const chained = Object.fromEntries(
       Array.from({ length: 70 }, (_, i) => [`c${i}`, { allOf: [{ $ref: `#/$defs/c${i + 1}` }] }]),
@@ -165,7 +156,7 @@ describe('a schema that means harm', () => {
     }
   });
 
-  verifies('arguments.bounded', 'what explains is bounded as well', () => {
+  test('what explains is bounded as well', () => {
     const { check, logged } = argumentRig();
     // 200 times 25,000 mistakes: the first is named.
     const none = { properties: { list: { allOf: Array(200).fill({ items: false }) } } };
@@ -182,7 +173,7 @@ describe('a schema that means harm', () => {
     expect(logged).toEqual([]);
   });
 
-  verifies('arguments.bounded', 'schemas as large as people write them are checked', () => {
+  test('schemas as large as people write them are checked', () => {
     const { check, logged } = argumentRig();
     const optional = (name: string): [string, unknown] => [
       name,
@@ -201,7 +192,7 @@ describe('a schema that means harm', () => {
     expect(logged).toEqual([]);
   });
 
-  verifies('arguments.bounded', 'unique items are found in linear time, objects too', () => {
+  test('unique items are found in linear time, objects too', () => {
     const { check, logged } = argumentRig();
     const schema = { properties: { list: { uniqueItems: true } } };
     expect(check(schema, big)).toBeNull();
@@ -212,63 +203,52 @@ describe('a schema that means harm', () => {
     expect(logged).toEqual([]);
   });
 
-  verifies(
-    'arguments.uncheckable',
-    'a schema beyond the limits is not checked, told once for each tool, and blocks nothing',
-    () => {
-      const deep = (n: number): Json => (n === 0 ? {} : { items: deep(n - 1) });
-      const properties = Object.fromEntries(
-        Array.from({ length: 500 }, (_, i) => [`p${i}`, { type: 'string' }]),
-      );
-      const schemas: [string, Json][] = [
-        ['too_large', { type: 'string', enum: ['x'.repeat(300_000)] }],
-        ['too_deep', deep(40)],
-        ['too_many_parts', { type: 'string', properties }],
-        ['too_many_parts', { anyOf: Array(2_000).fill(false) }],
-        ['too_many_parts', { dependentRequired: { a: Array.from({ length: 1_000 }, (_, i) => `n${i}`) } }],
-        [
-          'too_many_parts',
-          { allOf: Array(60).fill({ required: Array.from({ length: 60 }, (_, i) => `n${i}`) }) },
-        ],
-        [
-          'too_many_parts',
-          { allOf: Array(200).fill({ type: 'array', minItems: 1, maxItems: 2, const: [1] }) },
-        ],
-        ['too_many_parts', { allOf: Array.from({ length: 200 }, (_, i) => ({ pattern: `^${i}$` })) }],
-        ['not_a_schema', { type: 'text' }],
-        ['not_a_schema', { maxLength: '1); throw 1; (' }],
-        ['not_a_schema', { properties: [1] }],
-        ['not_a_schema', { allOf: [] }],
-        ['not_a_schema', { required: 'a' }],
-        ['unknown_reference', { enum: [{ $ref: '#/enum/0' }], anyOf: [{ $ref: '#/enum/0' }] }],
-        ['unknown_reference', { $ref: '#/$defs/none' }],
-        ['unknown_reference', { $ref: '#%E0' }],
-      ];
-      for (const [reason, schema] of schemas) {
-        const { checker, logged } = argumentRig();
-        for (const toolName of ['one', 'one', 'two']) {
-          expect(checker.validate({ serverId: 's', toolName }, schema, { anything: 1 })).toBeNull();
-        }
-        expect(logged).toEqual([
-          ['arguments_unchecked', { server: 's', tool: 'one', reason }],
-          ['arguments_unchecked', { server: 's', tool: 'two', reason }],
-        ]);
+  test('a schema beyond the limits is not checked, told once for each tool, and blocks nothing', () => {
+    const deep = (n: number): Json => (n === 0 ? {} : { items: deep(n - 1) });
+    const properties = Object.fromEntries(
+      Array.from({ length: 500 }, (_, i) => [`p${i}`, { type: 'string' }]),
+    );
+    const schemas: [string, Json][] = [
+      ['too_large', { type: 'string', enum: ['x'.repeat(300_000)] }],
+      ['too_deep', deep(40)],
+      ['too_many_parts', { type: 'string', properties }],
+      ['too_many_parts', { anyOf: Array(2_000).fill(false) }],
+      ['too_many_parts', { dependentRequired: { a: Array.from({ length: 1_000 }, (_, i) => `n${i}`) } }],
+      [
+        'too_many_parts',
+        { allOf: Array(60).fill({ required: Array.from({ length: 60 }, (_, i) => `n${i}`) }) },
+      ],
+      ['too_many_parts', { allOf: Array(200).fill({ type: 'array', minItems: 1, maxItems: 2, const: [1] }) }],
+      ['too_many_parts', { allOf: Array.from({ length: 200 }, (_, i) => ({ pattern: `^${i}$` })) }],
+      ['not_a_schema', { type: 'text' }],
+      ['not_a_schema', { maxLength: '1); throw 1; (' }],
+      ['not_a_schema', { properties: [1] }],
+      ['not_a_schema', { allOf: [] }],
+      ['not_a_schema', { required: 'a' }],
+      ['unknown_reference', { enum: [{ $ref: '#/enum/0' }], anyOf: [{ $ref: '#/enum/0' }] }],
+      ['unknown_reference', { $ref: '#/$defs/none' }],
+      ['unknown_reference', { $ref: '#%E0' }],
+    ];
+    for (const [reason, schema] of schemas) {
+      const { checker, logged } = argumentRig();
+      for (const toolName of ['one', 'one', 'two']) {
+        expect(checker.validate({ serverId: 's', toolName }, schema, { anything: 1 })).toBeNull();
       }
-    },
-  );
+      expect(logged).toEqual([
+        ['arguments_unchecked', { server: 's', tool: 'one', reason }],
+        ['arguments_unchecked', { server: 's', tool: 'two', reason }],
+      ]);
+    }
+  });
 
-  verifies(
-    'arguments.cache',
-    'the number of compiled schemas is bounded, and an evicted one works again',
-    () => {
-      const { check } = argumentRig(2);
-      const schemas = Array.from({ length: 5 }, (_, i) => ({ required: [`r${i}`] }));
-      for (let round = 0; round < 2; round += 1) {
-        for (const [i, schema] of schemas.entries()) {
-          expect(check(schema, {})).toMatchObject([{ path: `arguments.r${i}` }]);
-          expect(check(schema, { [`r${i}`]: 1 })).toBeNull();
-        }
+  test('the number of compiled schemas is bounded, and an evicted one works again', () => {
+    const { check } = argumentRig(2);
+    const schemas = Array.from({ length: 5 }, (_, i) => ({ required: [`r${i}`] }));
+    for (let round = 0; round < 2; round += 1) {
+      for (const [i, schema] of schemas.entries()) {
+        expect(check(schema, {})).toMatchObject([{ path: `arguments.r${i}` }]);
+        expect(check(schema, { [`r${i}`]: 1 })).toBeNull();
       }
-    },
-  );
+    }
+  });
 });

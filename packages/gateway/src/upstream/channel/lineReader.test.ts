@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import { createLineReader } from './lineReader.ts';
 import { readLongMessage } from './longMessage.ts';
@@ -24,7 +23,7 @@ function read(bytes: Buffer, sizes: readonly number[], maxBytes: number): string
 }
 
 describe('lines', () => {
-  verifies('stdio.output.lines', 'are the same however they are cut; a long one costs no other', () => {
+  test('are the same however they are cut; a long one costs no other', () => {
     const line = fc.oneof(
       fc.stringMatching(/^[a-zäöü ]{0,30}$/),
       fc.integer({ min: 301, max: 900 }).map((length) => 'L'.repeat(length)),
@@ -48,7 +47,7 @@ describe('lines', () => {
     );
   });
 
-  verifies('stdio.output.lines', 'one that does not end is not read for ever', () => {
+  test('one that does not end is not read for ever', () => {
     expect(() => read(Buffer.alloc(1_201, 'x'), [100, 300, 500], 300)).toThrow(RangeError);
     expect(read(Buffer.alloc(1_200, 'x'), [100, 300, 500], 300)).toEqual([]);
   });
@@ -70,7 +69,7 @@ describe('a message that is too long to be read', () => {
     ['[{"jsonrpc":"2.0","id":7,"result":{', '}}]', { kind: 'unknown' }],
   ];
 
-  verifies('stdio.output.oversized', 'names its request at its beginning or at its end', () => {
+  test('names its request at its beginning or at its end', () => {
     for (const [head, tail, expected] of cases)
       expect([head, readLongMessage(head, tail)]).toEqual([head, expected]);
     expect(readLongMessage('{"result":{"id":1,"x":"', undefined)).toEqual({ kind: 'answer', id: undefined });

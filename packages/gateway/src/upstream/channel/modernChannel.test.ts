@@ -1,5 +1,5 @@
-import { createFakeClock, eventually, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { createFakeClock, eventually } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { ask } from '../../../test/channelRig.ts';
 import { asking, createFakeChannel } from '../../../test/fakeChannel.ts';
 import type { Json, Upstream } from '../upstream.ts';
@@ -32,108 +32,92 @@ describe('the modern era over a channel', () => {
     'io.modelcontextprotocol/clientCapabilities': {},
   };
 
-  verifies(
-    'channel.modern.envelope',
-    'every request says who sends it, and nothing is initialised',
-    async () => {
-      const rig = await openedModern({ instructions: 'be kind' });
-      expect(rig.upstream.claims).toMatchObject({
-        era: 'modern',
-        protocolVersion: '2026-07-28',
-        instructions: 'be kind',
-      });
-      const { outcome, message, id } = asking(rig, {
-        meta: { 'io.modelcontextprotocol/protocolVersion': 'forged', traceparent: '00-1' },
-      });
-      expect(message.params._meta).toEqual({ ...envelope, traceparent: '00-1', progressToken: id });
-      rig.channel.say({ id, result: { resultType: 'complete', content: [] } });
-      expect(await outcome).toEqual({ result: { resultType: 'complete', content: [] } });
-      expect(rig.channel.of('initialize')).toEqual([]);
-      expect(rig.channel.of('notifications/initialized')).toEqual([]);
-    },
-  );
+  test('every request says who sends it, and nothing is initialised', async () => {
+    const rig = await openedModern({ instructions: 'be kind' });
+    expect(rig.upstream.claims).toMatchObject({
+      era: 'modern',
+      protocolVersion: '2026-07-28',
+      instructions: 'be kind',
+    });
+    const { outcome, message, id } = asking(rig, {
+      meta: { 'io.modelcontextprotocol/protocolVersion': 'forged', traceparent: '00-1' },
+    });
+    expect(message.params._meta).toEqual({ ...envelope, traceparent: '00-1', progressToken: id });
+    rig.channel.say({ id, result: { resultType: 'complete', content: [] } });
+    expect(await outcome).toEqual({ result: { resultType: 'complete', content: [] } });
+    expect(rig.channel.of('initialize')).toEqual([]);
+    expect(rig.channel.of('notifications/initialized')).toEqual([]);
+  });
 
-  verifies(
-    'channel.modern.results',
-    'input that is required is a refusal, an unknown kind is garbage',
-    async () => {
-      const rig = await openedModern();
-      const wanted = { resultType: 'input_required', inputRequests: {}, requestState: 's' };
-      const first = asking(rig);
-      rig.channel.say({ id: first.id, result: wanted });
-      expect(await first.outcome).toMatchObject({
-        error: { reason: 'input_required', outcome: 'refused', detail: { result: wanted } },
-      });
-      const second = asking(rig);
-      rig.channel.say({ id: second.id, result: { resultType: 'riddle' } });
-      expect(await second.outcome).toMatchObject({ error: { reason: 'garbage' } });
-    },
-  );
+  test('input that is required is a refusal, an unknown kind is garbage', async () => {
+    const rig = await openedModern();
+    const wanted = { resultType: 'input_required', inputRequests: {}, requestState: 's' };
+    const first = asking(rig);
+    rig.channel.say({ id: first.id, result: wanted });
+    expect(await first.outcome).toMatchObject({
+      error: { reason: 'input_required', outcome: 'refused', detail: { result: wanted } },
+    });
+    const second = asking(rig);
+    rig.channel.say({ id: second.id, result: { resultType: 'riddle' } });
+    expect(await second.outcome).toMatchObject({ error: { reason: 'garbage' } });
+  });
 
-  verifies(
-    'channel.modern.listen',
-    'a subscription is open while somebody listens, and only then',
-    async () => {
-      const { channel, upstream } = await openedModern();
-      expect(channel.of('subscriptions/listen')).toEqual([]);
-      const heard: unknown[] = [];
-      const stop = upstream.listen(({ method }) => heard.push(method), {});
-      const stopOther = upstream.listen(() => undefined, {});
-      expect(channel.of('subscriptions/listen')).toHaveLength(1);
-      const { id, params } = channel.of('subscriptions/listen')[0] as { id: number; params: Json };
-      expect(params['notifications']).toEqual({
-        toolsListChanged: true,
-        promptsListChanged: true,
-        resourcesListChanged: true,
-      });
-      channel.say({ method: 'notifications/tools/list_changed' });
-      expect(heard).toEqual(['notifications/tools/list_changed']);
-      // It waits beside the requests of the owner and is none of them.
-      const logs: unknown[] = [];
-      const answer = ask(upstream, 'tools/list', {}, { onLog: (message) => logs.push(message) });
-      channel.say({ method: 'notifications/message', params: { level: 'info', data: 1 } });
-      expect(logs).toHaveLength(1);
-      channel.say({ id: (channel.sent.at(-1) as { id: number }).id, result: { tools: [] } });
-      await answer;
-      stop();
-      expect(channel.of('notifications/cancelled')).toEqual([]);
-      stopOther();
-      expect(channel.of('notifications/cancelled')).toMatchObject([{ params: { requestId: id } }]);
-      upstream.listen(() => undefined, {});
-      expect(channel.of('subscriptions/listen')).toHaveLength(2);
-    },
-  );
+  test('a subscription is open while somebody listens, and only then', async () => {
+    const { channel, upstream } = await openedModern();
+    expect(channel.of('subscriptions/listen')).toEqual([]);
+    const heard: unknown[] = [];
+    const stop = upstream.listen(({ method }) => heard.push(method), {});
+    const stopOther = upstream.listen(() => undefined, {});
+    expect(channel.of('subscriptions/listen')).toHaveLength(1);
+    const { id, params } = channel.of('subscriptions/listen')[0] as { id: number; params: Json };
+    expect(params['notifications']).toEqual({
+      toolsListChanged: true,
+      promptsListChanged: true,
+      resourcesListChanged: true,
+    });
+    channel.say({ method: 'notifications/tools/list_changed' });
+    expect(heard).toEqual(['notifications/tools/list_changed']);
+    // It waits beside the requests of the owner and is none of them.
+    const logs: unknown[] = [];
+    const answer = ask(upstream, 'tools/list', {}, { onLog: (message) => logs.push(message) });
+    channel.say({ method: 'notifications/message', params: { level: 'info', data: 1 } });
+    expect(logs).toHaveLength(1);
+    channel.say({ id: (channel.sent.at(-1) as { id: number }).id, result: { tools: [] } });
+    await answer;
+    stop();
+    expect(channel.of('notifications/cancelled')).toEqual([]);
+    stopOther();
+    expect(channel.of('notifications/cancelled')).toMatchObject([{ params: { requestId: id } }]);
+    upstream.listen(() => undefined, {});
+    expect(channel.of('subscriptions/listen')).toHaveLength(2);
+  });
 
-  verifies(
-    'channel.modern.listen',
-    'a subscription names the resources of all who listen, and is there before the last one ends',
-    async () => {
-      const { channel, upstream } = await openedModern();
-      const named = () =>
-        channel
-          .of('subscriptions/listen')
-          .map(({ params }) => (params as { notifications: Json }).notifications['resourceSubscriptions']);
-      const heard: unknown[] = [];
-      const stop = upstream.listen(({ params }) => heard.push(params['uri']), { resources: ['x:2', 'x:1'] });
-      const stopOther = upstream.listen(() => undefined, { resources: ['x:1'] });
-      upstream.listen(() => undefined, {});
-      expect(named()).toEqual([['x:1', 'x:2']]);
-      channel.say({ method: 'notifications/resources/updated', params: { uri: 'x:1' } });
-      channel.say({ method: 'notifications/resources/updated', params: { uri: 'x:3' } });
-      expect(heard).toEqual(['x:1']);
-      stop();
-      expect(named()).toEqual([['x:1', 'x:2'], ['x:1']]);
-      stopOther();
-      expect(named()).toEqual([['x:1', 'x:2'], ['x:1'], undefined]);
-      const methods = channel.sent.slice(-4).map(({ method }) => method);
-      expect(methods).toEqual([
-        ...['subscriptions/listen', 'notifications/cancelled'],
-        ...['subscriptions/listen', 'notifications/cancelled'],
-      ]);
-    },
-  );
+  test('a subscription names the resources of all who listen, and is there before the last one ends', async () => {
+    const { channel, upstream } = await openedModern();
+    const named = () =>
+      channel
+        .of('subscriptions/listen')
+        .map(({ params }) => (params as { notifications: Json }).notifications['resourceSubscriptions']);
+    const heard: unknown[] = [];
+    const stop = upstream.listen(({ params }) => heard.push(params['uri']), { resources: ['x:2', 'x:1'] });
+    const stopOther = upstream.listen(() => undefined, { resources: ['x:1'] });
+    upstream.listen(() => undefined, {});
+    expect(named()).toEqual([['x:1', 'x:2']]);
+    channel.say({ method: 'notifications/resources/updated', params: { uri: 'x:1' } });
+    channel.say({ method: 'notifications/resources/updated', params: { uri: 'x:3' } });
+    expect(heard).toEqual(['x:1']);
+    stop();
+    expect(named()).toEqual([['x:1', 'x:2'], ['x:1']]);
+    stopOther();
+    expect(named()).toEqual([['x:1', 'x:2'], ['x:1'], undefined]);
+    const methods = channel.sent.slice(-4).map(({ method }) => method);
+    expect(methods).toEqual([
+      ...['subscriptions/listen', 'notifications/cancelled'],
+      ...['subscriptions/listen', 'notifications/cancelled'],
+    ]);
+  });
 
-  verifies('channel.listen.followed', 'of a modern server what it acknowledges, while it does', async () => {
+  test('of a modern server what it acknowledges, while it does', async () => {
     const announcing = { tools: { listChanged: true }, prompts: { listChanged: true } };
     const { channel, upstream } = await openedModern({ capabilities: announcing });
     const told: unknown[] = [];
@@ -153,34 +137,30 @@ describe('the modern era over a channel', () => {
     expect(told[2]).toEqual([]);
   });
 
-  verifies(
-    'channel.modern.fallback',
-    'a server that is legacy after all is initialised, unless that is pinned',
-    async () => {
-      for (const pinned of [false, true]) {
-        const clock = createFakeClock();
-        const channel = createFakeChannel();
-        channel.answerInitialize();
-        const opening = openChannelUpstream(
-          channel.transport,
-          {
-            server: 'x',
-            owner: undefined,
-            era: 'modern',
-            pinned,
-            initTimeoutMs: 1_000,
-            signal: new AbortController().signal,
-          },
-          { clock, version: '1', log: () => undefined },
-        );
-        const settled = opening.then(
-          ({ claims }) => claims.era,
-          (error: unknown) => (error as { reason: string }).reason,
-        );
-        await clock.advance(0);
-        channel.say({ id: (channel.sent[0] as { id: number }).id, error: { code: -32601, message: '' } });
-        expect(await settled).toBe(pinned ? 'bad_request' : 'legacy');
-      }
-    },
-  );
+  test('a server that is legacy after all is initialised, unless that is pinned', async () => {
+    for (const pinned of [false, true]) {
+      const clock = createFakeClock();
+      const channel = createFakeChannel();
+      channel.answerInitialize();
+      const opening = openChannelUpstream(
+        channel.transport,
+        {
+          server: 'x',
+          owner: undefined,
+          era: 'modern',
+          pinned,
+          initTimeoutMs: 1_000,
+          signal: new AbortController().signal,
+        },
+        { clock, version: '1', log: () => undefined },
+      );
+      const settled = opening.then(
+        ({ claims }) => claims.era,
+        (error: unknown) => (error as { reason: string }).reason,
+      );
+      await clock.advance(0);
+      channel.say({ id: (channel.sent[0] as { id: number }).id, error: { code: -32601, message: '' } });
+      expect(await settled).toBe(pinned ? 'bad_request' : 'legacy');
+    }
+  });
 });

@@ -1,12 +1,12 @@
-import { createFakeClock, verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { createFakeClock } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import { call } from '../../../test/channelRig.ts';
 import { asking, createFakeChannel, opened } from '../../../test/fakeChannel.ts';
 import type { Json } from '../upstream.ts';
 import { openChannelUpstream } from './openChannelUpstream.ts';
 
 describe('opening a channel', () => {
-  verifies('channel.handshake.claims', 'says who we are and believes nothing more than it must', async () => {
+  test('says who we are and believes nothing more than it must', async () => {
     const { channel, upstream } = await opened();
     expect(channel.sent).toEqual([
       {
@@ -32,7 +32,7 @@ describe('opening a channel', () => {
     });
   });
 
-  verifies('channel.handshake.claims', 'a revision that nobody knows is refused and closed', async () => {
+  test('a revision that nobody knows is refused and closed', async () => {
     for (const protocolVersion of ['1999-01-01', 7, undefined, '2026-07-28']) {
       const channel = createFakeChannel();
       channel.answerInitialize({ protocolVersion });
@@ -47,90 +47,78 @@ describe('opening a channel', () => {
     }
   });
 
-  verifies(
-    'channel.handshake.bounded',
-    'a server that never answers is given up, and not cancelled',
-    async () => {
-      const channel = createFakeChannel();
-      const clock = createFakeClock();
-      const opening = openChannelUpstream(
-        channel.transport,
-        {
-          server: 'x',
-          owner: undefined,
-          era: 'legacy',
-          initTimeoutMs: 1_000,
-          signal: new AbortController().signal,
-        },
-        { clock, version: '1', log: () => undefined },
-      );
-      const refused = expect(opening).rejects.toMatchObject({
-        reason: 'connect_timeout',
-        outcome: 'unreachable',
-      });
-      await clock.advance(999);
-      expect(channel.closings).toBe(0);
-      await clock.advance(1);
-      await refused;
-      expect(channel.closings).toBe(1);
-      // The protocol forbids to cancel it.
-      expect(channel.of('notifications/cancelled')).toEqual([]);
-    },
-  );
+  test('a server that never answers is given up, and not cancelled', async () => {
+    const channel = createFakeChannel();
+    const clock = createFakeClock();
+    const opening = openChannelUpstream(
+      channel.transport,
+      {
+        server: 'x',
+        owner: undefined,
+        era: 'legacy',
+        initTimeoutMs: 1_000,
+        signal: new AbortController().signal,
+      },
+      { clock, version: '1', log: () => undefined },
+    );
+    const refused = expect(opening).rejects.toMatchObject({
+      reason: 'connect_timeout',
+      outcome: 'unreachable',
+    });
+    await clock.advance(999);
+    expect(channel.closings).toBe(0);
+    await clock.advance(1);
+    await refused;
+    expect(channel.closings).toBe(1);
+    // The protocol forbids to cancel it.
+    expect(channel.of('notifications/cancelled')).toEqual([]);
+  });
 });
 
 describe('a request over a channel', () => {
-  verifies(
-    'channel.request.raw',
-    'any method, with a progress token, and the answer as it came',
-    async () => {
-      const rig = await opened();
-      const { outcome, message, id } = asking(rig, { meta: { traceparent: '00-1', progressToken: 'mine' } });
-      expect(message).toEqual({
-        jsonrpc: '2.0',
-        id,
-        method: 'tools/call',
-        params: { name: 'tool', arguments: { a: 1 }, _meta: { traceparent: '00-1', progressToken: id } },
-      });
-      const result = { content: [{ type: 'hologram' }], structuredContent: [1], novel: null, isError: true };
-      rig.channel.say({ id, result });
-      expect(await outcome).toEqual({ result });
-    },
-  );
+  test('any method, with a progress token, and the answer as it came', async () => {
+    const rig = await opened();
+    const { outcome, message, id } = asking(rig, { meta: { traceparent: '00-1', progressToken: 'mine' } });
+    expect(message).toEqual({
+      jsonrpc: '2.0',
+      id,
+      method: 'tools/call',
+      params: { name: 'tool', arguments: { a: 1 }, _meta: { traceparent: '00-1', progressToken: id } },
+    });
+    const result = { content: [{ type: 'hologram' }], structuredContent: [1], novel: null, isError: true };
+    rig.channel.say({ id, result });
+    expect(await outcome).toEqual({ result });
+  });
 
-  verifies(
-    'channel.request.silence',
-    'silence ends it; progress starts the silence anew, up to the total',
-    async () => {
-      const rig = await opened();
-      const heard: unknown[] = [];
-      const { outcome, id } = asking(rig, {
-        timeoutMs: 100,
-        totalMs: 250,
-        onProgress: ({ progress }) => heard.push(progress),
-      });
-      let ended = false;
-      void outcome.then(() => (ended = true));
-      for (let progress = 1; progress <= 3; progress += 1) {
-        await rig.clock.advance(80);
-        expect(ended).toBe(false);
-        rig.channel.say({ method: 'notifications/progress', params: { progressToken: id, progress } });
-      }
-      expect(heard).toEqual([1, 2, 3]);
-      await rig.clock.advance(9);
+  test('silence ends it; progress starts the silence anew, up to the total', async () => {
+    const rig = await opened();
+    const heard: unknown[] = [];
+    const { outcome, id } = asking(rig, {
+      timeoutMs: 100,
+      totalMs: 250,
+      onProgress: ({ progress }) => heard.push(progress),
+    });
+    let ended = false;
+    void outcome.then(() => (ended = true));
+    for (let progress = 1; progress <= 3; progress += 1) {
+      await rig.clock.advance(80);
       expect(ended).toBe(false);
-      await rig.clock.advance(1);
-      expect(await outcome).toMatchObject({ error: { reason: 'timeout', outcome: 'unknown' } });
-      const silent = asking(rig, { timeoutMs: 100, totalMs: 250 });
-      await rig.clock.advance(100);
-      expect(await silent.outcome).toMatchObject({ error: { reason: 'timeout' } });
-      expect(
-        rig.channel.of('notifications/cancelled').map(({ params }) => (params as Json)['requestId']),
-      ).toEqual([id, silent.id]);
-    },
-  );
+      rig.channel.say({ method: 'notifications/progress', params: { progressToken: id, progress } });
+    }
+    expect(heard).toEqual([1, 2, 3]);
+    await rig.clock.advance(9);
+    expect(ended).toBe(false);
+    await rig.clock.advance(1);
+    expect(await outcome).toMatchObject({ error: { reason: 'timeout', outcome: 'unknown' } });
+    const silent = asking(rig, { timeoutMs: 100, totalMs: 250 });
+    await rig.clock.advance(100);
+    expect(await silent.outcome).toMatchObject({ error: { reason: 'timeout' } });
+    expect(
+      rig.channel.of('notifications/cancelled').map(({ params }) => (params as Json)['requestId']),
+    ).toEqual([id, silent.id]);
+  });
 
-  verifies('channel.request.cancelled', 'the caller is released at once and the server is told', async () => {
+  test('the caller is released at once and the server is told', async () => {
     const rig = await opened();
     const controller = new AbortController();
     const { outcome, id } = asking(rig, { signal: controller.signal });
@@ -147,37 +135,33 @@ describe('a request over a channel', () => {
     expect(rig.channel.sent).toHaveLength(sent);
   });
 
-  verifies(
-    'channel.failure.classes',
-    'an error of the server, a shape that is none, and the end',
-    async () => {
-      const rig = await opened();
-      const failing = async (message: Json) => {
-        const { outcome, id } = asking(rig);
-        rig.channel.say({ id, ...message });
-        return ((await outcome) as { error: unknown }).error;
-      };
-      const error = { code: -32602, message: 'bad', data: { why: 1 } };
-      expect(await failing({ error })).toMatchObject({
-        reason: 'rpc_error',
-        outcome: 'failed',
-        code: 'MCP_PROTOCOL_ERROR',
-        detail: { rpc: error },
-      });
-      expect(await failing({ error: { code: -32042, message: 'url' } })).toMatchObject({
-        reason: 'input_required',
-        outcome: 'refused',
-      });
-      expect(await failing({ error: 'no' })).toMatchObject({ reason: 'garbage', outcome: 'unknown' });
-      for (const result of [undefined, null, 'text', [1]])
-        expect(await failing({ result })).toMatchObject({ reason: 'garbage' });
+  test('an error of the server, a shape that is none, and the end', async () => {
+    const rig = await opened();
+    const failing = async (message: Json) => {
+      const { outcome, id } = asking(rig);
+      rig.channel.say({ id, ...message });
+      return ((await outcome) as { error: unknown }).error;
+    };
+    const error = { code: -32602, message: 'bad', data: { why: 1 } };
+    expect(await failing({ error })).toMatchObject({
+      reason: 'rpc_error',
+      outcome: 'failed',
+      code: 'MCP_PROTOCOL_ERROR',
+      detail: { rpc: error },
+    });
+    expect(await failing({ error: { code: -32042, message: 'url' } })).toMatchObject({
+      reason: 'input_required',
+      outcome: 'refused',
+    });
+    expect(await failing({ error: 'no' })).toMatchObject({ reason: 'garbage', outcome: 'unknown' });
+    for (const result of [undefined, null, 'text', [1]])
+      expect(await failing({ result })).toMatchObject({ reason: 'garbage' });
 
-      const { outcome } = asking(rig);
-      rig.channel.transport.onclose?.();
-      expect(await outcome).toMatchObject({ error: { reason: 'reset', outcome: 'unknown' } });
-      const sent = rig.channel.sent.length;
-      expect(await asking(rig).outcome).toMatchObject({ error: { reason: 'ended', outcome: 'unreachable' } });
-      expect(rig.channel.sent).toHaveLength(sent);
-    },
-  );
+    const { outcome } = asking(rig);
+    rig.channel.transport.onclose?.();
+    expect(await outcome).toMatchObject({ error: { reason: 'reset', outcome: 'unknown' } });
+    const sent = rig.channel.sent.length;
+    expect(await asking(rig).outcome).toMatchObject({ error: { reason: 'ended', outcome: 'unreachable' } });
+    expect(rig.channel.sent).toHaveLength(sent);
+  });
 });

@@ -1,8 +1,8 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createFakeClock, eventually, verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { createFakeClock, eventually } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import {
   ask,
   call,
@@ -29,7 +29,7 @@ function createRig(...args: Parameters<typeof createChannelRig>): ChannelRig {
 const nodeTarget = (script: string): StdioTarget => ({ ...scripted(), args: ['-e', script] });
 
 describe('a stdio upstream', () => {
-  verifies('stdio.upstream.reference', 'the reference server lists its tools and echoes', async () => {
+  test('the reference server lists its tools and echoes', async () => {
     const upstream = await createRig().open(sampleTarget());
     const { tools } = (await ask(upstream, 'tools/list')) as { tools: { name: string; inputSchema: Json }[] };
     expect(tools.map(({ name }) => name)).toEqual(
@@ -41,66 +41,54 @@ describe('a stdio upstream', () => {
     });
   });
 
-  verifies(
-    'stdio.upstream.cancelled',
-    'a caller who gives up is released, the server is told and goes on',
-    async () => {
-      const upstream = await createRig().open(scripted());
-      const controller = new AbortController();
-      const reason = new Error('gave up');
-      const slow = call(upstream, 'hang', {}, { signal: controller.signal });
-      controller.abort(reason);
-      await expect(slow).rejects.toBe(reason);
-      expect(await call(upstream, 'echo', { message: 'still here' })).toMatchObject({
-        content: [{ text: 'still here' }],
-      });
-      const seen = await seenBy(upstream);
-      const hanging = seen.find(({ params }) => (params as Json)['name'] === 'hang');
-      expect(seen.find(({ method }) => method === 'notifications/cancelled')).toMatchObject({
-        params: { requestId: hanging!['id'] },
-      });
-    },
-  );
+  test('a caller who gives up is released, the server is told and goes on', async () => {
+    const upstream = await createRig().open(scripted());
+    const controller = new AbortController();
+    const reason = new Error('gave up');
+    const slow = call(upstream, 'hang', {}, { signal: controller.signal });
+    controller.abort(reason);
+    await expect(slow).rejects.toBe(reason);
+    expect(await call(upstream, 'echo', { message: 'still here' })).toMatchObject({
+      content: [{ text: 'still here' }],
+    });
+    const seen = await seenBy(upstream);
+    const hanging = seen.find(({ params }) => (params as Json)['name'] === 'hang');
+    expect(seen.find(({ method }) => method === 'notifications/cancelled')).toMatchObject({
+      params: { requestId: hanging!['id'] },
+    });
+  });
 
-  verifies(
-    'stdio.upstream.ended',
-    'the end of the server rejects what waits and is told once, also to who asks late',
-    async () => {
-      const upstream = await createRig().open(sampleTarget());
-      const heard: string[] = [];
-      upstream.onClose(() => heard.push('early'));
-      const waiting = call(upstream, 'trigger-long-running-operation', { duration: 60, steps: 1 });
-      const rejected = expect(waiting).rejects.toMatchObject({ reason: 'reset' });
-      await upstream.close();
-      await rejected;
-      await eventually('the end to be told', () => heard.length === 1);
-      upstream.onClose(() => heard.push('late'));
-      expect(heard).toEqual(['early', 'late']);
-      await expect(call(upstream, 'echo', { message: 'x' })).rejects.toMatchObject({ reason: 'ended' });
-    },
-  );
+  test('the end of the server rejects what waits and is told once, also to who asks late', async () => {
+    const upstream = await createRig().open(sampleTarget());
+    const heard: string[] = [];
+    upstream.onClose(() => heard.push('early'));
+    const waiting = call(upstream, 'trigger-long-running-operation', { duration: 60, steps: 1 });
+    const rejected = expect(waiting).rejects.toMatchObject({ reason: 'reset' });
+    await upstream.close();
+    await rejected;
+    await eventually('the end to be told', () => heard.length === 1);
+    upstream.onClose(() => heard.push('late'));
+    expect(heard).toEqual(['early', 'late']);
+    await expect(call(upstream, 'echo', { message: 'x' })).rejects.toMatchObject({ reason: 'ended' });
+  });
 
-  verifies(
-    'stdio.failure.killed',
-    'killed during a call: the call may have run, the next one was not sent, a new child works',
-    async () => {
-      const rig = createRig();
-      const upstream = await rig.open(scripted());
-      const hanging = expect(call(upstream, 'hang')).rejects.toMatchObject({
-        reason: 'reset',
-        outcome: 'unknown',
-        code: 'MCP_OUTCOME_UNCERTAIN',
-      });
-      process.kill(await pidOf(upstream), 'SIGKILL');
-      await hanging;
-      await expect(call(upstream, 'echo')).rejects.toMatchObject({ reason: 'ended', outcome: 'unreachable' });
-      const anew = await rig.open(scripted());
-      expect(await call(anew, 'echo', { message: 'again' })).toMatchObject({ content: [{ text: 'again' }] });
-      await expect(call(anew, 'exit')).rejects.toMatchObject({ reason: 'reset' });
-    },
-  );
+  test('killed during a call: the call may have run, the next one was not sent, a new child works', async () => {
+    const rig = createRig();
+    const upstream = await rig.open(scripted());
+    const hanging = expect(call(upstream, 'hang')).rejects.toMatchObject({
+      reason: 'reset',
+      outcome: 'unknown',
+      code: 'MCP_OUTCOME_UNCERTAIN',
+    });
+    process.kill(await pidOf(upstream), 'SIGKILL');
+    await hanging;
+    await expect(call(upstream, 'echo')).rejects.toMatchObject({ reason: 'ended', outcome: 'unreachable' });
+    const anew = await rig.open(scripted());
+    expect(await call(anew, 'echo', { message: 'again' })).toMatchObject({ content: [{ text: 'again' }] });
+    await expect(call(anew, 'exit')).rejects.toMatchObject({ reason: 'reset' });
+  });
 
-  verifies('stdio.failure.garbage', 'noise between the answers changes none of them', async () => {
+  test('noise between the answers changes none of them', async () => {
     const upstream = await createRig().open(scripted());
     expect(await call(upstream, 'garble')).toMatchObject({ content: [{ text: 'after the noise' }] });
     expect(await call(upstream, 'odd')).toEqual({
@@ -118,7 +106,7 @@ describe('a stdio upstream', () => {
     });
   });
 
-  verifies('upstream.hostile-schema', 'a pattern that never ends is not run on a result', async () => {
+  test('a pattern that never ends is not run on a result', async () => {
     const upstream = await createRig().open(scripted());
     await ask(upstream, 'tools/list');
     expect(await call(upstream, 'hostile')).toMatchObject({
@@ -126,41 +114,35 @@ describe('a stdio upstream', () => {
     });
   });
 
-  verifies(
-    'stdio.isolation.shared',
-    'what a shared server asks and logs during one call reaches no other',
-    async () => {
-      const rig = createRig();
-      const upstream = await rig.open(scripted());
-      const heard: string[] = [];
-      const hearing = (who: string) => ({
-        onLog: () => heard.push(`${who} log`),
-        onProgress: () => heard.push(`${who} progress`),
-      });
-      const hanging = new AbortController();
-      const b = call(upstream, 'hang', {}, { ...hearing('b'), signal: hanging.signal }).catch(
-        () => 'given up',
-      );
-      const a = (await call(upstream, 'talk', { message: 'a-secret' }, hearing('a'))) as {
-        structuredContent: Json;
-      };
-      expect(a.structuredContent).toMatchObject({
-        elicited: { action: 'cancel' },
-        sampled: { error: { code: -32601 } },
-        roots: { error: { code: -32601 } },
-        pong: {},
-      });
-      expect(heard).toEqual(['a progress']);
-      expect(rig.logged).toEqual([
-        { event: 'upstream.server_log', fields: { server: 'test', level: 'warning', logger: 'talk' } },
-      ]);
-      expect(JSON.stringify(rig.logged)).not.toContain('a-secret');
-      hanging.abort();
-      expect(await b).toBe('given up');
-    },
-  );
+  test('what a shared server asks and logs during one call reaches no other', async () => {
+    const rig = createRig();
+    const upstream = await rig.open(scripted());
+    const heard: string[] = [];
+    const hearing = (who: string) => ({
+      onLog: () => heard.push(`${who} log`),
+      onProgress: () => heard.push(`${who} progress`),
+    });
+    const hanging = new AbortController();
+    const b = call(upstream, 'hang', {}, { ...hearing('b'), signal: hanging.signal }).catch(() => 'given up');
+    const a = (await call(upstream, 'talk', { message: 'a-secret' }, hearing('a'))) as {
+      structuredContent: Json;
+    };
+    expect(a.structuredContent).toMatchObject({
+      elicited: { action: 'cancel' },
+      sampled: { error: { code: -32601 } },
+      roots: { error: { code: -32601 } },
+      pong: {},
+    });
+    expect(heard).toEqual(['a progress']);
+    expect(rig.logged).toEqual([
+      { event: 'upstream.server_log', fields: { server: 'test', level: 'warning', logger: 'talk' } },
+    ]);
+    expect(JSON.stringify(rig.logged)).not.toContain('a-secret');
+    hanging.abort();
+    expect(await b).toBe('given up');
+  });
 
-  verifies('stdio.upstream.notices', 'a changed list is heard, in either era', async () => {
+  test('a changed list is heard, in either era', async () => {
     for (const era of ['legacy', 'modern'] as const) {
       const upstream = await createRig().open(scripted({ ERA: era }), { era });
       expect(upstream.claims).toMatchObject({ era, name: 'scripted' });
@@ -174,7 +156,7 @@ describe('a stdio upstream', () => {
 });
 
 describe('opening a stdio upstream', () => {
-  verifies('stdio.upstream.refused', 'a command that is none, or no server, is an error', async () => {
+  test('a command that is none, or no server, is an error', async () => {
     await expect(openSample({ command: '/no/such/command' })).rejects.toMatchObject({
       reason: 'connect_failed',
       outcome: 'unreachable',
@@ -189,31 +171,27 @@ describe('opening a stdio upstream', () => {
       });
   });
 
-  verifies(
-    'stdio.upstream.refused',
-    'a server that never answers can be given up, and is gone then',
-    async () => {
-      for (const era of ['legacy', 'auto'] as const) {
-        const rig = createRig();
-        const controller = new AbortController();
-        const reason = new Error('shutting down');
-        const script = `process.stderr.write(process.pid + '\\n'); process.on('SIGTERM', () => {}); ${staysAlive}`;
-        const opening = rig.open(nodeTarget(script), { signal: controller.signal, era });
-        const rejected = expect(opening).rejects.toBe(reason);
-        if (era === 'legacy') {
-          const line = await eventually('the child to start', () => rig.stderr[0]);
-          controller.abort(reason);
-          await rejected;
-          expect(isAlive(Number(line.replace('test: ', '')))).toBe(false);
-        } else {
-          controller.abort(reason);
-          await rejected;
-        }
+  test('a server that never answers can be given up, and is gone then', async () => {
+    for (const era of ['legacy', 'auto'] as const) {
+      const rig = createRig();
+      const controller = new AbortController();
+      const reason = new Error('shutting down');
+      const script = `process.stderr.write(process.pid + '\\n'); process.on('SIGTERM', () => {}); ${staysAlive}`;
+      const opening = rig.open(nodeTarget(script), { signal: controller.signal, era });
+      const rejected = expect(opening).rejects.toBe(reason);
+      if (era === 'legacy') {
+        const line = await eventually('the child to start', () => rig.stderr[0]);
+        controller.abort(reason);
+        await rejected;
+        expect(isAlive(Number(line.replace('test: ', '')))).toBe(false);
+      } else {
+        controller.abort(reason);
+        await rejected;
       }
-    },
-  );
+    }
+  });
 
-  verifies('stdio.upstream.bounded', 'the whole opening has one limit, the probe included', async () => {
+  test('the whole opening has one limit, the probe included', async () => {
     for (const era of ['legacy', 'auto'] as const) {
       const clock = createFakeClock();
       const rig = createRig({ clock });
@@ -253,7 +231,7 @@ describe('the era of a stdio server', () => {
     }
   };
 
-  verifies('stdio.era.sibling', 'is asked of a sibling, once for everybody who opens it', async () => {
+  test('is asked of a sibling, once for everybody who opens it', async () => {
     await counted({ PROBE: 'exit' }, async (target, starts) => {
       const rig = createRig();
       const first = await Promise.all([1, 2, 3].map(() => rig.open(target, { era: 'auto' })));
@@ -269,7 +247,7 @@ describe('the era of a stdio server', () => {
     });
   });
 
-  verifies('stdio.era.sibling', 'a modern server is spoken to in its own revision', async () => {
+  test('a modern server is spoken to in its own revision', async () => {
     await counted({ ERA: 'modern' }, async (target, starts) => {
       const upstream = await createRig().open(target, { era: 'auto' });
       expect(upstream.claims).toMatchObject({
@@ -282,7 +260,7 @@ describe('the era of a stdio server', () => {
     });
   });
 
-  verifies('stdio.era.silence', 'silence for two seconds means legacy, for a day', async () => {
+  test('silence for two seconds means legacy, for a day', async () => {
     await counted({ PROBE: 'silent' }, async (target, starts) => {
       const clock = createFakeClock();
       const rig = createRig({ clock });
@@ -307,7 +285,7 @@ describe('the era of a stdio server', () => {
     });
   });
 
-  verifies('stdio.era.pinned', 'what the definition says is not asked', async () => {
+  test('what the definition says is not asked', async () => {
     await counted({ PROBE: 'exit' }, async (target, starts) => {
       const rig = createRig();
       expect((await rig.open(target, { era: 'legacy' })).claims.era).toBe('legacy');

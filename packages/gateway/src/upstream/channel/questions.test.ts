@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { asking, opened } from '../../../test/fakeChannel.ts';
 import type { Dialogue } from '../dialogue.ts';
 import type { Json } from '../upstream.ts';
@@ -22,7 +21,7 @@ function someone() {
 describe('a question over a channel', () => {
   const question = (id: string) => ({ id, method: 'elicitation/create', params: form });
 
-  verifies('relay.channel.own-call', 'reaches its owner in the only call under way', async () => {
+  test('reaches its owner in the only call under way', async () => {
     const rig = await opened({ owner: 'user-1' });
     expect(rig.channel.of('initialize')[0]!['params']).toMatchObject({
       capabilities: { elicitation: { form: {}, url: {} } },
@@ -48,7 +47,7 @@ describe('a question over a channel', () => {
     ['with two calls under way', 'user-1', 2],
     ['with none under way', 'user-1', 0],
   ] as const) {
-    verifies('relay.channel.own-call', `${what} reaches nobody`, async () => {
+    test(`${what} reaches nobody`, async () => {
       const rig = await opened({ owner });
       const { asked, dialogue } = someone();
       for (let n = 0; n < calls; n += 1) asking(rig, { dialogue });
@@ -60,7 +59,7 @@ describe('a question over a channel', () => {
     });
   }
 
-  verifies('relay.channel.patience', 'may take its time, but not for ever', async () => {
+  test('may take its time, but not for ever', async () => {
     const rig = await opened({ owner: 'user-1' });
     const { asked, dialogue } = someone();
     const limits = { timeoutMs: 1_000, totalMs: 2_000, dialogue };

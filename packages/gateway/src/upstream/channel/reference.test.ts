@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventually, verifies } from '@behalf/testkit';
-import { afterAll, afterEach, beforeAll, describe, expect } from '@jest/globals';
+import { eventually } from '@behalf/testkit';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { ask, call, createChannelRig, remote, type ChannelRig } from '../../../test/channelRig.ts';
 import {
   everythingTarget,
@@ -100,15 +100,15 @@ async function exerciseFirst(upstream: Upstream): Promise<void> {
 }
 
 describe('reference servers over stdio', () => {
-  verifies('stdio.reference.everything', 'everything it offers works', async () => {
+  test('everything it offers works', async () => {
     await exerciseEverything(await open(everythingTarget()));
   });
 
-  verifies('stdio.reference.first', 'a server of the first SDK works', async () => {
+  test('a server of the first SDK works', async () => {
     await exerciseFirst(await open(v1Target()));
   });
 
-  verifies('stdio.reference.files', 'the file system and the memory server work', async () => {
+  test('the file system and the memory server work', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'behalf-reference-'));
     try {
       await writeFile(join(folder, 'a.txt'), 'written here');
@@ -141,11 +141,11 @@ describe('reference servers over HTTP+SSE', () => {
     await Promise.all([everything.close(), first.close()]);
   });
 
-  verifies('sse.reference.everything', 'everything it offers works', async () => {
+  test('everything it offers works', async () => {
     await exerciseEverything(await open(remote('sse', everything.url), [everything.port]));
   });
 
-  verifies('sse.reference.first', 'a server of the first SDK works', async () => {
+  test('a server of the first SDK works', async () => {
     await exerciseFirst(await open(remote('sse', first.url), [first.port]));
   });
 });

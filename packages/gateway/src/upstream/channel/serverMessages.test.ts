@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { asking, opened } from '../../../test/fakeChannel.ts';
 import type { Json } from '../upstream.ts';
 
@@ -18,7 +17,7 @@ describe('what a server sends by itself', () => {
     params: { level: 'error', logger: 'l'.repeat(500), data: 'planted-secret', ...over },
   });
 
-  verifies('channel.isolation.progress', 'progress reaches the request it names and no other', async () => {
+  test('progress reaches the request it names and no other', async () => {
     const rig = await two(undefined);
     const b = asking(rig, rig.hearing('b'));
     const say = (progressToken: unknown) =>
@@ -29,51 +28,43 @@ describe('what a server sends by itself', () => {
     expect(rig.heard).toEqual(['a progress']);
   });
 
-  verifies(
-    'channel.isolation.log',
-    'a log message on a shared channel reaches the operator and no user',
-    async () => {
-      const rig = await two(undefined);
-      rig.channel.say(logMessage());
-      rig.channel.say(logMessage({ level: { hostile: 1 }, logger: 7 }));
-      expect(rig.heard).toEqual([]);
-      expect(rig.logged).toEqual([
-        { event: 'upstream.server_log', fields: { server: 'fake', level: 'error', logger: 'l'.repeat(64) } },
-        { event: 'upstream.server_log', fields: { server: 'fake', level: 'unknown' } },
-      ]);
-    },
-  );
+  test('a log message on a shared channel reaches the operator and no user', async () => {
+    const rig = await two(undefined);
+    rig.channel.say(logMessage());
+    rig.channel.say(logMessage({ level: { hostile: 1 }, logger: 7 }));
+    expect(rig.heard).toEqual([]);
+    expect(rig.logged).toEqual([
+      { event: 'upstream.server_log', fields: { server: 'fake', level: 'error', logger: 'l'.repeat(64) } },
+      { event: 'upstream.server_log', fields: { server: 'fake', level: 'unknown' } },
+    ]);
+  });
 
-  verifies(
-    'channel.isolation.log',
-    'on a channel of one user it reaches the only request under way, and none of two',
-    async () => {
-      const rig = await two('user-1');
-      rig.channel.say(logMessage());
-      expect(rig.heard).toEqual(['a log']);
-      expect(rig.logged).toEqual([]);
-      const b = asking(rig, rig.hearing('b'));
-      rig.channel.say(logMessage());
-      expect(rig.heard).toEqual(['a log']);
-      expect(rig.logged).toHaveLength(1);
-      rig.channel.say({ id: rig.a.id, result: {} });
-      await rig.a.outcome;
-      rig.channel.say(logMessage());
-      expect(rig.heard).toEqual(['a log', 'b log']);
-      rig.channel.say({ id: b.id, result: {} });
-      await b.outcome;
-      rig.channel.say(logMessage());
-      expect(rig.logged).toHaveLength(2);
-    },
-  );
+  test('on a channel of one user it reaches the only request under way, and none of two', async () => {
+    const rig = await two('user-1');
+    rig.channel.say(logMessage());
+    expect(rig.heard).toEqual(['a log']);
+    expect(rig.logged).toEqual([]);
+    const b = asking(rig, rig.hearing('b'));
+    rig.channel.say(logMessage());
+    expect(rig.heard).toEqual(['a log']);
+    expect(rig.logged).toHaveLength(1);
+    rig.channel.say({ id: rig.a.id, result: {} });
+    await rig.a.outcome;
+    rig.channel.say(logMessage());
+    expect(rig.heard).toEqual(['a log', 'b log']);
+    rig.channel.say({ id: b.id, result: {} });
+    await b.outcome;
+    rig.channel.say(logMessage());
+    expect(rig.logged).toHaveLength(2);
+  });
 
-  verifies('channel.log.bounded', 'the name of a logger writes no lines of its own', async () => {
+  test('the name of a logger writes no lines of its own', async () => {
     const rig = await opened();
     rig.channel.say(logMessage({ logger: 'db\r\n{"level":"error"}\u001b[2J\u202e\u2028x' }));
     expect(rig.logged.map(({ fields }) => fields['logger'])).toEqual(['db {"level":"error"} [2J x']);
   });
 
-  verifies('channel.log.bounded', 'a server that logs without end fills no log', async () => {
+  test('a server that logs without end fills no log', async () => {
     const rig = await opened();
     for (let n = 0; n < 10_000; n += 1) rig.channel.say(logMessage());
     expect(rig.logged).toHaveLength(100);
@@ -86,71 +77,59 @@ describe('what a server sends by itself', () => {
     expect(rig.logged).toHaveLength(121);
   });
 
-  verifies(
-    'channel.server-requests.answered',
-    'a ping is answered, an elicitation cancelled, the rest refused',
-    async () => {
-      const rig = await two('user-1');
-      const answerTo = (method: string, id: string | number) => {
-        rig.channel.say({ id, method, params: { message: 'What is your password?' } });
-        return rig.channel.sent.at(-1);
-      };
-      expect(answerTo('ping', 'p-1')).toEqual({ jsonrpc: '2.0', id: 'p-1', result: {} });
-      expect(answerTo('elicitation/create', 0)).toEqual({
-        jsonrpc: '2.0',
-        id: 0,
-        result: { action: 'cancel' },
-      });
-      for (const method of ['sampling/createMessage', 'roots/list', 'tools/call', 'toString'])
-        expect(answerTo(method, 7)).toMatchObject({ id: 7, error: { code: -32601 } });
-      expect(rig.heard).toEqual([]);
-    },
-  );
+  test('a ping is answered, an elicitation cancelled, the rest refused', async () => {
+    const rig = await two('user-1');
+    const answerTo = (method: string, id: string | number) => {
+      rig.channel.say({ id, method, params: { message: 'What is your password?' } });
+      return rig.channel.sent.at(-1);
+    };
+    expect(answerTo('ping', 'p-1')).toEqual({ jsonrpc: '2.0', id: 'p-1', result: {} });
+    expect(answerTo('elicitation/create', 0)).toEqual({
+      jsonrpc: '2.0',
+      id: 0,
+      result: { action: 'cancel' },
+    });
+    for (const method of ['sampling/createMessage', 'roots/list', 'tools/call', 'toString'])
+      expect(answerTo(method, 7)).toMatchObject({ id: 7, error: { code: -32601 } });
+    expect(rig.heard).toEqual([]);
+  });
 
-  verifies(
-    'channel.server-requests.bounded',
-    'a server that asks and does not read our answers gets no more of them',
-    async () => {
-      const { channel, clock } = await opened();
-      const before = channel.sent.length;
-      channel.hold = true;
-      for (let id = 0; id < 1_000; id += 1) channel.say({ id, method: 'ping' });
-      expect(channel.sent.length - before).toBe(64);
-      await clock.advance(0);
-    },
-  );
+  test('a server that asks and does not read our answers gets no more of them', async () => {
+    const { channel, clock } = await opened();
+    const before = channel.sent.length;
+    channel.hold = true;
+    for (let id = 0; id < 1_000; id += 1) channel.say({ id, method: 'ping' });
+    expect(channel.sent.length - before).toBe(64);
+    await clock.advance(0);
+  });
 
-  verifies(
-    'channel.listen.notices',
-    'a changed list reaches all listeners; a resource those who listen for it',
-    async () => {
-      const changed = { method: 'notifications/tools/list_changed', params: { x: 1 } };
-      const updated = (uri: string) => ({ method: 'notifications/resources/updated', params: { uri } });
-      for (const owner of [undefined, 'user-1']) {
-        const { channel, upstream } = await opened({ owner });
-        const [heard, others]: unknown[][] = [[], []];
-        upstream.listen(
-          () => {
-            throw new Error('a listener of ours fails');
-          },
-          { resources: ['a:b'] },
-        );
-        const stop = upstream.listen((notice) => heard!.push(notice), { resources: ['a:b'] });
-        upstream.listen((notice) => others!.push(notice), {});
-        for (const message of [changed, updated('a:b'), updated('a:c')]) channel.say(message);
-        channel.say({ method: 'notifications/unheard-of', params: {} });
-        expect([heard, others]).toEqual([[changed, updated('a:b')], [changed]]);
-        stop();
-        stop();
-        channel.say(changed);
-        expect([heard!.length, others!.length]).toEqual([2, 2]);
-        // A legacy server is told with requests of their own.
-        expect(channel.of('subscriptions/listen')).toEqual([]);
-      }
-    },
-  );
+  test('a changed list reaches all listeners; a resource those who listen for it', async () => {
+    const changed = { method: 'notifications/tools/list_changed', params: { x: 1 } };
+    const updated = (uri: string) => ({ method: 'notifications/resources/updated', params: { uri } });
+    for (const owner of [undefined, 'user-1']) {
+      const { channel, upstream } = await opened({ owner });
+      const [heard, others]: unknown[][] = [[], []];
+      upstream.listen(
+        () => {
+          throw new Error('a listener of ours fails');
+        },
+        { resources: ['a:b'] },
+      );
+      const stop = upstream.listen((notice) => heard!.push(notice), { resources: ['a:b'] });
+      upstream.listen((notice) => others!.push(notice), {});
+      for (const message of [changed, updated('a:b'), updated('a:c')]) channel.say(message);
+      channel.say({ method: 'notifications/unheard-of', params: {} });
+      expect([heard, others]).toEqual([[changed, updated('a:b')], [changed]]);
+      stop();
+      stop();
+      channel.say(changed);
+      expect([heard!.length, others!.length]).toEqual([2, 2]);
+      // A legacy server is told with requests of their own.
+      expect(channel.of('subscriptions/listen')).toEqual([]);
+    }
+  });
 
-  verifies('channel.listen.followed', 'what is announced is followed until the channel ends', async () => {
+  test('what is announced is followed until the channel ends', async () => {
     const { channel, upstream } = await opened({}, { tools: { listChanged: true }, prompts: {} });
     const told: unknown[] = [];
     upstream.listen(() => undefined, { onFollowed: (lists) => told.push(lists) });
@@ -159,7 +138,7 @@ describe('what a server sends by itself', () => {
     expect(told).toEqual([['tools'], []]);
   });
 
-  verifies('channel.closed.told', 'the end is told once, also to who asks late', async () => {
+  test('the end is told once, also to who asks late', async () => {
     const { channel, upstream } = await opened();
     const heard: string[] = [];
     upstream.onClose(() => {

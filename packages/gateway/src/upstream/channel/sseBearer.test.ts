@@ -1,5 +1,5 @@
-import { createFakeClock, eventually, scriptedHttpServer, verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { createFakeClock, eventually, scriptedHttpServer } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { countingBearer, expectFresh, heldBearer } from '../../../test/bearerRig.ts';
 import { ask, call, createChannelRig, remote, scripted, type ChannelRig } from '../../../test/channelRig.ts';
 import { startSseServer, type ScriptedSseServer } from '../../../test/sseServer.ts';
@@ -33,31 +33,27 @@ describe('a bearer over HTTP+SSE', () => {
   for (const later of [false, true]) {
     const when = later ? 'after a moment' : 'at once';
 
-    verifies(
-      'obo.injection.every-request',
-      `that answers ${when} is asked for the stream and each message`,
-      async () => {
-        const { server, rig, target } = await start();
-        const bearer = countingBearer('t', { later });
-        const upstream = await rig.open({ ...target, bearer });
-        await call(upstream, 'tool', {}, { bearer });
-        server.send({ id: 'q', method: 'ping' });
-        await eventually('it is answered', () => methods(server).includes('answer'));
-        server.respond = ({ method }) => method === 'tools/call';
-        const caller = new AbortController();
-        const slow = call(upstream, 'slow', {}, { bearer, signal: caller.signal });
-        await eventually('it runs', () => methods(server).filter((m) => m === 'tools/call').length === 2);
-        caller.abort();
-        await expect(slow).rejects.toMatchObject({ name: 'AbortError' });
-        await eventually('it is told', () => methods(server).includes('notifications/cancelled'));
-        expect(server.requests.map(({ verb }) => verb)).toEqual(['GET', ...Array<string>(6).fill('POST')]);
-        expectFresh(server.requests);
-        expect(bearer.asked).toBe(7);
-      },
-    );
+    test(`that answers ${when} is asked for the stream and each message`, async () => {
+      const { server, rig, target } = await start();
+      const bearer = countingBearer('t', { later });
+      const upstream = await rig.open({ ...target, bearer });
+      await call(upstream, 'tool', {}, { bearer });
+      server.send({ id: 'q', method: 'ping' });
+      await eventually('it is answered', () => methods(server).includes('answer'));
+      server.respond = ({ method }) => method === 'tools/call';
+      const caller = new AbortController();
+      const slow = call(upstream, 'slow', {}, { bearer, signal: caller.signal });
+      await eventually('it runs', () => methods(server).filter((m) => m === 'tools/call').length === 2);
+      caller.abort();
+      await expect(slow).rejects.toMatchObject({ name: 'AbortError' });
+      await eventually('it is told', () => methods(server).includes('notifications/cancelled'));
+      expect(server.requests.map(({ verb }) => verb)).toEqual(['GET', ...Array<string>(6).fill('POST')]);
+      expectFresh(server.requests);
+      expect(bearer.asked).toBe(7);
+    });
   }
 
-  verifies('obo.injection.every-request', 'is asked for the ping that tests a session', async () => {
+  test('is asked for the ping that tests a session', async () => {
     const { server, rig, target } = await start();
     const bearer = countingBearer();
     const upstream = await rig.open({ ...target, bearer });
@@ -68,7 +64,7 @@ describe('a bearer over HTTP+SSE', () => {
     expectFresh(server.requests);
   });
 
-  verifies('obo.injection.one-header', 'a token is the only Authorization', async () => {
+  test('a token is the only Authorization', async () => {
     const { server, rig, target } = await start();
     const bearer = countingBearer();
     const headers = { authorization: 'Bearer a', Authorization: 'Basic b', 'x-team': 'blue' };
@@ -81,7 +77,7 @@ describe('a bearer over HTTP+SSE', () => {
     }
   });
 
-  verifies('obo.injection.own-bearer', 'a request asks its own; the rest asks the latest', async () => {
+  test('a request asks its own; the rest asks the latest', async () => {
     const { server, rig, target } = await start();
     const [old, latest] = [countingBearer('old'), countingBearer('latest')];
     const upstream = await rig.open({ ...target, bearer: old });
@@ -98,7 +94,7 @@ describe('a bearer over HTTP+SSE', () => {
     expectFresh(server.requests.slice(opening + 2), 'latest');
   });
 
-  verifies('obo.injection.no-token', 'without a token no stream is opened', async () => {
+  test('without a token no stream is opened', async () => {
     const { server, rig, target } = await start();
     const bearer = countingBearer();
     bearer.failure = refusal;
@@ -111,7 +107,7 @@ describe('a bearer over HTTP+SSE', () => {
     ['GET', ['GET']],
     ['initialize', ['GET', 'POST']],
   ] as const) {
-    verifies('obo.injection.no-token', `nor a conversation that had it until ${step}`, async () => {
+    test(`nor a conversation that had it until ${step}`, async () => {
       const { server, rig, target } = await start();
       const bearer = countingBearer();
       const asked = bearer.token.bind(bearer);
@@ -124,7 +120,7 @@ describe('a bearer over HTTP+SSE', () => {
     });
   }
 
-  verifies('obo.injection.no-token', 'a message is not sent, and the next one may be', async () => {
+  test('a message is not sent, and the next one may be', async () => {
     const { server, rig, target } = await start();
     const bearer = countingBearer();
     const headers = { authorization: 'Bearer shared' };
@@ -140,7 +136,7 @@ describe('a bearer over HTTP+SSE', () => {
     expectFresh(server.requests);
   });
 
-  verifies('obo.injection.released', 'who gives up while a token is obtained leaves at once', async () => {
+  test('who gives up while a token is obtained leaves at once', async () => {
     const { server, rig, target } = await start();
     const { bearer, waiting } = heldBearer();
     const upstream = await rig.open(target);
@@ -155,7 +151,7 @@ describe('a bearer over HTTP+SSE', () => {
     expect(JSON.stringify(server.requests)).not.toContain('too-late');
   });
 
-  verifies('obo.injection.late', 'the time that a token takes is not the server’s', async () => {
+  test('the time that a token takes is not the server’s', async () => {
     const clock = createFakeClock();
     const { server, rig, target } = await start({ clock });
     const { bearer, waiting } = heldBearer();
@@ -174,7 +170,7 @@ describe('a bearer over HTTP+SSE', () => {
     expect(methods(server)).toEqual(['initialize', 'notifications/initialized', 'tools/call']);
   });
 
-  verifies('obo.injection.late', 'nor is it over streamable HTTP, whatever limit comes first', async () => {
+  test('nor is it over streamable HTTP, whatever limit comes first', async () => {
     const clock = createFakeClock();
     const server = await scriptedHttpServer({ era: 'both' });
     const rig = createChannelRig({ ports: [server.port], clock });
@@ -190,7 +186,7 @@ describe('a bearer over HTTP+SSE', () => {
 });
 
 describe('channels that cannot carry a token', () => {
-  verifies('obo.injection.carriers', 'a websocket with a bearer is not opened', async () => {
+  test('a websocket with a bearer is not opened', async () => {
     const server = await startSocketServer();
     const rig = createChannelRig({ ports: [server.port] });
     open.push({ rig, server });
@@ -206,7 +202,7 @@ describe('channels that cannot carry a token', () => {
     expect(server.upgrades).toHaveLength(0);
   });
 
-  verifies('obo.injection.carriers', 'a request with one does not go out without it', async () => {
+  test('a request with one does not go out without it', async () => {
     const server = await startSocketServer();
     const rig = createChannelRig({ ports: [server.port] });
     open.push({ rig, server });

@@ -1,5 +1,5 @@
-import { createFakeClock, eventually, verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { createFakeClock, eventually } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { call, createChannelRig, remote, type ChannelRig } from '../../../test/channelRig.ts';
 import { startSseServer, type ScriptedSseServer } from '../../../test/sseServer.ts';
 
@@ -19,7 +19,7 @@ async function start(over: Parameters<typeof createChannelRig>[0] = {}) {
 }
 
 describe('an HTTP+SSE upstream', () => {
-  verifies('sse.headers.everywhere', 'the headers go with the stream and with every message', async () => {
+  test('the headers go with the stream and with every message', async () => {
     const { server, rig, target } = await start();
     const headers = { authorization: 'Bearer t0ken', 'x-team': 'blue' };
     const upstream = await rig.open({ ...target, headers }, { era: 'auto' });
@@ -34,39 +34,35 @@ describe('an HTTP+SSE upstream', () => {
     ]);
   });
 
-  verifies(
-    'sse.refused.status',
-    'a refusal is read by its status, on the stream and on a message',
-    async () => {
-      const challenge = { 'www-authenticate': 'Bearer error="invalid_token"' };
-      const scope = { 'www-authenticate': 'Bearer error="insufficient_scope", scope="mail"' };
-      const cases = [
-        [401, 'unauthorized', challenge],
-        [403, 'insufficient_scope', scope],
-        [403, 'forbidden', {}],
-        [429, 'rate_limited', { 'retry-after': '7' }],
-        [500, 'upstream_5xx', {}],
-        [400, 'bad_request', {}],
-      ] as const;
-      const { server, rig, target } = await start();
-      const upstream = await rig.open(target);
-      for (const [status, reason, headers] of cases) {
-        server.refuseStream = { status, headers, body: 'planted' };
-        await expect(rig.open(target)).rejects.toMatchObject({ reason, detail: { status } });
-        server.refusePost = ({ method }) =>
-          method === 'ping' ? undefined : { status, headers, body: 'planted' };
-        await expect(call(upstream, 'tool')).rejects.toMatchObject({ reason, detail: { status } });
-      }
-      server.refuseStream = { status: 401, headers: challenge };
-      await expect(rig.open(target)).rejects.toMatchObject({
-        detail: { challenge: { scheme: 'bearer', error: 'invalid_token' } },
-      });
-      server.refuseStream = { status: 404 };
-      await expect(rig.open(target)).rejects.toMatchObject({ reason: 'wrong_url' });
-      server.refusePost = undefined;
-      expect(await call(upstream, 'tool')).toEqual({ content: [] });
-    },
-  );
+  test('a refusal is read by its status, on the stream and on a message', async () => {
+    const challenge = { 'www-authenticate': 'Bearer error="invalid_token"' };
+    const scope = { 'www-authenticate': 'Bearer error="insufficient_scope", scope="mail"' };
+    const cases = [
+      [401, 'unauthorized', challenge],
+      [403, 'insufficient_scope', scope],
+      [403, 'forbidden', {}],
+      [429, 'rate_limited', { 'retry-after': '7' }],
+      [500, 'upstream_5xx', {}],
+      [400, 'bad_request', {}],
+    ] as const;
+    const { server, rig, target } = await start();
+    const upstream = await rig.open(target);
+    for (const [status, reason, headers] of cases) {
+      server.refuseStream = { status, headers, body: 'planted' };
+      await expect(rig.open(target)).rejects.toMatchObject({ reason, detail: { status } });
+      server.refusePost = ({ method }) =>
+        method === 'ping' ? undefined : { status, headers, body: 'planted' };
+      await expect(call(upstream, 'tool')).rejects.toMatchObject({ reason, detail: { status } });
+    }
+    server.refuseStream = { status: 401, headers: challenge };
+    await expect(rig.open(target)).rejects.toMatchObject({
+      detail: { challenge: { scheme: 'bearer', error: 'invalid_token' } },
+    });
+    server.refuseStream = { status: 404 };
+    await expect(rig.open(target)).rejects.toMatchObject({ reason: 'wrong_url' });
+    server.refusePost = undefined;
+    expect(await call(upstream, 'tool')).toEqual({ content: [] });
+  });
 
   const sessionCode = JSON.stringify({
     jsonrpc: '2.0',
@@ -78,39 +74,35 @@ describe('an HTTP+SSE upstream', () => {
     { status: 400, body: 'No transport found for sessionId' },
     { status: 400, body: sessionCode },
   ]) {
-    verifies(
-      'sse.session.lost',
-      `a message for a session that is gone was not run, and may go out again (${JSON.stringify(refusal)})`,
-      async () => {
-        const { server, rig, target } = await start();
-        const upstream = await rig.open(target);
-        let ended = 0;
-        upstream.onClose(() => (ended += 1));
-        server.respond = ({ method }) => method === 'tools/call';
-        const sent = expect(call(upstream, 'sent')).rejects.toMatchObject({
-          reason: 'reset',
-          outcome: 'unknown',
-        });
-        const calls = () => server.seen.filter(({ method }) => method === 'tools/call').length;
-        await eventually('the first call', () => calls() === 1);
-        server.refusePost = refusal;
-        await expect(call(upstream, 'lost')).rejects.toMatchObject({
-          reason: 'ended',
-          outcome: 'unreachable',
-        });
-        // Whoever asks again gets a new conversation, not this one.
-        expect(ended).toBe(1);
-        await sent;
-        await expect(call(upstream, 'late')).rejects.toMatchObject({ reason: 'ended' });
-        server.refusePost = undefined;
-        server.respond = () => false;
-        await call(await rig.open(target), 'lost');
-        expect(calls()).toBe(2);
-      },
-    );
+    test(`a message for a session that is gone was not run, and may go out again (${JSON.stringify(refusal)})`, async () => {
+      const { server, rig, target } = await start();
+      const upstream = await rig.open(target);
+      let ended = 0;
+      upstream.onClose(() => (ended += 1));
+      server.respond = ({ method }) => method === 'tools/call';
+      const sent = expect(call(upstream, 'sent')).rejects.toMatchObject({
+        reason: 'reset',
+        outcome: 'unknown',
+      });
+      const calls = () => server.seen.filter(({ method }) => method === 'tools/call').length;
+      await eventually('the first call', () => calls() === 1);
+      server.refusePost = refusal;
+      await expect(call(upstream, 'lost')).rejects.toMatchObject({
+        reason: 'ended',
+        outcome: 'unreachable',
+      });
+      // Whoever asks again gets a new conversation, not this one.
+      expect(ended).toBe(1);
+      await sent;
+      await expect(call(upstream, 'late')).rejects.toMatchObject({ reason: 'ended' });
+      server.refusePost = undefined;
+      server.respond = () => false;
+      await call(await rig.open(target), 'lost');
+      expect(calls()).toBe(2);
+    });
   }
 
-  verifies('sse.session.lives', 'a refusal of one message on a session that lives is no loss', async () => {
+  test('a refusal of one message on a session that lives is no loss', async () => {
     const { server, rig, target } = await start();
     const upstream = await rig.open(target);
     const error = (id: unknown, code: number) =>
@@ -129,22 +121,18 @@ describe('an HTTP+SSE upstream', () => {
     expect(server.requests.filter(({ verb }) => verb === 'GET')).toHaveLength(1);
   });
 
-  verifies(
-    'sse.session.lost',
-    'an answer of ours that is refused is no request, whatever id the server gave it',
-    async () => {
-      const { server, rig, target } = await start();
-      const upstream = await rig.open(target);
-      server.refusePost = ({ method }) => (method === undefined ? { status: 404 } : undefined);
-      server.respond = ({ id, method }) => {
-        if (method === 'tools/call') server.send({ id, method: 'ping' });
-        return method === 'tools/call';
-      };
-      await expect(call(upstream, 'tool')).rejects.toMatchObject({ reason: 'reset', outcome: 'unknown' });
-    },
-  );
+  test('an answer of ours that is refused is no request, whatever id the server gave it', async () => {
+    const { server, rig, target } = await start();
+    const upstream = await rig.open(target);
+    server.refusePost = ({ method }) => (method === undefined ? { status: 404 } : undefined);
+    server.respond = ({ id, method }) => {
+      if (method === 'tools/call') server.send({ id, method: 'ping' });
+      return method === 'tools/call';
+    };
+    await expect(call(upstream, 'tool')).rejects.toMatchObject({ reason: 'reset', outcome: 'unknown' });
+  });
 
-  verifies('sse.message.bounded', 'an answer to a message whose body never comes is cut off', async () => {
+  test('an answer to a message whose body never comes is cut off', async () => {
     const clock = createFakeClock();
     const { server, rig, target } = await start({ clock });
     const upstream = await rig.open(target);
@@ -159,7 +147,7 @@ describe('an HTTP+SSE upstream', () => {
     expect(await call(upstream, 'tool')).toEqual({ content: [] });
   });
 
-  verifies('sse.stream.broken', 'ends what waits; no second stream is opened behind our back', async () => {
+  test('ends what waits; no second stream is opened behind our back', async () => {
     for (const end of ['end', 'destroy'] as const) {
       const { server, rig, target } = await start();
       const upstream = await rig.open(target);
@@ -181,7 +169,7 @@ describe('an HTTP+SSE upstream', () => {
     }
   });
 
-  verifies('sse.stream.bounded', 'an event without end is refused', async () => {
+  test('an event without end is refused', async () => {
     const { server, rig, target } = await start();
     const upstream = await rig.open(target);
     server.respond = (_message, stream) => {
@@ -197,7 +185,7 @@ describe('an HTTP+SSE upstream', () => {
     await expect(call(upstream, 'tool')).rejects.toMatchObject({ reason: 'ended' });
   });
 
-  verifies('sse.stream.garbage', 'what is no message is stepped over', async () => {
+  test('what is no message is stepped over', async () => {
     const { server, rig, target } = await start();
     const upstream = await rig.open(target);
     server.respond = (_message, stream) => {
@@ -213,32 +201,28 @@ describe('an HTTP+SSE upstream', () => {
     expect(await call(upstream, 'tool')).toEqual(odd);
   });
 
-  verifies(
-    'sse.endpoint.origin',
-    'an endpoint elsewhere gets nothing, least of all the credential',
-    async () => {
-      const { server, rig, target } = await start();
-      const other = await startSseServer();
-      try {
-        for (const endpoint of [
-          other.url,
-          `//127.0.0.1:${other.port}/`,
-          'http://169.254.169.254/latest',
-          'http://[',
-        ]) {
-          server.endpoint = endpoint;
-          await expect(
-            rig.open({ ...target, headers: { authorization: 'Bearer t0ken' } }),
-          ).rejects.toMatchObject({ reason: 'garbage' });
-        }
-        expect(other.requests).toEqual([]);
-      } finally {
-        await other.close();
+  test('an endpoint elsewhere gets nothing, least of all the credential', async () => {
+    const { server, rig, target } = await start();
+    const other = await startSseServer();
+    try {
+      for (const endpoint of [
+        other.url,
+        `//127.0.0.1:${other.port}/`,
+        'http://169.254.169.254/latest',
+        'http://[',
+      ]) {
+        server.endpoint = endpoint;
+        await expect(
+          rig.open({ ...target, headers: { authorization: 'Bearer t0ken' } }),
+        ).rejects.toMatchObject({ reason: 'garbage' });
       }
-    },
-  );
+      expect(other.requests).toEqual([]);
+    } finally {
+      await other.close();
+    }
+  });
 
-  verifies('sse.upstream.refused', 'no stream, nobody there, and a place that may not be asked', async () => {
+  test('no stream, nobody there, and a place that may not be asked', async () => {
     const { server, rig, target } = await start();
     server.refuseStream = { status: 200, headers: { 'content-type': 'application/json' }, body: '{}' };
     await expect(rig.open(target)).rejects.toMatchObject({ reason: 'garbage' });
@@ -255,23 +239,19 @@ describe('an HTTP+SSE upstream', () => {
     await rig.closeAll();
   });
 
-  verifies(
-    'sse.upstream.bounded',
-    'a server that names no endpoint, or does not answer, is given up',
-    async () => {
-      for (const silent of ['endpoint', 'initialize']) {
-        const clock = createFakeClock();
-        const { server, rig, target } = await start({ clock });
-        if (silent === 'endpoint') server.endpoint = undefined;
-        server.respond = () => true;
-        const opening = rig.open(target, { initTimeoutMs: 1_000 });
-        const rejected = expect(opening).rejects.toMatchObject({ reason: 'connect_timeout' });
-        await eventually('the stream', () => server.streams.length === 1);
-        if (silent === 'initialize') await eventually('the handshake', () => server.seen.length === 1);
-        await clock.advance(1_000);
-        await rejected;
-        await eventually('the stream to end', () => server.streams[0]!.destroyed);
-      }
-    },
-  );
+  test('a server that names no endpoint, or does not answer, is given up', async () => {
+    for (const silent of ['endpoint', 'initialize']) {
+      const clock = createFakeClock();
+      const { server, rig, target } = await start({ clock });
+      if (silent === 'endpoint') server.endpoint = undefined;
+      server.respond = () => true;
+      const opening = rig.open(target, { initTimeoutMs: 1_000 });
+      const rejected = expect(opening).rejects.toMatchObject({ reason: 'connect_timeout' });
+      await eventually('the stream', () => server.streams.length === 1);
+      if (silent === 'initialize') await eventually('the handshake', () => server.seen.length === 1);
+      await clock.advance(1_000);
+      await rejected;
+      await eventually('the stream to end', () => server.streams[0]!.destroyed);
+    }
+  });
 });

@@ -2,8 +2,8 @@ import { closeSync, openSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createFakeClock, eventually, verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { createFakeClock, eventually } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { createChannelRig, pidOf, scripted, type ChannelRig } from '../../../test/channelRig.ts';
 import { createStdioLimits } from './stdioLimits.ts';
 
@@ -18,33 +18,29 @@ function createRig(...args: Parameters<typeof createChannelRig>): ChannelRig {
 }
 
 describe('how many child processes may run', () => {
-  verifies(
-    'stdio.limits.owner',
-    'four of one user, and a place is free again when a process is gone',
-    async () => {
-      const rig = createRig();
-      const owner = 'user-1';
-      const open = await Promise.all([1, 2, 3, 4].map(() => rig.open(scripted(), { owner })));
-      await expect(rig.open(scripted(), { owner })).rejects.toMatchObject({
-        reason: 'too_many',
-        outcome: 'unreachable',
-        code: 'MCP_RATE_LIMITED',
-      });
-      // The probe's sibling counts too.
-      await expect(rig.open(scripted(), { owner, era: 'auto' })).rejects.toMatchObject({
-        reason: 'too_many',
-      });
-      await rig.open(scripted(), { owner: 'user-2' });
-      await Promise.all([1, 2, 3, 4].map(() => rig.open(scripted())));
-      await expect(rig.open(scripted())).rejects.toMatchObject({ reason: 'too_many' });
-      process.kill(await pidOf(open[0]!), 'SIGKILL');
-      await eventually('a free place', () => rig.open(scripted(), { owner }).catch(() => undefined));
-      await open[1]!.close();
-      await rig.open(scripted(), { owner });
-    },
-  );
+  test('four of one user, and a place is free again when a process is gone', async () => {
+    const rig = createRig();
+    const owner = 'user-1';
+    const open = await Promise.all([1, 2, 3, 4].map(() => rig.open(scripted(), { owner })));
+    await expect(rig.open(scripted(), { owner })).rejects.toMatchObject({
+      reason: 'too_many',
+      outcome: 'unreachable',
+      code: 'MCP_RATE_LIMITED',
+    });
+    // The probe's sibling counts too.
+    await expect(rig.open(scripted(), { owner, era: 'auto' })).rejects.toMatchObject({
+      reason: 'too_many',
+    });
+    await rig.open(scripted(), { owner: 'user-2' });
+    await Promise.all([1, 2, 3, 4].map(() => rig.open(scripted())));
+    await expect(rig.open(scripted())).rejects.toMatchObject({ reason: 'too_many' });
+    process.kill(await pidOf(open[0]!), 'SIGKILL');
+    await eventually('a free place', () => rig.open(scripted(), { owner }).catch(() => undefined));
+    await open[1]!.close();
+    await rig.open(scripted(), { owner });
+  });
 
-  verifies('stdio.limits.process', 'so many in all; what could not start takes no place', async () => {
+  test('so many in all; what could not start takes no place', async () => {
     const limits = createStdioLimits({ inAll: 2 });
     const rig = createRig({ limits });
     for (const command of ['/no/such/command', 'a\0b'])
@@ -61,7 +57,7 @@ describe('how many child processes may run', () => {
     await expect(rig.open(scripted())).rejects.toMatchObject({ reason: 'too_many' });
   });
 
-  verifies('connections.shared.children', 'four of one server that everybody shares', () => {
+  test('four of one server that everybody shares', () => {
     const limits = createStdioLimits();
     const [release] = [1, 2, 3, 4].map(() => limits.take(undefined, 'shared'));
     expect(() => limits.take(undefined, 'shared')).toThrow(expect.objectContaining({ reason: 'too_many' }));
@@ -73,7 +69,7 @@ describe('how many child processes may run', () => {
     expect(() => limits.take(undefined, 'shared')).toThrow();
   });
 
-  verifies('stdio.limits.process', 'sixty-four unless told', () => {
+  test('sixty-four unless told', () => {
     const limits = createStdioLimits();
     const release = Array.from({ length: 64 }, (_, n) => limits.take(undefined, `server ${n}`))[0]!;
     expect(() => limits.take(undefined, 'x')).toThrow(expect.objectContaining({ reason: 'too_many' }));
@@ -85,7 +81,7 @@ describe('how many child processes may run', () => {
 });
 
 describe('the stderr of a stdio server', () => {
-  verifies('stdio.stderr.bounded', 'is cut when it floods, and says how much was left out', async () => {
+  test('is cut when it floods, and says how much was left out', async () => {
     const clock = createFakeClock();
     const rig = createRig({ clock });
     const script = `for (let n = 0; n < 5_000; n += 1) process.stderr.write('line ' + n + '\\n');`;
@@ -100,7 +96,7 @@ describe('the stderr of a stdio server', () => {
     ]);
   });
 
-  verifies('stdio.stderr.honoured', 'goes where the definition says', async () => {
+  test('goes where the definition says', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'behalf-stderr-'));
     const file = openSync(join(folder, 'log'), 'w');
     try {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:tls';
-import { createFakeClock, createTestNetwork, eventually, verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { createFakeClock, createTestNetwork, eventually } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { ask, call, createChannelRig, remote, type ChannelRig } from '../../../test/channelRig.ts';
 import { testCertificate } from '../../../../egress/test/certificate.ts';
 import { startSocketServer, type ScriptedSocketServer } from '../../../test/webSocketServer.ts';
@@ -26,7 +26,7 @@ async function start({
 }
 
 describe('a websocket upstream', () => {
-  verifies('websocket.upstream.calls', 'lists, calls, tells progress and is cancelled', async () => {
+  test('lists, calls, tells progress and is cancelled', async () => {
     const { server, rig, target } = await start();
     const upstream = await rig.open(target, { era: 'auto' });
     expect(upstream.claims).toMatchObject({ era: 'legacy', name: 'socket' });
@@ -73,20 +73,16 @@ describe('a websocket upstream', () => {
     expect(cancelled['params']).toMatchObject({ requestId: request['id'] });
   });
 
-  verifies(
-    'websocket.upgrade.headers',
-    'the configured headers and the credential go with the upgrade',
-    async () => {
-      const { server, rig, target } = await start();
-      const headers = { authorization: 'Bearer t0ken', 'x-team': 'blue' };
-      await rig.open({ ...target, headers });
-      expect(server.upgrades).toHaveLength(1);
-      expect(server.upgrades[0]).toMatchObject({ ...headers, 'sec-websocket-protocol': 'mcp' });
-      expect(server.upgrades[0]).not.toHaveProperty('sec-websocket-extensions');
-    },
-  );
+  test('the configured headers and the credential go with the upgrade', async () => {
+    const { server, rig, target } = await start();
+    const headers = { authorization: 'Bearer t0ken', 'x-team': 'blue' };
+    await rig.open({ ...target, headers });
+    expect(server.upgrades).toHaveLength(1);
+    expect(server.upgrades[0]).toMatchObject({ ...headers, 'sec-websocket-protocol': 'mcp' });
+    expect(server.upgrades[0]).not.toHaveProperty('sec-websocket-extensions');
+  });
 
-  verifies('websocket.upgrade.headers', 'over TLS, which the door out has spoken already', async () => {
+  test('over TLS, which the door out has spoken already', async () => {
     const server = await startSocketServer({ tls: true });
     const dialled: string[] = [];
     const rig = createChannelRig({
@@ -107,7 +103,7 @@ describe('a websocket upstream', () => {
     expect(dialled).toEqual([server.url]);
   });
 
-  verifies('websocket.upgrade.refused', 'a status instead of the upgrade is read as one', async () => {
+  test('a status instead of the upgrade is read as one', async () => {
     const { server, rig, target } = await start();
     const challenge = { 'www-authenticate': 'Bearer error="invalid_token", scope="a b"' };
     const cases = [
@@ -129,28 +125,24 @@ describe('a websocket upstream', () => {
     expect(server.upgrades).toHaveLength(cases.length + 1);
   });
 
-  verifies(
-    'websocket.upgrade.refused',
-    'nobody there, a place that may not be asked, another protocol',
-    async () => {
-      const { server, rig, target } = await start({ protocol: false });
-      await expect(rig.open(target)).rejects.toMatchObject({ reason: 'garbage' });
-      await expect(rig.open(remote('websocket', 'ws://127.0.0.1:9/'))).rejects.toMatchObject({
-        reason: 'not_allowed',
-        outcome: 'unreachable',
-      });
-      const { port } = server;
-      open.splice(0);
-      await server.close();
-      await expect(rig.open(remote('websocket', `ws://127.0.0.1:${port}/`))).rejects.toMatchObject({
-        reason: 'connect_failed',
-        outcome: 'unreachable',
-      });
-      await rig.closeAll();
-    },
-  );
+  test('nobody there, a place that may not be asked, another protocol', async () => {
+    const { server, rig, target } = await start({ protocol: false });
+    await expect(rig.open(target)).rejects.toMatchObject({ reason: 'garbage' });
+    await expect(rig.open(remote('websocket', 'ws://127.0.0.1:9/'))).rejects.toMatchObject({
+      reason: 'not_allowed',
+      outcome: 'unreachable',
+    });
+    const { port } = server;
+    open.splice(0);
+    await server.close();
+    await expect(rig.open(remote('websocket', `ws://127.0.0.1:${port}/`))).rejects.toMatchObject({
+      reason: 'connect_failed',
+      outcome: 'unreachable',
+    });
+    await rig.closeAll();
+  });
 
-  verifies('websocket.upstream.closed', 'the end of the socket is the end of what waits', async () => {
+  test('the end of the socket is the end of what waits', async () => {
     for (const end of [(code: number) => ({ code }), () => ({ code: undefined })]) {
       const { server, rig, target } = await start();
       const upstream = await rig.open(target);
@@ -168,7 +160,7 @@ describe('a websocket upstream', () => {
     }
   });
 
-  verifies('websocket.upstream.bounded', 'a message over 16 MiB is refused and ends the socket', async () => {
+  test('a message over 16 MiB is refused and ends the socket', async () => {
     const { server, rig, target } = await start();
     const upstream = await rig.open(target);
     const size = 16 * 1024 * 1024;
@@ -186,24 +178,20 @@ describe('a websocket upstream', () => {
     await expect(call(upstream, 'echo')).rejects.toMatchObject({ reason: 'ended' });
   });
 
-  verifies(
-    'websocket.upstream.shared',
-    'what is too large for one is not said to be so of others',
-    async () => {
-      const { server, rig, target } = await start();
-      const upstream = await rig.open(target);
-      server.respond = ({ method, id, params }, socket) => {
-        if (method === 'tools/call' && (params as Json)['name'] === 'large')
-          socket.send(JSON.stringify({ jsonrpc: '2.0', id, result: { text: 'x'.repeat(16 * 1024 * 1024) } }));
-        return method === 'tools/call';
-      };
-      const outcomes = Promise.allSettled(['other', 'another', 'large'].map((name) => call(upstream, name)));
-      for (const { reason } of (await outcomes) as PromiseRejectedResult[])
-        expect(reason).toMatchObject({ reason: 'reset', outcome: 'unknown' });
-    },
-  );
+  test('what is too large for one is not said to be so of others', async () => {
+    const { server, rig, target } = await start();
+    const upstream = await rig.open(target);
+    server.respond = ({ method, id, params }, socket) => {
+      if (method === 'tools/call' && (params as Json)['name'] === 'large')
+        socket.send(JSON.stringify({ jsonrpc: '2.0', id, result: { text: 'x'.repeat(16 * 1024 * 1024) } }));
+      return method === 'tools/call';
+    };
+    const outcomes = Promise.allSettled(['other', 'another', 'large'].map((name) => call(upstream, name)));
+    for (const { reason } of (await outcomes) as PromiseRejectedResult[])
+      expect(reason).toMatchObject({ reason: 'reset', outcome: 'unknown' });
+  });
 
-  verifies('websocket.upstream.bounded', 'a message in too many fragments is refused', async () => {
+  test('a message in too many fragments is refused', async () => {
     const { server, rig, target } = await start();
     const upstream = await rig.open(target);
     server.respond = (_message, socket) => {
@@ -213,7 +201,7 @@ describe('a websocket upstream', () => {
     await expect(call(upstream, 'echo')).rejects.toMatchObject({ reason: 'too_large' });
   });
 
-  verifies('websocket.upstream.binary', 'a frame that is no text ends the socket', async () => {
+  test('a frame that is no text ends the socket', async () => {
     const { server, rig, target } = await start();
     const upstream = await rig.open(target);
     const codes: number[] = [];
@@ -226,47 +214,39 @@ describe('a websocket upstream', () => {
     await eventually('the close code', () => codes[0] === 1003);
   });
 
-  verifies(
-    'websocket.ping.dead',
-    'a peer that answers no ping is given up; one that does is not',
-    async () => {
-      const clock = createFakeClock();
-      const { server, rig, target } = await start({ clock });
-      const upstream = await rig.open(target);
-      let ended = 0;
-      upstream.onClose(() => (ended += 1));
-      let pings = 0;
-      const socket = server.sockets[0]!;
-      socket.on('ping', () => (pings += 1));
-      for (let n = 1; n <= 3; n += 1) {
-        await clock.advance(30_000);
-        await eventually('the ping', () => pings === n);
-        // The pong is back as soon as an answer that was sent after it is.
-        await ask(upstream, 'tools/list');
-      }
-      expect(ended).toBe(0);
-      socket.pause();
+  test('a peer that answers no ping is given up; one that does is not', async () => {
+    const clock = createFakeClock();
+    const { server, rig, target } = await start({ clock });
+    const upstream = await rig.open(target);
+    let ended = 0;
+    upstream.onClose(() => (ended += 1));
+    let pings = 0;
+    const socket = server.sockets[0]!;
+    socket.on('ping', () => (pings += 1));
+    for (let n = 1; n <= 3; n += 1) {
       await clock.advance(30_000);
-      expect(ended).toBe(0);
-      await clock.advance(30_000);
-      await eventually('the end', () => ended === 1);
-      socket.resume();
-    },
-  );
+      await eventually('the ping', () => pings === n);
+      // The pong is back as soon as an answer that was sent after it is.
+      await ask(upstream, 'tools/list');
+    }
+    expect(ended).toBe(0);
+    socket.pause();
+    await clock.advance(30_000);
+    expect(ended).toBe(0);
+    await clock.advance(30_000);
+    await eventually('the end', () => ended === 1);
+    socket.resume();
+  });
 
-  verifies(
-    'websocket.upstream.bounded',
-    'a server that takes the socket and says nothing is given up',
-    async () => {
-      const clock = createFakeClock();
-      const { server, rig, target } = await start({ clock });
-      server.respond = () => true;
-      const opening = rig.open(target, { initTimeoutMs: 1_000 });
-      const rejected = expect(opening).rejects.toMatchObject({ reason: 'connect_timeout' });
-      await eventually('the handshake', () => server.seen.length === 1);
-      await clock.advance(1_000);
-      await rejected;
-      await eventually('the socket to end', () => server.sockets[0]!.readyState === 3);
-    },
-  );
+  test('a server that takes the socket and says nothing is given up', async () => {
+    const clock = createFakeClock();
+    const { server, rig, target } = await start({ clock });
+    server.respond = () => true;
+    const opening = rig.open(target, { initTimeoutMs: 1_000 });
+    const rejected = expect(opening).rejects.toMatchObject({ reason: 'connect_timeout' });
+    await eventually('the handshake', () => server.seen.length === 1);
+    await clock.advance(1_000);
+    await rejected;
+    await eventually('the socket to end', () => server.sockets[0]!.readyState === 3);
+  });
 });

@@ -1,5 +1,5 @@
-import { afterEach, describe, expect } from '@jest/globals';
-import { createFakeClock, eventually, verifies, type ScriptedRequest } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { createFakeClock, eventually, type ScriptedRequest } from '@behalf/testkit';
 import { countingBearer, expectFresh } from '../../../test/bearerRig.ts';
 import { callTool, createHttpRig, failureOf, patiently, stopHttpRigs } from '../../../test/httpRig.ts';
 
@@ -16,7 +16,7 @@ for (const later of [false, true]) {
   const when = later ? 'after a moment' : 'at once';
 
   describe(`a bearer that answers ${when}`, () => {
-    verifies('obo.injection.every-request', 'is asked for each request of a legacy session', async () => {
+    test('is asked for each request of a legacy session', async () => {
       const bearer = countingBearer('t', { later });
       const { server, open } = await createHttpRig({ era: 'legacy', tools });
       const upstream = await open({}, { bearer });
@@ -35,7 +35,7 @@ for (const later of [false, true]) {
       expect(bearer.asked).toBe(server.requests.length);
     });
 
-    verifies('obo.injection.every-request', 'is asked for each request of the modern era', async () => {
+    test('is asked for each request of the modern era', async () => {
       const bearer = countingBearer('t', { later });
       const { server, open } = await createHttpRig({ era: 'modern', tools, capabilities });
       const upstream = await open({}, { bearer });
@@ -54,7 +54,7 @@ for (const later of [false, true]) {
     });
 
     for (const era of ['legacy', 'modern'] as const) {
-      verifies('obo.injection.every-request', `is asked when a ${era} stream comes back`, async () => {
+      test(`is asked when a ${era} stream comes back`, async () => {
         const clock = createFakeClock();
         const bearer = countingBearer('t', { later });
         const { server, open } = await createHttpRig({ era, getStream: true, capabilities }, { clock });
@@ -79,7 +79,7 @@ for (const later of [false, true]) {
       });
     }
 
-    verifies('obo.injection.every-request', 'is asked for every step of a lost session', async () => {
+    test('is asked for every step of a lost session', async () => {
       const bearer = countingBearer('t', { later });
       const { server, open } = await createHttpRig({ era: 'legacy', tools, getStream: true });
       const upstream = await open({ era: 'legacy' }, { bearer });
@@ -98,7 +98,7 @@ for (const later of [false, true]) {
       expectFresh(server.requests);
     });
 
-    verifies('obo.injection.every-request', 'is asked for the ping that tests a session', async () => {
+    test('is asked for the ping that tests a session', async () => {
       const bearer = countingBearer('t', { later });
       let known = false;
       const { server, open } = await createHttpRig({
@@ -119,7 +119,7 @@ for (const later of [false, true]) {
       expectFresh(server.requests);
     });
 
-    verifies('obo.injection.every-request', 'is asked when 409 makes a new session', async () => {
+    test('is asked when 409 makes a new session', async () => {
       const bearer = countingBearer('t', { later });
       const { server, open } = await createHttpRig({
         era: 'legacy',
@@ -133,7 +133,7 @@ for (const later of [false, true]) {
       expectFresh(server.requests);
     });
 
-    verifies('obo.injection.every-request', 'is asked for answers to the server’s questions', async () => {
+    test('is asked for answers to the server’s questions', async () => {
       const bearer = countingBearer('t', { later });
       const asks = {
         name: 'asks',
@@ -153,7 +153,7 @@ for (const later of [false, true]) {
       expectFresh(server.requests);
     });
 
-    verifies('obo.injection.every-request', 'is asked for the word that a call is given up', async () => {
+    test('is asked for the word that a call is given up', async () => {
       const bearer = countingBearer('t', { later });
       const slow = { name: 'slow', handler: () => new Promise<never>(() => undefined) };
       const { server, open } = await createHttpRig({ era: 'legacy', tools: [slow] });
@@ -170,7 +170,7 @@ for (const later of [false, true]) {
 }
 
 describe('whose bearer it is', () => {
-  verifies('obo.injection.own-bearer', 'a request asks the one that it brings', async () => {
+  test('a request asks the one that it brings', async () => {
     const [first, second] = [countingBearer('first'), countingBearer('second')];
     const { server, open } = await createHttpRig({ era: 'legacy', tools });
     const upstream = await open({}, { bearer: first });
@@ -185,7 +185,7 @@ describe('whose bearer it is', () => {
     }
   });
 
-  verifies('obo.injection.own-bearer', 'what nobody asked for goes out with the latest', async () => {
+  test('what nobody asked for goes out with the latest', async () => {
     const [old, latest] = [countingBearer('old'), countingBearer('latest')];
     const { server, open } = await createHttpRig({ era: 'legacy', tools, getStream: true });
     const upstream = await open({}, { bearer: old });
@@ -206,7 +206,7 @@ describe('whose bearer it is', () => {
     expect(old.asked).toBe(3);
   });
 
-  verifies('obo.injection.own-bearer', 'also when it is sent again, after others', async () => {
+  test('also when it is sent again, after others', async () => {
     const [own, latest] = [countingBearer('own'), countingBearer('latest')];
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
@@ -233,7 +233,7 @@ describe('whose bearer it is', () => {
     expectFresh(again, 'own');
   });
 
-  verifies('obo.injection.own-bearer', 'a listener’s is the latest, too', async () => {
+  test('a listener’s is the latest, too', async () => {
     const [old, latest] = [countingBearer('old'), countingBearer('latest')];
     const { server, open } = await createHttpRig({ era: 'legacy', getStream: true });
     const upstream = await open({}, { bearer: old });
@@ -245,7 +245,7 @@ describe('whose bearer it is', () => {
     expectFresh(after, 'latest');
   });
 
-  verifies('obo.injection.own-bearer', 'a cancelled call is cancelled by its own caller', async () => {
+  test('a cancelled call is cancelled by its own caller', async () => {
     const [own, latest] = [countingBearer('own'), countingBearer('latest')];
     const slow = { name: 'slow', handler: () => new Promise<never>(() => undefined) };
     const { server, open } = await createHttpRig({ era: 'legacy', tools: [slow, ...tools] });
@@ -260,7 +260,7 @@ describe('whose bearer it is', () => {
     expect(told.headers.authorization).toMatch(/^Bearer own/);
   });
 
-  verifies('obo.injection.every-request', 'a refused token is not sent again by itself', async () => {
+  test('a refused token is not sent again by itself', async () => {
     const bearer = countingBearer();
     const { server, open } = await createHttpRig({
       era: 'legacy',

@@ -1,11 +1,11 @@
-import { afterEach, describe, expect } from '@jest/globals';
-import { createFakeClock, eventually, verifies } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { createFakeClock, eventually } from '@behalf/testkit';
 import { callTool, createHttpRig, failureOf, stopHttpRigs } from '../../../test/httpRig.ts';
 
 afterEach(stopHttpRigs);
 
 describe('closing', () => {
-  verifies('http.close.session', 'ends the session at the server, once', async () => {
+  test('ends the session at the server, once', async () => {
     const { server, open } = await createHttpRig({ era: 'legacy' });
     const upstream = await open({}, { headers: { 'x-team': 'blue' } });
     const [id] = server.sessions;
@@ -26,14 +26,14 @@ describe('closing', () => {
     expect((await failureOf(callTool(upstream, 'x'))).reason).toBe('ended');
   });
 
-  verifies('http.close.session', 'a modern conversation has nothing to end', async () => {
+  test('a modern conversation has nothing to end', async () => {
     const { server, open } = await createHttpRig({ era: 'modern' });
     await (await open()).close();
     expect(server.requests.map(({ verb }) => verb)).toEqual(['POST']);
   });
 
   for (const reply of [{ status: 405 }, { status: 500 }, 'reset'] as const) {
-    verifies('http.close.tolerant', `${JSON.stringify(reply)} to DELETE is no error`, async () => {
+    test(`${JSON.stringify(reply)} to DELETE is no error`, async () => {
       const { open } = await createHttpRig({
         era: 'legacy',
         respond: ({ verb }) => (verb === 'DELETE' ? reply : undefined),
@@ -42,7 +42,7 @@ describe('closing', () => {
     });
   }
 
-  verifies('http.close.tolerant', 'a server that does not answer holds it up for 5 s', async () => {
+  test('a server that does not answer holds it up for 5 s', async () => {
     const clock = createFakeClock();
     const { server, open } = await createHttpRig(
       { era: 'legacy', respond: ({ verb }) => (verb === 'DELETE' ? 'hang' : undefined) },
@@ -59,7 +59,7 @@ describe('closing', () => {
   });
 
   for (const era of ['legacy', 'modern'] as const) {
-    verifies('http.close.in-flight', `what is in the air may have run (${era})`, async () => {
+    test(`what is in the air may have run (${era})`, async () => {
       const { server, open } = await createHttpRig({
         era,
         tools: [{ name: 'slow', handler: () => new Promise(() => undefined) }],

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { systemClock, systemRandom } from '@behalf/kernel';
-import { eventually, verifies, type ScriptedRequest } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { eventually, type ScriptedRequest } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import { neverRenewed } from '../../../test/bearerRig.ts';
 import { callTool, createHttpRig, failureOf, stopHttpRigs } from '../../../test/httpRig.ts';
@@ -37,7 +37,7 @@ function expectProven(requests: readonly ScriptedRequest[], url: string): void {
 
 describe('a token that is bound to a key', () => {
   for (const era of ['modern', 'legacy'] as const) {
-    verifies('dpop.resource', `is never a bearer token, and proven with each request (${era})`, async () => {
+    test(`is never a bearer token, and proven with each request (${era})`, async () => {
       const bearer = boundBearer();
       const { server, open } = await createHttpRig({ era, tools, capabilities, getStream: true });
       const headers = { authorization: 'Bearer old', DPoP: 'configured' };
@@ -52,7 +52,7 @@ describe('a token that is bound to a key', () => {
       expectProven(server.requests, server.url);
     });
 
-    verifies('dpop.nonce', `a server’s nonce is repeated once (${era})`, async () => {
+    test(`a server’s nonce is repeated once (${era})`, async () => {
       const bearer = boundBearer();
       const { server, open } = await createHttpRig({ era, tools });
       const wanted = { 'www-authenticate': 'DPoP error="use_dpop_nonce"', 'dpop-nonce': 'n-1' };
@@ -70,7 +70,7 @@ describe('a token that is bound to a key', () => {
     });
   }
 
-  verifies('dpop.nonce', 'a server that is never content is not asked a third time', async () => {
+  test('a server that is never content is not asked a third time', async () => {
     const bearer = boundBearer();
     const { server, open } = await createHttpRig({ era: 'modern', tools });
     const upstream = await open({}, { bearer });

@@ -1,9 +1,9 @@
-import { describe, expect } from '@jest/globals';
-import { createFakeClock, verifies } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
+import { createFakeClock } from '@behalf/testkit';
 import { createEraVerdicts } from './eraVerdicts.ts';
 
 describe('what is known of eras', () => {
-  verifies('http.era.verdicts', 'is kept by URL without the query', () => {
+  test('is kept by URL without the query', () => {
     const eras = createEraVerdicts({ clock: createFakeClock() });
     eras.keep('https://e.com/mcp?key=secret', 'modern');
     expect(eras.find('https://e.com/mcp?key=other')).toBe('modern');
@@ -13,7 +13,7 @@ describe('what is known of eras', () => {
     expect(eras.find('https://e.com/mcp')).toBeUndefined();
   });
 
-  verifies('http.era.verdicts', 'the day of a legacy verdict begins when it was found', async () => {
+  test('the day of a legacy verdict begins when it was found', async () => {
     const clock = createFakeClock();
     const eras = createEraVerdicts({ clock });
     eras.keep('https://e.com/', 'legacy');
@@ -26,7 +26,7 @@ describe('what is known of eras', () => {
     expect(eras.find('https://m.com/')).toBe('modern');
   });
 
-  verifies('http.era.verdicts', 'a thousand are kept, the least recently used goes', () => {
+  test('a thousand are kept, the least recently used goes', () => {
     const eras = createEraVerdicts({ clock: createFakeClock() });
     for (let n = 0; n < 1_000; n += 1) eras.keep(`https://e.com/${n}`, 'modern');
     expect(eras.find('https://e.com/0')).toBe('modern');

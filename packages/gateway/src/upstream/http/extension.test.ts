@@ -1,5 +1,5 @@
-import { afterEach, describe, expect } from '@jest/globals';
-import { eventually, verifies, type ScriptedRequest } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { eventually, type ScriptedRequest } from '@behalf/testkit';
 import { countingBearer } from '../../../test/bearerRig.ts';
 import { callTool, createHttpRig, stopHttpRigs } from '../../../test/httpRig.ts';
 
@@ -21,7 +21,7 @@ function said({ message }: ScriptedRequest): [string, unknown] | [] {
 describe('the extension by which a token is had', () => {
   const bearer = Object.assign(countingBearer('t'), { extension: EXTENSION });
 
-  verifies('id-jag.extension', 'is declared with each request of the modern era', async () => {
+  test('is declared with each request of the modern era', async () => {
     const { server, open } = await createHttpRig({ era: 'modern', tools, capabilities });
     const upstream = await open({}, { bearer });
     await callTool(upstream, 'echo', {}, { bearer });
@@ -34,14 +34,14 @@ describe('the extension by which a token is had', () => {
     ]);
   });
 
-  verifies('id-jag.extension', 'is declared when a legacy session begins', async () => {
+  test('is declared when a legacy session begins', async () => {
     const { server, open } = await createHttpRig({ era: 'legacy', tools });
     await open({}, { bearer });
     expect(server.requests.map(said)).toContainEqual(['initialize', expect.objectContaining(declared)]);
   });
 
   for (const era of ['modern', 'legacy'] as const) {
-    verifies('id-jag.extension', `is nobody else’s to declare (${era})`, async () => {
+    test(`is nobody else’s to declare (${era})`, async () => {
       const { server, open } = await createHttpRig({ era, tools });
       const other = countingBearer('t');
       const upstream = await open({}, { bearer: other });

@@ -1,5 +1,4 @@
-import { afterEach, describe, expect } from '@jest/globals';
-import { verifies } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { callTool, createHttpRig, failureOf, patiently, stopHttpRigs } from '../../../test/httpRig.ts';
 import type { Json } from '../upstream.ts';
 import { encodeHeaderValue } from './modernHeaders.ts';
@@ -19,12 +18,12 @@ describe('a modern request', () => {
     ['=?base64?YQ==?=', `=?base64?${Buffer.from('=?base64?YQ==?=').toString('base64')}?=`],
     ['', '=?base64??='],
   ] as const) {
-    verifies('http.modern.header-value', `${JSON.stringify(value)} goes as ${encoded}`, () => {
+    test(`${JSON.stringify(value)} goes as ${encoded}`, () => {
       expect(encodeHeaderValue(value)).toBe(encoded);
     });
   }
 
-  verifies('http.modern.headers', 'repeats its method and name, and carries no session', async () => {
+  test('repeats its method and name, and carries no session', async () => {
     const { server, open } = await createHttpRig({
       era: 'modern',
       tools: [plain('echo'), plain('größe')],
@@ -56,7 +55,7 @@ describe('a modern request', () => {
     }
   });
 
-  verifies('http.modern.headers', 'nobody replaces what it says of itself in _meta', async () => {
+  test('nobody replaces what it says of itself in _meta', async () => {
     const { server, open } = await createHttpRig({ era: 'modern', tools: [plain('echo')] });
     const meta = { 'io.modelcontextprotocol/clientCapabilities': { sampling: {} } };
     await callTool(await open(), 'echo', {}, { meta });
@@ -64,7 +63,7 @@ describe('a modern request', () => {
     expect(sent['io.modelcontextprotocol/clientCapabilities']).toEqual({});
   });
 
-  verifies('http.modern.param-headers', 'carries the headers of its arguments', async () => {
+  test('carries the headers of its arguments', async () => {
     const inputSchema = {
       type: 'object',
       properties: { region: { type: 'string', 'x-mcp-header': 'Region' } },
@@ -78,7 +77,7 @@ describe('a modern request', () => {
     });
   });
 
-  verifies('http.modern.input-required', 'an answer that wants input is no run', async () => {
+  test('an answer that wants input is no run', async () => {
     const result = { resultType: 'input_required', requestState: 'sealed', inputRequests: {} };
     const { open } = await createHttpRig({ era: 'modern', tools: [{ name: 'asks', handler: () => result }] });
     expect(await failureOf(callTool(await open(), 'asks'))).toMatchObject({
@@ -88,7 +87,7 @@ describe('a modern request', () => {
     });
   });
 
-  verifies('http.modern.no-questions', 'a request of the server is not answered', async () => {
+  test('a request of the server is not answered', async () => {
     const { server, open } = await createHttpRig({
       era: 'modern',
       tools: [

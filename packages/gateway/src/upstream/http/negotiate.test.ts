@@ -1,5 +1,5 @@
-import { afterEach, describe, expect } from '@jest/globals';
-import { createFakeClock, verifies, type ScriptedReply } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { createFakeClock, type ScriptedReply } from '@behalf/testkit';
 import { createHttpRig, failureOf, patiently, stopHttpRigs } from '../../../test/httpRig.ts';
 
 afterEach(stopHttpRigs);
@@ -16,34 +16,27 @@ const rpc = (code: number, data?: unknown) => ({
 });
 
 describe('the era of a server', () => {
-  verifies(
-    'http.era.modern',
-    'a server that answers server/discover is spoken to without a session',
-    async () => {
-      const { server, open } = await createHttpRig({
-        era: 'both',
-        instructions: 'Be kind.',
-        serverInfo: { name: 'both', version: '2.0.0' },
-      });
-      const upstream = await open();
-      expect(upstream.claims).toEqual({
-        era: 'modern',
-        protocolVersion: '2026-07-28',
-        name: 'both',
-        version: '2.0.0',
-        instructions: 'Be kind.',
-        capabilities: { tools: {} },
-      });
-      expect((await upstream.request('tools/list', {}, patiently())).result['tools']).toEqual([]);
-      expect(server.requests.map(({ message }) => message?.method)).toEqual([
-        'server/discover',
-        'tools/list',
-      ]);
-      expect(server.sessions.size).toBe(0);
-    },
-  );
+  test('a server that answers server/discover is spoken to without a session', async () => {
+    const { server, open } = await createHttpRig({
+      era: 'both',
+      instructions: 'Be kind.',
+      serverInfo: { name: 'both', version: '2.0.0' },
+    });
+    const upstream = await open();
+    expect(upstream.claims).toEqual({
+      era: 'modern',
+      protocolVersion: '2026-07-28',
+      name: 'both',
+      version: '2.0.0',
+      instructions: 'Be kind.',
+      capabilities: { tools: {} },
+    });
+    expect((await upstream.request('tools/list', {}, patiently())).result['tools']).toEqual([]);
+    expect(server.requests.map(({ message }) => message?.method)).toEqual(['server/discover', 'tools/list']);
+    expect(server.sessions.size).toBe(0);
+  });
 
-  verifies('http.era.legacy', 'a server that knows no discovery is opened with initialize', async () => {
+  test('a server that knows no discovery is opened with initialize', async () => {
     const { server, open } = await createHttpRig({ era: 'legacy', instructions: 'Be kind.' });
     const upstream = await open();
     expect(upstream.claims).toEqual({
@@ -72,7 +65,7 @@ describe('the era of a server', () => {
     });
   });
 
-  verifies('http.era.legacy', 'no stream is opened after the hand-shake', async () => {
+  test('no stream is opened after the hand-shake', async () => {
     const { server, open } = await createHttpRig({ era: 'legacy', getStream: true });
     const upstream = await open();
     await upstream.request('ping', {}, patiently());
@@ -99,7 +92,7 @@ describe('the era of a server', () => {
     ['something that is no JSON', { status: 200, headers: { 'content-type': 'text/html' }, body: '<html>' }],
     ['202 without an answer', { status: 202 }],
   ] as [string, ScriptedReply][]) {
-    verifies('http.era.evidence', `${what} shows a legacy server`, async () => {
+    test(`${what} shows a legacy server`, async () => {
       const { server, open, eras } = await createHttpRig({ era: 'legacy', ...probed(reply) });
       expect((await open()).claims.era).toBe('legacy');
       expect(eras.find(server.url)).toBe('legacy');
@@ -124,7 +117,7 @@ describe('the era of a server', () => {
       'header_mismatch',
     ],
   ] as [string, ScriptedReply, string][]) {
-    verifies('http.era.no-evidence', `${what} shows nothing: initialize is not tried`, async () => {
+    test(`${what} shows nothing: initialize is not tried`, async () => {
       const { server, open, eras } = await createHttpRig({ era: 'both', ...probed(reply) });
       expect((await failureOf(open())).reason).toBe(reason);
       expect(server.received('initialize')).toEqual([]);
@@ -136,7 +129,7 @@ describe('the era of a server', () => {
     [1, 'is asked once more'],
     [2, 'and no more than that'],
   ] as const) {
-    verifies('http.era.named', `a server that refuses the version it names ${what}`, async () => {
+    test(`a server that refuses the version it names ${what}`, async () => {
       let left: number = times;
       const { server, open } = await createHttpRig({
         era: 'modern',
@@ -153,7 +146,7 @@ describe('the era of a server', () => {
     });
   }
 
-  verifies('http.era.no-evidence', 'silence shows nothing', async () => {
+  test('silence shows nothing', async () => {
     const clock = createFakeClock();
     const { server, open, eras } = await createHttpRig({ era: 'both', ...probed('hang') }, { clock });
     const failure = failureOf(open({ initTimeoutMs: 3_000 }));
@@ -163,27 +156,27 @@ describe('the era of a server', () => {
     expect(eras.find(server.url)).toBeUndefined();
   });
 
-  verifies('http.era.no-evidence', 'a port where nobody listens shows nothing', async () => {
+  test('a port where nobody listens shows nothing', async () => {
     const { server, open, eras } = await createHttpRig({ era: 'both' });
     await server.close();
     expect((await failureOf(open())).outcome).toBe('unreachable');
     expect(eras.find(server.url)).toBeUndefined();
   });
 
-  verifies('http.era.override', 'the era of the settings is not probed', async () => {
+  test('the era of the settings is not probed', async () => {
     const { server, open } = await createHttpRig({ era: 'both' });
     expect((await open({ era: 'legacy' })).claims.era).toBe('legacy');
     expect(server.received('server/discover')).toEqual([]);
     expect((await open({ era: 'modern' })).claims.era).toBe('modern');
   });
 
-  verifies('http.era.override', 'a server that is said to be modern and is not is an error', async () => {
+  test('a server that is said to be modern and is not is an error', async () => {
     const { server, open } = await createHttpRig({ era: 'legacy' });
     expect((await failureOf(open({ era: 'modern' }))).reason).toBe('bad_request');
     expect(server.received('initialize')).toEqual([]);
   });
 
-  verifies('http.era.kept', 'a legacy verdict saves the probe for a day', async () => {
+  test('a legacy verdict saves the probe for a day', async () => {
     const clock = createFakeClock();
     const { server, open } = await createHttpRig({ era: 'legacy' }, { clock });
     await open();
@@ -196,14 +189,14 @@ describe('the era of a server', () => {
     expect(server.received('server/discover')).toHaveLength(2);
   });
 
-  verifies('http.era.kept', 'a legacy verdict falls when the server refuses initialize', async () => {
+  test('a legacy verdict falls when the server refuses initialize', async () => {
     const { server, open } = await createHttpRig({ era: 'legacy' });
     await open();
     server.change({ era: 'modern' });
     expect((await open()).claims.era).toBe('modern');
   });
 
-  verifies('http.era.kept', 'a modern verdict falls with the first answer that is not modern', async () => {
+  test('a modern verdict falls with the first answer that is not modern', async () => {
     const { server, open, eras } = await createHttpRig({ era: 'modern' });
     const upstream = await open();
     expect(eras.find(server.url)).toBe('modern');

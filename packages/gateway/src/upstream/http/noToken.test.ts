@@ -1,6 +1,6 @@
-import { afterEach, describe, expect } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import type { SendRequest } from '@behalf/kernel';
-import { createFakeClock, eventually, verifies } from '@behalf/testkit';
+import { createFakeClock, eventually } from '@behalf/testkit';
 import { countingBearer, expectFresh, heldBearer, neverRenewed } from '../../../test/bearerRig.ts';
 import { callTool, createHttpRig, failureOf, patiently, stopHttpRigs } from '../../../test/httpRig.ts';
 import type { Network } from '../parts.ts';
@@ -41,7 +41,7 @@ const caught = (work: Promise<unknown>) =>
 
 describe('a bearer without a token', () => {
   for (const era of ['legacy', 'modern', 'auto'] as const) {
-    verifies('obo.injection.no-token', `opens nothing (${era})`, async () => {
+    test(`opens nothing (${era})`, async () => {
       const bearer = countingBearer();
       bearer.failure = refusal;
       const { server, open } = await createHttpRig({ era: 'both', tools });
@@ -52,7 +52,7 @@ describe('a bearer without a token', () => {
     });
   }
 
-  verifies('obo.injection.no-token', 'ends a hand-shake that has begun', async () => {
+  test('ends a hand-shake that has begun', async () => {
     const bearer = countingBearer();
     const { server, open } = await createHttpRig({
       era: 'legacy',
@@ -67,7 +67,7 @@ describe('a bearer without a token', () => {
   });
 
   for (const era of ['legacy', 'modern'] as const) {
-    verifies('obo.injection.no-token', `lets no ${era} request go out, and none without it`, async () => {
+    test(`lets no ${era} request go out, and none without it`, async () => {
       const bearer = countingBearer();
       const { server, open } = await createHttpRig({ era, tools });
       const headers = { authorization: 'Bearer shared' };
@@ -82,7 +82,7 @@ describe('a bearer without a token', () => {
       expectFresh(server.requests);
     });
 
-    verifies('obo.injection.no-token', `opens a ${era} stream when there is one again`, async () => {
+    test(`opens a ${era} stream when there is one again`, async () => {
       const clock = createFakeClock();
       const bearer = countingBearer();
       const { server, open } = await createHttpRig({ era, getStream: true, capabilities }, { clock });
@@ -105,7 +105,7 @@ describe('a bearer without a token', () => {
     });
   }
 
-  verifies('obo.injection.no-token', 'says no farewell', async () => {
+  test('says no farewell', async () => {
     const bearer = countingBearer();
     const { server, open } = await createHttpRig({ era: 'legacy' });
     const upstream = await open({}, { bearer, headers: { authorization: 'Bearer shared' } });
@@ -115,7 +115,7 @@ describe('a bearer without a token', () => {
     expect(server.requests).toHaveLength(before);
   });
 
-  verifies('obo.injection.no-token', 'renews no session, and the session may be renewed later', async () => {
+  test('renews no session, and the session may be renewed later', async () => {
     const bearer = countingBearer();
     const { server, open } = await createHttpRig({
       era: 'legacy',
@@ -137,7 +137,7 @@ describe('a bearer without a token', () => {
     expect(server.received('initialize')).toHaveLength(2);
   });
 
-  verifies('obo.injection.no-token', 'an empty one is none', async () => {
+  test('an empty one is none', async () => {
     const { server, open } = await createHttpRig({ era: 'modern', tools });
     const upstream = await open();
     const before = server.requests.length;
@@ -153,7 +153,7 @@ describe('a bearer without a token', () => {
 
 describe('a token that is waited for', () => {
   for (const era of ['legacy', 'modern'] as const) {
-    verifies('obo.injection.released', `a ${era} caller who gives up leaves at once`, async () => {
+    test(`a ${era} caller who gives up leaves at once`, async () => {
       const { bearer, waiting } = heldBearer();
       const { server, parts, target, eras } = await createHttpRig({ era, tools });
       const network = recording(parts.network);
@@ -173,7 +173,7 @@ describe('a token that is waited for', () => {
       expect(JSON.stringify(server.requests)).not.toContain('too-late');
     });
 
-    verifies('obo.injection.released', `a ${era} opening that is given up sends nothing`, async () => {
+    test(`a ${era} opening that is given up sends nothing`, async () => {
       const { bearer, waiting } = heldBearer();
       const { server, open } = await createHttpRig({ era: 'both', tools });
       const caller = new AbortController();
@@ -187,7 +187,7 @@ describe('a token that is waited for', () => {
       expect(waiting).toHaveLength(1);
     });
 
-    verifies('obo.injection.late', `the time of a ${era} call is not the server’s`, async () => {
+    test(`the time of a ${era} call is not the server’s`, async () => {
       const clock = createFakeClock();
       const { bearer, waiting } = heldBearer();
       const { server, open } = await createHttpRig({ era, tools }, { clock });
@@ -206,7 +206,7 @@ describe('a token that is waited for', () => {
       expect(server.requests.slice(before).map(({ message }) => message?.method)).toEqual(['tools/list']);
     });
 
-    verifies('obo.injection.late', `nor is that of a ${era} opening`, async () => {
+    test(`nor is that of a ${era} opening`, async () => {
       const clock = createFakeClock();
       const { bearer, waiting } = heldBearer();
       const { server, open } = await createHttpRig({ era: 'both', tools }, { clock });
@@ -218,7 +218,7 @@ describe('a token that is waited for', () => {
     });
   }
 
-  verifies('obo.injection.late', 'a server that is slow with the token in hand is', async () => {
+  test('a server that is slow with the token in hand is', async () => {
     const clock = createFakeClock();
     const bearer = countingBearer('t', { later: true });
     const { server, open } = await createHttpRig(

@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { afterEach, describe, expect } from '@jest/globals';
-import { createTestNetwork, scriptedHttpServer, verifies, type TestNetwork } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { createTestNetwork, scriptedHttpServer, type TestNetwork } from '@behalf/testkit';
 import { countingBearer, expectFresh } from '../../../test/bearerRig.ts';
 import { callTool, createHttpRig, stopHttpRigs, wiringTo } from '../../../test/httpRig.ts';
 import { bearing } from '../bearerHeaders.ts';
@@ -54,7 +54,7 @@ function reach(url: string, ports: readonly number[], names: Record<string, numb
 }
 
 describe('a token in a request', () => {
-  verifies('obo.injection.one-header', 'is its only Authorization, hand-shake to farewell', async () => {
+  test('is its only Authorization, hand-shake to farewell', async () => {
     const { seen, port, url } = await rawServer();
     const bearer = countingBearer();
     const headers = {
@@ -76,7 +76,7 @@ describe('a token in a request', () => {
     for (const { values } of seen) expect(values).toEqual([expect.stringMatching(/^Bearer t\d$/)]);
   });
 
-  verifies('obo.injection.one-header', 'leaves other headers, and its source, as they are', () => {
+  test('leaves other headers, and its source, as they are', () => {
     const headers = { 'x-team': 'blue', authorizations: 'x', authorizatioN: 'y', 'proxy-authoriz': 'z' };
     const before = structuredClone(headers);
     expect(bearing(headers, 't', 'POST', 'https://s.example/mcp')).toEqual({
@@ -89,7 +89,7 @@ describe('a token in a request', () => {
   });
 
   for (const era of ['legacy', 'modern'] as const) {
-    verifies('obo.injection.redirect', `does not follow a ${era} redirect elsewhere`, async () => {
+    test(`does not follow a ${era} redirect elsewhere`, async () => {
       const elsewhere = await scriptedHttpServer({ era: 'both', sessions: false, tools: [{ name: 'echo' }] });
       running.push(elsewhere);
       const server = await scriptedHttpServer({
@@ -109,7 +109,7 @@ describe('a token in a request', () => {
 });
 
 describe('a stateless conversation', () => {
-  verifies('obo.injection.stateless', 'holds on to nothing of whoever opened it', async () => {
+  test('holds on to nothing of whoever opened it', async () => {
     const { open } = await createHttpRig({ era: 'modern', tools: [{ name: 'echo' }] });
     setFlagsFromString('--expose-gc');
     const gc = runInNewContext('gc') as () => void;
@@ -130,7 +130,7 @@ describe('a stateless conversation', () => {
     await callTool(upstream!, 'echo');
   });
 
-  verifies('obo.injection.stateless', 'sends nobody’s token for who brings none', async () => {
+  test('sends nobody’s token for who brings none', async () => {
     const { server, open } = await createHttpRig({ era: 'modern', tools: [{ name: 'echo' }] });
     const bearer = countingBearer();
     const upstream = await open({}, { bearer, headers: { authorization: 'Bearer x' } });

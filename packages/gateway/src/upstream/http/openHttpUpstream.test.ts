@@ -1,11 +1,11 @@
-import { afterEach, describe, expect } from '@jest/globals';
-import { createFakeClock, eventually, verifies } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { createFakeClock, eventually } from '@behalf/testkit';
 import { createHttpRig, failureOf, patiently, stopHttpRigs } from '../../../test/httpRig.ts';
 
 afterEach(stopHttpRigs);
 
 describe('opening', () => {
-  verifies('http.open.refused', '401 and 403 carry their challenge', async () => {
+  test('401 and 403 carry their challenge', async () => {
     for (const [status, reason] of [
       [401, 'unauthorized'],
       [403, 'insufficient_scope'],
@@ -52,7 +52,7 @@ describe('opening', () => {
     ],
     ['404', { status: 404 }, 'wrong_url'],
   ] as const) {
-    verifies('http.open.refused', `${what} to initialize is ${reason}`, async () => {
+    test(`${what} to initialize is ${reason}`, async () => {
       const { open } = await createHttpRig({
         era: 'legacy',
         respond: ({ message }) => (message?.method === 'initialize' ? reply : undefined),
@@ -62,45 +62,37 @@ describe('opening', () => {
   }
 
   for (const method of ['initialize', 'notifications/initialized']) {
-    verifies(
-      'http.open.timeout',
-      `a server that hangs in ${method} ends in time, and nothing is cancelled`,
-      async () => {
-        const clock = createFakeClock();
-        const { server, open } = await createHttpRig(
-          { era: 'legacy', respond: ({ message }) => (message?.method === method ? 'hang' : undefined) },
-          { clock },
-        );
-        const failure = failureOf(open({ initTimeoutMs: 4_000 }));
-        await eventually('it hangs', () => server.received(method)[0]);
-        await clock.advance(4_000);
-        expect(await failure).toMatchObject({ reason: 'connect_timeout', outcome: 'unreachable' });
-        if (method !== 'initialize')
-          await eventually('no session is left behind', () => server.sessions.size === 0);
-        expect(server.received('notifications/cancelled')).toEqual([]);
-      },
-    );
+    test(`a server that hangs in ${method} ends in time, and nothing is cancelled`, async () => {
+      const clock = createFakeClock();
+      const { server, open } = await createHttpRig(
+        { era: 'legacy', respond: ({ message }) => (message?.method === method ? 'hang' : undefined) },
+        { clock },
+      );
+      const failure = failureOf(open({ initTimeoutMs: 4_000 }));
+      await eventually('it hangs', () => server.received(method)[0]);
+      await clock.advance(4_000);
+      expect(await failure).toMatchObject({ reason: 'connect_timeout', outcome: 'unreachable' });
+      if (method !== 'initialize')
+        await eventually('no session is left behind', () => server.sessions.size === 0);
+      expect(server.received('notifications/cancelled')).toEqual([]);
+    });
   }
 
-  verifies(
-    'http.open.aborted',
-    'who leaves while it opens leaves at once, and no session stays',
-    async () => {
-      const { server, open } = await createHttpRig({
-        era: 'legacy',
-        respond: ({ message }) => (message?.method === 'notifications/initialized' ? 'hang' : undefined),
-      });
-      const caller = new AbortController();
-      const opening = open({ signal: caller.signal });
-      await eventually('it hangs', () => server.received('notifications/initialized')[0]);
-      const reason = new Error('enough');
-      caller.abort(reason);
-      await expect(opening).rejects.toBe(reason);
-      await eventually('no session is left behind', () => server.sessions.size === 0);
-    },
-  );
+  test('who leaves while it opens leaves at once, and no session stays', async () => {
+    const { server, open } = await createHttpRig({
+      era: 'legacy',
+      respond: ({ message }) => (message?.method === 'notifications/initialized' ? 'hang' : undefined),
+    });
+    const caller = new AbortController();
+    const opening = open({ signal: caller.signal });
+    await eventually('it hangs', () => server.received('notifications/initialized')[0]);
+    const reason = new Error('enough');
+    caller.abort(reason);
+    await expect(opening).rejects.toBe(reason);
+    await eventually('no session is left behind', () => server.sessions.size === 0);
+  });
 
-  verifies('http.open.claims', 'what a server says of itself is cut to size', async () => {
+  test('what a server says of itself is cut to size', async () => {
     const { open } = await createHttpRig({
       era: 'both',
       instructions: 'i'.repeat(1_000_000),
@@ -121,7 +113,7 @@ describe('opening', () => {
     }
   });
 
-  verifies('http.open.session-less', 'a server without sessions is used without one', async () => {
+  test('a server without sessions is used without one', async () => {
     const { server, open } = await createHttpRig({ era: 'legacy', sessions: false });
     const upstream = await open();
     await upstream.request('ping', {}, patiently());

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
-import { createTestNetwork, verifies, type TestNetwork } from '@behalf/testkit';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createTestNetwork, type TestNetwork } from '@behalf/testkit';
 import {
   Client,
   ProtocolError,
@@ -95,7 +95,7 @@ describe.each(peers)('%s', (_name, start, era, cases) => {
     await server.close();
   });
 
-  verifies('http.parity.claims', 'both paths hear the same about the server', () => {
+  test('both paths hear the same about the server', () => {
     expect(upstream.claims).toEqual({
       era,
       protocolVersion: client.getNegotiatedProtocolVersion(),
@@ -107,7 +107,7 @@ describe.each(peers)('%s', (_name, start, era, cases) => {
   });
 
   for (const [what, method, params] of cases) {
-    verifies('http.parity.answers', `${method} (${what}) is the same on both paths`, async () => {
+    test(`${method} (${what}) is the same on both paths`, async () => {
       const mine = await upstream.request(method, params, patiently()).then(
         ({ result, json }) => {
           if (json !== undefined) expect(JSON.parse(json)).toEqual(result);
@@ -125,25 +125,20 @@ describe.each(peers)('%s', (_name, start, era, cases) => {
 });
 
 describe('a server that starts anew', () => {
-  verifies(
-    'http.session.real',
-    'is found again, whether it says 404 or 400',
-    async () => {
-      for (const start of [() => startV1('json'), startEverything]) {
-        const server = await start();
-        const network = createTestNetwork([server.port]);
-        const upstream = await wiringTo(server.url, network).open();
-        const ask = () => upstream.request('tools/list', {}, patiently());
-        const before = await ask();
-        await server.forget();
-        expect((await ask()).result).toEqual(before.result);
-        await upstream.close();
-        await network.close();
-        await server.close();
-      }
-    },
-    30_000,
-  );
+  test('is found again, whether it says 404 or 400', async () => {
+    for (const start of [() => startV1('json'), startEverything]) {
+      const server = await start();
+      const network = createTestNetwork([server.port]);
+      const upstream = await wiringTo(server.url, network).open();
+      const ask = () => upstream.request('tools/list', {}, patiently());
+      const before = await ask();
+      await server.forget();
+      expect((await ask()).result).toEqual(before.result);
+      await upstream.close();
+      await network.close();
+      await server.close();
+    }
+  }, 30_000);
 });
 
 /** The SDK takes off what a modern result says of its own kind. */

@@ -1,5 +1,5 @@
-import { afterEach, describe, expect } from '@jest/globals';
-import { createFakeClock, eventually, verifies, type ScriptedCall } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { createFakeClock, eventually, type ScriptedCall } from '@behalf/testkit';
 import { callTool, createHttpRig, failureOf, stopHttpRigs } from '../../../test/httpRig.ts';
 import type { Dialogue } from '../dialogue.ts';
 import type { Json } from '../upstream.ts';
@@ -12,7 +12,7 @@ const turns = () => new Promise((resolve) => setImmediate(resolve));
 const echo = { name: 'echo' };
 
 describe('waiting for an answer', () => {
-  verifies('http.request.progress-resets', 'progress moves the silence, but not the total', async () => {
+  test('progress moves the silence, but not the total', async () => {
     const clock = createFakeClock();
     let call: { progress(n: number): void } | undefined;
     const { open } = await createHttpRig(
@@ -48,51 +48,47 @@ describe('waiting for an answer', () => {
     expect((await failure).reason).toBe('timeout');
   });
 
-  verifies(
-    'relay.legacy.patience',
-    'a person may take longer than the server, but not for ever',
-    async () => {
-      const clock = createFakeClock();
-      const asks = {
-        name: 'asks',
-        handler: async (_: Json, call: ScriptedCall) => {
-          const { result } = await call.ask('elicitation/create', { message: 'Well?' });
-          if ((result as Json)['action'] === 'accept') return { content: [] };
-          return new Promise<never>(() => undefined);
-        },
-      };
-      const { open } = await createHttpRig({ era: 'legacy', tools: [asks] }, { clock });
-      const upstream = await open();
-      const answers: ((answer: Json) => void)[] = [];
-      const dialogue: Dialogue = {
-        era: 'legacy',
-        capabilities: { elicitation: { form: {} } },
-        ask: () => new Promise((resolve) => answers.push(resolve)),
-      };
-      const limits = { timeoutMs: 3_000, totalMs: 8_500, dialogue };
-      const patient = callTool(upstream, 'asks', {}, limits);
-      await eventually('it is asked', () => answers.length === 1);
-      await clock.advance(500_000);
-      answers[0]!({ action: 'accept' });
-      expect((await patient).result).toMatchObject({ content: [] });
+  test('a person may take longer than the server, but not for ever', async () => {
+    const clock = createFakeClock();
+    const asks = {
+      name: 'asks',
+      handler: async (_: Json, call: ScriptedCall) => {
+        const { result } = await call.ask('elicitation/create', { message: 'Well?' });
+        if ((result as Json)['action'] === 'accept') return { content: [] };
+        return new Promise<never>(() => undefined);
+      },
+    };
+    const { open } = await createHttpRig({ era: 'legacy', tools: [asks] }, { clock });
+    const upstream = await open();
+    const answers: ((answer: Json) => void)[] = [];
+    const dialogue: Dialogue = {
+      era: 'legacy',
+      capabilities: { elicitation: { form: {} } },
+      ask: () => new Promise((resolve) => answers.push(resolve)),
+    };
+    const limits = { timeoutMs: 3_000, totalMs: 8_500, dialogue };
+    const patient = callTool(upstream, 'asks', {}, limits);
+    await eventually('it is asked', () => answers.length === 1);
+    await clock.advance(500_000);
+    answers[0]!({ action: 'accept' });
+    expect((await patient).result).toMatchObject({ content: [] });
 
-      const silent = failureOf(callTool(upstream, 'asks', {}, limits));
-      await eventually('it is asked again', () => answers.length === 2);
-      await clock.advance(500_000);
-      answers[1]!({ action: 'decline' });
-      await turns();
-      // The silence begins anew with the answer.
-      await clock.advance(3_000);
-      expect((await silent).reason).toBe('timeout');
+    const silent = failureOf(callTool(upstream, 'asks', {}, limits));
+    await eventually('it is asked again', () => answers.length === 2);
+    await clock.advance(500_000);
+    answers[1]!({ action: 'decline' });
+    await turns();
+    // The silence begins anew with the answer.
+    await clock.advance(3_000);
+    expect((await silent).reason).toBe('timeout');
 
-      const endless = failureOf(callTool(upstream, 'asks', {}, limits));
-      await eventually('it is asked once more', () => answers.length === 3);
-      await clock.advance(600_000);
-      expect((await endless).reason).toBe('timeout');
-    },
-  );
+    const endless = failureOf(callTool(upstream, 'asks', {}, limits));
+    await eventually('it is asked once more', () => answers.length === 3);
+    await clock.advance(600_000);
+    expect((await endless).reason).toBe('timeout');
+  });
 
-  verifies('http.request.progress-resets', 'without progress the silence ends it', async () => {
+  test('without progress the silence ends it', async () => {
     const clock = createFakeClock();
     const { server, open } = await createHttpRig(
       { era: 'legacy', tools: [{ name: 'slow', handler: () => new Promise(() => undefined) }] },
@@ -110,7 +106,7 @@ describe('waiting for an answer', () => {
     expect(cancelled.message!.params!['requestId']).toBe(server.received('tools/call')[0]!.message!.id);
   });
 
-  verifies('http.request.aborted', 'legacy: the server is told, and the caller leaves at once', async () => {
+  test('legacy: the server is told, and the caller leaves at once', async () => {
     const { server, open } = await createHttpRig({
       era: 'legacy',
       tools: [{ name: 'slow', handler: () => new Promise(() => undefined) }],
@@ -131,7 +127,7 @@ describe('waiting for an answer', () => {
     });
   });
 
-  verifies('http.request.aborted', 'modern: the exchange is closed, and nothing else is sent', async () => {
+  test('modern: the exchange is closed, and nothing else is sent', async () => {
     const { server, open } = await createHttpRig({
       era: 'modern',
       tools: [{ name: 'slow', handler: () => new Promise(() => undefined) }],
@@ -146,7 +142,7 @@ describe('waiting for an answer', () => {
     expect(server.received('notifications/cancelled')).toEqual([]);
   });
 
-  verifies('http.request.aborted', 'who left before it began sends nothing', async () => {
+  test('who left before it began sends nothing', async () => {
     const { server, open } = await createHttpRig({ era: 'legacy', tools: [echo] });
     const upstream = await open();
     await expect(callTool(upstream, 'echo', {}, { signal: AbortSignal.abort() })).rejects.toMatchObject({

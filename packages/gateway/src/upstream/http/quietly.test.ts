@@ -1,6 +1,6 @@
-import { afterEach, describe, expect } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Send } from '@behalf/kernel';
-import { createFakeClock, eventually, verifies } from '@behalf/testkit';
+import { createFakeClock, eventually } from '@behalf/testkit';
 import { callTool, createHttpRig, stopHttpRigs } from '../../../test/httpRig.ts';
 import { sendQuietly } from './quietly.ts';
 import { createAnswerer } from './serverMessages.ts';
@@ -42,7 +42,7 @@ function stalling() {
 }
 
 describe('what is sent on the side', () => {
-  verifies('http.quiet.bounded', 'ends with its time, also when only the body does not come', async () => {
+  test('ends with its time, also when only the body does not come', async () => {
     const { clock, state, post } = stalling();
     let over = false;
     const sending = post('{}').then(() => (over = true));
@@ -53,7 +53,7 @@ describe('what is sent on the side', () => {
     expect(state.open).toBe(0);
   });
 
-  verifies('http.quiet.bounded', 'answers to a server count until their exchange is over', async () => {
+  test('answers to a server count until their exchange is over', async () => {
     const { clock, state, post } = stalling();
     const answerer = createAnswerer(post);
     for (let wave = 0; wave < 5; wave += 1) {
@@ -68,33 +68,29 @@ describe('what is sent on the side', () => {
     expect(state.sent).toBe(17);
   });
 
-  verifies(
-    'http.quiet.bounded',
-    'a cancellation and the end of a session leave no socket behind',
-    async () => {
-      const stalled: { readonly aborted: boolean }[] = [];
-      const { server, open } = await createHttpRig({
-        era: 'legacy',
-        tools: [{ name: 'slow', handler: () => new Promise(() => undefined) }],
-        respond(request) {
-          if (request.verb !== 'DELETE' && request.message?.method !== 'notifications/cancelled')
-            return undefined;
-          stalled.push(request);
-          return (response) => response.writeHead(202, { 'content-length': '5' }).flushHeaders();
-        },
-      });
-      const upstream = await open();
-      const caller = new AbortController();
-      const call = callTool(upstream, 'slow', {}, { signal: caller.signal });
-      const rejected = expect(call).rejects.toMatchObject({ name: 'AbortError' });
-      await eventually('it runs', () => server.received('tools/call')[0]);
-      caller.abort();
-      await rejected;
-      await upstream.close();
-      await eventually(
-        'both are closed',
-        () => stalled.length === 2 && stalled.every(({ aborted }) => aborted),
-      );
-    },
-  );
+  test('a cancellation and the end of a session leave no socket behind', async () => {
+    const stalled: { readonly aborted: boolean }[] = [];
+    const { server, open } = await createHttpRig({
+      era: 'legacy',
+      tools: [{ name: 'slow', handler: () => new Promise(() => undefined) }],
+      respond(request) {
+        if (request.verb !== 'DELETE' && request.message?.method !== 'notifications/cancelled')
+          return undefined;
+        stalled.push(request);
+        return (response) => response.writeHead(202, { 'content-length': '5' }).flushHeaders();
+      },
+    });
+    const upstream = await open();
+    const caller = new AbortController();
+    const call = callTool(upstream, 'slow', {}, { signal: caller.signal });
+    const rejected = expect(call).rejects.toMatchObject({ name: 'AbortError' });
+    await eventually('it runs', () => server.received('tools/call')[0]);
+    caller.abort();
+    await rejected;
+    await upstream.close();
+    await eventually(
+      'both are closed',
+      () => stalled.length === 2 && stalled.every(({ aborted }) => aborted),
+    );
+  });
 });

@@ -1,5 +1,4 @@
-import { describe, expect } from '@jest/globals';
-import { verifies } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import type { UpstreamError } from '../upstreamError.ts';
 import { readAnswer, readAtOnce, readMessages } from './readAnswer.ts';
 
@@ -19,7 +18,7 @@ describe('the text of an answer', () => {
     '{"result":{"a":"}"},"jsonrpc":"2.0","id":7}',
     '{"jsonrpc":"2.0","result":{"a":"}"},"id":7}',
   ]) {
-    verifies('http.answer.text', `is passed on as it came: ${text}`, () => {
+    test(`is passed on as it came: ${text}`, () => {
       expect(readAtOnce(text, 7, 'legacy')).toEqual({ result: { a: '}' }, json: '{"a":"}"}' });
     });
   }
@@ -29,7 +28,7 @@ describe('the text of an answer', () => {
     ['blanks', '{ "jsonrpc": "2.0", "id": 7, "result": {"a":1} }'],
     ['a line behind it', '{"jsonrpc":"2.0","id":7,"result":{"a":1}}\n'],
   ] as const) {
-    verifies('http.answer.text', `is read as a whole with ${what}`, () => {
+    test(`is read as a whole with ${what}`, () => {
       expect(readAtOnce(text, 7, 'legacy')).toBeUndefined();
       expect(whole(text)).toEqual({ result: { a: 1 }, json: undefined });
     });
@@ -56,7 +55,7 @@ describe('the text of an answer', () => {
     '',
     '<html>',
   ]) {
-    verifies('http.answer.garbage', `is refused: ${text}`, () => {
+    test(`is refused: ${text}`, () => {
       expect(readAtOnce(text, 7, 'legacy')?.json ?? 'none').not.toContain('error');
       if (text !== '{"result":{},"id":8,"jsonrpc":"2.0","id":7}') {
         expect(readAtOnce(text, 7, 'legacy')).toBeUndefined();
@@ -65,30 +64,24 @@ describe('the text of an answer', () => {
     });
   }
 
-  verifies('http.answer.garbage', 'keys between the result and the end are not part of it', () => {
+  test('keys between the result and the end are not part of it', () => {
     expect(readAtOnce('{"result":{},"id":8,"jsonrpc":"2.0","id":7}', 7, 'legacy')).toBeUndefined();
   });
 
-  verifies(
-    'http.answer.result-type',
-    'a modern result is whole, wants input, is a task, or is not understood',
-    () => {
-      const read = (result: object) =>
-        readAtOnce(`{"jsonrpc":"2.0","id":7,"result":${JSON.stringify(result)}}`, 7, 'modern');
-      expect(read({ resultType: 'complete', a: 1 })?.result).toEqual({ resultType: 'complete', a: 1 });
-      expect(read({ a: 1 })?.result).toEqual({ a: 1 });
-      expect(reasonOf(() => read({ resultType: 'input_required', requestState: 's' }))).toBe(
-        'input_required',
-      );
-      // Whether the caller takes one is decided where that is known.
-      expect(reasonOf(() => read({ resultType: 'task' }))).toBe('task');
-      expect(reasonOf(() => read({ resultType: 'later' }))).toBe('garbage');
-      expect(reasonOf(() => read({ resultType: 3 }))).toBe('garbage');
-      try {
-        read({ resultType: 'input_required', requestState: 's' });
-      } catch (error) {
-        expect((error as UpstreamError).detail.result).toMatchObject({ requestState: 's' });
-      }
-    },
-  );
+  test('a modern result is whole, wants input, is a task, or is not understood', () => {
+    const read = (result: object) =>
+      readAtOnce(`{"jsonrpc":"2.0","id":7,"result":${JSON.stringify(result)}}`, 7, 'modern');
+    expect(read({ resultType: 'complete', a: 1 })?.result).toEqual({ resultType: 'complete', a: 1 });
+    expect(read({ a: 1 })?.result).toEqual({ a: 1 });
+    expect(reasonOf(() => read({ resultType: 'input_required', requestState: 's' }))).toBe('input_required');
+    // Whether the caller takes one is decided where that is known.
+    expect(reasonOf(() => read({ resultType: 'task' }))).toBe('task');
+    expect(reasonOf(() => read({ resultType: 'later' }))).toBe('garbage');
+    expect(reasonOf(() => read({ resultType: 3 }))).toBe('garbage');
+    try {
+      read({ resultType: 'input_required', requestState: 's' });
+    } catch (error) {
+      expect((error as UpstreamError).detail.result).toMatchObject({ requestState: 's' });
+    }
+  });
 });

@@ -1,5 +1,5 @@
-import { afterEach, describe, expect } from '@jest/globals';
-import { eventually, scriptedError, verifies, type ScriptedTool } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { eventually, scriptedError, type ScriptedTool } from '@behalf/testkit';
 import { callTool, createHttpRig, failureOf, patiently, stopHttpRigs } from '../../../test/httpRig.ts';
 import type { Json } from '../upstream.ts';
 
@@ -12,79 +12,64 @@ const echo: ScriptedTool = { name: 'echo', handler: ({ text: value }) => text(St
 describe('a request', () => {
   for (const era of eras) {
     for (const answers of ['json', 'sse'] as const) {
-      verifies(
-        'http.request.answer',
-        `is answered as ${answers} in the ${era} era, with its text`,
-        async () => {
-          const { open } = await createHttpRig({ era, answers, tools: [echo] });
-          const { result, json } = await callTool(await open(), 'echo', { text: 'grüße' });
-          expect(result).toMatchObject(text('grüße'));
-          expect(JSON.parse(json!)).toEqual(result);
-        },
-      );
+      test(`is answered as ${answers} in the ${era} era, with its text`, async () => {
+        const { open } = await createHttpRig({ era, answers, tools: [echo] });
+        const { result, json } = await callTool(await open(), 'echo', { text: 'grüße' });
+        expect(result).toMatchObject(text('grüße'));
+        expect(JSON.parse(json!)).toEqual(result);
+      });
     }
 
-    verifies(
-      'http.request.headers',
-      `carries both media types and the version in the ${era} era`,
-      async () => {
-        const { server, open } = await createHttpRig({ era, tools: [echo] });
-        await callTool(await open(), 'echo', { text: 'x' });
-        expect(server.received('tools/call')[0]!.headers).toMatchObject({
-          'content-type': 'application/json',
-          accept: 'application/json, text/event-stream',
-          'mcp-protocol-version': era === 'modern' ? '2026-07-28' : '2025-11-25',
-        });
-      },
-    );
+    test(`carries both media types and the version in the ${era} era`, async () => {
+      const { server, open } = await createHttpRig({ era, tools: [echo] });
+      await callTool(await open(), 'echo', { text: 'x' });
+      expect(server.received('tools/call')[0]!.headers).toMatchObject({
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': era === 'modern' ? '2026-07-28' : '2025-11-25',
+      });
+    });
 
-    verifies(
-      'http.request.credential',
-      `carries its own caller's credential, and nothing of another's, in the ${era} era`,
-      async () => {
-        const { server, open } = await createHttpRig({ era, tools: [echo] });
-        const upstream = await open(
-          {},
-          { headers: { authorization: 'Bearer configured', 'x-team': 'blue' } },
-        );
-        const [before] = server.requests;
-        expect(before!.headers).toMatchObject({ authorization: 'Bearer configured', 'x-team': 'blue' });
-        await Promise.all(
-          Array.from({ length: 40 }, (_, n) =>
-            callTool(
-              upstream,
-              'echo',
-              { text: String(n) },
-              {
-                headers: { authorization: `Bearer ${n}` },
-                extraHeaders: { traceparent: `t-${n}`, authorization: 'Bearer forged' },
-              },
-            ),
+    test(`carries its own caller's credential, and nothing of another's, in the ${era} era`, async () => {
+      const { server, open } = await createHttpRig({ era, tools: [echo] });
+      const upstream = await open({}, { headers: { authorization: 'Bearer configured', 'x-team': 'blue' } });
+      const [before] = server.requests;
+      expect(before!.headers).toMatchObject({ authorization: 'Bearer configured', 'x-team': 'blue' });
+      await Promise.all(
+        Array.from({ length: 40 }, (_, n) =>
+          callTool(
+            upstream,
+            'echo',
+            { text: String(n) },
+            {
+              headers: { authorization: `Bearer ${n}` },
+              extraHeaders: { traceparent: `t-${n}`, authorization: 'Bearer forged' },
+            },
           ),
-        );
-        const calls = server.received('tools/call');
-        expect(calls).toHaveLength(40);
-        for (const { headers, message } of calls) {
-          const n = (message!.params!['arguments'] as { text: string }).text;
-          expect(headers).toMatchObject({
-            authorization: `Bearer ${n}`,
-            traceparent: `t-${n}`,
-            ...(era === 'legacy' && { 'x-team': 'blue' }),
-          });
-        }
-        // Nothing of a caller stays behind.
-        await callTool(upstream, 'echo', { text: 'last' }, { headers: { authorization: 'Bearer last' } });
-        expect(server.requests.at(-1)!.headers).toMatchObject({ authorization: 'Bearer last' });
-        await callTool(upstream, 'echo', { text: 'none' });
-        const last = server.requests.at(-1)!.headers;
-        // A modern one is everybody's: it keeps not even the headers of who opened it.
-        expect(last['authorization']).toBe(era === 'legacy' ? 'Bearer configured' : undefined);
-        expect(last['x-team']).toBe(era === 'legacy' ? 'blue' : undefined);
-        expect(last['traceparent']).toBeUndefined();
-      },
-    );
+        ),
+      );
+      const calls = server.received('tools/call');
+      expect(calls).toHaveLength(40);
+      for (const { headers, message } of calls) {
+        const n = (message!.params!['arguments'] as { text: string }).text;
+        expect(headers).toMatchObject({
+          authorization: `Bearer ${n}`,
+          traceparent: `t-${n}`,
+          ...(era === 'legacy' && { 'x-team': 'blue' }),
+        });
+      }
+      // Nothing of a caller stays behind.
+      await callTool(upstream, 'echo', { text: 'last' }, { headers: { authorization: 'Bearer last' } });
+      expect(server.requests.at(-1)!.headers).toMatchObject({ authorization: 'Bearer last' });
+      await callTool(upstream, 'echo', { text: 'none' });
+      const last = server.requests.at(-1)!.headers;
+      // A modern one is everybody's: it keeps not even the headers of who opened it.
+      expect(last['authorization']).toBe(era === 'legacy' ? 'Bearer configured' : undefined);
+      expect(last['x-team']).toBe(era === 'legacy' ? 'blue' : undefined);
+      expect(last['traceparent']).toBeUndefined();
+    });
 
-    verifies('http.request.protocol-headers', `nobody replaces what the protocol says (${era})`, async () => {
+    test(`nobody replaces what the protocol says (${era})`, async () => {
       const { server, open } = await createHttpRig({ era, tools: [echo] });
       const forged = {
         'mcp-session-id': 'forged',
@@ -101,7 +86,7 @@ describe('a request', () => {
       else expect(headers['mcp-method']).toBe('tools/call');
     });
 
-    verifies('http.request.meta', `keeps the caller's _meta and sends its own token (${era})`, async () => {
+    test(`keeps the caller's _meta and sends its own token (${era})`, async () => {
       const { server, open } = await createHttpRig({ era, tools: [echo] });
       const upstream = await open();
       const meta = { traceparent: '00-a-b-01', progressToken: 'theirs' };
@@ -120,69 +105,61 @@ describe('a request', () => {
       expect(second.params).toMatchObject({ name: 'echo', arguments: { text: 'x' } });
     });
 
-    verifies(
-      'http.request.progress',
-      `progress of its own token reaches its caller alone (${era})`,
-      async () => {
-        const open2: (() => void)[] = [];
-        const slow: ScriptedTool = {
-          name: 'slow',
-          handler: async (_, call) => {
-            const other = (call.params['_meta'] as { progressToken: number }).progressToken + 1;
-            call.progress(1, 2);
-            call.progress(9, 9, other);
-            call.progress(9, 9, 'unknown');
-            await new Promise<void>((resolve) => open2.push(resolve));
-            return text('done');
-          },
-        };
-        const { open } = await createHttpRig({ era, tools: [slow] });
-        const upstream = await open();
-        const heard: Json[][] = [[], []];
-        const calls = heard.map((list) =>
-          callTool(upstream, 'slow', {}, { onProgress: (params) => void list.push(params) }),
-        );
-        await eventually('both wait', () => open2.length === 2 && heard.every((list) => list.length > 0));
-        for (const end of open2) end();
-        await Promise.all(calls);
-        for (const list of heard) expect(list).toEqual([expect.objectContaining({ progress: 1, total: 2 })]);
-      },
-    );
+    test(`progress of its own token reaches its caller alone (${era})`, async () => {
+      const open2: (() => void)[] = [];
+      const slow: ScriptedTool = {
+        name: 'slow',
+        handler: async (_, call) => {
+          const other = (call.params['_meta'] as { progressToken: number }).progressToken + 1;
+          call.progress(1, 2);
+          call.progress(9, 9, other);
+          call.progress(9, 9, 'unknown');
+          await new Promise<void>((resolve) => open2.push(resolve));
+          return text('done');
+        },
+      };
+      const { open } = await createHttpRig({ era, tools: [slow] });
+      const upstream = await open();
+      const heard: Json[][] = [[], []];
+      const calls = heard.map((list) =>
+        callTool(upstream, 'slow', {}, { onProgress: (params) => void list.push(params) }),
+      );
+      await eventually('both wait', () => open2.length === 2 && heard.every((list) => list.length > 0));
+      for (const end of open2) end();
+      await Promise.all(calls);
+      for (const list of heard) expect(list).toEqual([expect.objectContaining({ progress: 1, total: 2 })]);
+    });
 
-    verifies(
-      'http.request.log',
-      `a log message reaches only the caller of its request (${era})`,
-      async () => {
-        const chatty: ScriptedTool = {
-          name: 'chatty',
-          handler: ({ who }, call) => {
-            call.log('info', who);
-            return text('done');
-          },
-        };
-        const { server, open } = await createHttpRig({ era, tools: [chatty] });
-        const upstream = await open();
-        const heard = new Map<string, unknown[]>([
-          ['a', []],
-          ['b', []],
-        ]);
-        await Promise.all(
-          [...heard].map(([who, list]) =>
-            callTool(upstream, 'chatty', { who }, { onLog: ({ data }) => void list.push(data) }),
-          ),
-        );
-        await callTool(upstream, 'chatty', { who: 'nobody listens' });
-        expect(Object.fromEntries(heard)).toEqual({ a: ['a'], b: ['b'] });
-        if (era === 'modern') {
-          const levels = server
-            .received('tools/call')
-            .map(({ message }) => (message!.params!['_meta'] as Json)['io.modelcontextprotocol/logLevel']);
-          expect(levels).toEqual(['info', 'info', undefined]);
-        }
-      },
-    );
+    test(`a log message reaches only the caller of its request (${era})`, async () => {
+      const chatty: ScriptedTool = {
+        name: 'chatty',
+        handler: ({ who }, call) => {
+          call.log('info', who);
+          return text('done');
+        },
+      };
+      const { server, open } = await createHttpRig({ era, tools: [chatty] });
+      const upstream = await open();
+      const heard = new Map<string, unknown[]>([
+        ['a', []],
+        ['b', []],
+      ]);
+      await Promise.all(
+        [...heard].map(([who, list]) =>
+          callTool(upstream, 'chatty', { who }, { onLog: ({ data }) => void list.push(data) }),
+        ),
+      );
+      await callTool(upstream, 'chatty', { who: 'nobody listens' });
+      expect(Object.fromEntries(heard)).toEqual({ a: ['a'], b: ['b'] });
+      if (era === 'modern') {
+        const levels = server
+          .received('tools/call')
+          .map(({ message }) => (message!.params!['_meta'] as Json)['io.modelcontextprotocol/logLevel']);
+        expect(levels).toEqual(['info', 'info', undefined]);
+      }
+    });
 
-    verifies('http.request.rpc-error', `an error in an answer keeps its code and data (${era})`, async () => {
+    test(`an error in an answer keeps its code and data (${era})`, async () => {
       const { open } = await createHttpRig({
         era,
         tools: [
@@ -202,7 +179,7 @@ describe('a request', () => {
       });
     });
 
-    verifies('http.request.url-elicitation', `-32042 says that input is wanted first (${era})`, async () => {
+    test(`-32042 says that input is wanted first (${era})`, async () => {
       const { open } = await createHttpRig({
         era,
         tools: [
@@ -223,91 +200,79 @@ describe('a request', () => {
     });
   }
 
-  verifies(
-    'http.request.questions',
-    'ping is answered, a form is dismissed, a model is refused',
-    async () => {
-      const answers: Record<string, unknown> = {};
-      const asking: ScriptedTool = {
-        name: 'asking',
-        handler: async (_, call) => {
-          for (const method of ['ping', 'elicitation/create', 'sampling/createMessage', 'roots/list']) {
-            const { result, error } = await call.ask(method, {});
-            answers[method] = result ?? error?.code;
-          }
-          return text('done');
-        },
-      };
-      const { server, open } = await createHttpRig({ era: 'legacy', tools: [asking] });
-      const headers = { authorization: 'Bearer mine' };
-      await callTool(await open(), 'asking', {}, { headers });
-      expect(answers).toEqual({
-        ping: {},
-        'elicitation/create': { action: 'cancel' },
-        'sampling/createMessage': -32601,
-        'roots/list': -32601,
-      });
-      const replies = server.requests.filter(({ message }) => String(message?.id).startsWith('server-'));
-      expect(replies).toHaveLength(4);
-      for (const reply of replies) expect(reply.headers).toMatchObject(headers);
-    },
-  );
+  test('ping is answered, a form is dismissed, a model is refused', async () => {
+    const answers: Record<string, unknown> = {};
+    const asking: ScriptedTool = {
+      name: 'asking',
+      handler: async (_, call) => {
+        for (const method of ['ping', 'elicitation/create', 'sampling/createMessage', 'roots/list']) {
+          const { result, error } = await call.ask(method, {});
+          answers[method] = result ?? error?.code;
+        }
+        return text('done');
+      },
+    };
+    const { server, open } = await createHttpRig({ era: 'legacy', tools: [asking] });
+    const headers = { authorization: 'Bearer mine' };
+    await callTool(await open(), 'asking', {}, { headers });
+    expect(answers).toEqual({
+      ping: {},
+      'elicitation/create': { action: 'cancel' },
+      'sampling/createMessage': -32601,
+      'roots/list': -32601,
+    });
+    const replies = server.requests.filter(({ message }) => String(message?.id).startsWith('server-'));
+    expect(replies).toHaveLength(4);
+    for (const reply of replies) expect(reply.headers).toMatchObject(headers);
+  });
 
-  verifies(
-    'http.request.question-flood',
-    'a flood of questions does not become a flood of requests',
-    async () => {
-      let held = 0;
-      const flood: ScriptedTool = {
-        name: 'flood',
-        handler: async (_, call) => {
-          for (let n = 0; n < 500; n += 1) void call.ask('ping', {});
-          await eventually('some are answered', () => held > 0);
-          return text('done');
-        },
-      };
-      const { server, open } = await createHttpRig({
-        era: 'legacy',
-        tools: [flood],
-        respond: ({ message }) => {
-          if (message?.method !== undefined) return undefined;
-          held += 1;
-          return 'hang';
-        },
-      });
-      const upstream = await open();
-      // The client has read every question when it has the answer that stands behind them.
-      await callTool(upstream, 'flood');
-      for (let n = 0; n < 5; n += 1) await upstream.request('ping', {}, patiently());
-      expect(held).toBeLessThanOrEqual(16);
-      expect(server.received('tools/call')).toHaveLength(1);
-    },
-  );
+  test('a flood of questions does not become a flood of requests', async () => {
+    let held = 0;
+    const flood: ScriptedTool = {
+      name: 'flood',
+      handler: async (_, call) => {
+        for (let n = 0; n < 500; n += 1) void call.ask('ping', {});
+        await eventually('some are answered', () => held > 0);
+        return text('done');
+      },
+    };
+    const { server, open } = await createHttpRig({
+      era: 'legacy',
+      tools: [flood],
+      respond: ({ message }) => {
+        if (message?.method !== undefined) return undefined;
+        held += 1;
+        return 'hang';
+      },
+    });
+    const upstream = await open();
+    // The client has read every question when it has the answer that stands behind them.
+    await callTool(upstream, 'flood');
+    for (let n = 0; n < 5; n += 1) await upstream.request('ping', {}, patiently());
+    expect(held).toBeLessThanOrEqual(16);
+    expect(server.received('tools/call')).toHaveLength(1);
+  });
 
-  verifies(
-    'http.request.list-changed',
-    'a change that comes with an answer reaches who listens',
-    async () => {
-      const changing: ScriptedTool = {
-        name: 'changing',
-        handler: (_, call) => {
-          call.notify('notifications/tools/list_changed', {});
-          call.notify('notifications/resources/updated', { uri: 'secret://of-somebody' });
-          return text('done');
-        },
-      };
-      const { open } = await createHttpRig({ era: 'legacy', tools: [changing] });
-      const upstream = await open();
-      const heard: string[] = [];
-      upstream.listen(() => {
-        throw new Error('a listener at fault');
-      }, {});
-      const stop = upstream.listen(({ method }) => void heard.push(method), {});
-      expect((await callTool(upstream, 'changing')).result).toEqual(text('done'));
-      expect(heard).toEqual(['notifications/tools/list_changed']);
-      stop();
-      await callTool(upstream, 'changing');
-      expect(heard).toHaveLength(1);
-    },
-  );
+  test('a change that comes with an answer reaches who listens', async () => {
+    const changing: ScriptedTool = {
+      name: 'changing',
+      handler: (_, call) => {
+        call.notify('notifications/tools/list_changed', {});
+        call.notify('notifications/resources/updated', { uri: 'secret://of-somebody' });
+        return text('done');
+      },
+    };
+    const { open } = await createHttpRig({ era: 'legacy', tools: [changing] });
+    const upstream = await open();
+    const heard: string[] = [];
+    upstream.listen(() => {
+      throw new Error('a listener at fault');
+    }, {});
+    const stop = upstream.listen(({ method }) => void heard.push(method), {});
+    expect((await callTool(upstream, 'changing')).result).toEqual(text('done'));
+    expect(heard).toEqual(['notifications/tools/list_changed']);
+    stop();
+    await callTool(upstream, 'changing');
+    expect(heard).toHaveLength(1);
+  });
 });

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { afterEach, describe, expect } from '@jest/globals';
-import { createFakeClock, eventually, verifies, type FakeClock } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { createFakeClock, eventually, type FakeClock } from '@behalf/testkit';
 import { callTool, createHttpRig, failureOf, stopHttpRigs } from '../../../test/httpRig.ts';
 
 afterEach(stopHttpRigs);
@@ -65,7 +65,7 @@ async function passing<T>(clock: FakeClock, work: Promise<T>, stepMs = 1_000): P
 }
 
 describe('the stream of a call that is closed before the answer', () => {
-  verifies('http.resume.answer', 'goes on after its last event, when the server wants it to', async () => {
+  test('goes on after its last event, when the server wants it to', async () => {
     const { server, open, clock } = await closingServer({
       first: 'id: e1\nretry: 500\ndata: \n\n',
       next(write, id, nth) {
@@ -102,41 +102,37 @@ describe('the stream of a call that is closed before the answer', () => {
     expect(server.received('tools/call')).toHaveLength(1);
   });
 
-  verifies(
-    'http.resume.answer',
-    'also when the connection breaks, and after a moment’s refusal',
-    async () => {
-      const clock = createFakeClock();
-      let nth = 0;
-      let called: unknown;
-      const { server, open } = await createHttpRig(
-        {
-          era: 'legacy',
-          respond({ verb, message: sent }) {
-            if (sent?.method === 'tools/call') {
-              called = sent.id;
-              return (response) => {
-                response.writeHead(200, { 'content-type': 'text/event-stream' });
-                response.write('id: e1\ndata: \n\n', () => response.socket?.resetAndDestroy());
-              };
-            }
-            if (verb !== 'GET') return undefined;
-            nth += 1;
-            if (nth === 1) return { status: 409 };
-            if (nth === 2) return 'reset';
+  test('also when the connection breaks, and after a moment’s refusal', async () => {
+    const clock = createFakeClock();
+    let nth = 0;
+    let called: unknown;
+    const { server, open } = await createHttpRig(
+      {
+        era: 'legacy',
+        respond({ verb, message: sent }) {
+          if (sent?.method === 'tools/call') {
+            called = sent.id;
             return (response) => {
               response.writeHead(200, { 'content-type': 'text/event-stream' });
-              response.write(message({ id: called, result: done }));
+              response.write('id: e1\ndata: \n\n', () => response.socket?.resetAndDestroy());
             };
-          },
+          }
+          if (verb !== 'GET') return undefined;
+          nth += 1;
+          if (nth === 1) return { status: 409 };
+          if (nth === 2) return 'reset';
+          return (response) => {
+            response.writeHead(200, { 'content-type': 'text/event-stream' });
+            response.write(message({ id: called, result: done }));
+          };
         },
-        { clock },
-      );
-      const answer = callTool(await open(), 'slow', {}, FOR_EVER);
-      expect((await passing(clock, answer)).result).toMatchObject(done);
-      expect(server.received('tools/call')).toHaveLength(1);
-    },
-  );
+      },
+      { clock },
+    );
+    const answer = callTool(await open(), 'slow', {}, FOR_EVER);
+    expect((await passing(clock, answer)).result).toMatchObject(done);
+    expect(server.received('tools/call')).toHaveLength(1);
+  });
 
   for (const [what, status, asked] of [
     ['a session that is not known', 404, 1],
@@ -144,24 +140,20 @@ describe('the stream of a call that is closed before the answer', () => {
     ['no such stream', 405, 1],
     ['a fault that stays', 503, 3],
   ] as const) {
-    verifies(
-      'http.resume.once',
-      `${what}: nothing is known of the call, which is not sent again`,
-      async () => {
-        const { server, open, clock } = await closingServer({
-          first: 'id: e1\ndata: \n\n',
-          next: () => status,
-        });
-        const failure = failureOf(callTool(await open(), 'slow', {}, FOR_EVER));
-        expect(await passing(clock, failure)).toMatchObject({ reason: 'stream_broken', outcome: 'unknown' });
-        expect(server.received('tools/call')).toHaveLength(1);
-        expect(server.received('initialize')).toHaveLength(1);
-        expect(resumes(server)).toBe(asked);
-      },
-    );
+    test(`${what}: nothing is known of the call, which is not sent again`, async () => {
+      const { server, open, clock } = await closingServer({
+        first: 'id: e1\ndata: \n\n',
+        next: () => status,
+      });
+      const failure = failureOf(callTool(await open(), 'slow', {}, FOR_EVER));
+      expect(await passing(clock, failure)).toMatchObject({ reason: 'stream_broken', outcome: 'unknown' });
+      expect(server.received('tools/call')).toHaveLength(1);
+      expect(server.received('initialize')).toHaveLength(1);
+      expect(resumes(server)).toBe(asked);
+    });
   }
 
-  verifies('http.resume.once', 'a token is asked for each time; without one nothing is known', async () => {
+  test('a token is asked for each time; without one nothing is known', async () => {
     const { server, open, clock } = await closingServer({
       first: 'id: e1\ndata: \n\n',
       next: () => undefined,
@@ -184,52 +176,44 @@ describe('the stream of a call that is closed before the answer', () => {
     expect(server.received('tools/call')).toHaveLength(1);
   });
 
-  verifies(
-    'http.resume.bounded',
-    'a server that closes for ever is left after three hundred times',
-    async () => {
-      const { server, open, clock } = await closingServer({
-        first: 'id: e0\nretry: 0\ndata: \n\n',
-        next(write, _id, nth) {
-          write(`id: e${nth}\ndata: \n\n`);
-          return undefined;
-        },
-      });
-      const failure = failureOf(callTool(await open(), 'slow', {}, FOR_EVER));
-      expect(await passing(clock, failure, 100)).toMatchObject({ reason: 'stream_broken' });
-      expect(resumes(server)).toBe(300);
-    },
-  );
+  test('a server that closes for ever is left after three hundred times', async () => {
+    const { server, open, clock } = await closingServer({
+      first: 'id: e0\nretry: 0\ndata: \n\n',
+      next(write, _id, nth) {
+        write(`id: e${nth}\ndata: \n\n`);
+        return undefined;
+      },
+    });
+    const failure = failureOf(callTool(await open(), 'slow', {}, FOR_EVER));
+    expect(await passing(clock, failure, 100)).toMatchObject({ reason: 'stream_broken' });
+    expect(resumes(server)).toBe(300);
+  });
 
-  verifies(
-    'http.resume.bounded',
-    'it ends with the time of its caller, and when the caller leaves',
-    async () => {
-      const { server, open, clock } = await closingServer({
-        first: 'id: e1\nretry: 7000\ndata: \n\n',
-        next: () => undefined,
-      });
-      const upstream = await open();
-      const late = failureOf(callTool(upstream, 'slow', {}, { timeoutMs: 5_000, totalMs: 60_000 }));
-      expect(await passing(clock, late)).toMatchObject({ reason: 'timeout' });
-      const leaving = new AbortController();
-      const left = callTool(upstream, 'slow', {}, { ...FOR_EVER, signal: leaving.signal });
-      await eventually('it is sent', () => server.received('tools/call').length === 2);
-      await clock.advance(2_000);
-      leaving.abort(new Error('gone'));
-      await expect(left).rejects.toThrow('gone');
-      await clock.advance(60_000);
-      expect(resumes(server)).toBe(0);
-      await eventually('it is told', () => server.received('notifications/cancelled').length === 2);
-    },
-  );
+  test('it ends with the time of its caller, and when the caller leaves', async () => {
+    const { server, open, clock } = await closingServer({
+      first: 'id: e1\nretry: 7000\ndata: \n\n',
+      next: () => undefined,
+    });
+    const upstream = await open();
+    const late = failureOf(callTool(upstream, 'slow', {}, { timeoutMs: 5_000, totalMs: 60_000 }));
+    expect(await passing(clock, late)).toMatchObject({ reason: 'timeout' });
+    const leaving = new AbortController();
+    const left = callTool(upstream, 'slow', {}, { ...FOR_EVER, signal: leaving.signal });
+    await eventually('it is sent', () => server.received('tools/call').length === 2);
+    await clock.advance(2_000);
+    leaving.abort(new Error('gone'));
+    await expect(left).rejects.toThrow('gone');
+    await clock.advance(60_000);
+    expect(resumes(server)).toBe(0);
+    await eventually('it is told', () => server.received('notifications/cancelled').length === 2);
+  });
 
   for (const [what, first, era] of [
     ['without an id of an event', 'retry: 1\ndata: \n\n', 'legacy'],
     ['with an id that is no header', `id: ${'x'.repeat(2_000)}\ndata: \n\n`, 'legacy'],
     ['of a modern server', 'id: e1\ndata: \n\n', 'modern'],
   ] as const) {
-    verifies('http.resume.offered', `${what} it is over`, async () => {
+    test(`${what} it is over`, async () => {
       const { server, open, clock } = await closingServer({ first, next: () => undefined, era });
       const failure = failureOf(callTool(await open(), 'slow', {}, FOR_EVER));
       expect(await passing(clock, failure)).toMatchObject({ reason: 'stream_broken', outcome: 'unknown' });

@@ -1,5 +1,5 @@
-import { afterEach, describe, expect } from '@jest/globals';
-import { eventually, verifies, type ScriptedTool } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { eventually, type ScriptedTool } from '@behalf/testkit';
 import { callTool, createHttpRig, failureOf, stopHttpRigs } from '../../../test/httpRig.ts';
 
 afterEach(stopHttpRigs);
@@ -22,7 +22,7 @@ const lost = (id: unknown, code = -32000) => ({
 });
 
 describe('a session', () => {
-  verifies('http.session.lost', 'the first call after a loss succeeds and runs once', async () => {
+  test('the first call after a loss succeeds and runs once', async () => {
     const { tool, ran } = counter();
     const { server, open } = await createHttpRig({ era: 'legacy', tools: [tool] });
     const upstream = await open();
@@ -34,7 +34,7 @@ describe('a session', () => {
     expect(server.received('initialize')).toHaveLength(2);
   });
 
-  verifies('http.session.one-handshake', 'many calls that find it lost share one hand-shake', async () => {
+  test('many calls that find it lost share one hand-shake', async () => {
     const { tool, ran } = counter();
     const { server, open } = await createHttpRig({ era: 'legacy', tools: [tool] });
     const upstream = await open();
@@ -46,37 +46,33 @@ describe('a session', () => {
     expect(server.sessions.size).toBe(1);
   });
 
-  verifies(
-    'http.session.one-handshake',
-    'a late refusal of an old session opens no further one',
-    async () => {
-      const { tool } = counter();
-      let release: () => void = () => undefined;
-      const held = new Promise<void>((resolve) => (release = resolve));
-      let first = true;
-      const { server, open } = await createHttpRig({
-        era: 'legacy',
-        tools: [tool],
-        respond: async ({ message }) => {
-          if (message?.method !== 'tools/call' || !first) return undefined;
-          first = false;
-          await held;
-          return { status: 404 };
-        },
-      });
-      const upstream = await open();
-      const late = callTool(upstream, 'count');
-      await eventually('the first is held', () => !first);
-      server.forgetSessions();
-      await callTool(upstream, 'count');
-      expect(server.received('initialize')).toHaveLength(2);
-      release();
-      await late;
-      expect(server.received('initialize')).toHaveLength(2);
-    },
-  );
+  test('a late refusal of an old session opens no further one', async () => {
+    const { tool } = counter();
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    let first = true;
+    const { server, open } = await createHttpRig({
+      era: 'legacy',
+      tools: [tool],
+      respond: async ({ message }) => {
+        if (message?.method !== 'tools/call' || !first) return undefined;
+        first = false;
+        await held;
+        return { status: 404 };
+      },
+    });
+    const upstream = await open();
+    const late = callTool(upstream, 'count');
+    await eventually('the first is held', () => !first);
+    server.forgetSessions();
+    await callTool(upstream, 'count');
+    expect(server.received('initialize')).toHaveLength(2);
+    release();
+    await late;
+    expect(server.received('initialize')).toHaveLength(2);
+  });
 
-  verifies('http.session.once', 'a session that is lost again at once is an error, not a loop', async () => {
+  test('a session that is lost again at once is an error, not a loop', async () => {
     const { server, open } = await createHttpRig({
       era: 'legacy',
       respond: ({ message }) => (message?.method === 'tools/call' ? { status: 404 } : undefined),
@@ -89,7 +85,7 @@ describe('a session', () => {
     expect(server.received('initialize')).toHaveLength(2);
   });
 
-  verifies('http.session.credential', "the new hand-shake carries the caller's credential", async () => {
+  test("the new hand-shake carries the caller's credential", async () => {
     const { tool } = counter();
     const { server, open } = await createHttpRig({ era: 'legacy', tools: [tool] });
     const upstream = await open({}, { headers: { authorization: 'Bearer old' } });
@@ -104,7 +100,7 @@ describe('a session', () => {
     expect(deleted.headers.authorization).toBe('Bearer new');
   });
 
-  verifies('http.session.refused', 'a new hand-shake that is refused is that refusal', async () => {
+  test('a new hand-shake that is refused is that refusal', async () => {
     let refuse = false;
     const { server, open } = await createHttpRig({
       era: 'legacy',
@@ -125,7 +121,7 @@ describe('a session', () => {
     expect(await failureOf(callTool(upstream, 'x'))).toMatchObject({ reason: 'rpc_error' });
   });
 
-  verifies('http.session.abandoned', 'who leaves during the new hand-shake leaves at once', async () => {
+  test('who leaves during the new hand-shake leaves at once', async () => {
     let hang = false;
     const { server, open } = await createHttpRig({
       era: 'legacy',
@@ -141,7 +137,7 @@ describe('a session', () => {
     await expect(call).rejects.toMatchObject({ name: 'AbortError' });
   });
 
-  verifies('http.session.bad-request', '400 is a lost session when a ping on it is refused too', async () => {
+  test('400 is a lost session when a ping on it is refused too', async () => {
     const { tool, ran } = counter();
     let known = false;
     const { server, open } = await createHttpRig({
@@ -162,50 +158,42 @@ describe('a session', () => {
     expect(server.received('initialize')).toHaveLength(2);
   });
 
-  verifies(
-    'http.session.bad-request',
-    '400 on a session that lives is about the request: nothing is sent again',
-    async () => {
-      for (const id of ['own', 'null']) {
-        const { server, open } = await createHttpRig({
-          era: 'legacy',
-          respond: ({ message }) =>
-            message?.method === 'tools/call' ? lost(id === 'own' ? message.id : null) : undefined,
-        });
-        expect((await failureOf(callTool(await open(), 'x'))).reason).toBe(
-          id === 'own' ? 'rpc_error' : 'bad_request',
-        );
-        expect(server.received('tools/call')).toHaveLength(1);
-        expect(server.received('initialize')).toHaveLength(1);
-      }
-    },
-  );
+  test('400 on a session that lives is about the request: nothing is sent again', async () => {
+    for (const id of ['own', 'null']) {
+      const { server, open } = await createHttpRig({
+        era: 'legacy',
+        respond: ({ message }) =>
+          message?.method === 'tools/call' ? lost(id === 'own' ? message.id : null) : undefined,
+      });
+      expect((await failureOf(callTool(await open(), 'x'))).reason).toBe(
+        id === 'own' ? 'rpc_error' : 'bad_request',
+      );
+      expect(server.received('tools/call')).toHaveLength(1);
+      expect(server.received('initialize')).toHaveLength(1);
+    }
+  });
 
-  verifies(
-    'http.session.own-answer',
-    '404 with the id of the request is its answer, not a loss',
-    async () => {
-      for (const code of [-32002, -32601, -32603, 7]) {
-        const { server, open } = await createHttpRig({
-          era: 'legacy',
-          respond: ({ message }) =>
-            message?.method === 'tools/call' ? { ...lost(message.id, code), status: 404 } : undefined,
+  test('404 with the id of the request is its answer, not a loss', async () => {
+    for (const code of [-32002, -32601, -32603, 7]) {
+      const { server, open } = await createHttpRig({
+        era: 'legacy',
+        respond: ({ message }) =>
+          message?.method === 'tools/call' ? { ...lost(message.id, code), status: 404 } : undefined,
+      });
+      const upstream = await open();
+      for (let i = 0; i < 2; i += 1) {
+        expect(await failureOf(callTool(upstream, 'x'))).toMatchObject({
+          reason: 'rpc_error',
+          detail: { rpc: { code } },
         });
-        const upstream = await open();
-        for (let i = 0; i < 2; i += 1) {
-          expect(await failureOf(callTool(upstream, 'x'))).toMatchObject({
-            reason: 'rpc_error',
-            detail: { rpc: { code } },
-          });
-        }
-        expect(server.received('tools/call')).toHaveLength(2);
-        expect(server.received('ping')).toHaveLength(0);
-        expect(server.received('initialize')).toHaveLength(1);
       }
-    },
-  );
+      expect(server.received('tools/call')).toHaveLength(2);
+      expect(server.received('ping')).toHaveLength(0);
+      expect(server.received('initialize')).toHaveLength(1);
+    }
+  });
 
-  verifies('http.session.own-answer', 'a code that may mean the session is asked about first', async () => {
+  test('a code that may mean the session is asked about first', async () => {
     for (const code of [-32000, -32001]) {
       const { server, open } = await createHttpRig({
         era: 'legacy',
@@ -219,39 +207,35 @@ describe('a session', () => {
     }
   });
 
-  verifies(
-    'http.session.bad-request',
-    'also when another call has renewed the session meanwhile',
-    async () => {
-      const { tool, ran } = counter();
-      let release: () => void = () => undefined;
-      const held = new Promise<void>((resolve) => (release = resolve));
-      let calls = 0;
-      const { server, open } = await createHttpRig({
-        era: 'legacy',
-        tools: [tool],
-        respond: async ({ message }) => {
-          if (message?.method !== 'tools/call') return undefined;
-          calls += 1;
-          if (calls === 1) {
-            await held;
-            return lost(message.id);
-          }
-          return calls === 2 ? { status: 404 } : undefined;
-        },
-      });
-      const upstream = await open();
-      const first = failureOf(callTool(upstream, 'count'));
-      await eventually('the first is held', () => calls === 1);
-      await callTool(upstream, 'count');
-      release();
-      expect((await first).reason).toBe('rpc_error');
-      expect(server.received('tools/call')).toHaveLength(3);
-      expect(ran()).toBe(1);
-    },
-  );
+  test('also when another call has renewed the session meanwhile', async () => {
+    const { tool, ran } = counter();
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    let calls = 0;
+    const { server, open } = await createHttpRig({
+      era: 'legacy',
+      tools: [tool],
+      respond: async ({ message }) => {
+        if (message?.method !== 'tools/call') return undefined;
+        calls += 1;
+        if (calls === 1) {
+          await held;
+          return lost(message.id);
+        }
+        return calls === 2 ? { status: 404 } : undefined;
+      },
+    });
+    const upstream = await open();
+    const first = failureOf(callTool(upstream, 'count'));
+    await eventually('the first is held', () => calls === 1);
+    await callTool(upstream, 'count');
+    release();
+    expect((await first).reason).toBe('rpc_error');
+    expect(server.received('tools/call')).toHaveLength(3);
+    expect(ran()).toBe(1);
+  });
 
-  verifies('http.session.retired', 'a replaced session that may live on at the server is ended', async () => {
+  test('a replaced session that may live on at the server is ended', async () => {
     const { tool } = counter();
     let known = false;
     const { server, open } = await createHttpRig({
@@ -274,7 +258,7 @@ describe('a session', () => {
     );
   });
 
-  verifies('http.session.retired', 'one that the server does not know is not spoken of', async () => {
+  test('one that the server does not know is not spoken of', async () => {
     const { tool } = counter();
     let forgot = false;
     const { server, open } = await createHttpRig({
@@ -299,7 +283,7 @@ describe('a session', () => {
     ['401', { status: 401 }],
     ['429', { status: 429 }],
   ] as const) {
-    verifies('http.session.no-replay', `${what} is never sent again`, async () => {
+    test(`${what} is never sent again`, async () => {
       const { server, open } = await createHttpRig({
         era: 'legacy',
         respond: ({ message }) => (message?.method === 'tools/call' ? reply : undefined),

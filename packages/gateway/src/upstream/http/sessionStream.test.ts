@@ -1,5 +1,5 @@
-import { describe, expect } from '@jest/globals';
-import { createFakeClock, verifies } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
+import { createFakeClock } from '@behalf/testkit';
 import { toSession } from './session.ts';
 import { createSessionStream } from './sessionStream.ts';
 
@@ -27,27 +27,23 @@ function rig() {
 }
 
 describe('the stream of a session that a call needs', () => {
-  verifies(
-    'http.stream.lingers',
-    'it is open first, and closed half a minute after the last call',
-    async () => {
-      const { clock, tried, log, call } = rig();
-      const first = call();
-      await clock.advance(900);
-      expect(log).toEqual(['open s1']);
-      tried[0]!();
-      await first;
-      await clock.advance(20_000);
-      await call();
-      expect(log).toEqual(['open s1', 'call', 'call']);
-      await clock.advance(29_000);
-      expect(log).not.toContain('stop s1');
-      await clock.advance(1_000);
-      expect(log).toEqual(['open s1', 'call', 'call', 'stop s1']);
-    },
-  );
+  test('it is open first, and closed half a minute after the last call', async () => {
+    const { clock, tried, log, call } = rig();
+    const first = call();
+    await clock.advance(900);
+    expect(log).toEqual(['open s1']);
+    tried[0]!();
+    await first;
+    await clock.advance(20_000);
+    await call();
+    expect(log).toEqual(['open s1', 'call', 'call']);
+    await clock.advance(29_000);
+    expect(log).not.toContain('stop s1');
+    await clock.advance(1_000);
+    expect(log).toEqual(['open s1', 'call', 'call', 'stop s1']);
+  });
 
-  verifies('http.stream.lingers', 'a server that does not answer holds nobody up for long', async () => {
+  test('a server that does not answer holds nobody up for long', async () => {
     const { clock, log, call } = rig();
     const first = call();
     await clock.advance(1_000);
@@ -58,7 +54,7 @@ describe('the stream of a session that a call needs', () => {
     expect(log).toEqual(['open s1', 'call', 'call']);
   });
 
-  verifies('http.stream.lingers', 'there is none where none is offered, and after the end', async () => {
+  test('there is none where none is offered, and after the end', async () => {
     const { session, stream, log, call } = rig();
     session.offersStream = false;
     await call();
@@ -70,7 +66,7 @@ describe('the stream of a session that a call needs', () => {
     expect(log).toEqual(['call', 'call']);
   });
 
-  verifies('http.stream.while-heard', 'it stays for who listens, and follows the session', async () => {
+  test('it stays for who listens, and follows the session', async () => {
     const { clock, session, stream, tried, log, call } = rig();
     const release = stream.need();
     tried[0]!();

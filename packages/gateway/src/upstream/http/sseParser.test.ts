@@ -1,5 +1,4 @@
-import { describe, expect } from '@jest/globals';
-import { verifies } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import { createSseParser, type SseEvent } from './sseParser.ts';
 
@@ -48,12 +47,12 @@ describe('the event stream parser', () => {
     ['half an event', 'data: a\n\ndata: b\n', [{ type: 'message', data: 'a' }]],
     ['half a line', 'data: a', []],
   ] as [string, string, SseEvent[]][]) {
-    verifies('http.sse.format', what, () => {
+    test(what, () => {
       expect(read(text).events).toEqual(expected);
     });
   }
 
-  verifies('http.sse.format', 'ids and retries are kept, bad ones are not', () => {
+  test('ids and retries are kept, bad ones are not', () => {
     expect(read('id: 7\nretry: 250\ndata: a\n\nid: 8\ndata: b\n')).toMatchObject({
       lastEventId: '7',
       retryMs: 250,
@@ -61,7 +60,7 @@ describe('the event stream parser', () => {
     expect(read('retry: soon\nid: a\0b\ndata: a\n\n')).toMatchObject({ lastEventId: '', retryMs: undefined });
   });
 
-  verifies('http.sse.chunks', 'a long event that comes byte by byte', () => {
+  test('a long event that comes byte by byte', () => {
     const lines = Array.from({ length: 700 }, (_, i) => `line ${i} ${'ä'.repeat(i % 5)}`);
     const bytes = Buffer.from(`${lines.map((line) => `data: ${line}\n`).join('')}\n`);
     const sizes = Array.from({ length: bytes.length }, () => 1);
@@ -72,7 +71,7 @@ describe('the event stream parser', () => {
     ]);
   });
 
-  verifies('http.sse.chunks', 'however the bytes are cut, the events are the same', () => {
+  test('however the bytes are cut, the events are the same', () => {
     const piece = fc.constantFrom(
       'data: grüße\n',
       'data:€\r',

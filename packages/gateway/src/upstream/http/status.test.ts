@@ -1,5 +1,5 @@
-import { afterEach, describe, expect } from '@jest/globals';
-import { eventually, verifies, type ScriptedReply } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { eventually, type ScriptedReply } from '@behalf/testkit';
 import { callTool, createHttpRig, failureOf, stopHttpRigs } from '../../../test/httpRig.ts';
 import type { GatewayError } from '../../errors/gatewayError.ts';
 import { toGatewayError } from '../../toolcall/toGatewayError.ts';
@@ -91,7 +91,7 @@ describe('a status', () => {
     ['500', { status: 500, body: 'no' }, 'upstream_5xx', {}],
     ['503', { status: 503 }, 'upstream_5xx', {}],
   ] as [string, ScriptedReply & object, string, UpstreamErrorDetail][]) {
-    verifies('http.status.classified', `${what} is ${reason}`, async () => {
+    test(`${what} is ${reason}`, async () => {
       const { failure, calls } = await failWith(reply);
       expect(failure).toMatchObject({
         reason,
@@ -101,37 +101,33 @@ describe('a status', () => {
     });
   }
 
-  verifies(
-    'http.status.redirect-host',
-    'a redirect names the host it leads to, and no more of it',
-    async () => {
-      const redirected = async (location: string | undefined) => {
-        const headers = location === undefined ? {} : { location };
-        const { failure, server } = await failWith({ status: 302, headers });
-        const { detail } = toGatewayError(failure, 'mail') as GatewayError;
-        return { to: failure.detail.redirectedTo, detail, port: server.port };
-      };
-      const elsewhere = await redirected('https://user:pw@Elsewhere.example:8443/login?token=planted#f');
-      expect(elsewhere.to).toBe('elsewhere.example:8443');
-      expect(elsewhere.detail).toBe(
-        'mail answered with a redirect to elsewhere.example:8443 that is not followed (302). Put the final address into url.',
-      );
-      const { to, port } = await redirected('/login?token=planted');
-      expect(to).toBe(`127.0.0.1:${port}`);
-      for (const location of [
-        undefined,
-        'https://[',
-        'mailto:a@b.example',
-        `https://${'a'.repeat(300)}.example/`,
-      ]) {
-        const { to, detail } = await redirected(location);
-        expect(to).toBeUndefined();
-        expect(detail).toContain('mail answered with a redirect that is not followed (302).');
-      }
-    },
-  );
+  test('a redirect names the host it leads to, and no more of it', async () => {
+    const redirected = async (location: string | undefined) => {
+      const headers = location === undefined ? {} : { location };
+      const { failure, server } = await failWith({ status: 302, headers });
+      const { detail } = toGatewayError(failure, 'mail') as GatewayError;
+      return { to: failure.detail.redirectedTo, detail, port: server.port };
+    };
+    const elsewhere = await redirected('https://user:pw@Elsewhere.example:8443/login?token=planted#f');
+    expect(elsewhere.to).toBe('elsewhere.example:8443');
+    expect(elsewhere.detail).toBe(
+      'mail answered with a redirect to elsewhere.example:8443 that is not followed (302). Put the final address into url.',
+    );
+    const { to, port } = await redirected('/login?token=planted');
+    expect(to).toBe(`127.0.0.1:${port}`);
+    for (const location of [
+      undefined,
+      'https://[',
+      'mailto:a@b.example',
+      `https://${'a'.repeat(300)}.example/`,
+    ]) {
+      const { to, detail } = await redirected(location);
+      expect(to).toBeUndefined();
+      expect(detail).toContain('mail answered with a redirect that is not followed (302).');
+    }
+  });
 
-  verifies('http.status.redirect-host', 'also while the conversation opens', async () => {
+  test('also while the conversation opens', async () => {
     for (const era of ['legacy', 'auto'] as const) {
       const headers = { location: 'https://elsewhere.example/mcp' };
       const { open } = await createHttpRig({ era: 'legacy', respond: () => ({ status: 301, headers }) });
@@ -142,33 +138,29 @@ describe('a status', () => {
     }
   });
 
-  verifies('http.status.classified', 'a Retry-After that makes no sense is none', async () => {
+  test('a Retry-After that makes no sense is none', async () => {
     const { failure } = await failWith({ status: 429, headers: { 'retry-after': 'soon' } });
     expect(failure.detail.retryAfterMs).toBeUndefined();
   });
 
-  verifies('http.status.classified', '404 without a session is a wrong URL', async () => {
+  test('404 without a session is a wrong URL', async () => {
     const { failure, server } = await failWith({ status: 404 }, 'legacy', false);
     expect(failure).toMatchObject({ reason: 'wrong_url', detail: { status: 404 } });
     expect(server.received('initialize')).toHaveLength(1);
   });
 
-  verifies(
-    'http.status.classified',
-    'a JSON-RPC error with our id is an answer, whatever its status',
-    async () => {
-      const bad = await failWith((id: unknown) => ({ status: 400, body: error(-32602, id) }));
-      expect(bad.failure).toMatchObject({
-        reason: 'rpc_error',
-        detail: { rpc: { code: -32602 }, status: 400 },
-      });
-      const unknown = await failWith((id: unknown) => ({ status: 404, body: error(-32601, id) }), 'modern');
-      expect(unknown.failure).toMatchObject({ reason: 'rpc_error', detail: { rpc: { code: -32601 } } });
-    },
-  );
+  test('a JSON-RPC error with our id is an answer, whatever its status', async () => {
+    const bad = await failWith((id: unknown) => ({ status: 400, body: error(-32602, id) }));
+    expect(bad.failure).toMatchObject({
+      reason: 'rpc_error',
+      detail: { rpc: { code: -32602 }, status: 400 },
+    });
+    const unknown = await failWith((id: unknown) => ({ status: 404, body: error(-32601, id) }), 'modern');
+    expect(unknown.failure).toMatchObject({ reason: 'rpc_error', detail: { rpc: { code: -32601 } } });
+  });
 
   for (const code of [-32020, -32021, -32022]) {
-    verifies('http.status.mismatch', `${code} says that a modern server did not take the form`, async () => {
+    test(`${code} says that a modern server did not take the form`, async () => {
       const { failure } = await failWith((id: unknown) => ({ status: 400, body: error(code, id) }), 'modern');
       expect(failure).toMatchObject({
         reason: 'header_mismatch',
@@ -190,7 +182,7 @@ describe('an answer that is none', () => {
     ['neither result nor error', (id: unknown) => ({ status: 200, body: { jsonrpc: '2.0', id } }), 'garbage'],
     ['a broken connection', 'reset', 'reset'],
   ] as [string, Reply, string][]) {
-    verifies('http.answer.hostile', `${what} is ${reason}, and the call is not sent again`, async () => {
+    test(`${what} is ${reason}, and the call is not sent again`, async () => {
       const { failure, calls } = await failWith(reply);
       expect(failure).toMatchObject({ reason, outcome: 'unknown' });
       expect(calls).toBe(1);
@@ -204,7 +196,7 @@ describe('an answer that is none', () => {
     ['garbage in an event', ['data: <html>\n\n'], 'garbage'],
     ["somebody else's answer", ['data: {"jsonrpc":"2.0","id":4242,"result":{}}\n\n'], 'garbage'],
   ] as [string, string[], string][]) {
-    verifies('http.answer.hostile', `${what} is ${reason}, and the next call works`, async () => {
+    test(`${what} is ${reason}, and the next call works`, async () => {
       let broken = true;
       const { server, open } = await createHttpRig({
         era: 'legacy',
@@ -227,7 +219,7 @@ describe('an answer that is none', () => {
   }
 
   for (const stream of [false, true]) {
-    verifies('http.answer.endless', `an endless ${stream ? 'event' : 'body'} ends at the limit`, async () => {
+    test(`an endless ${stream ? 'event' : 'body'} ends at the limit`, async () => {
       const { server, open } = await createHttpRig(
         {
           era: 'legacy',
@@ -254,7 +246,7 @@ describe('an answer that is none', () => {
     });
   }
 
-  verifies('http.answer.after', 'a stream that goes on after the answer holds nobody up', async () => {
+  test('a stream that goes on after the answer holds nobody up', async () => {
     const { server, open } = await createHttpRig({
       era: 'legacy',
       tools,
@@ -273,7 +265,7 @@ describe('an answer that is none', () => {
     await eventually('the server is cut off', () => call!.aborted);
   });
 
-  verifies('http.network.unsent', 'a refusal of the door out is no run', async () => {
+  test('a refusal of the door out is no run', async () => {
     const { server, open } = await createHttpRig({ era: 'legacy', tools });
     const upstream = await open();
     await server.close();
@@ -289,7 +281,7 @@ describe('an answer that is none', () => {
     });
   });
 
-  verifies('http.network.unsent', 'a redirect to where nothing may go is refused', async () => {
+  test('a redirect to where nothing may go is refused', async () => {
     const { failure, calls } = await failWith({
       status: 307,
       headers: { location: 'http://169.254.169.254/' },

@@ -1,5 +1,5 @@
-import { afterEach, describe, expect } from '@jest/globals';
-import { createFakeClock, eventually, verifies } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { createFakeClock, eventually } from '@behalf/testkit';
 import { openHttpUpstream } from './openHttpUpstream.ts';
 import { callTool, createHttpRig, patiently, stopHttpRigs } from '../../../test/httpRig.ts';
 
@@ -11,7 +11,7 @@ const gets = ({ requests }: { requests: readonly { verb: string }[] }) =>
   requests.filter(({ verb }) => verb === 'GET').length;
 
 describe('the stream of a session', () => {
-  verifies('http.stream.while-heard', 'is open only while somebody listens', async () => {
+  test('is open only while somebody listens', async () => {
     const { server, open } = await createHttpRig({ era: 'legacy', getStream: true });
     const upstream = await open({}, { headers: { 'x-team': 'blue' } });
     const heard: string[] = [];
@@ -43,73 +43,65 @@ describe('the stream of a session', () => {
     expect(gets(server)).toBe(2);
   });
 
-  verifies(
-    'http.stream.nobody',
-    'only changes of lists leave it; a log goes to the operator without its words',
-    async () => {
-      const { server, open, logs } = await createHttpRig({
-        era: 'legacy',
-        getStream: true,
-        tools: [{ name: 'echo' }],
-      });
-      const upstream = await open();
-      const heard: string[] = [];
-      const own: unknown[] = [];
-      upstream.listen(({ method }) => void heard.push(method), {});
-      await eventually('it opens', () => server.openStreams === 1);
-      server.push('notifications/message', { level: 'error', data: 'the secret of a user' });
-      server.push('notifications/message', { level: 'the secret of a user' });
-      server.push('notifications/progress', { progressToken: 1, progress: 1 });
-      server.push('notifications/resources/updated', { uri: 'secret://a' });
-      server.writeOnStreams('data: <html>\n\n');
+  test('only changes of lists leave it; a log goes to the operator without its words', async () => {
+    const { server, open, logs } = await createHttpRig({
+      era: 'legacy',
+      getStream: true,
+      tools: [{ name: 'echo' }],
+    });
+    const upstream = await open();
+    const heard: string[] = [];
+    const own: unknown[] = [];
+    upstream.listen(({ method }) => void heard.push(method), {});
+    await eventually('it opens', () => server.openStreams === 1);
+    server.push('notifications/message', { level: 'error', data: 'the secret of a user' });
+    server.push('notifications/message', { level: 'the secret of a user' });
+    server.push('notifications/progress', { progressToken: 1, progress: 1 });
+    server.push('notifications/resources/updated', { uri: 'secret://a' });
+    server.writeOnStreams('data: <html>\n\n');
+    server.push(CHANGED);
+    await callTool(
+      upstream,
+      'echo',
+      {},
+      { onLog: (p) => void own.push(p), onProgress: (p) => void own.push(p) },
+    );
+    await eventually('the change', () => heard.length > 0);
+    expect(heard).toEqual([CHANGED]);
+    expect(own).toEqual([]);
+    expect(logs).toEqual([
+      ['upstream.server_log', { server: 'scripted', level: 'error' }],
+      ['upstream.server_log', { server: 'scripted', level: 'unknown' }],
+    ]);
+  });
+
+  test('a flood of log messages on it is a hundred lines, then twenty a second; the rest is a number', async () => {
+    const clock = createFakeClock();
+    const { server, open, logs } = await createHttpRig({ era: 'legacy', getStream: true }, { clock });
+    const upstream = await open();
+    let heard = 0;
+    const stop = upstream.listen(() => (heard += 1), {});
+    await eventually('it opens', () => server.openStreams === 1);
+    const flood = async () => {
+      const before = heard;
+      for (let i = 0; i < 500; i += 1) server.push('notifications/message', { level: 'info', data: i });
       server.push(CHANGED);
-      await callTool(
-        upstream,
-        'echo',
-        {},
-        { onLog: (p) => void own.push(p), onProgress: (p) => void own.push(p) },
-      );
-      await eventually('the change', () => heard.length > 0);
-      expect(heard).toEqual([CHANGED]);
-      expect(own).toEqual([]);
-      expect(logs).toEqual([
-        ['upstream.server_log', { server: 'scripted', level: 'error' }],
-        ['upstream.server_log', { server: 'scripted', level: 'unknown' }],
-      ]);
-    },
-  );
+      await eventually('all of it has come', () => heard > before);
+    };
+    const told = () => logs.filter(([event]) => event === 'upstream.server_log').length;
+    const left = () => logs.flatMap(([event, { count }]) => (event.endsWith('_dropped') ? [count] : []));
+    await flood();
+    expect([told(), left()]).toEqual([100, []]);
+    await clock.advance(1_000);
+    expect([told(), left()]).toEqual([100, [400]]);
+    await flood();
+    expect([told(), left()]).toEqual([120, [400]]);
+    // What is still to be told is told at the end.
+    stop();
+    expect([told(), left()]).toEqual([120, [400, 480]]);
+  });
 
-  verifies(
-    'channel.log.bounded',
-    'a flood of log messages on it is a hundred lines, then twenty a second; the rest is a number',
-    async () => {
-      const clock = createFakeClock();
-      const { server, open, logs } = await createHttpRig({ era: 'legacy', getStream: true }, { clock });
-      const upstream = await open();
-      let heard = 0;
-      const stop = upstream.listen(() => (heard += 1), {});
-      await eventually('it opens', () => server.openStreams === 1);
-      const flood = async () => {
-        const before = heard;
-        for (let i = 0; i < 500; i += 1) server.push('notifications/message', { level: 'info', data: i });
-        server.push(CHANGED);
-        await eventually('all of it has come', () => heard > before);
-      };
-      const told = () => logs.filter(([event]) => event === 'upstream.server_log').length;
-      const left = () => logs.flatMap(([event, { count }]) => (event.endsWith('_dropped') ? [count] : []));
-      await flood();
-      expect([told(), left()]).toEqual([100, []]);
-      await clock.advance(1_000);
-      expect([told(), left()]).toEqual([100, [400]]);
-      await flood();
-      expect([told(), left()]).toEqual([120, [400]]);
-      // What is still to be told is told at the end.
-      stop();
-      expect([told(), left()]).toEqual([120, [400, 480]]);
-    },
-  );
-
-  verifies('http.stream.questions', 'a ping is answered, a form dismissed, a model refused', async () => {
+  test('a ping is answered, a form dismissed, a model refused', async () => {
     const { server, open } = await createHttpRig({ era: 'legacy', getStream: true });
     const upstream = await open();
     upstream.listen(() => undefined, {});
@@ -121,7 +113,7 @@ describe('the stream of a session', () => {
   });
 
   for (const status of [404, 405, 406, 400, 401]) {
-    verifies('http.stream.not-offered', `${status} is remembered`, async () => {
+    test(`${status} is remembered`, async () => {
       const { server, open, logs } = await createHttpRig({
         era: 'legacy',
         respond: ({ verb }) => (verb === 'GET' ? { status } : undefined),
@@ -138,30 +130,26 @@ describe('the stream of a session', () => {
     });
   }
 
-  verifies(
-    'http.stream.reconnect',
-    'comes back with the last id after the time that the server asks for',
-    async () => {
-      const clock = createFakeClock();
-      const { server, open } = await createHttpRig({ era: 'legacy', getStream: true }, { clock });
-      const upstream = await open();
-      const heard: string[] = [];
-      upstream.listen(({ method }) => void heard.push(method), {});
-      await eventually('it opens', () => server.openStreams === 1);
-      server.writeOnStreams(`retry: 5000\nid: e-7\ndata: {"jsonrpc":"2.0","method":"${CHANGED}"}\n\n`);
-      await eventually('it is heard', () => heard.length === 1);
-      server.endStreams();
-      await eventually('it is closed', () => server.openStreams === 0);
-      await clock.advance(4_900);
-      expect(gets(server)).toBe(1);
-      await clock.advance(100);
-      await eventually('it opens again', () => server.openStreams === 1);
-      const last = server.requests.filter(({ verb }) => verb === 'GET').at(-1)!;
-      expect(last.headers['last-event-id']).toBe('e-7');
-    },
-  );
+  test('comes back with the last id after the time that the server asks for', async () => {
+    const clock = createFakeClock();
+    const { server, open } = await createHttpRig({ era: 'legacy', getStream: true }, { clock });
+    const upstream = await open();
+    const heard: string[] = [];
+    upstream.listen(({ method }) => void heard.push(method), {});
+    await eventually('it opens', () => server.openStreams === 1);
+    server.writeOnStreams(`retry: 5000\nid: e-7\ndata: {"jsonrpc":"2.0","method":"${CHANGED}"}\n\n`);
+    await eventually('it is heard', () => heard.length === 1);
+    server.endStreams();
+    await eventually('it is closed', () => server.openStreams === 0);
+    await clock.advance(4_900);
+    expect(gets(server)).toBe(1);
+    await clock.advance(100);
+    await eventually('it opens again', () => server.openStreams === 1);
+    const last = server.requests.filter(({ verb }) => verb === 'GET').at(-1)!;
+    expect(last.headers['last-event-id']).toBe('e-7');
+  });
 
-  verifies('http.stream.backoff', 'waits longer after each failure, but never more than 30 s', async () => {
+  test('waits longer after each failure, but never more than 30 s', async () => {
     const clock = createFakeClock();
     const { server, parts, target, eras } = await createHttpRig(
       { era: 'legacy', respond: ({ verb }) => (verb === 'GET' ? { status: 503 } : undefined) },
@@ -193,7 +181,7 @@ describe('the stream of a session', () => {
     expect(gets(server)).toBe(7);
   });
 
-  verifies('http.stream.idle', 'a stream that is silent for too long is opened anew', async () => {
+  test('a stream that is silent for too long is opened anew', async () => {
     const clock = createFakeClock();
     const { server, open } = await createHttpRig({ era: 'legacy', getStream: true }, { clock });
     const upstream = await open({}, { sseReadTimeoutMs: 60_000 });
@@ -212,7 +200,7 @@ describe('the stream of a session', () => {
     await eventually('it opens again', () => gets(server) === 2);
   });
 
-  verifies('http.stream.conflict', '409 makes one new session, and not another', async () => {
+  test('409 makes one new session, and not another', async () => {
     const { server, open } = await createHttpRig({
       era: 'legacy',
       respond: ({ verb }) => (verb === 'GET' ? { status: 409 } : undefined),
@@ -231,7 +219,7 @@ describe('the stream of a session', () => {
     expect(server.requests.filter(({ verb }) => verb === 'DELETE')).toHaveLength(1);
   });
 
-  verifies('http.stream.conflict', 'and none under a call that opened the stream', async () => {
+  test('and none under a call that opened the stream', async () => {
     const { server, open } = await createHttpRig({
       era: 'legacy',
       tools: [{ name: 'echo' }],
@@ -249,7 +237,7 @@ describe('the stream of a session', () => {
     await upstream.close();
   });
 
-  verifies('http.stream.renewed', 'follows the session when a call makes a new one', async () => {
+  test('follows the session when a call makes a new one', async () => {
     const { server, open } = await createHttpRig({ era: 'legacy', getStream: true });
     const upstream = await open();
     const heard: string[] = [];
@@ -267,7 +255,7 @@ describe('the stream of a session', () => {
 });
 
 describe('a modern subscription', () => {
-  verifies('http.listen.modern', 'each listener has a stream with its own credential', async () => {
+  test('each listener has a stream with its own credential', async () => {
     const { server, open } = await createHttpRig({ era: 'modern', capabilities });
     const upstream = await open();
     const heard: string[] = [];
@@ -294,7 +282,7 @@ describe('a modern subscription', () => {
     await eventually('the other closes', () => server.openStreams === 0);
   });
 
-  verifies('http.listen.modern', 'a server that announces nothing is not asked', async () => {
+  test('a server that announces nothing is not asked', async () => {
     const { server, open } = await createHttpRig({ era: 'modern', tools: [{ name: 'echo' }] });
     const upstream = await open();
     upstream.listen(() => undefined, {});
@@ -302,7 +290,7 @@ describe('a modern subscription', () => {
     expect(server.received('subscriptions/listen')).toEqual([]);
   });
 
-  verifies('http.listen.modern', 'a server that refuses is not asked again', async () => {
+  test('a server that refuses is not asked again', async () => {
     const clock = createFakeClock();
     const { server, open } = await createHttpRig(
       {

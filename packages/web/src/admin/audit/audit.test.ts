@@ -1,6 +1,5 @@
 import { AuditExportQuery, AuditQuery } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit/verifies';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { AuditEntry } from '../../api/admin.ts';
 import { actionWords, actorWords, targetWords } from './eventWords.ts';
@@ -10,7 +9,7 @@ import { readEvent } from './readEvent.ts';
 const read = (query: string) => readFilters(new URLSearchParams(query));
 
 describe('filters in the address', () => {
-  verifies('web.audit.filters', 'what an address says is what is asked for', () => {
+  test('what an address says is what is asked for', () => {
     const query = 'kind=call&outcome=refused&server=github&code=MCP_TIMEOUT&from=2026-01-31';
     expect(read(query)).toEqual({
       ...{ kind: 'call', outcome: 'refused', server: 'github', code: 'MCP_TIMEOUT' },
@@ -22,14 +21,14 @@ describe('filters in the address', () => {
     expect(writeFilters(read('server=b&kind=call'))).toBe(writeFilters(read('kind=call&server=b')));
   });
 
-  verifies('web.audit.filters', 'what the gateway would refuse is left out', () => {
+  test('what the gateway would refuse is left out', () => {
     const query = `kind=bogus&outcome=&from=yesterday&to=2026-02-30T99&tool=${'x'.repeat(201)}&limit=5&cursor=c&evil=1`;
     expect(read(query)).toEqual({});
     expect(read('server=%20%20')).toEqual({});
     expect(read('from=1&to=9999-12-31T23:59:59-10:00')).toEqual({});
   });
 
-  verifies('web.audit.filters', 'whatever stands in an address, the gateway takes what is made of it', () => {
+  test('whatever stands in an address, the gateway takes what is made of it', () => {
     const entry = fc.tuple(fc.constantFrom(...filterNames, 'limit', 'other'), fc.string({ maxLength: 230 }));
     fc.assert(
       fc.property(fc.array(entry, { maxLength: 6 }), (entries) => {
@@ -42,7 +41,7 @@ describe('filters in the address', () => {
     );
   });
 
-  it('are shown in local time, and mean the same to everybody', () => {
+  test('are shown in local time, and mean the same to everybody', () => {
     const local = toLocalField('2026-01-31T12:34:56.000Z');
     expect(local).toMatch(/^2026-0[12]-\d\dT\d\d:\d\d$/);
     expect(fromLocalField(local)).toBe('2026-01-31T12:34:00.000Z');
@@ -56,27 +55,23 @@ describe('an event', () => {
     ...{ actor: { kind: 'user', id: 'u1', by: 'session' }, server: 'github', tool: 'search', durationMs: 12 },
   } as AuditEntry;
 
-  verifies(
-    'web.audit.events',
-    'one that was spoilt in the store says so, and nothing of it is believed',
-    () => {
-      expect(readEvent({ id: 'w:1:0', unreadable: true })).toBeUndefined();
-      const odd = {
-        ...event,
-        actor: null,
-        code: { a: 1 },
-        scopes: ['s', 3],
-        outcome: 'fine',
-        durationMs: '9',
-      };
-      expect(readEvent(odd as unknown as AuditEntry)).toMatchObject({
-        ...{ actor: { kind: '', id: '', by: '' }, code: '', scopes: ['s'], outcome: undefined },
-        durationMs: undefined,
-      });
-    },
-  );
+  test('one that was spoilt in the store says so, and nothing of it is believed', () => {
+    expect(readEvent({ id: 'w:1:0', unreadable: true })).toBeUndefined();
+    const odd = {
+      ...event,
+      actor: null,
+      code: { a: 1 },
+      scopes: ['s', 3],
+      outcome: 'fine',
+      durationMs: '9',
+    };
+    expect(readEvent(odd as unknown as AuditEntry)).toMatchObject({
+      ...{ actor: { kind: '', id: '', by: '' }, code: '', scopes: ['s'], outcome: undefined },
+      durationMs: undefined,
+    });
+  });
 
-  it('is told in words, by name where the name is known', () => {
+  test('is told in words, by name where the name is known', () => {
     const told = readEvent(event)!;
     expect(actionWords(told.action)).toBe('Called a tool');
     expect([actionWords('new.thing'), actionWords('constructor')]).toEqual(['new.thing', 'constructor']);

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit/verifies';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { barsPath, linePath } from './paths.ts';
 import { columnAfterKey, columnAt, largestOf, niceCeiling } from './scale.ts';
@@ -7,14 +6,14 @@ import { columnAfterKey, columnAt, largestOf, niceCeiling } from './scale.ts';
 const box = { width: 100, height: 10 };
 
 describe('the scale of a chart', () => {
-  it('ends at a round number', () => {
+  test('ends at a round number', () => {
     expect([0, 0.4, 1, 1.1, 2, 3, 7, 10, 11, 49, 51, 99, 101, 1_999].map(niceCeiling)).toEqual([
       ...[1, 1, 1, 2, 2, 5, 10, 10, 20, 50, 100, 100, 200, 2_000],
     ]);
     expect(niceCeiling(Number.NaN)).toBe(1);
   });
 
-  verifies('web.charts.scale', 'no value is taller than its chart, and none is lost in it', () => {
+  test('no value is taller than its chart, and none is lost in it', () => {
     fc.assert(
       fc.property(fc.double({ min: 1, max: 1e12, noNaN: true }), (largest) => {
         const ceiling = niceCeiling(largest);
@@ -24,12 +23,12 @@ describe('the scale of a chart', () => {
     );
   });
 
-  it('knows the largest of what is there', () => {
+  test('knows the largest of what is there', () => {
     expect(largestOf([[null, 3, 1], [], [null], [2]])).toBe(3);
     expect(largestOf([])).toBe(0);
   });
 
-  verifies('web.charts.values', 'pointer and keys lead to a column that exists', () => {
+  test('pointer and keys lead to a column that exists', () => {
     expect([-1, 0, 0.49, 0.5, 0.99, 1, 7].map((share) => columnAt(share, 2))).toEqual([0, 0, 0, 1, 1, 1, 1]);
     const press = (column: number | null) => (key: string) => columnAfterKey(key, column, 3);
     expect(['ArrowLeft', 'ArrowRight', 'Home', 'End', 'a'].map(press(null))).toEqual([2, 2, 0, 2, undefined]);
@@ -39,12 +38,12 @@ describe('the scale of a chart', () => {
 });
 
 describe('what a chart draws', () => {
-  it('is a bar for each value above zero, from the bottom up', () => {
+  test('is a bar for each value above zero, from the bottom up', () => {
     expect(barsPath([5, 0, null, 10], 10, box)).toBe('M3.75 10v-5h17.5v5zM78.75 10v-10h17.5v10z');
     expect(barsPath([], 1, box)).toBe('');
   });
 
-  it('is a line that breaks where there is no value, and a dot for a value alone', () => {
+  test('is a line that breaks where there is no value, and a dot for a value alone', () => {
     expect(linePath([0, 10, null, 5], 10, box)).toBe('M12.5 10h0L37.5 0M87.5 5h0');
     expect(linePath([null, null], 10, box)).toBe('');
   });

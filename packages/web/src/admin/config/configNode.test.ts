@@ -1,10 +1,9 @@
 import { secretMask } from '@behalf/contracts/plain';
-import { verifies } from '@behalf/testkit/verifies';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { configNode, piecesOf } from './configNode.ts';
 
 describe('the configuration as a tree', () => {
-  it('keeps its nesting', () => {
+  test('keeps its nesting', () => {
     expect(configNode({ a: [1, {}], b: null, c: [] })).toEqual({
       kind: 'branch',
       isList: false,
@@ -25,13 +24,13 @@ describe('the configuration as a tree', () => {
     });
   });
 
-  verifies('web.config.masked', 'a hidden secret is told apart from a text, also inside one', () => {
+  test('a hidden secret is told apart from a text, also inside one', () => {
     expect(piecesOf(secretMask)).toEqual([{ kind: 'secret', text: secretMask }]);
     expect(piecesOf(`Bearer ${secretMask}`).map(({ kind }) => kind)).toEqual(['text', 'secret']);
     expect(piecesOf('****')).toEqual([{ kind: 'text', text: '****' }]);
   });
 
-  it('shows which variables a text names, and an empty text as one', () => {
+  test('shows which variables a text names, and an empty text as one', () => {
     expect(piecesOf('x${NAME:-a}y')).toEqual([
       { kind: 'text', text: 'x' },
       { kind: 'variable', text: '${NAME:-a}' },

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { busiestFirst, counted, latestOf, momentsOf, peakOf, together } from './figures.ts';
 
 const server = (name: string, calls: number[], errors: number[]) => ({
@@ -6,30 +6,30 @@ const server = (name: string, calls: number[], errors: number[]) => ({
 });
 
 describe('figures of servers', () => {
-  it('are added up bucket by bucket, also of rows of different length', () => {
+  test('are added up bucket by bucket, also of rows of different length', () => {
     const all = together([server('a', [1, 2], [0, 1]), server('b', [10], [5])]);
     expect(all).toEqual({ calls: [11, 2], errors: [5, 1] });
     expect(together([])).toEqual({ calls: [], errors: [] });
   });
 
-  it('stand in the order of their calls, and of their names among equals', () => {
+  test('stand in the order of their calls, and of their names among equals', () => {
     const servers = [server('c', [1], [0]), server('b', [5], [0]), server('a', [1], [1])];
     expect(busiestFirst(servers).map((one) => one.server)).toEqual(['b', 'a', 'c']);
     expect(servers.map((one) => one.server)).toEqual(['c', 'b', 'a']);
   });
 
-  it('have a peak and a latest value, unless there is none', () => {
+  test('have a peak and a latest value, unless there is none', () => {
     expect(peakOf([null, 3, 7, 7, null])).toEqual({ value: 7, index: 2 });
     expect(peakOf([null])).toBeUndefined();
     expect(latestOf([1, 2, null])).toBe(2);
     expect(latestOf([null])).toBeNull();
   });
 
-  it('begin when the first bucket begins', () => {
+  test('begin when the first bucket begins', () => {
     expect(momentsOf({ from: 1_000, bucketMs: 60 }, 3)).toEqual([1_000, 1_060, 1_120]);
   });
 
-  it('of outcomes stand in the order of their size', () => {
+  test('of outcomes stand in the order of their size', () => {
     expect(counted({ b: 1, ok: 9, a: 1 })).toEqual([
       ['ok', 9],
       ['a', 1],

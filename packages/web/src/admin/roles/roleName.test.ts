@@ -1,10 +1,10 @@
 import { RoleName } from '@behalf/contracts';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { roleNameProblem } from './roleName.ts';
 
 describe('the name of a role', () => {
-  it('is judged as the gateway judges it', () => {
+  test('is judged as the gateway judges it', () => {
     const letters = fc.string({
       unit: fc.constantFrom('a', 'Z', '0', '_', '-', ' ', '.', 'ä'),
       maxLength: 70,

@@ -1,11 +1,11 @@
 import type { AdminUserView } from '@behalf/contracts';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { withUser } from './rememberUser.ts';
 
 const user = (id: string, role: string) => ({ id, role }) as AdminUserView;
 
 describe('a page of users', () => {
-  it('shows what the gateway answered about one of them, and is the same page for all others', () => {
+  test('shows what the gateway answered about one of them, and is the same page for all others', () => {
     const page = { users: [user('a', 'USER'), user('b', 'USER')], next: 'b' };
     expect(withUser(page, user('b', 'ADMIN'))).toEqual({
       users: [user('a', 'USER'), user('b', 'ADMIN')],

@@ -1,12 +1,11 @@
-import { verifies } from '@behalf/testkit/verifies';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { formatLeft } from '../../call/formatLeft.ts';
 import { decided } from './decided.ts';
 import { shownState } from './shownState.ts';
 import { summarizeArguments } from './summarizeArguments.ts';
 
 describe('a card of a call', () => {
-  it('has its arguments in one line', () => {
+  test('has its arguments in one line', () => {
     expect(summarizeArguments({})).toBe('');
     expect(summarizeArguments({ message: 'hi', a: 2, on: false, none: null })).toBe(
       'message: "hi", a: 2, on: false, none: null',
@@ -22,14 +21,14 @@ describe('a card of a call', () => {
     expect(long.endsWith('…')).toBe(true);
   });
 
-  verifies('web.chat.stale-call', 'does not say that something runs for which nobody waits', () => {
+  test('does not say that something runs for which nobody waits', () => {
     expect(shownState('running', true)).toBe('running');
     expect(shownState('running', false)).toBe('cancelled');
     expect(shownState('waiting', false)).toBe('cancelled');
     expect(shownState('done', false)).toBe('done');
   });
 
-  verifies('web.chat.decided', 'follows the word of its user, and not when it has ended meanwhile', () => {
+  test('follows the word of its user, and not when it has ended meanwhile', () => {
     const call = { callId: 'c', server: 's', serverTitle: 'S', tool: 't', arguments: {} };
     const waiting = { call: { ...call, state: 'waiting' as const }, expiresAt: 1 };
     expect(decided(waiting, true)).toEqual({ call: { ...call, state: 'running' } });
@@ -38,7 +37,7 @@ describe('a card of a call', () => {
     expect(decided(done, true)).toBe(done);
   });
 
-  it('counts down', () => {
+  test('counts down', () => {
     expect(formatLeft(125_000)).toBe('2:05');
     expect(formatLeft(400)).toBe('0:01');
     expect(formatLeft(-5)).toBe('0:00');

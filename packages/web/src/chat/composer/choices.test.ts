@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit/verifies';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { chooseModel, readModelChoice } from './chooseModel.ts';
 import { readLeftOut, serversToSend, withServer } from './chosenServers.ts';
 
@@ -12,7 +11,7 @@ const offered = {
 };
 
 describe('the model that answers', () => {
-  it('is the one chosen before, while it is offered, and else the first', () => {
+  test('is the one chosen before, while it is offered, and else the first', () => {
     expect(chooseModel(offered, { endpoint: 'Cloud', model: 'a' })).toEqual({
       endpoint: 'Cloud',
       model: 'a',
@@ -25,7 +24,7 @@ describe('the model that answers', () => {
     expect(chooseModel({ endpoints: [] }, null)).toBeUndefined();
   });
 
-  it('is nothing that somebody else put into the storage', () => {
+  test('is nothing that somebody else put into the storage', () => {
     for (const stored of [null, 'x', 1, [], { endpoint: 1, model: 'a' }, { endpoint: 'a' }])
       expect(readModelChoice(stored)).toBeNull();
     expect(readModelChoice({ endpoint: 'e', model: 'm', more: 1 })).toEqual({ endpoint: 'e', model: 'm' });
@@ -33,14 +32,14 @@ describe('the model that answers', () => {
 });
 
 describe('the servers whose tools the model sees', () => {
-  verifies('web.chat.servers', 'are all, unless some are left out; a new one is not left out', () => {
+  test('are all, unless some are left out; a new one is not left out', () => {
     expect(serversToSend(['a', 'b'], [])).toBeUndefined();
     expect(serversToSend(['a', 'b'], ['gone'])).toBeUndefined();
     expect(serversToSend(['a', 'b', 'new'], ['b'])).toEqual(['a', 'new']);
     expect(serversToSend(['a'], ['a'])).toEqual([]);
   });
 
-  it('are ticked one by one', () => {
+  test('are ticked one by one', () => {
     expect(withServer(['a'], 'b', false)).toEqual(['a', 'b']);
     expect(withServer(['a', 'b'], 'b', false)).toEqual(['a', 'b']);
     expect(withServer(['a', 'b'], 'a', true)).toEqual(['b']);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { listed, withNewest, withoutConversation, withRenamed } from './conversationPages.ts';
 import { byDay, dayGroup } from './dayGroup.ts';
 
@@ -13,12 +13,12 @@ const pages = () => ({
 const ids = (of: Parameters<typeof listed>[0]) => listed(of).map(({ id }) => id);
 
 describe('the list of conversations', () => {
-  it('has each one once', () => {
+  test('has each one once', () => {
     expect(ids(pages())).toEqual(['a', 'b', 'c']);
     expect(listed(undefined)).toEqual([]);
   });
 
-  it('is changed in place: what was talked in comes first, what is deleted goes, a new title shows', () => {
+  test('is changed in place: what was talked in comes first, what is deleted goes, a new title shows', () => {
     expect(ids(withNewest(pages(), one('c', 'new title')))).toEqual(['c', 'a', 'b']);
     expect(ids(withNewest(pages(), one('d')))).toEqual(['d', 'a', 'b', 'c']);
     expect(ids(withoutConversation(pages(), 'b'))).toEqual(['a', 'c']);
@@ -32,7 +32,7 @@ describe('the day of a conversation', () => {
   const now = new Date(2026, 4, 20, 15, 30).getTime();
   const at = (...date: [number, number, number, number?]) => new Date(...date).getTime();
 
-  it('goes by midnights, and not by hours', () => {
+  test('goes by midnights, and not by hours', () => {
     expect(dayGroup(at(2026, 4, 20, 0), now)).toBe('today');
     expect(dayGroup(at(2026, 4, 19, 23), now)).toBe('yesterday');
     expect(dayGroup(at(2026, 4, 13), now)).toBe('week');
@@ -41,7 +41,7 @@ describe('the day of a conversation', () => {
     expect(dayGroup(now + 60_000, now)).toBe('today');
   });
 
-  it('gathers them under it', () => {
+  test('gathers them under it', () => {
     const entries = [{ updatedAt: now }, { updatedAt: at(2026, 4, 19) }, { updatedAt: now - 1 }];
     expect(byDay(entries, now).map(({ group, entries: { length } }) => [group, length])).toEqual([
       ['today', 2],

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit/verifies';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Mark } from './marks.ts';
 import { readMarkdown } from './readMarkdown.ts';
 
@@ -26,7 +25,7 @@ function depthOf(marks: readonly Mark[]): number {
 }
 
 describe('Markdown of a model', () => {
-  it('becomes headings, lists, tables and code', () => {
+  test('becomes headings, lists, tables and code', () => {
     expect(readMarkdown('## Hi *there*')).toEqual([
       {
         kind: 'heading',
@@ -56,7 +55,7 @@ describe('Markdown of a model', () => {
     expect(table?.kind === 'table' && table.rows.map(wordsOf)).toEqual(['ab', '12']);
   });
 
-  verifies('web.markdown.text', 'keeps HTML, footnotes and what it does not know as the text it was', () => {
+  test('keeps HTML, footnotes and what it does not know as the text it was', () => {
     const html = 'a <img src=x onerror=alert(1)> b\n\n<script>alert(1)</script>';
     expect(JSON.stringify(readMarkdown(html))).not.toMatch(/"kind":"(?!text|paragraph)/);
     expect(wordsOf(readMarkdown(html))).toContain('<img src=x onerror=alert(1)>');
@@ -64,7 +63,7 @@ describe('Markdown of a model', () => {
     expect(wordsOf(readMarkdown('see[^1]\n\n[^1]: there'))).toContain('[^1]: there');
   });
 
-  verifies('web.markdown.links', 'links to pages of the web alone, and says where', () => {
+  test('links to pages of the web alone, and says where', () => {
     expect(linksOf(readMarkdown('[a](https://example.com/x) <http://b.example/> www.c.example'))).toEqual([
       'https://example.com/x',
       'http://b.example/',
@@ -87,19 +86,19 @@ describe('Markdown of a model', () => {
     }
   });
 
-  verifies('web.markdown.images', 'never makes a picture of a picture', () => {
+  test('never makes a picture of a picture', () => {
     const marks = readMarkdown('![a secret](https://evil.example/?q=1) ![](data:image/png;base64,AA)');
     expect(linksOf(marks)).toEqual(['https://evil.example/?q=1']);
     expect(wordsOf(marks)).toContain('a secret');
   });
 
-  it('finds named links in other pieces of the text', () => {
+  test('finds named links in other pieces of the text', () => {
     const marks = readMarkdown('[here][1] and ![pic][1] and [there][2]', '[1]: https://example.com/\n');
     expect(linksOf(marks)).toEqual(['https://example.com/', 'https://example.com/']);
     expect(wordsOf(marks)).toBe('here and pic and [there][2]');
   });
 
-  verifies('web.markdown.bounded', 'is not held up by what was written to hold it up', () => {
+  test('is not held up by what was written to hold it up', () => {
     const knots = [
       '>'.repeat(3_000),
       '_'.repeat(4_000) + 'a' + '_'.repeat(3_000),
@@ -111,7 +110,7 @@ describe('Markdown of a model', () => {
     for (const knot of knots) expect(readMarkdown(knot)).toEqual([{ kind: 'plain', text: knot }]);
   });
 
-  verifies('web.markdown.bounded', 'has a depth at which the rest is text', () => {
+  test('has a depth at which the rest is text', () => {
     const deep = Array.from({ length: 60 }, (_, level) => `${' '.repeat(2 * level)}- level ${level}`).join(
       '\n',
     );

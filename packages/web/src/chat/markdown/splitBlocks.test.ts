@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit/verifies';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { appendText, blocksOf, noBlocks } from './splitBlocks.ts';
 
 const split = (text: string) => blocksOf(appendText(noBlocks, text));
@@ -43,7 +42,7 @@ Right after.
 `;
 
 describe('blocks of Markdown', () => {
-  it('are cut at blank lines and fences, and nothing is lost', () => {
+  test('are cut at blank lines and fences, and nothing is lost', () => {
     const blocks = split(answer);
     expect(blocks.join('')).toBe(answer);
     expect(blocks.map((block) => block.trim().split('\n')[0])).toEqual([
@@ -60,7 +59,7 @@ describe('blocks of Markdown', () => {
     ]);
   });
 
-  verifies('web.markdown.blocks', 'are the same however the text arrived', () => {
+  test('are the same however the text arrived', () => {
     const whole = appendText(noBlocks, answer);
     for (const size of [1, 2, 3, 7, 50]) {
       let blocks = noBlocks;
@@ -70,7 +69,7 @@ describe('blocks of Markdown', () => {
     }
   });
 
-  verifies('web.markdown.blocks', 'leave all but the last as they were when something is appended', () => {
+  test('leave all but the last as they were when something is appended', () => {
     const before = appendText(noBlocks, 'one\n\ntwo\n\nthr');
     const after = appendText(before, 'ee\n\nfour');
     expect(before.done).toEqual(['one\n\n']);
@@ -78,12 +77,12 @@ describe('blocks of Markdown', () => {
     expect(after.open).toBe('three\n\nfour');
   });
 
-  it('wait for the end of a line: a number may become an item', () => {
+  test('wait for the end of a line: a number may become an item', () => {
     const before = appendText(noBlocks, '1. a\n\n2');
     expect(blocksOf(appendText(before, '. b\n'))).toEqual(['1. a\n\n2. b\n']);
   });
 
-  it('know code that is not closed yet', () => {
+  test('know code that is not closed yet', () => {
     const open = appendText(noBlocks, 'Look:\n```js\nconst a = 1;\n\nconst b');
     expect(open.done).toEqual(['Look:\n']);
     expect(open.open).toBe('```js\nconst a = 1;\n\nconst b');
@@ -93,13 +92,13 @@ describe('blocks of Markdown', () => {
     expect(appendText(noBlocks, '```not``` code\n').isCode).toBe(false);
   });
 
-  it('cut a long list between its items', () => {
+  test('cut a long list between its items', () => {
     const blocks = split('- an item of some length, with words\n'.repeat(1_000));
     expect(blocks.length).toBeGreaterThan(10);
     expect(Math.max(...blocks.map(({ length }) => length))).toBeLessThan(2_100);
   });
 
-  it('collect where named links lead', () => {
+  test('collect where named links lead', () => {
     const { definitions } = appendText(noBlocks, '[a][1]\n\n[1]: https://example.com/\n[^1]: a footnote\n');
     expect(definitions).toBe('[1]: https://example.com/\n');
   });

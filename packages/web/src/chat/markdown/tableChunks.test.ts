@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit/verifies';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { readMarkdown } from './readMarkdown.ts';
 import { tableChunks } from './tableChunks.ts';
 
@@ -7,7 +6,7 @@ const head = '| a | b |\n|:--|--:|\n';
 const rows = Array.from({ length: 400 }, (_, row) => `| cell ${row} | **${row}** |\n`);
 
 describe('a large table', () => {
-  verifies('web.markdown.tables', 'is read in pieces that have all of its rows', () => {
+  test('is read in pieces that have all of its rows', () => {
     const chunks = tableChunks(head + rows.join(''));
     expect(chunks?.head).toBe(head);
     expect(chunks?.bodies.join('')).toBe(rows.join(''));
@@ -19,13 +18,13 @@ describe('a large table', () => {
     expect(read).toHaveLength(400);
   });
 
-  it('only changes at its end when rows are added', () => {
+  test('only changes at its end when rows are added', () => {
     const before = tableChunks(head + rows.slice(0, 200).join(''))!.bodies;
     const after = tableChunks(head + rows.join(''))!.bodies;
     expect(after.slice(0, before.length - 1)).toEqual(before.slice(0, -1));
   });
 
-  verifies('web.markdown.tables', 'is told apart from a small one, and from what is none', () => {
+  test('is told apart from a small one, and from what is none', () => {
     expect(tableChunks(head + rows.slice(0, 3).join(''))).toBeUndefined();
     expect(tableChunks('word '.repeat(1_000))).toBeUndefined();
     expect(tableChunks(`| a | b |\nno line\n${rows.join('')}`)).toBeUndefined();

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit/verifies';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createStore } from '../../app/store.ts';
 import { createDrafts } from './drafts.ts';
 
@@ -13,7 +12,7 @@ function createStorage(kept: Map<string, string>): Pick<Storage, 'getItem' | 'se
 }
 
 describe('what was written and not sent', () => {
-  verifies('web.chat.drafts', 'is read by who wrote it, and by nobody who signs in after them', () => {
+  test('is read by who wrote it, and by nobody who signs in after them', () => {
     const storage = createStorage(new Map());
     const ada = createDrafts(createStore<string | undefined>('ada'), () => storage);
     ada.write('k1', 'mine');
@@ -23,7 +22,7 @@ describe('what was written and not sent', () => {
     expect([ada.read('k1'), ada.read(undefined)]).toEqual(['mine', 'also mine']);
   });
 
-  verifies('web.chat.drafts', 'is kept and read once it is known whose it is', () => {
+  test('is kept and read once it is known whose it is', () => {
     const kept = new Map<string, string>();
     const owner = createStore<string | undefined>(undefined);
     const drafts = createDrafts(owner, () => createStorage(kept));

@@ -1,6 +1,5 @@
 import type { ChatCall, ChatEvent, ChatMessage, ChatRequest, ConversationView } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit/verifies';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../api/apiError.ts';
 import { answerText, type AnswerState, type CallState } from './messages.ts';
 import { createSession, type Session, type SessionParts } from './session.ts';
@@ -80,30 +79,26 @@ const partsOf = (session: Session) => answerOf(session).parts.get();
 const callOf = (session: Session, index: number) => partsOf(session)[index]?.state.get() as CallState;
 
 describe('a conversation on the page', () => {
-  verifies(
-    'web.chat.batched',
-    'shows what is said at once, and pieces of the answer with the next picture',
-    async () => {
-      const { session, feed, asked, frames } = setUp();
-      const sent = session.send('Hello', () => ({ model: 'm' }));
-      expect(session.messages.get().map(({ role }) => role)).toEqual(['user', 'assistant']);
-      expect(session.state.get()).toEqual({ writing: 'here' });
-      await settle();
-      expect(asked).toEqual([{ text: 'Hello', model: 'm' }]);
-      feed.push({ event: 'text', data: { text: 'Good ' } }, { event: 'text', data: { text: 'day' } });
-      await settle();
-      expect(partsOf(session)).toEqual([]);
-      expect(frames).toHaveLength(1);
-      frames.pop()?.();
-      expect(answerText(answerOf(session))).toBe('Good day');
-      feed.push(done([{ type: 'text', text: 'Good day' }]));
-      await sent;
-      expect(session.state.get()).toEqual({ writing: 'no' });
-      expect(answerOf(session).status.get()).toMatchObject({ isRunning: false, finish: 'stop' });
-    },
-  );
+  test('shows what is said at once, and pieces of the answer with the next picture', async () => {
+    const { session, feed, asked, frames } = setUp();
+    const sent = session.send('Hello', () => ({ model: 'm' }));
+    expect(session.messages.get().map(({ role }) => role)).toEqual(['user', 'assistant']);
+    expect(session.state.get()).toEqual({ writing: 'here' });
+    await settle();
+    expect(asked).toEqual([{ text: 'Hello', model: 'm' }]);
+    feed.push({ event: 'text', data: { text: 'Good ' } }, { event: 'text', data: { text: 'day' } });
+    await settle();
+    expect(partsOf(session)).toEqual([]);
+    expect(frames).toHaveLength(1);
+    frames.pop()?.();
+    expect(answerText(answerOf(session))).toBe('Good day');
+    feed.push(done([{ type: 'text', text: 'Good day' }]));
+    await sent;
+    expect(session.state.get()).toEqual({ writing: 'no' });
+    expect(answerOf(session).status.get()).toMatchObject({ isRunning: false, finish: 'stop' });
+  });
 
-  verifies('web.chat.own-part', 'tells nobody of a piece of text but the part it belongs to', async () => {
+  test('tells nobody of a piece of text but the part it belongs to', async () => {
     const { session, feed, frames } = setUp();
     void session.send('Hello', () => ({}));
     feed.push({ event: 'text', data: { text: 'one' } });
@@ -128,7 +123,7 @@ describe('a conversation on the page', () => {
     expect(told).toEqual(['part', 'part', 'status', 'state']);
   });
 
-  verifies('web.chat.calls', 'keeps the order of text and calls, and follows a call to its end', async () => {
+  test('keeps the order of text and calls, and follows a call to its end', async () => {
     const { session, feed } = setUp();
     void session.send('Hello', () => ({}));
     feed.push(
@@ -150,7 +145,7 @@ describe('a conversation on the page', () => {
     expect(callOf(session, 1)).toEqual({ call: ended });
   });
 
-  verifies('web.connect.held-answer', 'goes on with what waits for a sign-in, and only that', async () => {
+  test('goes on with what waits for a sign-in, and only that', async () => {
     const gone: string[] = [];
     const { session, feed } = setUp({ goOn: async (id, callId) => void gone.push(`${id} ${callId}`) });
     void session.send('Hello', () => ({}));
@@ -178,69 +173,61 @@ describe('a conversation on the page', () => {
     expect(gone).toHaveLength(1);
   });
 
-  verifies(
-    'web.chat.refused',
-    'keeps what was refused beside the conversation, and a new attempt takes its place',
-    async () => {
-      const error = new ApiError({ code: 'RATE_LIMITED', status: 429, title: '', detail: '' });
-      let isRefused = true;
-      const { session, parts } = setUp();
-      const refusing = createSession({
-        ...parts,
-        begin: (body, signal) => (isRefused ? Promise.reject(error) : parts.begin(body, signal)),
-      });
-      await expect(refusing.send('Hello', () => ({}))).rejects.toBe(error);
-      expect(refusing.messages.get()).toEqual([]);
-      expect(refusing.state.get()).toEqual({
-        writing: 'no',
-        failure: { kind: 'refused', text: 'Hello', error },
-      });
-      isRefused = false;
-      void refusing.send('Hello', () => ({}));
-      expect(refusing.messages.get()).toHaveLength(2);
-      expect(refusing.state.get().failure).toBeUndefined();
-      expect(session.messages.get()).toEqual([]);
-    },
-  );
+  test('keeps what was refused beside the conversation, and a new attempt takes its place', async () => {
+    const error = new ApiError({ code: 'RATE_LIMITED', status: 429, title: '', detail: '' });
+    let isRefused = true;
+    const { session, parts } = setUp();
+    const refusing = createSession({
+      ...parts,
+      begin: (body, signal) => (isRefused ? Promise.reject(error) : parts.begin(body, signal)),
+    });
+    await expect(refusing.send('Hello', () => ({}))).rejects.toBe(error);
+    expect(refusing.messages.get()).toEqual([]);
+    expect(refusing.state.get()).toEqual({
+      writing: 'no',
+      failure: { kind: 'refused', text: 'Hello', error },
+    });
+    isRefused = false;
+    void refusing.send('Hello', () => ({}));
+    expect(refusing.messages.get()).toHaveLength(2);
+    expect(refusing.state.get().failure).toBeUndefined();
+    expect(session.messages.get()).toEqual([]);
+  });
 
-  verifies(
-    'web.chat.broken',
-    'leaves what had arrived when the connection breaks, until the gateway has more',
-    async () => {
-      const { session, feed } = setUp();
-      const sent = session.send('Hello', () => ({}));
-      feed.push({ event: 'text', data: { text: 'Half of' } });
-      await settle();
-      feed.fail(new ApiError({ code: 'OFFLINE', status: 0, title: '', detail: '' }));
-      await expect(sent).rejects.toThrow('OFFLINE');
-      expect(answerText(answerOf(session))).toBe('Half of');
-      expect(session.state.get()).toEqual({ writing: 'no', failure: { kind: 'broken' } });
+  test('leaves what had arrived when the connection breaks, until the gateway has more', async () => {
+    const { session, feed } = setUp();
+    const sent = session.send('Hello', () => ({}));
+    feed.push({ event: 'text', data: { text: 'Half of' } });
+    await settle();
+    feed.fail(new ApiError({ code: 'OFFLINE', status: 0, title: '', detail: '' }));
+    await expect(sent).rejects.toThrow('OFFLINE');
+    expect(answerText(answerOf(session))).toBe('Half of');
+    expect(session.state.get()).toEqual({ writing: 'no', failure: { kind: 'broken' } });
 
-      const question = { id: 'q1', role: 'user', text: 'Hello', at: 1 } as const;
-      session.receive({ ...summary, messages: [question], isRunning: true });
-      expect(answerText(answerOf(session))).toBe('Half of');
-      expect(session.state.get()).toMatchObject({ writing: 'elsewhere', failure: { kind: 'broken' } });
+    const question = { id: 'q1', role: 'user', text: 'Hello', at: 1 } as const;
+    session.receive({ ...summary, messages: [question], isRunning: true });
+    expect(answerText(answerOf(session))).toBe('Half of');
+    expect(session.state.get()).toMatchObject({ writing: 'elsewhere', failure: { kind: 'broken' } });
 
-      const answer = { id: 'a1', role: 'assistant', model: 'm', at: 2 } as const;
-      session.receive({
-        ...summary,
-        messages: [question, { ...answer, parts: [{ type: 'text', text: 'Half' }] }],
-        isRunning: true,
-      });
-      expect(answerText(answerOf(session))).toBe('Half of');
-      const shown = answerOf(session);
-      session.receive({
-        ...summary,
-        messages: [question, { ...answer, finish: 'stop', parts: [{ type: 'text', text: 'Half of it.' }] }],
-        isRunning: false,
-      });
-      expect(answerOf(session)).toBe(shown);
-      expect(answerText(shown)).toBe('Half of it.');
-      expect(session.state.get()).toEqual({ writing: 'no' });
-    },
-  );
+    const answer = { id: 'a1', role: 'assistant', model: 'm', at: 2 } as const;
+    session.receive({
+      ...summary,
+      messages: [question, { ...answer, parts: [{ type: 'text', text: 'Half' }] }],
+      isRunning: true,
+    });
+    expect(answerText(answerOf(session))).toBe('Half of');
+    const shown = answerOf(session);
+    session.receive({
+      ...summary,
+      messages: [question, { ...answer, finish: 'stop', parts: [{ type: 'text', text: 'Half of it.' }] }],
+      isRunning: false,
+    });
+    expect(answerOf(session)).toBe(shown);
+    expect(answerText(shown)).toBe('Half of it.');
+    expect(session.state.get()).toEqual({ writing: 'no' });
+  });
 
-  verifies('web.chat.older-copy', 'is not put back by a copy that is older than what it shows', async () => {
+  test('is not put back by a copy that is older than what it shows', async () => {
     const { session, feed } = setUp();
     const sent = session.send('Hello', () => ({}));
     feed.push(done([{ type: 'text', text: 'Good day' }]));
@@ -249,45 +236,41 @@ describe('a conversation on the page', () => {
     expect(session.messages.get()).toHaveLength(2);
   });
 
-  verifies(
-    'web.chat.stop',
-    'takes back what the gateway has not answered yet, and asks it to stop what it has',
-    async () => {
-      const stopped: string[] = [];
-      const withdrawn: (string | undefined)[] = [];
-      const { parts } = setUp({
-        stop: async (id) => stopped.push(id),
-        onWithdrawn: (id) => withdrawn.push(id),
-      });
-      const silent = createSession({
-        ...parts,
-        begin: (_body, signal) =>
-          new Promise((_resolve, reject) => {
-            signal.addEventListener('abort', () => reject(new Error('aborted')));
-          }),
-      });
-      const sent = silent.send('Hello', () => ({}));
-      await silent.stop();
-      await sent;
-      expect(silent.state.get()).toEqual({ writing: 'no', failure: { kind: 'withdrawn', text: 'Hello' } });
-      expect(stopped).toEqual([]);
-      expect(withdrawn).toEqual([undefined]);
-      // The gateway had it already: it is said once.
-      const question = { id: 'q1', role: 'user', text: 'Hello', at: 1 } as const;
-      silent.receive({ ...summary, messages: [question], isRunning: false });
-      expect(silent.state.get()).toEqual({ writing: 'no' });
+  test('takes back what the gateway has not answered yet, and asks it to stop what it has', async () => {
+    const stopped: string[] = [];
+    const withdrawn: (string | undefined)[] = [];
+    const { parts } = setUp({
+      stop: async (id) => stopped.push(id),
+      onWithdrawn: (id) => withdrawn.push(id),
+    });
+    const silent = createSession({
+      ...parts,
+      begin: (_body, signal) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(new Error('aborted')));
+        }),
+    });
+    const sent = silent.send('Hello', () => ({}));
+    await silent.stop();
+    await sent;
+    expect(silent.state.get()).toEqual({ writing: 'no', failure: { kind: 'withdrawn', text: 'Hello' } });
+    expect(stopped).toEqual([]);
+    expect(withdrawn).toEqual([undefined]);
+    // The gateway had it already: it is said once.
+    const question = { id: 'q1', role: 'user', text: 'Hello', at: 1 } as const;
+    silent.receive({ ...summary, messages: [question], isRunning: false });
+    expect(silent.state.get()).toEqual({ writing: 'no' });
 
-      const { session } = setUp({ stop: async (id) => stopped.push(id) });
-      void session.send('Hello', () => ({}));
-      await settle();
-      await session.stop();
-      expect(stopped).toEqual(['k1']);
-    },
-  );
+    const { session } = setUp({ stop: async (id) => stopped.push(id) });
+    void session.send('Hello', () => ({}));
+    await settle();
+    await session.stop();
+    expect(stopped).toEqual(['k1']);
+  });
 });
 
 describe('the conversations of a page', () => {
-  verifies('web.chat.begun', 'go on under their id once they have begun', async () => {
+  test('go on under their id once they have begun', async () => {
     const { parts } = setUp();
     const sessions = createSessions(parts);
     const first = sessions.fresh();
@@ -301,30 +284,26 @@ describe('the conversations of a page', () => {
     expect(sessions.get('k1')).toBeUndefined();
   });
 
-  verifies(
-    'web.chat.drafts',
-    'take what was written meanwhile with them, and leave nothing behind',
-    async () => {
-      const kept = new Map<string, string>();
-      const { parts } = setUp({
-        drafts: {
-          read: (id = 'new') => kept.get(id) ?? '',
-          write: (id = 'new', text) => void (text === '' ? kept.delete(id) : kept.set(id, text)),
-          whenKnown: (work) => work(),
-        },
-      });
-      const sessions = createSessions(parts);
-      const first = sessions.fresh();
-      void first.send('Hello', () => ({}));
-      first.draft.set('and also');
-      expect([...kept]).toEqual([['new', 'and also']]);
-      await settle();
-      expect([...kept]).toEqual([['k1', 'and also']]);
-      expect(sessions.fresh().draft.get()).toBe('');
-    },
-  );
+  test('take what was written meanwhile with them, and leave nothing behind', async () => {
+    const kept = new Map<string, string>();
+    const { parts } = setUp({
+      drafts: {
+        read: (id = 'new') => kept.get(id) ?? '',
+        write: (id = 'new', text) => void (text === '' ? kept.delete(id) : kept.set(id, text)),
+        whenKnown: (work) => work(),
+      },
+    });
+    const sessions = createSessions(parts);
+    const first = sessions.fresh();
+    void first.send('Hello', () => ({}));
+    first.draft.set('and also');
+    expect([...kept]).toEqual([['new', 'and also']]);
+    await settle();
+    expect([...kept]).toEqual([['k1', 'and also']]);
+    expect(sessions.fresh().draft.get()).toBe('');
+  });
 
-  verifies('web.chat.kept', 'are not kept without end, but while they are written', () => {
+  test('are not kept without end, but while they are written', () => {
     const { parts } = setUp();
     const sessions = createSessions(parts);
     const view = (id: string) => ({ ...summary, id, messages: [], isRunning: false });

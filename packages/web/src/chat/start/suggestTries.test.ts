@@ -1,6 +1,5 @@
 import type { ToolsView } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit/verifies';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { suggestTries } from './suggestTries.ts';
 
 function server(names: readonly string[], state: 'connected' | 'unreachable' = 'connected') {
@@ -11,7 +10,7 @@ function server(names: readonly string[], state: 'connected' | 'unreachable' = '
 const tried = (servers: ToolsView['servers']) => suggestTries(servers).map((one) => [one.server, one.tool]);
 
 describe('things to try', () => {
-  it('are made from the sample server, with its arguments', () => {
+  test('are made from the sample server, with its arguments', () => {
     const tries = suggestTries({
       everything: server(['echo', 'get-sum', 'get-structured-content', 'get-env']),
     });
@@ -19,7 +18,7 @@ describe('things to try', () => {
     expect(tries[0]).toMatchObject({ title: 'Echo hello', args: { message: 'hello' } });
   });
 
-  verifies('web.chat.tries', 'are only what looks, of servers that answer, and three at most', () => {
+  test('are only what looks, of servers that answer, and three at most', () => {
     expect(
       tried({
         down: server(['list_files'], 'unreachable'),

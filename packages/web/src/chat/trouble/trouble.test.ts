@@ -1,9 +1,9 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { strings } from '../../strings/strings.ts';
 import { tellProblem } from './tellProblem.ts';
 
 describe('what went wrong', () => {
-  it('is not said twice', () => {
+  test('is not said twice', () => {
     const problem = {
       code: 'MODEL_REFUSED',
       title: 'The model refused the request',
@@ -19,7 +19,7 @@ describe('what went wrong', () => {
     expect(tellProblem(silent).advice).not.toBe('');
   });
 
-  it('is what the gateway says where nothing is known about it', () => {
+  test('is what the gateway says where nothing is known about it', () => {
     const problem = { code: 'LATER_CODE', title: 'New', detail: 'Something new happened.' };
     expect(tellProblem(problem)).toEqual({ text: 'Something new happened.', advice: '' });
   });

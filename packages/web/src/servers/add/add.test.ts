@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit/verifies';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { emptyForm } from '../form/serverForm.ts';
 import { foundForm } from './foundForm.ts';
 import { forgetDiscovery, keepDiscovery, readDiscovery } from './keptDiscovery.ts';
@@ -8,7 +7,7 @@ const at = { url: 'https://tools.test/mcp', type: 'sse' } as const;
 const tools = { outcome: 'tools' as const, tools: [] };
 
 describe('the details of a server that was found', () => {
-  verifies('web.add.form', 'begin with its address, and with what it was asked with', () => {
+  test('begin with its address, and with what it was asked with', () => {
     expect(foundForm(at, undefined)).toEqual({ form: { ...emptyForm, ...at } });
     expect(foundForm(at, { auth: { type: 'none' }, view: tools })).toEqual({ form: { ...emptyForm, ...at } });
     const key = { type: 'key', authorization_type: 'custom', custom_header: 'X-A', key: 'k' } as const;
@@ -17,7 +16,7 @@ describe('the details of a server that was found', () => {
     });
   });
 
-  verifies('web.add.form', 'take along a sign-in that the server took, and no other', () => {
+  test('take along a sign-in that the server took, and no other', () => {
     const auth = { type: 'draft', draftId: 'd1' } as const;
     expect(foundForm(at, { auth, view: tools })).toMatchObject({ form: { auth: 'oauth' }, draft: 'd1' });
     const view = { outcome: 'credential_rejected', hint: 'scopes', wantedScopes: 'a b' } as const;
@@ -37,7 +36,7 @@ describe('what waits for a sign-in that leaves the page', () => {
     } as unknown as Storage;
   }
 
-  verifies('web.add.kept', 'is read until it was taken up, and holds what it must alone', () => {
+  test('is read until it was taken up, and holds what it must alone', () => {
     const one = storage();
     const kept = { ...at, draftId: 'd1' };
     keepDiscovery(kept, () => one);
@@ -47,7 +46,7 @@ describe('what waits for a sign-in that leaves the page', () => {
     expect(readDiscovery(() => one)).toBeUndefined();
   });
 
-  verifies('web.add.kept', 'is nothing where it cannot be read', () => {
+  test('is nothing where it cannot be read', () => {
     for (const text of [
       '',
       '[]',

@@ -1,6 +1,5 @@
 import type { CredentialView } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit/verifies';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { credentialName, credentialText } from './credentialState.ts';
 import { disconnectText } from './disconnectText.ts';
 import { emptyToken, tokenProblems, tokenRequest } from './tokenDraft.ts';
@@ -14,7 +13,7 @@ function say(view: Partial<CredentialView>) {
 }
 
 describe('a sign-in that is stored', () => {
-  verifies('web.credentials.state', 'says whether it works, and until when', () => {
+  test('says whether it works, and until when', () => {
     expect(say({})).toMatchObject({ tone: 'success', isWanting: false });
     expect(say({}).text).toMatch(/^Renewed automatically.*\d/);
     expect(say({ expiresAt: now - 1 })).toMatchObject({ tone: 'success', isWanting: false });
@@ -23,7 +22,7 @@ describe('a sign-in that is stored', () => {
     expect(say({ expiresAt: null, hasRefreshToken: false }).text).toMatch(/No expiry/);
   });
 
-  verifies('web.credentials.state', 'says that its user has to act, and why', () => {
+  test('says that its user has to act, and why', () => {
     const over = say({ expiresAt: now, hasRefreshToken: false });
     expect([over.isWanting, over.text]).toEqual([true, expect.stringMatching(/expired/)]);
     for (const status of ['rejected', 'revoked', 'unreadable', 'unbound'] as const) {
@@ -35,11 +34,11 @@ describe('a sign-in that is stored', () => {
     expect(say({ reason: 'insufficient_scope' })).toMatchObject({ isWanting: true });
   });
 
-  verifies('web.credentials.state', 'has a name, also where it was given none', () => {
+  test('has a name, also where it was given none', () => {
     expect([credentialName('default'), credentialName('Work')]).toEqual(['Your sign-in', 'Work']);
   });
 
-  verifies('web.credentials.disconnect', 'what may live on elsewhere is not called ended', () => {
+  test('what may live on elsewhere is not called ended', () => {
     const tell = (revoked: 'yes' | 'failed' | 'unsupported' | 'none') =>
       disconnectText({ disconnected: true, revoked });
     expect([tell('yes').tone, tell('none').tone]).toEqual(['success', 'success']);
@@ -52,7 +51,7 @@ describe('a sign-in that is stored', () => {
 });
 
 describe('a token that somebody brings', () => {
-  verifies('web.credentials.token', 'is sent as it was entered, without blanks around it', () => {
+  test('is sent as it was entered, without blanks around it', () => {
     expect(tokenRequest({ ...emptyToken, accessToken: '  at \n' })).toEqual({ accessToken: 'at' });
     const whole = {
       ...{ accessToken: 'at', label: 'Work', refreshToken: 'rt', issuer: 'https://as.example' },
@@ -62,7 +61,7 @@ describe('a token that somebody brings', () => {
     expect(tokenProblems(whole)).toEqual({});
   });
 
-  verifies('web.credentials.token', 'is complete before it is sent', () => {
+  test('is complete before it is sent', () => {
     expect(Object.keys(tokenProblems(emptyToken))).toEqual(['accessToken']);
     const renewing = { ...emptyToken, accessToken: 'at', refreshToken: 'rt' };
     expect(Object.keys(tokenProblems(renewing))).toEqual(['issuer', 'clientId']);

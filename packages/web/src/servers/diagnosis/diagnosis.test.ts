@@ -1,6 +1,5 @@
 import type { DiagnosisStep, DiagnosisView } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit/verifies';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { partsOf, stepName, verdictOf } from './diagnosisText.ts';
 
 const step = (name: DiagnosisStep['step'], outcome: DiagnosisStep['outcome'], more: object = {}) => ({
@@ -13,7 +12,7 @@ const view = (...steps: DiagnosisStep[]): DiagnosisView => {
 };
 
 describe('what a diagnosis comes to', () => {
-  verifies('ui.servers.diagnosis-words', 'says where it stops and what to do, and else that it works', () => {
+  test('says where it stops and what to do, and else that it works', () => {
     const policy = step('policy', 'ok');
     expect(verdictOf(view(policy, step('tools', 'ok')))).toMatchObject({
       tone: 'success',
@@ -30,7 +29,7 @@ describe('what a diagnosis comes to', () => {
     expect(verdictOf(view(step('metadata', 'failed'), missing)).title).toContain('Sign-in metadata');
   });
 
-  verifies('ui.servers.diagnosis-words', 'sets aside what was not looked at, and names every step', () => {
+  test('sets aside what was not looked at, and names every step', () => {
     const { looked, skipped } = partsOf(view(step('policy', 'ok'), step('dns', 'skipped')));
     expect([looked, skipped].map((part) => part.map((one) => one.step))).toEqual([['policy'], ['dns']]);
     expect(stepName('tls')).toBe('Connection and TLS certificate');

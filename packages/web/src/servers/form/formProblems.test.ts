@@ -1,6 +1,5 @@
 import type { Problem, ServerView } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit/verifies';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../api/apiError.ts';
 import { fieldAt, missingIn, problemsIn, stepsOf } from './formProblems.ts';
 import { emptyForm, formOf, isChanged, isLocked, type ServerForm } from './serverForm.ts';
@@ -23,7 +22,7 @@ function refusal(code: ApiError['code'], more: Partial<Problem>, status = 400): 
 }
 
 describe('what is wrong with a form', () => {
-  verifies('ui.servers.form-problems', 'a path of the gateway leads to the field of the dialog', () => {
+  test('a path of the gateway leads to the field of the dialog', () => {
     expect(stepsOf('config.headers["X Key"]')).toEqual(['config', 'headers', 'X Key']);
     expect(stepsOf('config.oauth.grant_types_supported[0]')).toEqual([
       'config',
@@ -51,7 +50,7 @@ describe('what is wrong with a form', () => {
     for (const [path, field] of Object.entries(fields)) expect([path, fieldAt(path)]).toEqual([path, field]);
   });
 
-  verifies('ui.servers.form-problems', 'what no field stands for is not swallowed', () => {
+  test('what no field stands for is not swallowed', () => {
     const error = refusal('MCP_CONFIG_INVALID', {
       errors: [
         { path: 'config.url', code: 'url', message: 'has no host' },
@@ -68,7 +67,7 @@ describe('what is wrong with a form', () => {
     expect(problemsIn(domain, emptyForm, undefined).fields['url']).toMatch(/^Title\. Ask the operator/);
   });
 
-  verifies('ui.servers.form-problems', 'a secret to be entered again is asked for where it is typed', () => {
+  test('a secret to be entered again is asked for where it is typed', () => {
     const moved = refusal('MCP_SECRET_REENTRY_REQUIRED', {
       changedFields: ['url'],
       errors: [{ path: 'config.url', code: 'secret_binding', message: 'has changed' }],
@@ -87,7 +86,7 @@ describe('what is wrong with a form', () => {
     });
   });
 
-  verifies('ui.servers.form-problems', 'what is missing is seen before the gateway is asked', () => {
+  test('what is missing is seen before the gateway is asked', () => {
     expect(Object.keys(missingIn(emptyForm, undefined))).toEqual(['title', 'url']);
     expect(missingIn(formOf(view), view)).toEqual({});
     const urlOf = (url: string, type: ServerForm['type'] = 'sse') =>
@@ -115,21 +114,17 @@ describe('what is wrong with a form', () => {
     expect(Object.keys(missingIn(headers, view))).toEqual(['headers#2', 'headers#3']);
   });
 
-  verifies(
-    'ui.servers.form-locks',
-    'only a server that has On-Behalf-Of is locked, and for who may not',
-    () => {
-      const behalf = { ...view, obo: { scopes: 'a' } };
-      expect([isLocked(behalf, false), isLocked(behalf, true), isLocked(view, false)]).toEqual([
-        true,
-        false,
-        false,
-      ]);
-      expect(isLocked(undefined, false)).toBe(false);
-      expect([isChanged(formOf(view), formOf(view)), isChanged(formOf(view), formOf(keyed))]).toEqual([
-        false,
-        true,
-      ]);
-    },
-  );
+  test('only a server that has On-Behalf-Of is locked, and for who may not', () => {
+    const behalf = { ...view, obo: { scopes: 'a' } };
+    expect([isLocked(behalf, false), isLocked(behalf, true), isLocked(view, false)]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect(isLocked(undefined, false)).toBe(false);
+    expect([isChanged(formOf(view), formOf(view)), isChanged(formOf(view), formOf(keyed))]).toEqual([
+      false,
+      true,
+    ]);
+  });
 });

@@ -1,8 +1,8 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { readFound } from './foundTools.ts';
 
 describe('what a reinit found', () => {
-  it('a tool is shown by its texts, and what is none is left out', () => {
+  test('a tool is shown by its texts, and what is none is left out', () => {
     const odd = [
       { name: 'a', description: 'A', inputSchema: {} },
       { name: 'b', description: 7 },

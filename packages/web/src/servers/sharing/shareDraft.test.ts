@@ -1,6 +1,5 @@
 import type { SharingView } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit/verifies';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { optionsOf } from './principalOptions.ts';
 import {
   changesSharing,
@@ -18,7 +17,7 @@ const team = { type: 'group', id: 'team', name: 'team', accessRoleId: 'mcpServer
 const before: SharingView = { principals: [ada, team], public: false };
 
 describe('sharing a server', () => {
-  verifies('ui.servers.sharing', 'only what was changed is sent', () => {
+  test('only what was changed is sent', () => {
     const same = draftOf(before);
     expect(shareRequest(before, same)).toEqual({ updated: [], removed: [], public: false });
     expect(changesSharing(before, same)).toBe(false);
@@ -33,7 +32,7 @@ describe('sharing a server', () => {
     expect(changesSharing(before, next)).toBe(true);
   });
 
-  verifies('ui.servers.sharing', 'what is public is meant with every request', () => {
+  test('what is public is meant with every request', () => {
     const open: SharingView = { ...before, public: true, publicAccessRoleId: 'mcpServer_editor' };
     expect(shareRequest(open, draftOf(open))).toMatchObject({
       public: true,
@@ -46,7 +45,7 @@ describe('sharing a server', () => {
     expect(changesSharing(before, { ...draftOf(before), publicRole: 'mcpServer_owner' })).toBe(false);
   });
 
-  verifies('ui.servers.sharing', 'nobody is offered more than they have, and is warned of losing it', () => {
+  test('nobody is offered more than they have, and is warned of losing it', () => {
     expect(rolesWithin(15)).toEqual(['mcpServer_viewer', 'mcpServer_editor', 'mcpServer_owner']);
     expect(rolesWithin(1 | 8)).toEqual(['mcpServer_viewer']);
     const draft = draftOf(before);
@@ -56,7 +55,7 @@ describe('sharing a server', () => {
     expect(losesOwn(before, without(draft, ada), 'eve')).toBe(false);
   });
 
-  verifies('ui.servers.sharing', 'the role of everybody is offered to who may make it public', () => {
+  test('the role of everybody is offered to who may make it public', () => {
     const user = { type: 'role', id: 'USER', name: 'USER', source: 'local' } as const;
     const isTaken = ({ id }: { readonly id: string }) => id === 'ada';
     const ids = (mayPublic: boolean) =>

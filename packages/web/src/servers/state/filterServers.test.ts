@@ -1,6 +1,5 @@
 import type { ServerView } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit/verifies';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { filterServers, readShow, sortServers, type ListedServer, type Show } from './filterServers.ts';
 import type { Origin } from './origin.ts';
 import type { StateKind } from './serverState.ts';
@@ -30,7 +29,7 @@ const names = (show: Show, search = '') =>
   filterServers(sortServers(servers), show, search).map(({ name }) => name);
 
 describe('the list of servers', () => {
-  verifies('ui.servers.filter', 'in the order of what people read, by where they come from and need', () => {
+  test('in the order of what people read, by where they come from and need', () => {
     expect(names('all')).toEqual(['crm', 'docs', 'eves', 'notes', 'mail']);
     expect(names('attention')).toEqual(['crm', 'notes']);
     expect(names('yours')).toEqual(['notes']);
@@ -38,7 +37,7 @@ describe('the list of servers', () => {
     expect(names('configuration')).toEqual(['docs', 'mail']);
   });
 
-  verifies('ui.servers.filter', 'by name, title and description, in any case', () => {
+  test('by name, title and description, in any case', () => {
     expect([names('all', ' LETTERS '), names('all', 'custom'), names('all', 'mail')]).toEqual([
       ['mail'],
       ['crm'],

@@ -1,6 +1,5 @@
 import type { ReinitializeView } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit/verifies';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { reinitText } from './reinitText.ts';
 
 const base: ReinitializeView = {
@@ -94,19 +93,19 @@ const rows: readonly [Partial<ReinitializeView>, ReturnType<typeof say>['tone'],
 ];
 
 describe('what a reinit came to', () => {
-  verifies('ui.servers.reinit', 'every outcome is said in words', () => {
+  test('every outcome is said in words', () => {
     for (const [view, tone, words] of rows) {
       const said = say(view);
       expect([said.tone, `${said.title}: ${said.text}`]).toEqual([tone, expect.stringMatching(words)]);
     }
   });
 
-  verifies('ui.servers.reinit', 'who needs to sign in is told where', () => {
+  test('who needs to sign in is told where', () => {
     const where = rows.map(([view]) => say(view).signIn).filter(Boolean);
     expect(where).toEqual(['there', 'there', 'here', 'here', 'here']);
   });
 
-  verifies('ui.servers.reinit', 'a server that was down before is still down', () => {
+  test('a server that was down before is still down', () => {
     const view = { failureReason: 'unreachable', code: 'MCP_UNREACHABLE', retryable: true } as const;
     expect([say(view).title, say(view, true).title]).toEqual([
       'Could not reach the server',

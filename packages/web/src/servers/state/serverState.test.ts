@@ -1,6 +1,5 @@
 import type { ServerStatus } from '@behalf/contracts';
-import { verifies } from '@behalf/testkit/verifies';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { originOf } from './origin.ts';
 import { needsAttention, signsInThere, stateOf, type Listed } from './serverState.ts';
 import { problemOf, stateLabel, stateSentences } from './stateText.ts';
@@ -16,7 +15,7 @@ function kindOf(status: Partial<ServerStatus>, listed?: Listed, view = {}): stri
 }
 
 describe('how a server stands', () => {
-  verifies('ui.servers.state', 'each answer of the gateway is one state', () => {
+  test('each answer of the gateway is one state', () => {
     expect(kindOf({})).toBe('connected');
     expect(kindOf({ connectionState: 'connecting' })).toBe('connecting');
     expect(kindOf({ connectionState: 'disconnected' })).toBe('idle');
@@ -40,7 +39,7 @@ describe('how a server stands', () => {
     expect(stateOf({}, undefined, undefined).kind).toBe('unknown');
   });
 
-  verifies('ui.servers.state', 'the list of tools knows of a sign-in that the status does not', () => {
+  test('the list of tools knows of a sign-in that the status does not', () => {
     const unsigned: Listed = { state: 'needs_authorization', code: 'OBO_SUBJECT_TOKEN_EXPIRED' };
     expect(kindOf({ connectionState: 'disconnected' }, unsigned)).toBe('needs_sign_in');
     expect(kindOf({}, unsigned)).toBe('needs_sign_in');
@@ -57,7 +56,7 @@ describe('how a server stands', () => {
     expect(signsInThere({ requiresOAuth: false }, well)).toBe(false);
   });
 
-  verifies('ui.servers.state', 'since when and until when are said, and what to do', () => {
+  test('since when and until when are said, and what to do', () => {
     const now = Date.now();
     const since = now - 5 * 60_000;
     const failed = { connectionState: 'error', since, retryAt: now + 60_000 } as const;
@@ -83,7 +82,7 @@ describe('how a server stands', () => {
     expect(problemOf('SOMETHING_NEW').title).toBe('Unreachable');
   });
 
-  verifies('ui.servers.state', 'where it comes from depends on who looks', () => {
+  test('where it comes from depends on who looks', () => {
     expect(originOf({ source: 'yaml' }, 'ada', 'connected')).toBe('configuration');
     expect(originOf({ source: 'config' }, 'ada', 'connected')).toBe('override');
     expect(originOf({ source: 'user', author: 'ada' }, 'ada', 'connected')).toBe('yours');

@@ -1,5 +1,5 @@
-import { guardedMcpServer, verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { guardedMcpServer } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { closeSignInRigs, signInRig, signInScene, type SceneOptions } from '../../../../test/signInRig.ts';
 
 afterEach(closeSignInRigs);
@@ -20,14 +20,14 @@ async function asked(options: SceneOptions) {
 }
 
 describe('where users of a server sign in', () => {
-  verifies('flow.f01.order', 'the place that a challenge names is the only one that is asked', async () => {
+  test('the place that a challenge names is the only one that is asked', async () => {
     const { outcome, paths } = await asked({ guard: { documents: 'root' } });
     expect({ outcome, paths }).toEqual({ outcome: 'left', paths: [WELL_KNOWN] });
     const gone = await asked({ guard: { documents: 'none' } });
     expect(gone).toMatchObject({ outcome: 'no_metadata', paths: [`${WELL_KNOWN}/mcp`], metadata: [] });
   });
 
-  verifies('flow.f01.order', 'without one it is the path, then the root', async () => {
+  test('without one it is the path, then the root', async () => {
     const bare = await asked({ guard: { challenge: 'bare', documents: 'root' } });
     expect(bare).toMatchObject({ outcome: 'left', paths: [`${WELL_KNOWN}/mcp`, WELL_KNOWN] });
     const both = await asked({ guard: { challenge: 'none' } });
@@ -36,7 +36,7 @@ describe('where users of a server sign in', () => {
     expect(none).toMatchObject({ outcome: 'no_metadata', metadata: [] });
   });
 
-  verifies('flow.f01.order', 'where everybody may come in, what wants a token is asked as well', async () => {
+  test('where everybody may come in, what wants a token is asked as well', async () => {
     for (const isModern of [true, false]) {
       const scene = await signInScene({ guard: { access: 'anonymous' } });
       const challenge = `Bearer scope="mcp:basic", resource_metadata="${scene.mcp.metadataUrl}"`;
@@ -58,33 +58,29 @@ describe('where users of a server sign in', () => {
     }
   });
 
-  verifies(
-    'flow.f01.order',
-    'of an issuer with and without a path, in the order of the standards',
-    async () => {
-      const documents = 'none' as const;
-      const plain = await asked({ authorization: { documents } });
-      expect(plain.metadata).toEqual([
-        '/.well-known/oauth-authorization-server',
-        '/.well-known/openid-configuration',
-      ]);
-      const withPath = await asked({ authorization: { documents, issuerPath: '/tenant' } });
-      expect(withPath).toMatchObject({
-        outcome: 'no_metadata',
-        metadata: [
-          '/.well-known/oauth-authorization-server/tenant',
-          '/.well-known/openid-configuration/tenant',
-          '/tenant/.well-known/openid-configuration',
-        ],
-      });
-      for (const found of ['oauth', 'oidc'] as const) {
-        const one = await asked({ authorization: { documents: found, issuerPath: '/tenant' } });
-        expect(one.outcome).toBe('left');
-      }
-    },
-  );
+  test('of an issuer with and without a path, in the order of the standards', async () => {
+    const documents = 'none' as const;
+    const plain = await asked({ authorization: { documents } });
+    expect(plain.metadata).toEqual([
+      '/.well-known/oauth-authorization-server',
+      '/.well-known/openid-configuration',
+    ]);
+    const withPath = await asked({ authorization: { documents, issuerPath: '/tenant' } });
+    expect(withPath).toMatchObject({
+      outcome: 'no_metadata',
+      metadata: [
+        '/.well-known/oauth-authorization-server/tenant',
+        '/.well-known/openid-configuration/tenant',
+        '/tenant/.well-known/openid-configuration',
+      ],
+    });
+    for (const found of ['oauth', 'oidc'] as const) {
+      const one = await asked({ authorization: { documents: found, issuerPath: '/tenant' } });
+      expect(one.outcome).toBe('left');
+    }
+  });
 
-  verifies('flow.f01.order', 'what the definition writes down takes the place of all of it', async () => {
+  test('what the definition writes down takes the place of all of it', async () => {
     const scene = await signInScene({
       authorization: { documents: 'none', clients: [{ clientId: 'c1', authMethod: 'none' }] },
       definition: ({ endpoints: { authorization, token } }) => ({
@@ -96,7 +92,7 @@ describe('where users of a server sign in', () => {
     expect(scene.as.counters.metadataReads).toBe(0);
   });
 
-  verifies('flow.f02.resource', 'metadata that speaks of another address is not believed', async () => {
+  test('metadata that speaks of another address is not believed', async () => {
     const wrong = ['https://elsewhere.example/mcp', 'http://127.0.0.1:1/mcp', 'not an address', 7];
     for (const resource of wrong) {
       const { outcome, metadata } = await asked({ guard: { metadata: { resource } } });
@@ -104,7 +100,7 @@ describe('where users of a server sign in', () => {
     }
   });
 
-  verifies('flow.f02.resource', 'for all of an origin speaks its root alone', async () => {
+  test('for all of an origin speaks its root alone', async () => {
     const scene = await signInScene({ guard: { documents: 'both' } });
     const { origin } = new URL(scene.mcp.url);
     scene.mcp.guard({ metadata: { resource: origin } });
@@ -114,7 +110,7 @@ describe('where users of a server sign in', () => {
     expect(new URL(opened.url).searchParams.get('resource')).toBe(origin);
   });
 
-  verifies('flow.f02.resource', 'of a user’s server not even that', async () => {
+  test('of a user’s server not even that', async () => {
     const scene = await signInScene({ isStored: true, guard: { documents: 'root', challenge: 'bare' } });
     const { origin } = new URL(scene.mcp.url);
     scene.mcp.guard({ metadata: { resource: origin } });
@@ -124,14 +120,14 @@ describe('where users of a server sign in', () => {
     expect(new URL(opened.url).searchParams.get('resource')).toBe(scene.mcp.url);
   });
 
-  verifies('flow.f02.resource', 'a slash, a case and a default port make no other address', async () => {
+  test('a slash, a case and a default port make no other address', async () => {
     const scene = await signInScene({});
     scene.mcp.guard({ metadata: { resource: `${scene.mcp.url.replace('http:', 'HTTP:')}/` } });
     const { opened } = await scene.leave('files');
     expect(new URL(opened.url).searchParams.get('resource')).toBe(scene.mcp.url);
   });
 
-  verifies('flow.f03.issuer', 'the issuer is compared letter by letter', async () => {
+  test('the issuer is compared letter by letter', async () => {
     const scene = await signInScene({});
     const { issuer, origin } = scene.as;
     for (const named of [
@@ -147,7 +143,7 @@ describe('where users of a server sign in', () => {
     expect(scene.as.counters.registrations).toBe(0);
   });
 
-  verifies('flow.f03.issuer', 'of several the configured one counts, and must be among them', async () => {
+  test('of several the configured one counts, and must be among them', async () => {
     const other = 'https://other.example';
     const scene = await signInScene({ definition: ({ issuer }) => ({ oauth: { issuer } }) });
     scene.mcp.guard({ metadata: { authorization_servers: [other, scene.as.issuer] } });
@@ -156,14 +152,14 @@ describe('where users of a server sign in', () => {
     await expect(strict.leave('files')).rejects.toMatchObject({ problem: 'no_authorization_server' });
   });
 
-  verifies('flow.f04.pkce', 'without S256 there is no sign-in', async () => {
+  test('without S256 there is no sign-in', async () => {
     for (const pkceMethods of [null, ['plain'], []]) {
       const { outcome } = await asked({ authorization: { pkceMethods } });
       expect(outcome).toBe('pkce_missing');
     }
   });
 
-  verifies('flow.f04.pkce', 'what a user writes down says nothing of it', async () => {
+  test('what a user writes down says nothing of it', async () => {
     const written = async (authorization: SceneOptions['authorization'], more: object = {}) => {
       const { outcome } = await asked({
         isStored: true,
@@ -190,58 +186,50 @@ describe('where users of a server sign in', () => {
     }
   });
 
-  verifies(
-    'flow.f04.pkce',
-    'the operator can say that it is there, and it is used all the same',
-    async () => {
-      const authorization = { pkceMethods: null };
-      for (const options of [
-        { issuer: { pkce: 'assume-s256' } },
-        {
-          issuer: { profile: 'entra' },
-          definition: ({ issuer }) => ({ oauth: { issuer, scope: 'api://files/read' } }),
-        },
-        { definition: () => ({ oauth: { skip_code_challenge_check: true } }) },
-      ] as SceneOptions[]) {
-        const scene = await signInScene({ authorization, ...options });
-        const { opened } = await scene.leave('files');
-        expect(new URL(opened.url).searchParams.get('code_challenge_method')).toBe('S256');
-      }
-      // A user cannot even say so.
-      const stored = await signInScene({
-        authorization,
-        isStored: true,
-        definition: () => ({ oauth: { skip_code_challenge_check: true } }),
+  test('the operator can say that it is there, and it is used all the same', async () => {
+    const authorization = { pkceMethods: null };
+    for (const options of [
+      { issuer: { pkce: 'assume-s256' } },
+      {
+        issuer: { profile: 'entra' },
+        definition: ({ issuer }) => ({ oauth: { issuer, scope: 'api://files/read' } }),
+      },
+      { definition: () => ({ oauth: { skip_code_challenge_check: true } }) },
+    ] as SceneOptions[]) {
+      const scene = await signInScene({ authorization, ...options });
+      const { opened } = await scene.leave('files');
+      expect(new URL(opened.url).searchParams.get('code_challenge_method')).toBe('S256');
+    }
+    // A user cannot even say so.
+    const stored = await signInScene({
+      authorization,
+      isStored: true,
+      definition: () => ({ oauth: { skip_code_challenge_check: true } }),
+    });
+    expect(() => stored.serverOf('files')).toThrow('can be set by the operator only');
+  });
+
+  test('a server of 2025-03-26 is its own authorization server if the operator says so', async () => {
+    const closed = await signInScene({ guard: { documents: 'none', challenge: 'none' } });
+    await expect(closed.leave('files')).rejects.toMatchObject({ problem: 'no_metadata' });
+    for (const documents of ['both', 'none'] as const) {
+      // Without metadata the endpoints are those that the revision names.
+      const mcp = await guardedMcpServer({
+        era: 'legacy',
+        tools: [],
+        own: { documents },
+        guard: { documents: 'none', challenge: 'none' },
       });
-      expect(() => stored.serverOf('files')).toThrow('can be set by the operator only');
-    },
-  );
+      const rig = signInRig({
+        servers: { old: { type: 'streamable-http', url: mcp.url, oauth: { legacyAuthDiscovery: true } } },
+        ports: [mcp.port],
+      });
+      expect(await rig.signIn('old')).toMatchObject({ ok: true });
+      await mcp.close();
+    }
+  });
 
-  verifies(
-    'flow.discovery.legacy',
-    'a server of 2025-03-26 is its own authorization server if the operator says so',
-    async () => {
-      const closed = await signInScene({ guard: { documents: 'none', challenge: 'none' } });
-      await expect(closed.leave('files')).rejects.toMatchObject({ problem: 'no_metadata' });
-      for (const documents of ['both', 'none'] as const) {
-        // Without metadata the endpoints are those that the revision names.
-        const mcp = await guardedMcpServer({
-          era: 'legacy',
-          tools: [],
-          own: { documents },
-          guard: { documents: 'none', challenge: 'none' },
-        });
-        const rig = signInRig({
-          servers: { old: { type: 'streamable-http', url: mcp.url, oauth: { legacyAuthDiscovery: true } } },
-          ports: [mcp.port],
-        });
-        expect(await rig.signIn('old')).toMatchObject({ ok: true });
-        await mcp.close();
-      }
-    },
-  );
-
-  verifies('flow.discovery.cache', 'metadata is read once an hour, by whoever asks', async () => {
+  test('metadata is read once an hour, by whoever asks', async () => {
     const scene = await signInScene({});
     await scene.leave('files');
     expect(scene.as.counters.metadataReads).toBe(1);
@@ -253,7 +241,7 @@ describe('where users of a server sign in', () => {
     expect(scene.as.counters.metadataReads).toBe(2);
   });
 
-  verifies('flow.discovery.cache', 'an endpoint that is gone is looked for anew', async () => {
+  test('an endpoint that is gone is looked for anew', async () => {
     const scene = await signInScene({});
     scene.as.answerNext('register', { status: 404 });
     await expect(scene.leave('files')).rejects.toMatchObject({ problem: 'registration_refused' });
@@ -263,21 +251,17 @@ describe('where users of a server sign in', () => {
     expect(scene.as.counters.metadataReads).toBe(3);
   });
 
-  verifies(
-    'flow.discovery.scopes',
-    'what is asked for is what the challenge names, else what is published',
-    async () => {
-      const scopesOf = async (options: SceneOptions) => {
-        const scene = await signInScene(options);
-        return new URL((await scene.leave('files')).opened.url).searchParams.get('scope');
-      };
-      expect(await scopesOf({ guard: { challengeScope: 'mcp:read' } })).toBe('mcp:read offline_access');
-      expect(await scopesOf({})).toBe('mcp:read mcp:write offline_access');
-      expect(await scopesOf({ guard: { metadata: { scopes_supported: undefined } } })).toBe(null);
-      expect(await scopesOf({ definition: () => ({ oauth: { scope: 'one two' } }) })).toBe('one two');
-      expect(await scopesOf({ authorization: { metadata: { scopes_supported: ['mcp:read'] } } })).toBe(
-        'mcp:read mcp:write',
-      );
-    },
-  );
+  test('what is asked for is what the challenge names, else what is published', async () => {
+    const scopesOf = async (options: SceneOptions) => {
+      const scene = await signInScene(options);
+      return new URL((await scene.leave('files')).opened.url).searchParams.get('scope');
+    };
+    expect(await scopesOf({ guard: { challengeScope: 'mcp:read' } })).toBe('mcp:read offline_access');
+    expect(await scopesOf({})).toBe('mcp:read mcp:write offline_access');
+    expect(await scopesOf({ guard: { metadata: { scopes_supported: undefined } } })).toBe(null);
+    expect(await scopesOf({ definition: () => ({ oauth: { scope: 'one two' } }) })).toBe('one two');
+    expect(await scopesOf({ authorization: { metadata: { scopes_supported: ['mcp:read'] } } })).toBe(
+      'mcp:read mcp:write',
+    );
+  });
 });

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { describe, expect } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { registryOf, stored } from '../../../../test/registryRig.ts';
 import { signInTargetOf } from '../signInTarget.ts';
 import { isResourceOf } from './resourceRule.ts';
@@ -18,7 +17,7 @@ function targetOf(name: string) {
 }
 
 describe('what a grant was asked for', () => {
-  verifies('flow.f02.resource', 'all of an origin is asked for by the operator’s servers alone', () => {
+  test('all of an origin is asked for by the operator’s servers alone', () => {
     const asked = (name: string, sent: string) => isResourceOf({ kind: 'send' }, targetOf(name), sent);
     expect([asked('theirs', url), asked('mine', url)]).toEqual([true, true]);
     const origin = 'https://host.example';

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { closeSignInRigs, signInScene } from '../../../../test/signInRig.ts';
 import { isIssuer } from './authorizationServer.ts';
 import { scopeNames, scopeText } from './scopeNames.ts';
@@ -9,7 +8,7 @@ afterEach(closeSignInRigs);
 const many = (count: number) => Array.from({ length: count }, (_, index) => `s${index}`);
 
 describe('what a server publishes', () => {
-  verifies('flow.discovery.bounded', 'scopes are names, and not more of them than anybody needs', () => {
+  test('scopes are names, and not more of them than anybody needs', () => {
     expect(scopeNames(['mcp:read', 'https://x.example/.default'])).toEqual([
       'mcp:read',
       'https://x.example/.default',
@@ -33,7 +32,7 @@ describe('what a server publishes', () => {
     expect(scopeText(many(101).join(' '))).toBeUndefined();
   });
 
-  verifies('flow.discovery.bounded', 'what cannot be believed is not asked for', async () => {
+  test('what cannot be believed is not asked for', async () => {
     const scene = await signInScene({ guard: { metadata: { scopes_supported: many(101) } } });
     const { opened } = await scene.leave('files');
     expect(new URL(opened.url).searchParams.has('scope')).toBe(false);
@@ -53,7 +52,7 @@ describe('what a server publishes', () => {
     expect(new URL(left.opened.url).searchParams.get('scope')).toBe('mcp:read offline_access');
   });
 
-  verifies('flow.discovery.bounded', 'the name of an issuer has an end', () => {
+  test('the name of an issuer has an end', () => {
     const name = (length: number) => 'https://as.example/'.padEnd(length, 'x');
     expect([isIssuer(name(512)), isIssuer(name(513))]).toEqual([true, false]);
   });

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { closeSignInRigs, signInScene } from '../../../../test/signInRig.ts';
 
 afterEach(closeSignInRigs);
@@ -26,19 +25,15 @@ async function asked(isStored: boolean) {
 }
 
 describe('where the browser leaves for', () => {
-  verifies(
-    'flow.start.authorize',
-    'nothing that is the operator’s to say comes with an address',
-    async () => {
-      const sent = await asked(true);
-      for (const [name, value] of Object.entries(forged))
-        expect([name, sent.get(name)]).not.toEqual([name, value]);
-      expect(sent.get('p')).toBe('policy');
-      expect(sent.get('prompt')).toBe('consent');
-    },
-  );
+  test('nothing that is the operator’s to say comes with an address', async () => {
+    const sent = await asked(true);
+    for (const [name, value] of Object.entries(forged))
+      expect([name, sent.get(name)]).not.toEqual([name, value]);
+    expect(sent.get('p')).toBe('policy');
+    expect(sent.get('prompt')).toBe('consent');
+  });
 
-  verifies('flow.start.authorize', 'what an operator’s authorization server has stays', async () => {
+  test('what an operator’s authorization server has stays', async () => {
     const sent = await asked(false);
     expect([sent.get('p'), sent.get('login_hint')]).toEqual(['policy', 'bob@example.com']);
   });

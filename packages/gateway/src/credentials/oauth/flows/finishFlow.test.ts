@@ -1,5 +1,5 @@
-import { aPrincipal, eventually, verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { aPrincipal, eventually } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { closeSignInRigs, signInScene, type SceneOptions, visit } from '../../../../test/signInRig.ts';
 
 afterEach(closeSignInRigs);
@@ -14,27 +14,23 @@ async function returned(options: SceneOptions = {}) {
 }
 
 describe('the end of a sign-in at a server', () => {
-  verifies(
-    'flow.f05.iss',
-    'whoever says that it names itself must, and a name must be the right one',
-    async () => {
-      for (const [advertisesIss, iss, isGood] of [
-        [true, 'sent', true],
-        [true, 'none', false],
-        [false, 'none', true],
-        [false, 'sent', true],
-        [true, 'https://evil.example', false],
-        [false, 'https://evil.example', false],
-      ] as const) {
-        const { as, finish, back } = await returned({ authorization: { advertisesIss, iss } });
-        const done = await finish(back);
-        expect(done).toMatchObject(isGood ? { ok: true } : { ok: false, error: 'issuer_mismatch' });
-        expect(as.counters.tokenHits).toBe(isGood ? 1 : 0);
-      }
-    },
-  );
+  test('whoever says that it names itself must, and a name must be the right one', async () => {
+    for (const [advertisesIss, iss, isGood] of [
+      [true, 'sent', true],
+      [true, 'none', false],
+      [false, 'none', true],
+      [false, 'sent', true],
+      [true, 'https://evil.example', false],
+      [false, 'https://evil.example', false],
+    ] as const) {
+      const { as, finish, back } = await returned({ authorization: { advertisesIss, iss } });
+      const done = await finish(back);
+      expect(done).toMatchObject(isGood ? { ok: true } : { ok: false, error: 'issuer_mismatch' });
+      expect(as.counters.tokenHits).toBe(isGood ? 1 : 0);
+    }
+  });
 
-  verifies('flow.f05.iss', 'no slash or case is healed', async () => {
+  test('no slash or case is healed', async () => {
     for (const heal of [(iss: string) => `${iss}/`, (iss: string) => iss.toUpperCase()]) {
       const { as, finish, back } = await returned();
       back.searchParams.set('iss', heal(as.issuer));
@@ -42,7 +38,7 @@ describe('the end of a sign-in at a server', () => {
     }
   });
 
-  verifies('flow.f05.iss', 'of somebody else not even an error is believed or repeated', async () => {
+  test('of somebody else not even an error is believed or repeated', async () => {
     const { finish, back, flows, flowId, events } = await returned({ authorization: { consent: 'deny' } });
     back.searchParams.set('iss', 'https://evil.example');
     back.searchParams.set('error_description', 'Call 555-0199');
@@ -52,7 +48,7 @@ describe('the end of a sign-in at a server', () => {
     for (const text of ['access_denied', '555-0199', 'evil.example']) expect(shown).not.toContain(text);
   });
 
-  verifies('flow.f05.iss', 'texts that are no code of ours are not passed on', async () => {
+  test('texts that are no code of ours are not passed on', async () => {
     for (const [said, told] of [
       ['access_denied', 'access_denied'],
       ['temporarily_unavailable', 'temporarily_unavailable'],
@@ -65,7 +61,7 @@ describe('the end of a sign-in at a server', () => {
     }
   });
 
-  verifies('flow.f06.single-use', 'it is taken once', async () => {
+  test('it is taken once', async () => {
     const { as, finish, back } = await returned();
     const both = await Promise.all([finish(back), finish(back), finish(back)]);
     expect(both.filter(({ ok }) => ok)).toHaveLength(1);
@@ -73,22 +69,18 @@ describe('the end of a sign-in at a server', () => {
     expect(as.counters.tokenHits).toBe(1);
   });
 
-  verifies(
-    'flow.f06.single-use',
-    'when its time is over it is unknown, and so is what never was',
-    async () => {
-      const { as, finish, back, clock, flows, flowId } = await returned();
-      const unknown = new URL(back);
-      unknown.searchParams.set('state', 'made up');
-      expect(await finish(unknown)).toEqual({ ok: false, error: 'flow_unknown' });
-      clock.pass(10 * 60_000 + 1);
-      expect(await finish(back)).toEqual({ ok: false, error: 'flow_unknown' });
-      expect(await flows.status(aPrincipal(), flowId)).toMatchObject({ status: 'FAILED', error: 'expired' });
-      expect(as.counters.tokenHits).toBe(0);
-    },
-  );
+  test('when its time is over it is unknown, and so is what never was', async () => {
+    const { as, finish, back, clock, flows, flowId } = await returned();
+    const unknown = new URL(back);
+    unknown.searchParams.set('state', 'made up');
+    expect(await finish(unknown)).toEqual({ ok: false, error: 'flow_unknown' });
+    clock.pass(10 * 60_000 + 1);
+    expect(await finish(back)).toEqual({ ok: false, error: 'flow_unknown' });
+    expect(await flows.status(aPrincipal(), flowId)).toMatchObject({ status: 'FAILED', error: 'expired' });
+    expect(as.counters.tokenHits).toBe(0);
+  });
 
-  verifies('flow.f06.single-use', 'another user or browser is refused, and its owner can go on', async () => {
+  test('another user or browser is refused, and its owner can go on', async () => {
     const { as, finish, back, cookies, flowId } = await returned();
     const secret = cookies.get(flowId) ?? '';
     expect(await finish(back, bob)).toEqual({ ok: false, error: 'flow_forbidden' });
@@ -108,7 +100,7 @@ describe('the end of a sign-in at a server', () => {
     expect(await finish(back)).toMatchObject({ ok: true, flowId });
   });
 
-  verifies('flow.f06.single-use', 'of two departures the last one counts', async () => {
+  test('of two departures the last one counts', async () => {
     const { finish, back, flows, cookies, flowId } = await returned();
     const open = {
       flowId,
@@ -123,7 +115,7 @@ describe('the end of a sign-in at a server', () => {
     expect(await finish(await visit(again.url))).toMatchObject({ ok: true });
   });
 
-  verifies('flow.callback.parameters', 'a parameter that comes twice is not believed', async () => {
+  test('a parameter that comes twice is not believed', async () => {
     for (const name of ['code', 'state', 'iss', 'error', 'error_description']) {
       const { as, finish, back } = await returned();
       back.searchParams.append(name, back.searchParams.get(name) ?? 'one');
@@ -133,7 +125,7 @@ describe('the end of a sign-in at a server', () => {
     }
   });
 
-  verifies('flow.callback.parameters', 'it must come back to the server that it was begun for', async () => {
+  test('it must come back to the server that it was begun for', async () => {
     const { as, finish, back } = await returned({
       others: ({ url }) => ({ other: { type: 'streamable-http', url, requiresOAuth: true } }),
     });
@@ -144,20 +136,16 @@ describe('the end of a sign-in at a server', () => {
     expect(await finish(back)).toMatchObject({ ok: true });
   });
 
-  verifies(
-    'flow.callback.parameters',
-    'without a state or a code there is nothing to end it with',
-    async () => {
-      const { finish, back } = await returned();
-      const stateless = new URL(back);
-      stateless.searchParams.delete('state');
-      expect(await finish(stateless)).toEqual({ ok: false, error: 'missing_state' });
-      back.searchParams.delete('code');
-      expect(await finish(back)).toMatchObject({ ok: false, error: 'missing_code' });
-    },
-  );
+  test('without a state or a code there is nothing to end it with', async () => {
+    const { finish, back } = await returned();
+    const stateless = new URL(back);
+    stateless.searchParams.delete('state');
+    expect(await finish(stateless)).toEqual({ ok: false, error: 'missing_state' });
+    back.searchParams.delete('code');
+    expect(await finish(back)).toMatchObject({ ok: false, error: 'missing_code' });
+  });
 
-  verifies('flow.f09.replicas', 'it may end at another replica than it began at', async () => {
+  test('it may end at another replica than it began at', async () => {
     const scene = await returned();
     const other = scene.replica();
     other.cookies.set(scene.flowId, scene.cookies.get(scene.flowId) ?? '');
@@ -166,7 +154,7 @@ describe('the end of a sign-in at a server', () => {
     expect(await scene.vault.token(scene.keyOf('files'))).toMatchObject({ kind: 'token' });
   });
 
-  verifies('flow.f10.denied', 'who declines is told so within a second, wherever they wait', async () => {
+  test('who declines is told so within a second, wherever they wait', async () => {
     const { finish, back, flows, flowId } = await returned({ authorization: { consent: 'deny' } });
     const waiting = flows.status(aPrincipal(), flowId, { waitMs: 20_000 });
     const begun = Date.now();
@@ -175,7 +163,7 @@ describe('the end of a sign-in at a server', () => {
     expect(Date.now() - begun).toBeLessThan(1_000);
   });
 
-  verifies('flow.f10.denied', 'the status alone decides, and it is for its owner', async () => {
+  test('the status alone decides, and it is for its owner', async () => {
     const { flows, flowId, finish, back } = await returned();
     expect(await flows.status(aPrincipal(), flowId)).toMatchObject({ status: 'PENDING' });
     await expect(flows.status(bob, flowId)).rejects.toMatchObject({ code: 'MCP_FLOW_FORBIDDEN' });
@@ -194,26 +182,22 @@ describe('the end of a sign-in at a server', () => {
     ]);
   });
 
-  verifies(
-    'flow.f18.keys-away',
-    'keys that cannot be read after the exchange cost nobody their grant',
-    async () => {
-      for (const body of ['down', 'forged'] as const) {
-        const scene = await returned({ definition: () => ({ oauth: { scope: 'openid mcp:read' } }) });
-        if (body === 'down') scene.as.answerNext('jwks', { status: 503 });
-        else scene.as.answerNext('jwks', { status: 200, body: { keys: [] } });
-        expect(await scene.finish(scene.back)).toMatchObject({ ok: true });
-        expect(scene.logged).toContainEqual({ event: 'oauth_id_token_unverified', reason: undefined });
-        expect(await scene.vault.token(scene.keyOf('files'))).toMatchObject({ kind: 'token' });
-      }
-      const good = await returned({ definition: () => ({ oauth: { scope: 'openid mcp:read' } }) });
-      await good.finish(good.back);
-      expect(good.as.received('jwks')).toHaveLength(1);
-      expect(good.logged.map(({ event }) => event)).not.toContain('oauth_id_token_unverified');
-    },
-  );
+  test('keys that cannot be read after the exchange cost nobody their grant', async () => {
+    for (const body of ['down', 'forged'] as const) {
+      const scene = await returned({ definition: () => ({ oauth: { scope: 'openid mcp:read' } }) });
+      if (body === 'down') scene.as.answerNext('jwks', { status: 503 });
+      else scene.as.answerNext('jwks', { status: 200, body: { keys: [] } });
+      expect(await scene.finish(scene.back)).toMatchObject({ ok: true });
+      expect(scene.logged).toContainEqual({ event: 'oauth_id_token_unverified', reason: undefined });
+      expect(await scene.vault.token(scene.keyOf('files'))).toMatchObject({ kind: 'token' });
+    }
+    const good = await returned({ definition: () => ({ oauth: { scope: 'openid mcp:read' } }) });
+    await good.finish(good.back);
+    expect(good.as.received('jwks')).toHaveLength(1);
+    expect(good.logged.map(({ event }) => event)).not.toContain('oauth_id_token_unverified');
+  });
 
-  verifies('flow.f18.keys-away', 'the grant is stored before anything is done with it', async () => {
+  test('the grant is stored before anything is done with it', async () => {
     let stored = false;
     const scene = await returned({
       probe: async () => {
@@ -226,71 +210,55 @@ describe('the end of a sign-in at a server', () => {
     expect(await scene.flows.status(aPrincipal(), scene.flowId)).toMatchObject({ probe: 'unreachable' });
   });
 
-  verifies(
-    'flow.f19.unverified',
-    'a server that answers without a token as well is told of as such',
-    async () => {
-      const scene = await returned({ probe: () => Promise.resolve('unverified') });
-      await scene.finish(scene.back);
-      expect(await scene.flows.status(aPrincipal(), scene.flowId)).toMatchObject({
-        status: 'COMPLETED',
-        probe: 'unverified',
-      });
-    },
-  );
+  test('a server that answers without a token as well is told of as such', async () => {
+    const scene = await returned({ probe: () => Promise.resolve('unverified') });
+    await scene.finish(scene.back);
+    expect(await scene.flows.status(aPrincipal(), scene.flowId)).toMatchObject({
+      status: 'COMPLETED',
+      probe: 'unverified',
+    });
+  });
 
-  verifies(
-    'flow.f19.unverified',
-    'one that refuses the new token ends it as failed, and the grant stays',
-    async () => {
-      const scene = await returned({ probe: () => Promise.resolve('refused') });
-      expect(await scene.finish(scene.back)).toMatchObject({ ok: false, error: 'probe_refused' });
-      expect(await scene.flows.status(aPrincipal(), scene.flowId)).toMatchObject({
-        status: 'FAILED',
-        error: 'probe_refused',
-      });
-      expect(await scene.vault.token(scene.keyOf('files'))).toMatchObject({ kind: 'token' });
-    },
-  );
+  test('one that refuses the new token ends it as failed, and the grant stays', async () => {
+    const scene = await returned({ probe: () => Promise.resolve('refused') });
+    expect(await scene.finish(scene.back)).toMatchObject({ ok: false, error: 'probe_refused' });
+    expect(await scene.flows.status(aPrincipal(), scene.flowId)).toMatchObject({
+      status: 'FAILED',
+      error: 'probe_refused',
+    });
+    expect(await scene.vault.token(scene.keyOf('files'))).toMatchObject({ kind: 'token' });
+  });
 
-  verifies(
-    'flow.callback.audited',
-    'it is written down who connected what, and whether it worked',
-    async () => {
-      const { finish, back, events } = await returned();
-      await finish(back);
-      expect(events).toEqual([
-        expect.objectContaining({
-          kind: 'credential',
-          action: 'oauth.connect',
-          outcome: 'ok',
-          server: 'files',
-          actor: { kind: 'user', id: 'u-ada', by: 'session' },
-        }),
-      ]);
-      const denied = await returned({ authorization: { consent: 'deny' } });
-      await denied.finish(denied.back);
-      expect(denied.events).toEqual([expect.objectContaining({ outcome: 'failed', code: 'access_denied' })]);
-    },
-  );
+  test('it is written down who connected what, and whether it worked', async () => {
+    const { finish, back, events } = await returned();
+    await finish(back);
+    expect(events).toEqual([
+      expect.objectContaining({
+        kind: 'credential',
+        action: 'oauth.connect',
+        outcome: 'ok',
+        server: 'files',
+        actor: { kind: 'user', id: 'u-ada', by: 'session' },
+      }),
+    ]);
+    const denied = await returned({ authorization: { consent: 'deny' } });
+    await denied.finish(denied.back);
+    expect(denied.events).toEqual([expect.objectContaining({ outcome: 'failed', code: 'access_denied' })]);
+  });
 
-  verifies(
-    'flow.callback.secrets',
-    'what is over holds no secret any more, and nothing told of it is one',
-    async () => {
-      const scene = await returned();
-      await scene.finish(scene.back);
-      const row = await eventually('the end', async () => {
-        const flow = await scene.store.oauthFlows.find(scene.flowId);
-        return flow?.status === 'approved' ? flow : undefined;
-      });
-      const told = JSON.stringify([
-        row,
-        scene.logged,
-        scene.events,
-        await scene.flows.tokens(aPrincipal(), scene.flowId),
-      ]);
-      for (const secret of scene.as.secrets) expect(told).not.toContain(secret);
-    },
-  );
+  test('what is over holds no secret any more, and nothing told of it is one', async () => {
+    const scene = await returned();
+    await scene.finish(scene.back);
+    const row = await eventually('the end', async () => {
+      const flow = await scene.store.oauthFlows.find(scene.flowId);
+      return flow?.status === 'approved' ? flow : undefined;
+    });
+    const told = JSON.stringify([
+      row,
+      scene.logged,
+      scene.events,
+      await scene.flows.tokens(aPrincipal(), scene.flowId),
+    ]);
+    for (const secret of scene.as.secrets) expect(told).not.toContain(secret);
+  });
 });

@@ -1,5 +1,5 @@
-import { aPrincipal, verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { aPrincipal } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { closeSignInRigs, signInScene, visit } from '../../../../test/signInRig.ts';
 
 afterEach(closeSignInRigs);
@@ -19,7 +19,7 @@ async function connected(...options: Parameters<typeof signInScene>) {
 }
 
 describe('signing in again', () => {
-  verifies('flow.f11.failed', 'a sign-in that fails leaves the grant before it as it was', async () => {
+  test('a sign-in that fails leaves the grant before it as it was', async () => {
     const scene = await connected();
     scene.as.change({ consent: 'deny' });
     expect(await scene.signIn('files')).toMatchObject({ error: 'access_denied' });
@@ -41,7 +41,7 @@ describe('signing in again', () => {
     });
   });
 
-  verifies('flow.f12.same-id', 'one that succeeds takes its place under the same id', async () => {
+  test('one that succeeds takes its place under the same id', async () => {
     const scene = await connected({ authorization: { revocation: 'grant' } });
     expect(await scene.signIn('files')).toMatchObject({ ok: true });
     const after = await scene.store.credentials.find(scene.key);
@@ -53,7 +53,7 @@ describe('signing in again', () => {
     expect(scene.as.inspect(now as string)).toBeDefined();
   });
 
-  verifies('flow.f12.same-id', 'of two at once the first to end counts', async () => {
+  test('of two at once the first to end counts', async () => {
     const scene = await connected();
     const { opened, flowId } = await scene.leave('files');
     const back = await visit(opened.url);
@@ -62,7 +62,7 @@ describe('signing in again', () => {
     expect(await scene.vault.token(scene.key)).toMatchObject({ kind: 'needs_reauth', reason: 'revoked' });
   });
 
-  verifies('flow.f20.revoked', 'what became of the revocation is told as it was', async () => {
+  test('what became of the revocation is told as it was', async () => {
     for (const [revocation, revoked] of [
       ['token', 'yes'],
       ['fail', 'failed'],

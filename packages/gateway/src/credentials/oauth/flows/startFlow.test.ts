@@ -1,5 +1,5 @@
-import { aPrincipal, verifies } from '@behalf/testkit';
-import { afterEach, describe, expect } from '@jest/globals';
+import { aPrincipal } from '@behalf/testkit';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { closeSignInRigs, signInRig, signInScene, visit } from '../../../../test/signInRig.ts';
 
 afterEach(closeSignInRigs);
@@ -7,69 +7,55 @@ afterEach(closeSignInRigs);
 const bob = aPrincipal({ userId: 'u-bob', by: { via: 'session', session: 'session-of-bob' } });
 
 describe('beginning a sign-in at a server', () => {
-  verifies(
-    'flow.f07.phishing',
-    'somebody else’s link is refused before the authorization server is reached',
-    async () => {
-      const { as, flows, serverOf } = await signInScene();
-      const { flow, browserSecret = null } = await flows.start(serverOf('files'), aPrincipal(), {
-        bindsBrowser: true,
-      });
-      const link = { flowId: flow.flowId, serverName: 'files', principal: bob, browserSecret };
-      await expect(flows.open(link)).rejects.toMatchObject({ code: 'MCP_FLOW_FORBIDDEN' });
-      const { token } = (await flows.open({ ...link, principal: aPrincipal(), browserSecret: null })) as {
-        token: string;
-      };
-      await expect(flows.confirm({ ...link, token })).rejects.toMatchObject({ code: 'MCP_FLOW_FORBIDDEN' });
-      expect(as.received('authorize')).toEqual([]);
-      // The one whose link it is can go on.
-      expect(await flows.open({ ...link, principal: aPrincipal() })).toMatchObject({ kind: 'leave' });
-    },
-  );
+  test('somebody else’s link is refused before the authorization server is reached', async () => {
+    const { as, flows, serverOf } = await signInScene();
+    const { flow, browserSecret = null } = await flows.start(serverOf('files'), aPrincipal(), {
+      bindsBrowser: true,
+    });
+    const link = { flowId: flow.flowId, serverName: 'files', principal: bob, browserSecret };
+    await expect(flows.open(link)).rejects.toMatchObject({ code: 'MCP_FLOW_FORBIDDEN' });
+    const { token } = (await flows.open({ ...link, principal: aPrincipal(), browserSecret: null })) as {
+      token: string;
+    };
+    await expect(flows.confirm({ ...link, token })).rejects.toMatchObject({ code: 'MCP_FLOW_FORBIDDEN' });
+    expect(as.received('authorize')).toEqual([]);
+    // The one whose link it is can go on.
+    expect(await flows.open({ ...link, principal: aPrincipal() })).toMatchObject({ kind: 'leave' });
+  });
 
-  verifies(
-    'flow.f07.phishing',
-    'the address that is handed out is ours and holds nothing but the flow',
-    async () => {
-      const { as, flows, serverOf } = await signInScene();
-      const { flow } = await flows.start(serverOf('files'), aPrincipal());
-      expect(flow.connectUrl).toBe(
-        `http://localhost:3080/api/mcp/files/oauth/initiate?flowId=${flow.flowId}`,
-      );
-      expect(flow.connectUrl).not.toContain(new URL(as.issuer).host);
-    },
-  );
+  test('the address that is handed out is ours and holds nothing but the flow', async () => {
+    const { as, flows, serverOf } = await signInScene();
+    const { flow } = await flows.start(serverOf('files'), aPrincipal());
+    expect(flow.connectUrl).toBe(`http://localhost:3080/api/mcp/files/oauth/initiate?flowId=${flow.flowId}`);
+    expect(flow.connectUrl).not.toContain(new URL(as.issuer).host);
+  });
 
-  verifies(
-    'flow.f07.phishing',
-    'a browser that did not begin it is asked, and the question cannot be answered for it',
-    async () => {
-      const { flows, serverOf } = await signInScene();
-      const { flow } = await flows.start(serverOf('files'), aPrincipal());
-      const link = { flowId: flow.flowId, serverName: 'files', principal: aPrincipal(), browserSecret: null };
-      const asked = await flows.open(link);
-      expect(asked).toMatchObject({
-        kind: 'ask',
-        serverHost: '127.0.0.1',
-        authorizationHost: '127.0.0.1',
-        isElsewhere: false,
-      });
-      if (asked.kind !== 'ask') throw new Error('not asked');
-      const { token } = asked;
-      for (const wrong of ['', `${token}x`, token.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))]) {
-        await expect(flows.confirm({ ...link, token: wrong })).rejects.toMatchObject({
-          code: 'CSRF_REFUSED',
-        });
-      }
-      const elsewhere = aPrincipal({ by: { via: 'session', session: 'another session' } });
-      await expect(flows.confirm({ ...link, principal: elsewhere, token })).rejects.toMatchObject({
+  test('a browser that did not begin it is asked, and the question cannot be answered for it', async () => {
+    const { flows, serverOf } = await signInScene();
+    const { flow } = await flows.start(serverOf('files'), aPrincipal());
+    const link = { flowId: flow.flowId, serverName: 'files', principal: aPrincipal(), browserSecret: null };
+    const asked = await flows.open(link);
+    expect(asked).toMatchObject({
+      kind: 'ask',
+      serverHost: '127.0.0.1',
+      authorizationHost: '127.0.0.1',
+      isElsewhere: false,
+    });
+    if (asked.kind !== 'ask') throw new Error('not asked');
+    const { token } = asked;
+    for (const wrong of ['', `${token}x`, token.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))]) {
+      await expect(flows.confirm({ ...link, token: wrong })).rejects.toMatchObject({
         code: 'CSRF_REFUSED',
       });
-      expect(await flows.confirm({ ...link, token })).toMatchObject({ kind: 'leave' });
-    },
-  );
+    }
+    const elsewhere = aPrincipal({ by: { via: 'session', session: 'another session' } });
+    await expect(flows.confirm({ ...link, principal: elsewhere, token })).rejects.toMatchObject({
+      code: 'CSRF_REFUSED',
+    });
+    expect(await flows.confirm({ ...link, token })).toMatchObject({ kind: 'leave' });
+  });
 
-  verifies('flow.f08.duplicate', 'a second start joins the first', async () => {
+  test('a second start joins the first', async () => {
     const { flows, serverOf, mcp } = await signInScene();
     const first = await flows.start(serverOf('files'), aPrincipal());
     const asked = mcp.requests.length;
@@ -83,42 +69,34 @@ describe('beginning a sign-in at a server', () => {
     expect(together.filter(({ isJoined }) => !isJoined)).toHaveLength(1);
   });
 
-  verifies(
-    'flow.f08.duplicate',
-    'who joins from a browser goes on in it, unless another one has it',
-    async () => {
-      const { flows, serverOf } = await signInScene();
-      await flows.start(serverOf('files'), aPrincipal());
-      const joined = await flows.start(serverOf('files'), aPrincipal(), { bindsBrowser: true });
-      expect(joined.browserSecret).toMatch(/^[\w-]{43}$/);
-      const late = await flows.start(serverOf('files'), aPrincipal(), { bindsBrowser: true });
-      expect(late).toMatchObject({ isJoined: true });
-      expect(late.browserSecret).toBeUndefined();
-    },
-  );
+  test('who joins from a browser goes on in it, unless another one has it', async () => {
+    const { flows, serverOf } = await signInScene();
+    await flows.start(serverOf('files'), aPrincipal());
+    const joined = await flows.start(serverOf('files'), aPrincipal(), { bindsBrowser: true });
+    expect(joined.browserSecret).toMatch(/^[\w-]{43}$/);
+    const late = await flows.start(serverOf('files'), aPrincipal(), { bindsBrowser: true });
+    expect(late).toMatchObject({ isJoined: true });
+    expect(late.browserSecret).toBeUndefined();
+  });
 
-  verifies(
-    'flow.f08.other',
-    'one for another credential, or for more, takes the place of one that nobody left with',
-    async () => {
-      const { flows, serverOf } = await signInScene();
-      const server = serverOf('files');
-      const first = await flows.start(server, aPrincipal(), { label: 'work' });
-      expect(first.flow.label).toBe('work');
-      const second = await flows.start(server, aPrincipal());
-      expect(second).toMatchObject({ isJoined: false, flow: { label: 'default' } });
-      expect(await flows.status(aPrincipal(), first.flow.flowId)).toMatchObject({ error: 'cancelled' });
-      const wider = await flows.start(server, aPrincipal(), { widenedScopes: 'mcp:read mcp:admin' });
-      expect(wider.isJoined).toBe(false);
-      const less = await flows.start(server, aPrincipal(), { widenedScopes: 'mcp:admin' });
-      expect(less).toMatchObject({ isJoined: true, flow: wider.flow });
-      const proven = await flows.start(server, aPrincipal(), { claims: '{"a":1}' });
-      expect(proven.isJoined).toBe(false);
-      expect((await flows.start(server, aPrincipal(), { claims: '{"a":1}' })).flow).toEqual(proven.flow);
-    },
-  );
+  test('one for another credential, or for more, takes the place of one that nobody left with', async () => {
+    const { flows, serverOf } = await signInScene();
+    const server = serverOf('files');
+    const first = await flows.start(server, aPrincipal(), { label: 'work' });
+    expect(first.flow.label).toBe('work');
+    const second = await flows.start(server, aPrincipal());
+    expect(second).toMatchObject({ isJoined: false, flow: { label: 'default' } });
+    expect(await flows.status(aPrincipal(), first.flow.flowId)).toMatchObject({ error: 'cancelled' });
+    const wider = await flows.start(server, aPrincipal(), { widenedScopes: 'mcp:read mcp:admin' });
+    expect(wider.isJoined).toBe(false);
+    const less = await flows.start(server, aPrincipal(), { widenedScopes: 'mcp:admin' });
+    expect(less).toMatchObject({ isJoined: true, flow: wider.flow });
+    const proven = await flows.start(server, aPrincipal(), { claims: '{"a":1}' });
+    expect(proven.isJoined).toBe(false);
+    expect((await flows.start(server, aPrincipal(), { claims: '{"a":1}' })).flow).toEqual(proven.flow);
+  });
 
-  verifies('flow.f08.other', 'one that somebody left with is told of, and no browser takes it', async () => {
+  test('one that somebody left with is told of, and no browser takes it', async () => {
     const { flows, serverOf, leave, finish } = await signInScene();
     const left = await leave('files', { options: { label: 'work' } });
     const other = await flows.start(serverOf('files'), aPrincipal(), { bindsBrowser: true });
@@ -127,30 +105,26 @@ describe('beginning a sign-in at a server', () => {
     expect((await flows.start(serverOf('files'), aPrincipal())).isJoined).toBe(false);
   });
 
-  verifies(
-    'flow.f08.crash',
-    'one whose process died in the middle is in nobody’s way after a minute',
-    async () => {
-      const scene = await signInScene();
-      const { opened } = await scene.leave('files');
-      const held = scene.as.hold('token');
-      const finishing = scene.finish(await visit(opened.url));
-      await held.arrived();
-      const other = scene.replica();
-      expect(await other.flows.start(scene.serverOf('files'), aPrincipal())).toMatchObject({
-        isJoined: true,
-      });
-      scene.clock.pass(61_000);
-      expect(await other.flows.start(scene.serverOf('files'), aPrincipal())).toMatchObject({
-        isJoined: false,
-      });
-      held.release();
-      // It was only slow: what it brings still counts.
-      expect(await finishing).toMatchObject({ ok: true });
-    },
-  );
+  test('one whose process died in the middle is in nobody’s way after a minute', async () => {
+    const scene = await signInScene();
+    const { opened } = await scene.leave('files');
+    const held = scene.as.hold('token');
+    const finishing = scene.finish(await visit(opened.url));
+    await held.arrived();
+    const other = scene.replica();
+    expect(await other.flows.start(scene.serverOf('files'), aPrincipal())).toMatchObject({
+      isJoined: true,
+    });
+    scene.clock.pass(61_000);
+    expect(await other.flows.start(scene.serverOf('files'), aPrincipal())).toMatchObject({
+      isJoined: false,
+    });
+    held.release();
+    // It was only slow: what it brings still counts.
+    expect(await finishing).toMatchObject({ ok: true });
+  });
 
-  verifies('flow.f08.duplicate', 'the sixth at once is put off until one of them ends', async () => {
+  test('the sixth at once is put off until one of them ends', async () => {
     const { mcp, as } = await signInScene();
     const names = ['one', 'two', 'three', 'four', 'five', 'six'];
     const rig = signInRig({
@@ -176,96 +150,78 @@ describe('beginning a sign-in at a server', () => {
     await rig.flows.start(rig.serverOf('six'), aPrincipal());
   });
 
-  verifies(
-    'flow.f08.duplicate',
-    'cancelling works twice, and what comes back afterwards is not redeemed',
-    async () => {
-      const { as, flows, leave, finish, serverOf } = await signInScene();
-      const { opened, flowId } = await leave('files');
-      const back = await visit(opened.url);
-      expect(await flows.cancel(serverOf('files'), bob)).toBe(false);
-      expect(await flows.cancel(serverOf('files'), aPrincipal())).toBe(true);
-      expect(await flows.cancel(serverOf('files'), aPrincipal())).toBe(false);
-      expect(await finish(back)).toMatchObject({ ok: false, error: 'flow_used' });
-      expect(as.counters.tokenHits).toBe(0);
-      expect(await flows.status(aPrincipal(), flowId)).toMatchObject({
-        status: 'FAILED',
-        error: 'cancelled',
-      });
-    },
-  );
+  test('cancelling works twice, and what comes back afterwards is not redeemed', async () => {
+    const { as, flows, leave, finish, serverOf } = await signInScene();
+    const { opened, flowId } = await leave('files');
+    const back = await visit(opened.url);
+    expect(await flows.cancel(serverOf('files'), bob)).toBe(false);
+    expect(await flows.cancel(serverOf('files'), aPrincipal())).toBe(true);
+    expect(await flows.cancel(serverOf('files'), aPrincipal())).toBe(false);
+    expect(await finish(back)).toMatchObject({ ok: false, error: 'flow_used' });
+    expect(as.counters.tokenHits).toBe(0);
+    expect(await flows.status(aPrincipal(), flowId)).toMatchObject({
+      status: 'FAILED',
+      error: 'cancelled',
+    });
+  });
 
-  verifies(
-    'flow.start.people',
-    'programs begin none, and at what everybody shares there is none',
-    async () => {
-      const { flows, serverOf, mcp } = await signInScene({
-        others: ({ url }) => ({ shared: { type: 'streamable-http', url, auth: 'none' } }),
-      });
-      const service = { ...aPrincipal(), kind: 'service' } as const;
-      await expect(flows.start(serverOf('files'), service)).rejects.toMatchObject({ code: 'FORBIDDEN' });
-      await expect(flows.start(serverOf('shared'), aPrincipal())).rejects.toMatchObject({
-        problem: 'not_offered',
-      });
-      expect(mcp.requests).toEqual([]);
-    },
-  );
+  test('programs begin none, and at what everybody shares there is none', async () => {
+    const { flows, serverOf, mcp } = await signInScene({
+      others: ({ url }) => ({ shared: { type: 'streamable-http', url, auth: 'none' } }),
+    });
+    const service = { ...aPrincipal(), kind: 'service' } as const;
+    await expect(flows.start(serverOf('files'), service)).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    await expect(flows.start(serverOf('shared'), aPrincipal())).rejects.toMatchObject({
+      problem: 'not_offered',
+    });
+    expect(mcp.requests).toEqual([]);
+  });
 
-  verifies(
-    'flow.start.step-up',
-    'widening asks for all that was asked for, and twice an hour at most',
-    async () => {
-      const scene = await signInScene();
-      await scene.signIn('files');
-      const { flows, serverOf } = scene;
-      // What the server publishes now says nothing of what was granted before.
-      scene.mcp.guard({ metadata: { scopes_supported: ['mcp:read'] } });
-      const widen = () => scene.leave('files', { options: { widenedScopes: 'mcp:admin mcp:read' } });
-      const { opened } = await widen();
-      expect(new URL(opened.url).searchParams.get('scope')).toBe(
-        'mcp:admin mcp:read mcp:write offline_access',
-      );
-      await flows.cancel(serverOf('files'), aPrincipal());
-      await widen();
-      await flows.cancel(serverOf('files'), aPrincipal());
-      await expect(widen()).rejects.toMatchObject({ code: 'MCP_FLOW_LIMIT' });
-      // Another wish is another matter, and the old grant works all the while.
-      await scene.leave('files', { options: { widenedScopes: 'mcp:other' } });
-      expect(await scene.vault.token(scene.keyOf('files'))).toMatchObject({ kind: 'token' });
-    },
-  );
+  test('widening asks for all that was asked for, and twice an hour at most', async () => {
+    const scene = await signInScene();
+    await scene.signIn('files');
+    const { flows, serverOf } = scene;
+    // What the server publishes now says nothing of what was granted before.
+    scene.mcp.guard({ metadata: { scopes_supported: ['mcp:read'] } });
+    const widen = () => scene.leave('files', { options: { widenedScopes: 'mcp:admin mcp:read' } });
+    const { opened } = await widen();
+    expect(new URL(opened.url).searchParams.get('scope')).toBe('mcp:admin mcp:read mcp:write offline_access');
+    await flows.cancel(serverOf('files'), aPrincipal());
+    await widen();
+    await flows.cancel(serverOf('files'), aPrincipal());
+    await expect(widen()).rejects.toMatchObject({ code: 'MCP_FLOW_LIMIT' });
+    // Another wish is another matter, and the old grant works all the while.
+    await scene.leave('files', { options: { widenedScopes: 'mcp:other' } });
+    expect(await scene.vault.token(scene.keyOf('files'))).toMatchObject({ kind: 'token' });
+  });
 
-  verifies(
-    'flow.start.config',
-    'a definition that changes meanwhile ends it, and nothing is redeemed',
-    async () => {
-      const changed = await signInScene();
-      const { opened, flowId } = await changed.leave('files');
-      const back = await visit(opened.url);
-      const other = { type: 'streamable-http', url: changed.mcp.url, requiresOAuth: true, timeout: 5_000 };
-      const replica = signInRig({
-        ...{ store: changed.store, clock: changed.clock },
-        servers: { files: other },
-        ports: [changed.as.port, changed.mcp.port],
-      });
-      replica.cookies.set(flowId, changed.cookies.get(flowId) ?? '');
-      expect(await replica.finish(back)).toMatchObject({ ok: false, error: 'config_changed', flowId });
-      expect(changed.as.counters.tokenHits).toBe(0);
-      const again = await changed.flows.start(changed.serverOf('files'), aPrincipal());
-      const open = {
-        flowId: again.flow.flowId,
-        serverName: 'files',
-        principal: aPrincipal(),
-        browserSecret: null,
-      };
-      await expect(replica.flows.open(open)).rejects.toMatchObject({ code: 'MCP_FLOW_INVALID' });
-      expect(await changed.flows.status(aPrincipal(), open.flowId)).toMatchObject({
-        error: 'config_changed',
-      });
-    },
-  );
+  test('a definition that changes meanwhile ends it, and nothing is redeemed', async () => {
+    const changed = await signInScene();
+    const { opened, flowId } = await changed.leave('files');
+    const back = await visit(opened.url);
+    const other = { type: 'streamable-http', url: changed.mcp.url, requiresOAuth: true, timeout: 5_000 };
+    const replica = signInRig({
+      ...{ store: changed.store, clock: changed.clock },
+      servers: { files: other },
+      ports: [changed.as.port, changed.mcp.port],
+    });
+    replica.cookies.set(flowId, changed.cookies.get(flowId) ?? '');
+    expect(await replica.finish(back)).toMatchObject({ ok: false, error: 'config_changed', flowId });
+    expect(changed.as.counters.tokenHits).toBe(0);
+    const again = await changed.flows.start(changed.serverOf('files'), aPrincipal());
+    const open = {
+      flowId: again.flow.flowId,
+      serverName: 'files',
+      principal: aPrincipal(),
+      browserSecret: null,
+    };
+    await expect(replica.flows.open(open)).rejects.toMatchObject({ code: 'MCP_FLOW_INVALID' });
+    expect(await changed.flows.status(aPrincipal(), open.flowId)).toMatchObject({
+      error: 'config_changed',
+    });
+  });
 
-  verifies('flow.start.return-to', 'it leads back to a path of ours and nowhere else', async () => {
+  test('it leads back to a path of ours and nowhere else', async () => {
     const scene = await signInScene();
     for (const [asked, given] of [
       ['/chat/1?x=2', '/chat/1?x=2'],
@@ -278,7 +234,7 @@ describe('beginning a sign-in at a server', () => {
     }
   });
 
-  verifies('flow.start.sealed', 'no state, verifier or cookie stands in the store in clear', async () => {
+  test('no state, verifier or cookie stands in the store in clear', async () => {
     const { leave, cookies, store } = await signInScene();
     const { opened, flowId } = await leave('files');
     const row = JSON.stringify(await store.oauthFlows.find(flowId));
@@ -287,7 +243,7 @@ describe('beginning a sign-in at a server', () => {
     expect(row).not.toContain('verifier');
   });
 
-  verifies('flow.start.times', 'the operator says how long a sign-in may take and is told of', async () => {
+  test('the operator says how long a sign-in may take and is told of', async () => {
     const minute = 60 * 1000;
     const scene = await signInScene({ times: { pendingMs: 2 * minute, toldMs: 5 * minute } });
     const begun = scene.clock.now();
@@ -310,7 +266,7 @@ describe('beginning a sign-in at a server', () => {
     expect(await short.finish(await visit(left.opened.url))).toMatchObject({ ok: true });
   });
 
-  verifies('flow.start.times', 'and for how long a server is waited for', async () => {
+  test('and for how long a server is waited for', async () => {
     const scene = await signInScene({
       detectionMs: 100,
       guard: { access: 'anonymous', documents: 'none' },

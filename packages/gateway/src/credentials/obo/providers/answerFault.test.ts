@@ -1,7 +1,6 @@
 import { inspect } from 'node:util';
 import type { ProviderSettings } from '@behalf/settings';
-import { verifies } from '@behalf/testkit';
-import { afterEach, beforeEach, describe, expect } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { TokenEndpointReply } from '../../../../test/tokenEndpoint.ts';
 import {
   createTokenEndpointRig,
@@ -42,52 +41,44 @@ const refusal = (body: Readonly<Record<string, unknown>>, status = 400): TokenEn
 });
 
 describe('faults', () => {
-  verifies(
-    'obo.fault.split',
-    'by the OAuth error: the user’s turn, the operator’s, or nobody’s',
-    async () => {
-      const cases: [error: string, code: FaultCode, kind: string][] = [
-        ['invalid_grant', 'OBO_REJECTED', 'subject_rejected'],
-        ['invalid_token', 'OBO_REJECTED', 'subject_rejected'],
-        ['access_denied', 'OBO_REJECTED', 'subject_rejected'],
-        ['interaction_required', 'OBO_CONSENT_REQUIRED', 'subject_rejected'],
-        ['consent_required', 'OBO_CONSENT_REQUIRED', 'subject_rejected'],
-        ['login_required', 'OBO_CONSENT_REQUIRED', 'subject_rejected'],
-        ['invalid_client', 'OBO_MISCONFIGURED', 'misconfigured'],
-        ['unauthorized_client', 'OBO_MISCONFIGURED', 'misconfigured'],
-        ['invalid_scope', 'OBO_MISCONFIGURED', 'misconfigured'],
-        ['invalid_target', 'OBO_MISCONFIGURED', 'misconfigured'],
-        ['unsupported_grant_type', 'OBO_MISCONFIGURED', 'misconfigured'],
-        ['temporarily_unavailable', 'OBO_TEMPORARY', 'idp_unavailable'],
-        ['something_new', 'OBO_TEMPORARY', 'idp_unavailable'],
-        ['constructor', 'OBO_TEMPORARY', 'idp_unavailable'],
-      ];
-      await each(async (provider) => {
-        for (const [error, code, kind] of cases) {
-          for (const status of [400, 401]) {
-            expect(await judged(provider, refusal({ error }, status))).toMatchObject({
-              ...{ code, kind },
-              detail: { status, providerCode: error, mayRepeat: error === 'temporarily_unavailable' },
-            });
-          }
+  test('by the OAuth error: the user’s turn, the operator’s, or nobody’s', async () => {
+    const cases: [error: string, code: FaultCode, kind: string][] = [
+      ['invalid_grant', 'OBO_REJECTED', 'subject_rejected'],
+      ['invalid_token', 'OBO_REJECTED', 'subject_rejected'],
+      ['access_denied', 'OBO_REJECTED', 'subject_rejected'],
+      ['interaction_required', 'OBO_CONSENT_REQUIRED', 'subject_rejected'],
+      ['consent_required', 'OBO_CONSENT_REQUIRED', 'subject_rejected'],
+      ['login_required', 'OBO_CONSENT_REQUIRED', 'subject_rejected'],
+      ['invalid_client', 'OBO_MISCONFIGURED', 'misconfigured'],
+      ['unauthorized_client', 'OBO_MISCONFIGURED', 'misconfigured'],
+      ['invalid_scope', 'OBO_MISCONFIGURED', 'misconfigured'],
+      ['invalid_target', 'OBO_MISCONFIGURED', 'misconfigured'],
+      ['unsupported_grant_type', 'OBO_MISCONFIGURED', 'misconfigured'],
+      ['temporarily_unavailable', 'OBO_TEMPORARY', 'idp_unavailable'],
+      ['something_new', 'OBO_TEMPORARY', 'idp_unavailable'],
+      ['constructor', 'OBO_TEMPORARY', 'idp_unavailable'],
+    ];
+    await each(async (provider) => {
+      for (const [error, code, kind] of cases) {
+        for (const status of [400, 401]) {
+          expect(await judged(provider, refusal({ error }, status))).toMatchObject({
+            ...{ code, kind },
+            detail: { status, providerCode: error, mayRepeat: error === 'temporarily_unavailable' },
+          });
         }
-      });
-    },
-  );
+      }
+    });
+  });
 
-  verifies(
-    'obo.fault.split',
-    'a request that is wrong is the operator’s, unless it may be the user’s token',
-    async () => {
-      const fault = refusal({ error: 'invalid_request' });
-      expect(await judged(at('entra'), fault)).toMatchObject({ code: 'OBO_MISCONFIGURED' });
-      expect(await judged(at('jwt-bearer'), fault)).toMatchObject({ code: 'OBO_MISCONFIGURED' });
-      // RFC 8693, section 2.2.2: the one code for both. One user's bad token must not put the server aside for all.
-      expect(await judged(at('token-exchange'), fault)).toMatchObject({ code: 'OBO_REJECTED' });
-    },
-  );
+  test('a request that is wrong is the operator’s, unless it may be the user’s token', async () => {
+    const fault = refusal({ error: 'invalid_request' });
+    expect(await judged(at('entra'), fault)).toMatchObject({ code: 'OBO_MISCONFIGURED' });
+    expect(await judged(at('jwt-bearer'), fault)).toMatchObject({ code: 'OBO_MISCONFIGURED' });
+    // RFC 8693, section 2.2.2: the one code for both. One user's bad token must not put the server aside for all.
+    expect(await judged(at('token-exchange'), fault)).toMatchObject({ code: 'OBO_REJECTED' });
+  });
 
-  verifies('obo.fault.split', 'by the status, where the body says nothing', async () => {
+  test('by the status, where the body says nothing', async () => {
     await each(async (provider) => {
       for (const status of [400, 401, 403, 404, 405, 418]) {
         for (const body of ['', 'plain', '[]', '{}', '{"error":7}', '{"error":"has blanks"}']) {
@@ -107,7 +98,7 @@ describe('faults', () => {
     });
   });
 
-  verifies('obo.fault.redirect', 'a redirect is not followed, with whatever it would carry', async () => {
+  test('a redirect is not followed, with whatever it would carry', async () => {
     const door = rig.fetch;
     await each(async (provider) => {
       for (const status of [302, 307, 308]) {
@@ -120,36 +111,32 @@ describe('faults', () => {
     });
   });
 
-  verifies(
-    'obo.fault.retry-after',
-    'how long to wait is passed on, in seconds or as a date, an hour at most',
-    async () => {
-      const date = new Date(rig.clock.now() + 7_000).toUTCString();
-      const cases: [string | undefined, number | undefined][] = [
-        ['5', 5_000],
-        ['0', 0],
-        [date, 7_000],
-        ['61', 61_000],
-        ['3600', 3_600_000],
-        ['86400', 3_600_000],
-        [new Date(rig.clock.now() + 86_400_000).toUTCString(), 3_600_000],
-        ['soon', undefined],
-        [undefined, undefined],
-      ];
-      await each(async (provider) => {
-        for (const status of [429, 503]) {
-          for (const [header, retryAfterMs] of cases) {
-            const headers: Record<string, string> = header === undefined ? {} : { 'retry-after': header };
-            const fault = await judged(provider, { status, headers, body: {} });
-            expect(fault).toMatchObject({ code: 'OBO_TEMPORARY', detail: { status, mayRepeat: true } });
-            expect(fault.detail.retryAfterMs).toBe(retryAfterMs);
-          }
+  test('how long to wait is passed on, in seconds or as a date, an hour at most', async () => {
+    const date = new Date(rig.clock.now() + 7_000).toUTCString();
+    const cases: [string | undefined, number | undefined][] = [
+      ['5', 5_000],
+      ['0', 0],
+      [date, 7_000],
+      ['61', 61_000],
+      ['3600', 3_600_000],
+      ['86400', 3_600_000],
+      [new Date(rig.clock.now() + 86_400_000).toUTCString(), 3_600_000],
+      ['soon', undefined],
+      [undefined, undefined],
+    ];
+    await each(async (provider) => {
+      for (const status of [429, 503]) {
+        for (const [header, retryAfterMs] of cases) {
+          const headers: Record<string, string> = header === undefined ? {} : { 'retry-after': header };
+          const fault = await judged(provider, { status, headers, body: {} });
+          expect(fault).toMatchObject({ code: 'OBO_TEMPORARY', detail: { status, mayRepeat: true } });
+          expect(fault.detail.retryAfterMs).toBe(retryAfterMs);
         }
-      });
-    },
-  );
+      }
+    });
+  });
 
-  verifies('obo.fault.claims', 'a claims challenge is the user’s to meet, and is carried on', async () => {
+  test('a claims challenge is the user’s to meet, and is carried on', async () => {
     const claims = '{"access_token":{"acrs":{"essential":true,"value":"c1"}}}';
     await each(async (provider) => {
       for (const error of ['interaction_required', 'invalid_grant', 'something_new']) {
@@ -182,7 +169,7 @@ describe('faults', () => {
     });
   });
 
-  verifies('obo.fault.dpop', 'a provider that demands DPoP is a setting to change, not a loop', async () => {
+  test('a provider that demands DPoP is a setting to change, not a loop', async () => {
     await each(async (provider) => {
       for (const error of ['invalid_dpop_proof', 'use_dpop_nonce']) {
         const reply = { status: 400, headers: { 'dpop-nonce': 'n-1' }, body: { error } };
@@ -194,7 +181,7 @@ describe('faults', () => {
     });
   });
 
-  verifies('obo.fault.description', 'the provider’s words never leave', async () => {
+  test('the provider’s words never leave', async () => {
     const words = 'AADSTS50013: words of the provider about ada@example.com';
     const body = {
       ...{ error: 'invalid_grant', error_description: words, error_uri: 'https://words.example' },
@@ -217,7 +204,7 @@ describe('faults', () => {
 });
 
 describe('no answer', () => {
-  verifies('obo.fault.network', 'a connection that fails may be tried again', async () => {
+  test('a connection that fails may be tried again', async () => {
     await each(async (provider) => {
       for (const reply of ['close', 'cut'] as const) {
         expect(await judged(provider, reply)).toMatchObject({
@@ -238,39 +225,35 @@ describe('no answer', () => {
     });
   });
 
-  verifies(
-    'obo.fault.network',
-    'what the door out refuses is the operator’s, whatever its words',
-    async () => {
-      const refused = (error: object) => {
-        rig.fetch = () =>
-          Promise.reject(new TypeError('fetch failed', { cause: Object.assign(new Error('x'), error) }));
-        return faultOf(exchange(at('jwt-bearer')));
-      };
-      for (const reason of ['private_address', 'domain_not_allowed', 'redirect_refused']) {
-        expect(await refused({ reason })).toMatchObject({ code: 'OBO_MISCONFIGURED' });
-      }
-      // Whatever is wrong with it: another code is no reason to try again.
-      for (const detail of ['DEPTH_ZERO_SELF_SIGNED_CERT', 'CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID']) {
-        const fault = await refused({ reason: 'certificate_untrusted', detail });
-        expect(fault).toMatchObject({ code: 'OBO_MISCONFIGURED', detail: { hint: expect.any(String) } });
-        expect(fault.detail.hint).toMatch(/certificate.*caFile/);
-        expect(fault.detail.mayRepeat).toBeUndefined();
-      }
-      expect(await refused({ reason: 'body_too_large' })).toMatchObject({ code: 'OBO_EMPTY_RESPONSE' });
-      for (const error of [
-        { code: 'ECONNRESET' },
-        // The proxy's certificate, not the provider's.
-        { reason: 'proxy_refused', detail: 'CERT_HAS_EXPIRED' },
-        { reason: 'headers_timeout' },
-        { message: 'private_address' },
-      ]) {
-        expect(await refused(error)).toMatchObject({ code: 'OBO_TEMPORARY', detail: { mayRepeat: true } });
-      }
-    },
-  );
+  test('what the door out refuses is the operator’s, whatever its words', async () => {
+    const refused = (error: object) => {
+      rig.fetch = () =>
+        Promise.reject(new TypeError('fetch failed', { cause: Object.assign(new Error('x'), error) }));
+      return faultOf(exchange(at('jwt-bearer')));
+    };
+    for (const reason of ['private_address', 'domain_not_allowed', 'redirect_refused']) {
+      expect(await refused({ reason })).toMatchObject({ code: 'OBO_MISCONFIGURED' });
+    }
+    // Whatever is wrong with it: another code is no reason to try again.
+    for (const detail of ['DEPTH_ZERO_SELF_SIGNED_CERT', 'CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID']) {
+      const fault = await refused({ reason: 'certificate_untrusted', detail });
+      expect(fault).toMatchObject({ code: 'OBO_MISCONFIGURED', detail: { hint: expect.any(String) } });
+      expect(fault.detail.hint).toMatch(/certificate.*caFile/);
+      expect(fault.detail.mayRepeat).toBeUndefined();
+    }
+    expect(await refused({ reason: 'body_too_large' })).toMatchObject({ code: 'OBO_EMPTY_RESPONSE' });
+    for (const error of [
+      { code: 'ECONNRESET' },
+      // The proxy's certificate, not the provider's.
+      { reason: 'proxy_refused', detail: 'CERT_HAS_EXPIRED' },
+      { reason: 'headers_timeout' },
+      { message: 'private_address' },
+    ]) {
+      expect(await refused(error)).toMatchObject({ code: 'OBO_TEMPORARY', detail: { mayRepeat: true } });
+    }
+  });
 
-  verifies('obo.fault.network', 'nobody waits longer than ten seconds, or than they want to', async () => {
+  test('nobody waits longer than ten seconds, or than they want to', async () => {
     rig.endpoint.reply = () => 'hang';
     await each(async (provider) => {
       let waits = true;

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { afterEach, beforeEach, describe, expect } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { aToken, type TokenEndpointReply } from '../../../../test/tokenEndpoint.ts';
 import {
   createTokenEndpointRig,
@@ -32,7 +31,7 @@ const paths = (method: string) =>
   rig.endpoint.requests.filter((request) => request.method === method).map(({ path }) => path);
 
 describe('discovery of the token endpoint', () => {
-  verifies('obo.discovery.cached', 'once an hour, by many at once', async () => {
+  test('once an hour, by many at once', async () => {
     documents.set(OIDC, () => ({ body: document() }));
     const provider = at();
     await Promise.all(Array.from({ length: 10 }, (_, user) => exchange(provider, { user: `${user}` })));
@@ -48,7 +47,7 @@ describe('discovery of the token endpoint', () => {
     expect(provider.identity.endpoint).toBe(origin);
   });
 
-  verifies('obo.discovery.places', 'where OpenID Connect says, else where RFC 8414 says', async () => {
+  test('where OpenID Connect says, else where RFC 8414 says', async () => {
     const issuer = `${origin}/realms/one`;
     documents.set('/.well-known/oauth-authorization-server/realms/one', () => ({
       body: document({}, issuer),
@@ -65,79 +64,67 @@ describe('discovery of the token endpoint', () => {
     expect(paths('POST')).toEqual(['/token', '/oidc']);
   });
 
-  verifies(
-    'obo.discovery.issuer',
-    'a document of another issuer, or of none, names no endpoint',
-    async () => {
-      for (const issuer of [`${origin}/`, 'https://evil.example', undefined, 7, origin.toUpperCase()]) {
-        documents.set(OIDC, () => ({ body: document({ issuer }) }));
-        expect(await faultOf(exchange(at()))).toMatchObject({
-          code: 'OBO_MISCONFIGURED',
-          detail: { hint: expect.stringContaining('letter by letter') },
+  test('a document of another issuer, or of none, names no endpoint', async () => {
+    for (const issuer of [`${origin}/`, 'https://evil.example', undefined, 7, origin.toUpperCase()]) {
+      documents.set(OIDC, () => ({ body: document({ issuer }) }));
+      expect(await faultOf(exchange(at()))).toMatchObject({
+        code: 'OBO_MISCONFIGURED',
+        detail: { hint: expect.stringContaining('letter by letter') },
+      });
+    }
+    expect(paths('POST')).toEqual([]);
+  });
+
+  test('no secret and no token goes over plain http, except on this machine', async () => {
+    for (const token_endpoint of ['http://idp.example/token', 'ftp://x/', 'token', 7, undefined]) {
+      documents.set(OIDC, () => ({ body: document({ token_endpoint }) }));
+      expect(await faultOf(exchange(at()))).toMatchObject({ code: 'OBO_MISCONFIGURED' });
+    }
+    const asked = rig.asked.length;
+    for (const url of [
+      'http://idp.example',
+      'http://10.0.0.1',
+      'http://127.0.0.1.evil.example',
+      'https://u:p@idp.example',
+      'x',
+    ]) {
+      expect(await faultOf(exchange(at(url)))).toMatchObject({ code: 'OBO_MISCONFIGURED' });
+      for (const type of ['jwt-bearer', 'token-exchange', 'entra'] as const) {
+        const provider = rig.provider({
+          type,
+          tokenEndpoint: `${url}/token`,
+          clientId: 'c',
+          clientSecret: 's',
         });
+        expect(await faultOf(exchange(provider))).toMatchObject({ code: 'OBO_MISCONFIGURED' });
       }
-      expect(paths('POST')).toEqual([]);
-    },
-  );
+    }
+    expect(rig.asked).toHaveLength(asked);
+    expect(paths('POST')).toEqual([]);
+    // An issuer over https names no endpoint without it.
+    rig.fetch = async () => Response.json(document({}, 'https://idp.example'));
+    expect(await faultOf(exchange(at('https://idp.example')))).toMatchObject({ code: 'OBO_MISCONFIGURED' });
+  });
 
-  verifies(
-    'obo.discovery.plain-http',
-    'no secret and no token goes over plain http, except on this machine',
-    async () => {
-      for (const token_endpoint of ['http://idp.example/token', 'ftp://x/', 'token', 7, undefined]) {
-        documents.set(OIDC, () => ({ body: document({ token_endpoint }) }));
-        expect(await faultOf(exchange(at()))).toMatchObject({ code: 'OBO_MISCONFIGURED' });
-      }
-      const asked = rig.asked.length;
-      for (const url of [
-        'http://idp.example',
-        'http://10.0.0.1',
-        'http://127.0.0.1.evil.example',
-        'https://u:p@idp.example',
-        'x',
-      ]) {
-        expect(await faultOf(exchange(at(url)))).toMatchObject({ code: 'OBO_MISCONFIGURED' });
-        for (const type of ['jwt-bearer', 'token-exchange', 'entra'] as const) {
-          const provider = rig.provider({
-            type,
-            tokenEndpoint: `${url}/token`,
-            clientId: 'c',
-            clientSecret: 's',
-          });
-          expect(await faultOf(exchange(provider))).toMatchObject({ code: 'OBO_MISCONFIGURED' });
-        }
-      }
-      expect(rig.asked).toHaveLength(asked);
-      expect(paths('POST')).toEqual([]);
-      // An issuer over https names no endpoint without it.
-      rig.fetch = async () => Response.json(document({}, 'https://idp.example'));
-      expect(await faultOf(exchange(at('https://idp.example')))).toMatchObject({ code: 'OBO_MISCONFIGURED' });
-    },
-  );
+  test('a provider that cannot be asked is away, and is asked again', async () => {
+    const provider = at();
+    const failures: [TokenEndpointReply, boolean][] = [
+      [{ status: 503, body: '' }, true],
+      ['close', true],
+      [{ status: 404, body: '' }, false],
+      [{ body: 'no JSON' }, false],
+    ];
+    for (const [reply, mayRepeat] of failures) {
+      documents.set(OIDC, () => reply);
+      const fault = await faultOf(exchange(provider));
+      expect(fault).toMatchObject({ code: 'OBO_TEMPORARY', kind: 'idp_unavailable' });
+      expect(fault.detail.mayRepeat ?? false).toBe(mayRepeat);
+    }
+    documents.set(OIDC, () => ({ body: document() }));
+    expect(await exchange(provider)).toMatchObject({ token: 'exchanged-token' });
+  });
 
-  verifies(
-    'obo.discovery.failure',
-    'a provider that cannot be asked is away, and is asked again',
-    async () => {
-      const provider = at();
-      const failures: [TokenEndpointReply, boolean][] = [
-        [{ status: 503, body: '' }, true],
-        ['close', true],
-        [{ status: 404, body: '' }, false],
-        [{ body: 'no JSON' }, false],
-      ];
-      for (const [reply, mayRepeat] of failures) {
-        documents.set(OIDC, () => reply);
-        const fault = await faultOf(exchange(provider));
-        expect(fault).toMatchObject({ code: 'OBO_TEMPORARY', kind: 'idp_unavailable' });
-        expect(fault.detail.mayRepeat ?? false).toBe(mayRepeat);
-      }
-      documents.set(OIDC, () => ({ body: document() }));
-      expect(await exchange(provider)).toMatchObject({ token: 'exchanged-token' });
-    },
-  );
-
-  verifies('obo.discovery.failure', 'a provider without any address sends nothing', async () => {
+  test('a provider without any address sends nothing', async () => {
     for (const type of ['jwt-bearer', 'token-exchange', 'entra'] as const) {
       const provider = rig.provider({ type, clientId: 'c', clientSecret: 's' });
       expect(await faultOf(exchange(provider))).toMatchObject({ code: 'OBO_MISCONFIGURED' });

@@ -1,5 +1,4 @@
-import { verifies } from '@behalf/testkit';
-import { afterEach, beforeEach, describe, expect } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import {
   createTokenEndpointRig,
   exchange,
@@ -23,7 +22,7 @@ async function judged(body: Readonly<Record<string, unknown>>, status = 400): Pr
 }
 
 describe('Entra’s numbers', () => {
-  verifies('obo.fault.entra-codes', 'each says whose turn it is, what it means and what to do', async () => {
+  test('each says whose turn it is, what it means and what to do', async () => {
     const cases: [code: number, error: string, outcome: FaultCode, hint: RegExp][] = [
       [65001, 'invalid_grant', 'OBO_CONSENT_REQUIRED', /admin consent/],
       [50013, 'invalid_grant', 'OBO_MISCONFIGURED', /OPENID_SCOPE/],
@@ -70,21 +69,17 @@ describe('Entra’s numbers', () => {
     }
   });
 
-  verifies(
-    'obo.fault.id-token',
-    'an ID token in place of an access token is a setting to change',
-    async () => {
-      for (const error of ['invalid_grant', 'invalid_request']) {
-        expect(await judged({ error, error_codes: [240002] })).toMatchObject({
-          code: 'OBO_MISCONFIGURED',
-          kind: 'misconfigured',
-          detail: { providerCode: 'AADSTS240002', hint: expect.stringMatching(/ID token.*OPENID_SCOPE/) },
-        });
-      }
-    },
-  );
+  test('an ID token in place of an access token is a setting to change', async () => {
+    for (const error of ['invalid_grant', 'invalid_request']) {
+      expect(await judged({ error, error_codes: [240002] })).toMatchObject({
+        code: 'OBO_MISCONFIGURED',
+        kind: 'misconfigured',
+        detail: { providerCode: 'AADSTS240002', hint: expect.stringMatching(/ID token.*OPENID_SCOPE/) },
+      });
+    }
+  });
 
-  verifies('obo.fault.entra-codes', 'of a description nothing but the number is taken', async () => {
+  test('of a description nothing but the number is taken', async () => {
     const none = [
       'AADSTS',
       'AADSTS12',
@@ -105,26 +100,22 @@ describe('Entra’s numbers', () => {
     });
   });
 
-  verifies(
-    'obo.fault.entra-codes',
-    'an unknown number is named; of several, the known one counts',
-    async () => {
-      const unknown = await judged({ error: 'invalid_grant', error_codes: [987654] });
-      expect(unknown).toMatchObject({ code: 'OBO_REJECTED', detail: { providerCode: 'AADSTS987654' } });
-      expect(unknown.detail.hint).toContain('AADSTS987654');
-      expect(await judged({ error: 'invalid_grant', error_codes: [987654, 240002] })).toMatchObject({
-        code: 'OBO_MISCONFIGURED',
-        detail: { providerCode: 'AADSTS240002' },
-      });
-      expect(await judged({ error: 'invalid_request', error_codes: [90055] }, 429)).toMatchObject({
-        code: 'OBO_TEMPORARY',
-        detail: { mayRepeat: true, hint: expect.stringMatching(/too many requests/) },
-      });
-      // A provider in trouble is one, whatever number it gives.
-      expect(await judged({ error: 'invalid_grant', error_codes: [240002] }, 503)).toMatchObject({
-        code: 'OBO_TEMPORARY',
-        detail: { mayRepeat: true },
-      });
-    },
-  );
+  test('an unknown number is named; of several, the known one counts', async () => {
+    const unknown = await judged({ error: 'invalid_grant', error_codes: [987654] });
+    expect(unknown).toMatchObject({ code: 'OBO_REJECTED', detail: { providerCode: 'AADSTS987654' } });
+    expect(unknown.detail.hint).toContain('AADSTS987654');
+    expect(await judged({ error: 'invalid_grant', error_codes: [987654, 240002] })).toMatchObject({
+      code: 'OBO_MISCONFIGURED',
+      detail: { providerCode: 'AADSTS240002' },
+    });
+    expect(await judged({ error: 'invalid_request', error_codes: [90055] }, 429)).toMatchObject({
+      code: 'OBO_TEMPORARY',
+      detail: { mayRepeat: true, hint: expect.stringMatching(/too many requests/) },
+    });
+    // A provider in trouble is one, whatever number it gives.
+    expect(await judged({ error: 'invalid_grant', error_codes: [240002] }, 503)).toMatchObject({
+      code: 'OBO_TEMPORARY',
+      detail: { mayRepeat: true },
+    });
+  });
 });

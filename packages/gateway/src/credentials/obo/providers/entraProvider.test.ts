@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { systemClock, systemRandom } from '@behalf/kernel';
-import { createTestNetwork, verifies } from '@behalf/testkit';
-import { afterEach, beforeEach, describe, expect } from '@jest/globals';
+import { createTestNetwork } from '@behalf/testkit';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { decodeProtectedHeader, jwtVerify } from 'jose';
 import { createDevAuthority } from '../../../../../devidp/src/tls/devAuthority.ts';
 import { createTrustingFetch } from '../../../../../devidp/src/tls/trustingFetch.ts';
@@ -35,7 +35,7 @@ const entra = (over: object = {}) =>
   });
 
 describe('entra', () => {
-  verifies('obo.provider.form-fields', 'what is posted to Entra, byte for byte', async () => {
+  test('what is posted to Entra, byte for byte', async () => {
     const token = await exchange(entra(), { scopes: ['api://files/read', 'api://files/list'] });
     expect(token).toEqual({
       ...{ token: 'exchanged-token', lifetimeMs: 3_599_000, scopes: undefined },
@@ -76,7 +76,7 @@ describe('entra', () => {
     );
   });
 
-  verifies('obo.provider.library', 'the request is formed by Microsoft’s own library', async () => {
+  test('the request is formed by Microsoft’s own library', async () => {
     await exchange(entra());
     expect(rig.endpoint.requests[0]!.form).toMatchObject({
       'x-client-SKU': 'msal.js.node',
@@ -85,7 +85,7 @@ describe('entra', () => {
     });
   });
 
-  verifies('obo.provider.claims', 'a claims challenge goes along with what we can do', async () => {
+  test('a claims challenge goes along with what we can do', async () => {
     await exchange(entra(), { claims: '{"access_token":{"acrs":{"essential":true,"value":"c1"}}}' });
     expect(JSON.parse(rig.endpoint.requests[0]!.form['claims']!)).toMatchObject({
       access_token: { acrs: { essential: true, value: 'c1' }, xms_cc: { values: ['CP1'] } },
@@ -95,49 +95,45 @@ describe('entra', () => {
     expect(rig.endpoint.requests).toHaveLength(1);
   });
 
-  verifies(
-    'obo.provider.certificate',
-    'a certificate proves the client, and a new one counts at once',
-    async () => {
-      const authority = await createDevAuthority();
-      const provider = entra({
-        clientSecret: undefined,
-        certificateFile: 'cert.pem',
-        privateKeyFile: 'key.pem',
+  test('a certificate proves the client, and a new one counts at once', async () => {
+    const authority = await createDevAuthority();
+    const provider = entra({
+      clientSecret: undefined,
+      certificateFile: 'cert.pem',
+      privateKeyFile: 'key.pem',
+    });
+    const [before, after] = await Promise.all([authority.issueClient('a'), authority.issueClient('b')]);
+    const versions: string[] = [];
+    for (const { cert, key, thumbprint } of [before, after]) {
+      rig.files.set('cert.pem', cert).set('key.pem', key);
+      await exchange(provider);
+      versions.push(provider.identity.credentialVersion);
+      const { form } = rig.endpoint.requests.at(-1)!;
+      expect(form).toMatchObject({
+        client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+        requested_token_use: 'on_behalf_of',
       });
-      const [before, after] = await Promise.all([authority.issueClient('a'), authority.issueClient('b')]);
-      const versions: string[] = [];
-      for (const { cert, key, thumbprint } of [before, after]) {
-        rig.files.set('cert.pem', cert).set('key.pem', key);
-        await exchange(provider);
-        versions.push(provider.identity.credentialVersion);
-        const { form } = rig.endpoint.requests.at(-1)!;
-        expect(form).toMatchObject({
-          client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
-          requested_token_use: 'on_behalf_of',
-        });
-        expect(form['client_secret']).toBeUndefined();
-        const assertion = form['client_assertion']!;
-        expect(decodeProtectedHeader(assertion)).toEqual({
-          alg: 'PS256',
-          typ: 'JWT',
-          'x5t#S256': Buffer.from(thumbprint, 'hex').toString('base64url'),
-        });
-        const { payload } = await jwtVerify(assertion, new X509Certificate(cert).publicKey, {
-          audience: `${rig.endpoint.origin}/tenant-1/oauth2/v2.0/token`,
-          // The library rounds to whole seconds.
-          clockTolerance: 1,
-          issuer: 'app-1',
-          subject: 'app-1',
-        });
-        // The library’s clock is the system’s, and rounded.
-        expect(payload.exp! * 1_000 - systemClock.now()).toBeLessThanOrEqual(601_000);
-      }
-      expect(new Set(versions).size).toBe(2);
-    },
-  );
+      expect(form['client_secret']).toBeUndefined();
+      const assertion = form['client_assertion']!;
+      expect(decodeProtectedHeader(assertion)).toEqual({
+        alg: 'PS256',
+        typ: 'JWT',
+        'x5t#S256': Buffer.from(thumbprint, 'hex').toString('base64url'),
+      });
+      const { payload } = await jwtVerify(assertion, new X509Certificate(cert).publicKey, {
+        audience: `${rig.endpoint.origin}/tenant-1/oauth2/v2.0/token`,
+        // The library rounds to whole seconds.
+        clockTolerance: 1,
+        issuer: 'app-1',
+        subject: 'app-1',
+      });
+      // The library’s clock is the system’s, and rounded.
+      expect(payload.exp! * 1_000 - systemClock.now()).toBeLessThanOrEqual(601_000);
+    }
+    expect(new Set(versions).size).toBe(2);
+  });
 
-  verifies('obo.provider.certificate', 'a key that is not the certificate’s is not used', async () => {
+  test('a key that is not the certificate’s is not used', async () => {
     const authority = await createDevAuthority();
     const [one, other] = await Promise.all([authority.issueClient('a'), authority.issueClient('b')]);
     const settings = { clientSecret: undefined, certificateFile: 'cert.pem', privateKeyFile: 'key.pem' };
@@ -158,7 +154,7 @@ describe('entra', () => {
     expect(rig.endpoint.requests).toEqual([]);
   });
 
-  verifies('obo.provider.federated', 'a federated assertion is read anew for each exchange', async () => {
+  test('a federated assertion is read anew for each exchange', async () => {
     const provider = entra({ clientSecret: undefined, assertionFile: 'federated.jwt' });
     const { credentialVersion } = provider.identity;
     for (const text of ['first.assertion', 'second.assertion']) {
@@ -177,7 +173,7 @@ describe('entra', () => {
     expect(rig.endpoint.requests).toHaveLength(2);
   });
 
-  verifies('obo.provider.certificate', 'an app without any proof sends nothing', async () => {
+  test('an app without any proof sends nothing', async () => {
     const missing = [
       entra({ clientSecret: undefined }),
       entra({ clientId: undefined }),
@@ -192,7 +188,7 @@ describe('entra', () => {
 });
 
 describe('entra keeps nothing', () => {
-  verifies('obo.provider.stateless', 'each exchange is a request of its own', async () => {
+  test('each exchange is a request of its own', async () => {
     const provider = entra();
     let count = 0;
     rig.endpoint.reply = () => aToken({ access_token: `token-${(count += 1)}` });
@@ -202,7 +198,7 @@ describe('entra keeps nothing', () => {
     expect(rig.endpoint.requests).toHaveLength(7);
   });
 
-  verifies('obo.provider.stateless', 'one user’s 429 or 500 does not stop another', async () => {
+  test('one user’s 429 or 500 does not stop another', async () => {
     const provider = entra();
     for (const status of [429, 500, 503]) {
       rig.endpoint.reply = ({ form }) =>
@@ -221,7 +217,7 @@ describe('entra keeps nothing', () => {
     expect(rig.endpoint.requests).toHaveLength(9);
   });
 
-  verifies('obo.provider.one-request', 'whatever the answer, one exchange is one request', async () => {
+  test('whatever the answer, one exchange is one request', async () => {
     const provider = entra();
     const replies = [
       aToken(),
@@ -241,37 +237,30 @@ describe('entra keeps nothing', () => {
     }
   });
 
-  verifies(
-    'obo.provider.endpoint-only',
-    'nothing leaves for any address but the token endpoint',
-    async () => {
-      const tenant = '11111111-2222-4333-8444-555555555555';
-      const issuers = [
-        [`https://login.microsoftonline.com/${tenant}/v2.0`, 'https://login.microsoftonline.com'],
-        [`https://login.microsoftonline.us/${tenant}/v2.0`, 'https://login.microsoftonline.us'],
-        [
-          `https://login.partner.microsoftonline.cn/${tenant}/v2.0`,
-          'https://login.partner.microsoftonline.cn',
-        ],
-        [`https://login.microsoft.com/${tenant}/v2.0`, 'https://login.microsoft.com'],
-        [`https://login.windows.net/${tenant}/v2.0`, 'https://login.windows.net'],
-        [`https://sts.windows.net/${tenant}/`, 'https://login.microsoftonline.com'],
-      ] as const;
-      const door = rig.fetch;
-      rig.fetch = (url, init) => door(`${rig.endpoint.origin}${new URL(url).pathname}`, init);
-      for (const [issuer, origin] of issuers) {
-        const login = { issuer, clientId: 'app-1', clientSecret: 'secret' };
-        const provider = rig.providers([], login).find({})!;
-        const endpoint = `${origin}/${tenant}/oauth2/v2.0/token`;
-        expect(provider.identity).toMatchObject({ grant: 'entra', endpoint });
-        rig.asked.length = 0;
-        await exchange(provider);
-        expect(rig.asked.map((url) => url.split('?')[0])).toEqual([endpoint]);
-      }
-    },
-  );
+  test('nothing leaves for any address but the token endpoint', async () => {
+    const tenant = '11111111-2222-4333-8444-555555555555';
+    const issuers = [
+      [`https://login.microsoftonline.com/${tenant}/v2.0`, 'https://login.microsoftonline.com'],
+      [`https://login.microsoftonline.us/${tenant}/v2.0`, 'https://login.microsoftonline.us'],
+      [`https://login.partner.microsoftonline.cn/${tenant}/v2.0`, 'https://login.partner.microsoftonline.cn'],
+      [`https://login.microsoft.com/${tenant}/v2.0`, 'https://login.microsoft.com'],
+      [`https://login.windows.net/${tenant}/v2.0`, 'https://login.windows.net'],
+      [`https://sts.windows.net/${tenant}/`, 'https://login.microsoftonline.com'],
+    ] as const;
+    const door = rig.fetch;
+    rig.fetch = (url, init) => door(`${rig.endpoint.origin}${new URL(url).pathname}`, init);
+    for (const [issuer, origin] of issuers) {
+      const login = { issuer, clientId: 'app-1', clientSecret: 'secret' };
+      const provider = rig.providers([], login).find({})!;
+      const endpoint = `${origin}/${tenant}/oauth2/v2.0/token`;
+      expect(provider.identity).toMatchObject({ grant: 'entra', endpoint });
+      rig.asked.length = 0;
+      await exchange(provider);
+      expect(rig.asked.map((url) => url.split('?')[0])).toEqual([endpoint]);
+    }
+  });
 
-  verifies('obo.provider.endpoint-only', 'the library is let out to nowhere else, and once', async () => {
+  test('the library is let out to nowhere else, and once', async () => {
     const tokenEndpoint = `${rig.endpoint.origin}/t/oauth2/v2.0/token`;
     const network = createEntraNetwork({
       ...{ fetch: rig.fetch, clock: rig.clock, tokenEndpoint },
@@ -293,7 +282,7 @@ describe('entra keeps nothing', () => {
     expect(rig.endpoint.requests).toHaveLength(1);
   });
 
-  verifies('obo.answer.empty', 'an answer that the library takes for an empty token is refused', async () => {
+  test('an answer that the library takes for an empty token is refused', async () => {
     const provider = entra();
     rig.endpoint.reply = () => ({ status: 500, body: {} });
     expect(await faultOf(exchange(provider))).toMatchObject({
@@ -307,33 +296,29 @@ describe('entra keeps nothing', () => {
     expect(await faultOf(exchange(provider))).toMatchObject({ code: 'OBO_EMPTY_RESPONSE' });
   });
 
-  verifies(
-    'obo.provider.no-library',
-    'without the library, the operator is told and nothing is sent',
-    async () => {
-      const secret = { kind: 'secret', secret: 's' } as const;
-      const provider = createEntraProvider(
-        {
-          settings: { name: 'p', type: 'entra', clientId: 'app-1', isDerived: false },
-          ...{ fetch: rig.fetch, clock: rig.clock, random: systemRandom },
-          endpoint: {
-            name: 'e',
-            current: async () => ({ url: rig.endpoint.origin, authMethods: undefined }),
-          },
-          credential: { version: () => 'v', read: async () => secret },
-          actor: { version: () => '', read: async () => undefined },
+  test('without the library, the operator is told and nothing is sent', async () => {
+    const secret = { kind: 'secret', secret: 's' } as const;
+    const provider = createEntraProvider(
+      {
+        settings: { name: 'p', type: 'entra', clientId: 'app-1', isDerived: false },
+        ...{ fetch: rig.fetch, clock: rig.clock, random: systemRandom },
+        endpoint: {
+          name: 'e',
+          current: async () => ({ url: rig.endpoint.origin, authMethods: undefined }),
         },
-        () => Promise.reject(new Error('Cannot find package')),
-      );
-      expect(await faultOf(exchange(provider))).toMatchObject({
-        code: 'OBO_MISCONFIGURED',
-        detail: { hint: expect.stringMatching(/^identityProviders\.p: @azure\/msal-node cannot be loaded/) },
-      });
-      expect(rig.endpoint.requests).toEqual([]);
-    },
-  );
+        credential: { version: () => 'v', read: async () => secret },
+        actor: { version: () => '', read: async () => undefined },
+      },
+      () => Promise.reject(new Error('Cannot find package')),
+    );
+    expect(await faultOf(exchange(provider))).toMatchObject({
+      code: 'OBO_MISCONFIGURED',
+      detail: { hint: expect.stringMatching(/^identityProviders\.p: @azure\/msal-node cannot be loaded/) },
+    });
+    expect(rig.endpoint.requests).toEqual([]);
+  });
 
-  verifies('obo.provider.tls', 'over TLS, by the authority that caFile names', async () => {
+  test('over TLS, by the authority that caFile names', async () => {
     const authority = await createDevAuthority();
     const secure = await startTokenEndpoint(await authority.issue());
     const network = createTestNetwork([secure.port]);

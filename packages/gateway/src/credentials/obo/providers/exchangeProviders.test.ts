@@ -1,6 +1,5 @@
 import type { ProviderSettings } from '@behalf/settings';
-import { verifies } from '@behalf/testkit';
-import { afterEach, beforeEach, describe, expect } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { testKey } from '../../../../../egress/test/certificate.ts';
 import {
   createTokenEndpointRig,
@@ -31,7 +30,7 @@ function publish(more: object = {}): void {
 }
 
 describe('which provider', () => {
-  verifies('obo.provider.login', 'a stock configuration exchanges with its login', async () => {
+  test('a stock configuration exchanges with its login', async () => {
     publish({ token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'] });
     const providers = rig.providers([], login());
     const provider = providers.find({})!;
@@ -48,21 +47,17 @@ describe('which provider', () => {
     expect(rig.providers([], null).find({})).toBeUndefined();
   });
 
-  verifies(
-    'obo.provider.login',
-    'the secret goes into the header where the metadata does not offer the body',
-    async () => {
-      publish();
-      await exchange(rig.providers([], login()).find({})!);
-      expect(posted().headers.authorization).toMatch(/^Basic /);
-      expect(posted().body).not.toContain('login-secret');
-      publish({ token_endpoint_auth_methods_supported: ['none'] });
-      await exchange(rig.providers([], login({ clientSecret: null })).find({})!);
-      expect(posted().form['client_id']).toBe('login-app');
-    },
-  );
+  test('the secret goes into the header where the metadata does not offer the body', async () => {
+    publish();
+    await exchange(rig.providers([], login()).find({})!);
+    expect(posted().headers.authorization).toMatch(/^Basic /);
+    expect(posted().body).not.toContain('login-secret');
+    publish({ token_endpoint_auth_methods_supported: ['none'] });
+    await exchange(rig.providers([], login({ clientSecret: null })).find({})!);
+    expect(posted().form['client_id']).toBe('login-app');
+  });
 
-  verifies('obo.provider.microsoft', 'a Microsoft issuer is Entra, and one that looks like it is not', () => {
+  test('a Microsoft issuer is Entra, and one that looks like it is not', () => {
     const grant = (issuer: string) => rig.providers([], login({ issuer })).find({})!.identity.grant;
     expect(grant('https://login.microsoftonline.com/t/v2.0')).toBe('entra');
     for (const issuer of [
@@ -77,29 +72,25 @@ describe('which provider', () => {
     }
   });
 
-  verifies(
-    'obo.provider.login',
-    'an entry named login takes its place and inherits what it leaves out',
-    async () => {
-      publish();
-      const entry: ProviderSettings = {
-        ...{ name: 'login', type: 'token-exchange', parameters: { x: 'y' } },
-      };
-      const providers = rig.providers([entry], login());
-      await exchange(providers.find({})!).catch(() => undefined);
-      expect(posted()).toMatchObject({
-        path: '/found',
-        form: { subject_token: 'subject-token-of-ada', x: 'y' },
-      });
-      expect(Buffer.from(posted().headers.authorization!.slice(6), 'base64').toString()).toBe(
-        'login-app:login-secret',
-      );
-      expect(posted().form['requested_token_use']).toBeUndefined();
-      expect(providers.find({ provider: 'login' })).toBe(providers.find({}));
-    },
-  );
+  test('an entry named login takes its place and inherits what it leaves out', async () => {
+    publish();
+    const entry: ProviderSettings = {
+      ...{ name: 'login', type: 'token-exchange', parameters: { x: 'y' } },
+    };
+    const providers = rig.providers([entry], login());
+    await exchange(providers.find({})!).catch(() => undefined);
+    expect(posted()).toMatchObject({
+      path: '/found',
+      form: { subject_token: 'subject-token-of-ada', x: 'y' },
+    });
+    expect(Buffer.from(posted().headers.authorization!.slice(6), 'base64').toString()).toBe(
+      'login-app:login-secret',
+    );
+    expect(posted().form['requested_token_use']).toBeUndefined();
+    expect(providers.find({ provider: 'login' })).toBe(providers.find({}));
+  });
 
-  verifies('obo.provider.chosen', 'by name, and the same one for the same choice', () => {
+  test('by name, and the same one for the same choice', () => {
     const { origin } = rig.endpoint;
     const declared: ProviderSettings[] = [
       { name: 'a', type: 'jwt-bearer', tokenEndpoint: `${origin}/a`, clientId: 'a' },
@@ -123,33 +114,29 @@ describe('which provider', () => {
     expect(providers.find({ provider: 'constructor' })).toBeUndefined();
   });
 
-  verifies(
-    'obo.provider.secret-stays',
-    'the login’s secret is sent for the login’s client alone',
-    async () => {
-      const tokenEndpoint = `${rig.endpoint.origin}/p`;
-      const ask = async (over: Partial<ProviderSettings>) => {
-        const entry: ProviderSettings = {
-          name: 'p',
-          type: 'jwt-bearer',
-          tokenEndpoint,
-          clientAuth: undefined,
-          ...over,
-        };
-        await exchange(rig.providers([entry], login()).find({ provider: 'p' })!);
-        const { authorization = '' } = posted().headers;
-        return posted().body + Buffer.from(authorization.slice(6), 'base64').toString();
+  test('the login’s secret is sent for the login’s client alone', async () => {
+    const tokenEndpoint = `${rig.endpoint.origin}/p`;
+    const ask = async (over: Partial<ProviderSettings>) => {
+      const entry: ProviderSettings = {
+        name: 'p',
+        type: 'jwt-bearer',
+        tokenEndpoint,
+        clientAuth: undefined,
+        ...over,
       };
-      expect(await ask({})).toContain('login-app:login-secret');
-      expect(await ask({ clientId: 'another' })).not.toContain('login-secret');
-      rig.files.set('key.pem', testKey).set('federated.jwt', 'a.b.c');
-      expect(await ask({ privateKeyFile: 'key.pem' })).not.toContain('login-secret');
-      expect(await ask({ assertionFile: 'federated.jwt' })).not.toContain('login-secret');
-      expect(await ask({ clientId: 'another', clientSecret: 'own' })).toContain('another:own');
-    },
-  );
+      await exchange(rig.providers([entry], login()).find({ provider: 'p' })!);
+      const { authorization = '' } = posted().headers;
+      return posted().body + Buffer.from(authorization.slice(6), 'base64').toString();
+    };
+    expect(await ask({})).toContain('login-app:login-secret');
+    expect(await ask({ clientId: 'another' })).not.toContain('login-secret');
+    rig.files.set('key.pem', testKey).set('federated.jwt', 'a.b.c');
+    expect(await ask({ privateKeyFile: 'key.pem' })).not.toContain('login-secret');
+    expect(await ask({ assertionFile: 'federated.jwt' })).not.toContain('login-secret');
+    expect(await ask({ clientId: 'another', clientSecret: 'own' })).toContain('another:own');
+  });
 
-  verifies('obo.provider.secret-stays', 'and to where people sign in alone', async () => {
+  test('and to where people sign in alone', async () => {
     const entry: ProviderSettings = {
       ...{ name: 'p', type: 'jwt-bearer', tokenEndpoint: `${rig.endpoint.origin}/p`, clientAuth: 'post' },
     };
@@ -172,7 +159,7 @@ describe('which provider', () => {
 });
 
 describe('identity', () => {
-  verifies('obo.provider.version', 'whatever changes what is asked for changes the key', () => {
+  test('whatever changes what is asked for changes the key', () => {
     const base = { type: 'jwt-bearer', tokenEndpoint: 'https://idp.example/token', clientId: 'c' } as const;
     const version = (over: Partial<ProviderSettings>) =>
       rig.provider({ ...base, ...over }).identity.credentialVersion;
@@ -193,7 +180,7 @@ describe('identity', () => {
     expect(versions.join()).not.toMatch(/one|two|pem/);
   });
 
-  verifies('obo.provider.version', 'a key is known by its content from the start on', async () => {
+  test('a key is known by its content from the start on', async () => {
     const entry: ProviderSettings = {
       ...{ name: 'p', type: 'jwt-bearer', tokenEndpoint: `${rig.endpoint.origin}/p`, clientId: 'c' },
       privateKeyFile: 'key.pem',

@@ -1,7 +1,6 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import type { ProviderSettings } from '@behalf/settings';
-import { verifies } from '@behalf/testkit';
-import { afterEach, beforeEach, describe, expect } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { decodeProtectedHeader, jwtVerify } from 'jose';
 import { createDevAuthority } from '../../../../../devidp/src/tls/devAuthority.ts';
 import {
@@ -29,7 +28,7 @@ const at = (type: ProviderSettings['type'], over: Over = {}) =>
 const posted = () => rig.endpoint.requests.at(-1)!;
 
 describe('form fields', () => {
-  verifies('obo.provider.form-fields', 'RFC 7523, byte for byte', async () => {
+  test('RFC 7523, byte for byte', async () => {
     await exchange(at('jwt-bearer'), { scopes: ['b', 'a:x/y z'] });
     expect(posted()).toMatchObject({ method: 'POST', path: '/token' });
     expect(posted().headers).toMatchObject({
@@ -54,7 +53,7 @@ describe('form fields', () => {
     );
   });
 
-  verifies('obo.provider.form-fields', 'RFC 8693, byte for byte', async () => {
+  test('RFC 8693, byte for byte', async () => {
     await exchange(at('token-exchange'));
     const grant =
       'grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Atoken-exchange&subject_token=subject-token-of-ada';
@@ -76,7 +75,7 @@ describe('form fields', () => {
     );
   });
 
-  verifies('obo.provider.actor', 'the actor is read anew, and another one is another key', async () => {
+  test('the actor is read anew, and another one is another key', async () => {
     const actor = (sub: string, n: number) =>
       `h.${Buffer.from(JSON.stringify({ iss: 'i', sub, n })).toString('base64url')}.s`;
     const provider = at('token-exchange', { actorTokenFile: 'actor.jwt' });
@@ -96,45 +95,41 @@ describe('form fields', () => {
     expect(at('jwt-bearer', { actorTokenFile: 'actor.jwt' }).identity.actor).toBe('');
   });
 
-  verifies(
-    'obo.provider.reserved-fields',
-    'parameters never replace what the exchange itself fills in',
-    async () => {
-      const filled = ['scope', 'audience', 'resource', 'claims', 'client_id', 'client_secret'];
-      const grants = {
-        'jwt-bearer': ['grant_type', 'assertion'],
-        'token-exchange': ['grant_type', 'subject_token', 'subject_token_type', 'requested_token_type'],
-      };
-      for (const type of ['jwt-bearer', 'token-exchange'] as const) {
-        const names = [...filled, ...grants[type]];
-        const parameters = { ...Object.fromEntries(names.map((name) => [name, 'evil'])), y: '1' };
-        const more = { clientSecret: 's', clientAuth: 'post', requestedTokenType: ACCESS_TOKEN } as const;
-        const wish = { audience: 'own', resource: 'https://r.example', claims: '{}' };
-        await exchange(at(type, { parameters, ...more }), wish);
-        expect(posted().body).not.toContain('evil');
-        const sent = new URLSearchParams(posted().body);
-        // Once each: of two, a provider might take either.
-        expect([...sent.keys()].sort()).toEqual([...names, 'y'].sort());
-        expect(posted().form).toMatchObject({
-          client_id: 'app-1',
-          client_secret: 's',
-          audience: 'own',
-          y: '1',
-        });
-      }
-      rig.files.set('federated.jwt', 'a.b.c').set('actor.jwt', 'actor');
-      const proofs = ['client_assertion', 'client_assertion_type', 'actor_token', 'actor_token_type'];
-      const parameters = Object.fromEntries(proofs.map((name) => [name, 'evil']));
-      const files = { assertionFile: 'federated.jwt', actorTokenFile: 'actor.jwt' };
-      await exchange(at('token-exchange', { parameters, ...files }));
+  test('parameters never replace what the exchange itself fills in', async () => {
+    const filled = ['scope', 'audience', 'resource', 'claims', 'client_id', 'client_secret'];
+    const grants = {
+      'jwt-bearer': ['grant_type', 'assertion'],
+      'token-exchange': ['grant_type', 'subject_token', 'subject_token_type', 'requested_token_type'],
+    };
+    for (const type of ['jwt-bearer', 'token-exchange'] as const) {
+      const names = [...filled, ...grants[type]];
+      const parameters = { ...Object.fromEntries(names.map((name) => [name, 'evil'])), y: '1' };
+      const more = { clientSecret: 's', clientAuth: 'post', requestedTokenType: ACCESS_TOKEN } as const;
+      const wish = { audience: 'own', resource: 'https://r.example', claims: '{}' };
+      await exchange(at(type, { parameters, ...more }), wish);
       expect(posted().body).not.toContain('evil');
-      expect(posted().form).toMatchObject({ client_assertion: 'a.b.c', actor_token: 'actor' });
-    },
-  );
+      const sent = new URLSearchParams(posted().body);
+      // Once each: of two, a provider might take either.
+      expect([...sent.keys()].sort()).toEqual([...names, 'y'].sort());
+      expect(posted().form).toMatchObject({
+        client_id: 'app-1',
+        client_secret: 's',
+        audience: 'own',
+        y: '1',
+      });
+    }
+    rig.files.set('federated.jwt', 'a.b.c').set('actor.jwt', 'actor');
+    const proofs = ['client_assertion', 'client_assertion_type', 'actor_token', 'actor_token_type'];
+    const parameters = Object.fromEntries(proofs.map((name) => [name, 'evil']));
+    const files = { assertionFile: 'federated.jwt', actorTokenFile: 'actor.jwt' };
+    await exchange(at('token-exchange', { parameters, ...files }));
+    expect(posted().body).not.toContain('evil');
+    expect(posted().form).toMatchObject({ client_assertion: 'a.b.c', actor_token: 'actor' });
+  });
 });
 
 describe('client authentication', () => {
-  verifies('obo.provider.client-auth', 'a secret travels in the header, form-encoded', async () => {
+  test('a secret travels in the header, form-encoded', async () => {
     await exchange(at('jwt-bearer', { clientId: 'a:p p', clientSecret: 'p%:ä +' }));
     const { headers, form } = posted();
     expect(Buffer.from(headers.authorization!.slice('Basic '.length), 'base64').toString()).toBe(
@@ -143,7 +138,7 @@ describe('client authentication', () => {
     expect([form['client_id'], form['client_secret']]).toEqual([undefined, undefined]);
   });
 
-  verifies('obo.provider.client-auth', 'in the body where that is said, and never both', async () => {
+  test('in the body where that is said, and never both', async () => {
     await exchange(at('token-exchange', { clientSecret: 'secret', clientAuth: 'post' }));
     expect(posted().headers.authorization).toBeUndefined();
     expect(posted().form).toMatchObject({ client_id: 'app-1', client_secret: 'secret' });
@@ -156,7 +151,7 @@ describe('client authentication', () => {
     ['EdDSA', () => generateKeyPairSync('ed25519')],
   ];
   for (const [alg, make] of kinds) {
-    verifies('obo.provider.client-auth', `private_key_jwt by ${alg}`, async () => {
+    test(`private_key_jwt by ${alg}`, async () => {
       const { privateKey } = make();
       rig.files.set('key.pem', pem({ privateKey }));
       const provider = at('jwt-bearer', { privateKeyFile: 'key.pem', clientSecret: 'unused' });
@@ -183,7 +178,7 @@ describe('client authentication', () => {
     });
   }
 
-  verifies('obo.provider.client-auth', 'a certificate is named beside the signature', async () => {
+  test('a certificate is named beside the signature', async () => {
     const { cert, key, thumbprint } = await (await createDevAuthority()).issueClient('a');
     rig.files.set('cert.pem', cert).set('key.pem', key);
     await exchange(at('jwt-bearer', { certificateFile: 'cert.pem', privateKeyFile: 'key.pem' }));
@@ -194,40 +189,32 @@ describe('client authentication', () => {
     });
   });
 
-  verifies(
-    'obo.provider.client-auth',
-    'an assertion from a file, and a client without any proof',
-    async () => {
-      rig.files.set('federated.jwt', 'a.b.c');
-      await exchange(at('token-exchange', { assertionFile: 'federated.jwt', clientSecret: 'unused' }));
-      expect(posted().form).toMatchObject({ client_id: 'app-1', client_assertion: 'a.b.c' });
-      expect(posted().body).not.toContain('unused');
-      await exchange(at('token-exchange'));
-      expect([posted().form['client_id'], posted().form['client_assertion']]).toEqual(['app-1', undefined]);
-    },
-  );
+  test('an assertion from a file, and a client without any proof', async () => {
+    rig.files.set('federated.jwt', 'a.b.c');
+    await exchange(at('token-exchange', { assertionFile: 'federated.jwt', clientSecret: 'unused' }));
+    expect(posted().form).toMatchObject({ client_id: 'app-1', client_assertion: 'a.b.c' });
+    expect(posted().body).not.toContain('unused');
+    await exchange(at('token-exchange'));
+    expect([posted().form['client_id'], posted().form['client_assertion']]).toEqual(['app-1', undefined]);
+  });
 
-  verifies(
-    'obo.provider.client-auth',
-    'a proof that is asked for and not there: nothing is sent',
-    async () => {
-      rig.files.set('odd.pem', pem(generateKeyPairSync('ed448')));
-      rig.files.set('weak.pem', pem(generateKeyPairSync('rsa', { modulusLength: 1024 })));
-      rig.files.set('pss.pem', pem(generateKeyPairSync('rsa-pss', { modulusLength: 2048 })));
-      const incomplete: Over[] = [
-        { clientAuth: 'private_key_jwt' },
-        { clientAuth: 'private_key_jwt', clientSecret: 'secret' },
-        { clientAuth: 'basic' },
-        { privateKeyFile: 'absent.pem' },
-        { privateKeyFile: 'odd.pem' },
-        { privateKeyFile: 'pss.pem' },
-        { privateKeyFile: 'weak.pem' },
-        { clientId: undefined },
-      ];
-      for (const over of incomplete) {
-        expect(await faultOf(exchange(at('jwt-bearer', over)))).toMatchObject({ code: 'OBO_MISCONFIGURED' });
-      }
-      expect(rig.asked).toEqual([]);
-    },
-  );
+  test('a proof that is asked for and not there: nothing is sent', async () => {
+    rig.files.set('odd.pem', pem(generateKeyPairSync('ed448')));
+    rig.files.set('weak.pem', pem(generateKeyPairSync('rsa', { modulusLength: 1024 })));
+    rig.files.set('pss.pem', pem(generateKeyPairSync('rsa-pss', { modulusLength: 2048 })));
+    const incomplete: Over[] = [
+      { clientAuth: 'private_key_jwt' },
+      { clientAuth: 'private_key_jwt', clientSecret: 'secret' },
+      { clientAuth: 'basic' },
+      { privateKeyFile: 'absent.pem' },
+      { privateKeyFile: 'odd.pem' },
+      { privateKeyFile: 'pss.pem' },
+      { privateKeyFile: 'weak.pem' },
+      { clientId: undefined },
+    ];
+    for (const over of incomplete) {
+      expect(await faultOf(exchange(at('jwt-bearer', over)))).toMatchObject({ code: 'OBO_MISCONFIGURED' });
+    }
+    expect(rig.asked).toEqual([]);
+  });
 });

@@ -1,7 +1,6 @@
 import { HiddenText, type Cancellation } from '@behalf/kernel';
 import type { ProviderSettings } from '@behalf/settings';
-import { verifies } from '@behalf/testkit';
-import { afterEach, beforeEach, describe, expect } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { aToken, type TokenEndpointReply } from '../../../../test/tokenEndpoint.ts';
 import {
   aPlace,
@@ -73,7 +72,7 @@ const two = (): Partial<ProviderSettings> => ({
 const paths = () => rig.endpoint.requests.map(({ path }) => path);
 
 describe('an exchange by an identity assertion', () => {
-  verifies('id-jag.fields', 'both legs, byte for byte', async () => {
+  test('both legs, byte for byte', async () => {
     const token = await exchange(at(), { scopes: ['b', 'a'], claims: '{}' });
     expect(token).toMatchObject({ token: 'exchanged-token', lifetimeMs: 3_599_000 });
     const [one, two] = rig.endpoint.requests;
@@ -95,7 +94,7 @@ describe('an exchange by an identity assertion', () => {
     expect(paths()).toEqual(['/idp', '/as/token']);
   });
 
-  verifies('id-jag.secret-stays', 'the ID token is in no request but the first', async () => {
+  test('the ID token is in no request but the first', async () => {
     await exchange(at());
     second = { status: 500 };
     await faultOf(exchange(at()));
@@ -105,7 +104,7 @@ describe('an exchange by an identity assertion', () => {
     expect(holding.map(({ path }) => path)).toEqual(['/idp', '/idp']);
   });
 
-  verifies('id-jag.checked', 'one that is meant for anybody else goes nowhere', async () => {
+  test('one that is meant for anybody else goes nowhere', async () => {
     const wrong: Partial<typeof assertion>[] = [
       { header: { typ: 'JWT' } },
       { header: { typ: undefined } },
@@ -138,7 +137,7 @@ describe('an exchange by an identity assertion', () => {
     expect(new Set(paths())).toEqual(new Set(['/idp']));
   });
 
-  verifies('id-jag.not-bearer', 'what is no assertion is none', async () => {
+  test('what is no assertion is none', async () => {
     const others = [
       { token_type: 'Bearer' },
       { token_type: undefined },
@@ -159,47 +158,39 @@ describe('an exchange by an identity assertion', () => {
     expect(await faultOf(exchange(at()))).toMatchObject({ code: 'OBO_EMPTY_RESPONSE' });
   });
 
-  verifies(
-    'id-jag.single-use',
-    'each exchange has one of its own, and one that came before is refused',
-    async () => {
-      const provider = at();
-      await exchange(provider);
-      await exchange(provider);
-      const sent = rig.endpoint.requests.flatMap(({ form }) => form['assertion'] ?? []);
-      expect(new Set(sent).size).toBe(2);
-      assertion.claims = { jti: `jti-${given}` };
-      expect(await faultOf(exchange(provider))).toMatchObject({ code: 'OBO_EMPTY_RESPONSE' });
-      expect(paths().filter((path) => path !== '/idp')).toHaveLength(2);
-    },
-  );
+  test('each exchange has one of its own, and one that came before is refused', async () => {
+    const provider = at();
+    await exchange(provider);
+    await exchange(provider);
+    const sent = rig.endpoint.requests.flatMap(({ form }) => form['assertion'] ?? []);
+    expect(new Set(sent).size).toBe(2);
+    assertion.claims = { jti: `jti-${given}` };
+    expect(await faultOf(exchange(provider))).toMatchObject({ code: 'OBO_EMPTY_RESPONSE' });
+    expect(paths().filter((path) => path !== '/idp')).toHaveLength(2);
+  });
 
-  verifies(
-    'id-jag.faults',
-    'what the resource’s authorization server says asks nothing of a sign-in',
-    async () => {
-      const faults: [TokenEndpointReply, string][] = [
-        [{ status: 400, body: { error: 'invalid_grant' } }, 'OBO_REJECTED'],
-        [
-          { status: 400, body: { error: 'interaction_required', claims: '{"id_token":{"x":null}}' } },
-          'OBO_REJECTED',
-        ],
-        [{ status: 401, body: { error: 'invalid_client' } }, 'OBO_MISCONFIGURED'],
-        [{ status: 503 }, 'OBO_TEMPORARY'],
-        ['close', 'OBO_TEMPORARY'],
-      ];
-      for (const [reply, code] of faults) {
-        second = reply;
-        const fault = await faultOf(exchange(at()));
-        expect([reply, fault.code, fault.detail.claims]).toEqual([reply, code, undefined]);
-        expect(fault.detail.hint).toContain('resource’s authorization server');
-      }
-    },
-  );
+  test('what the resource’s authorization server says asks nothing of a sign-in', async () => {
+    const faults: [TokenEndpointReply, string][] = [
+      [{ status: 400, body: { error: 'invalid_grant' } }, 'OBO_REJECTED'],
+      [
+        { status: 400, body: { error: 'interaction_required', claims: '{"id_token":{"x":null}}' } },
+        'OBO_REJECTED',
+      ],
+      [{ status: 401, body: { error: 'invalid_client' } }, 'OBO_MISCONFIGURED'],
+      [{ status: 503 }, 'OBO_TEMPORARY'],
+      ['close', 'OBO_TEMPORARY'],
+    ];
+    for (const [reply, code] of faults) {
+      second = reply;
+      const fault = await faultOf(exchange(at()));
+      expect([reply, fault.code, fault.detail.claims]).toEqual([reply, code, undefined]);
+      expect(fault.detail.hint).toContain('resource’s authorization server');
+    }
+  });
 });
 
 describe('the authorization server of a resource', () => {
-  verifies('id-jag.listed', 'is the one that the server names, of those that are listed', async () => {
+  test('is the one that the server names, of those that are listed', async () => {
     await exchange(at(two()), { place: aPlace(['https://attacker.example', issuer('two'), issuer('one')]) });
     expect(paths()).toEqual(['/idp', '/two/token']);
     for (const servers of [[], ['https://attacker.example'], [`${issuer('two')}/`]]) {
@@ -209,21 +200,17 @@ describe('the authorization server of a resource', () => {
     expect(paths()).toHaveLength(2);
   });
 
-  verifies(
-    'id-jag.listed',
-    'is the only one there is, or the one the definition names, and nobody asks',
-    async () => {
-      const place = { url: RESOURCE, authorizationServers: () => Promise.reject(new Error('asked')) };
-      await exchange(at(), { place });
-      await exchange(at(two(), issuer('two')), { place });
-      expect(paths()).toEqual(['/idp', '/as/token', '/idp', '/two/token']);
-      const unlisted = at(two(), 'https://attacker.example');
-      expect(await faultOf(exchange(unlisted, { place }))).toMatchObject({ code: 'OBO_MISCONFIGURED' });
-      expect(paths()).toHaveLength(4);
-    },
-  );
+  test('is the only one there is, or the one the definition names, and nobody asks', async () => {
+    const place = { url: RESOURCE, authorizationServers: () => Promise.reject(new Error('asked')) };
+    await exchange(at(), { place });
+    await exchange(at(two(), issuer('two')), { place });
+    expect(paths()).toEqual(['/idp', '/as/token', '/idp', '/two/token']);
+    const unlisted = at(two(), 'https://attacker.example');
+    expect(await faultOf(exchange(unlisted, { place }))).toMatchObject({ code: 'OBO_MISCONFIGURED' });
+    expect(paths()).toHaveLength(4);
+  });
 
-  verifies('id-jag.key', 'is part of what names a token', () => {
+  test('is part of what names a token', () => {
     const [mine] = two().resourceServers ?? [];
     if (!mine) throw new Error('There are two');
     const identities = [
@@ -268,7 +255,7 @@ describe('the authorization server of a resource', () => {
     const ask = (request = lending(), over: Partial<ProviderSettings> = {}) =>
       at({ subject: 'refresh_token', ...over }).exchange(request, new AbortController().signal);
 
-    verifies('id-jag.refresh-subject', 'the first leg says what it shows', async () => {
+    test('the first leg says what it shows', async () => {
       expect(await ask()).toMatchObject({ token: 'exchanged-token' });
       const [one, two] = rig.endpoint.requests;
       expect(one?.form).toMatchObject({
@@ -283,22 +270,18 @@ describe('the authorization server of a resource', () => {
       expect(at({ subject: 'auto' }).identity).not.toEqual(at().identity);
     });
 
-    verifies(
-      'id-jag.refresh-rotated',
-      'what came in its place is handed back before the answer is read',
-      async () => {
-        answer = { refresh_token: 'the next one', issued_token_type: 'something else' };
-        expect((await faultOf(ask())).code).toBe('OBO_EMPTY_RESPONSE');
-        expect(returned).toMatchObject([{ successor: 'the next one', isInDoubt: false }]);
-        for (const none of ['', 7, 'x'.repeat(40_000)]) {
-          answer = { refresh_token: none };
-          await ask();
-          expect(returned.at(-1)?.successor).toBeUndefined();
-        }
-      },
-    );
+    test('what came in its place is handed back before the answer is read', async () => {
+      answer = { refresh_token: 'the next one', issued_token_type: 'something else' };
+      expect((await faultOf(ask())).code).toBe('OBO_EMPTY_RESPONSE');
+      expect(returned).toMatchObject([{ successor: 'the next one', isInDoubt: false }]);
+      for (const none of ['', 7, 'x'.repeat(40_000)]) {
+        answer = { refresh_token: none };
+        await ask();
+        expect(returned.at(-1)?.successor).toBeUndefined();
+      }
+    });
 
-    verifies('id-jag.refresh-doubt', 'an answer that says nothing leaves it in doubt', async () => {
+    test('an answer that says nothing leaves it in doubt', async () => {
       rig.endpoint.reply = () => ({ status: 502, body: {} });
       expect((await faultOf(ask())).code).toBe('OBO_TEMPORARY');
       rig.endpoint.reply = () => ({ status: 400, body: { error: 'invalid_grant' } });
@@ -306,7 +289,7 @@ describe('the authorization server of a resource', () => {
       expect(returned.map(({ isInDoubt }) => isInDoubt)).toEqual([true, false]);
     });
 
-    verifies('id-jag.refresh-place', 'nobody but who gave it is shown it, and by nobody else', async () => {
+    test('nobody but who gave it is shown it, and by nobody else', async () => {
       endpoint = issuer('elsewhere');
       expect((await faultOf(ask())).code).toBe('OBO_MISCONFIGURED');
       endpoint = issuer('idp');
@@ -315,7 +298,7 @@ describe('the authorization server of a resource', () => {
       expect(rig.endpoint.requests).toEqual([]);
     });
 
-    verifies('id-jag.refresh-moved', 'of before the provider moved asks for another sign-in', async () => {
+    test('of before the provider moved asks for another sign-in', async () => {
       rig.endpoint.reply = () => ({ body: { issuer: issuer('login'), token_endpoint: issuer('idp') } });
       const { tokenEndpoint: _none, ...settings } = settingsOf();
       const moved = rig.provider(settings);
@@ -328,14 +311,14 @@ describe('the authorization server of a resource', () => {
       expect(paths().filter((path) => path === '/idp')).toEqual([]);
     });
 
-    verifies('id-jag.refresh-left', 'who gives up waiting is known to have left', async () => {
+    test('who gives up waiting is known to have left', async () => {
       const giving = new AbortController();
       await at({ subject: 'refresh_token' }).exchange(lending(), giving.signal);
       giving.abort();
       expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
     });
 
-    verifies('id-jag.refresh-subject', 'one that cannot be had is not made up for', async () => {
+    test('one that cannot be had is not made up for', async () => {
       const codes = await Promise.all(
         [{ kind: 'absent' }, { kind: 'over' }, { kind: 'unavailable', retryAfterMs: 700 }].map(
           async (outcome) => (await faultOf(ask(lending(outcome as LentUse<never>)))).code,

@@ -1,0 +1,72 @@
+import type { Mutant } from '../../tools/mutants/mutant.ts';
+
+/** Sessions, streams and signed state of the MCP endpoint. */
+export const mcp: readonly Mutant[] = [
+  {
+    id: 'audience-as-a-prefix-of-the-origin',
+    file: 'api/src/resource/endpoints.ts',
+    find: 'return audience.startsWith(`${origin}/`) ?',
+    replace: 'return audience.startsWith(origin) ?',
+    test: 'api/src/resource/resourceServer.test.ts',
+  },
+  {
+    id: 'subscriptions-changed-without-mutual-exclusion',
+    file: 'api/src/mcp/session/sharedLists.ts',
+    find: "await alone(parts, ['mcp-list', slot], async (stillAlone) => {",
+    replace:
+      "await alone(parts, ['mcp-list', String(parts.clock.now()), String(Math.random())], async (stillAlone) => {",
+    test: 'api/src/mcp/session/subscriptions.test.ts',
+  },
+  {
+    id: 'event-id-of-another-stream',
+    file: 'api/src/mcp/stream/eventIds.ts',
+    find: "field: 'id', binding: [key] };",
+    replace: "field: 'id', binding: [key.slice(99)] };",
+    test: 'api/src/mcp/stream/replays.test.ts',
+  },
+  {
+    id: 'session-id-of-another-user',
+    file: 'api/src/mcp/session/sessions.ts',
+    find: 'principal: principalKey(caller),\n    server:',
+    replace: "principal: '-',\n    server:",
+    test: 'test/scenarios/mcpSessions.test.ts',
+    title: 'another user’s does not open, nor one of another endpoint',
+  },
+  {
+    id: 'answer-id-of-another-request',
+    file: 'api/src/mcp/session/asking.ts',
+    find: "field: 'id', binding: [key] }",
+    replace: "field: 'id', binding: [] }",
+    test: 'api/src/mcp/session/asking.test.ts',
+  },
+  {
+    id: 'request-state-of-another-user',
+    file: 'api/src/mcp/requestState.ts',
+    find: 'principal: principalKey(caller),',
+    replace: "principal: '-',",
+    test: 'test/scenarios/mcpModern.test.ts',
+    title: 'for nobody and nothing else',
+  },
+  {
+    id: 'request-state-for-other-parameters',
+    file: 'api/src/mcp/requestState.ts',
+    find: 'binding: [endpoint, digestOf(params)]',
+    replace: 'binding: [endpoint]',
+    test: 'test/scenarios/mcpModern.test.ts',
+    title: 'for nobody and nothing else',
+  },
+  {
+    id: 'sign-in-link-of-another-user',
+    file: 'api/src/oauth/connectLinks.ts',
+    find: 'principal: principalKey(caller),',
+    replace: "principal: '-',",
+    test: 'api/src/oauth/connectLinks.test.ts',
+  },
+  {
+    id: 'relayed-message-delivered-twice',
+    file: 'api/src/mcp/session/mailbox.ts',
+    find: 'if (await cache.delete(at)) this.hear(word);',
+    replace: 'this.hear(word);\n    await cache.delete(at);',
+    test: 'api/src/mcp/session/mailbox.test.ts',
+  },
+];
