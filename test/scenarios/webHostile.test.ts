@@ -184,7 +184,7 @@ describeWith('chromium', 'texts that want to be more than texts', () => {
     await input.getByRole('radio', { name: 'Fixed' }).check();
     await page.getByRole('textbox', { name: harmful('field') }).fill(harmful('fixed'));
     await watched.expectNoHarm();
-    await page.getByRole('button', { name: 'Save the block' }).click();
+    await page.getByRole('button', { name: 'Save block' }).click();
     await page.getByRole('button', { name: 'Run', exact: true }).waitFor();
     for (const place of ['block-title', 'block-text', 'fixed', 'server']) await shown(page, harmful(place));
     await shown(page, NAME);
@@ -244,7 +244,7 @@ describeWith('chromium', 'texts that want to be more than texts', () => {
 
   test('names and arguments are text in the question whether a tool may run, by hand and in the chat', async () => {
     const { page, watched } = await visit('uma', `/tools/wicked/${encodeURIComponent(NAME)}`);
-    const question = page.getByRole('group', { name: 'May this tool run?' });
+    const question = page.getByRole('group', { name: 'Allow this tool call?' });
     const lookAt = async (...texts: readonly string[]) => {
       for (const text of texts) await question.getByText(text).first().waitFor();
       await watched.expectNoHarm();
