@@ -279,6 +279,6 @@ interface:
     await button(dialog(ada, 'Delete key A program?'), 'Delete').click();
     await ada.getByText('Key A program deleted').waitFor();
     expect(await used()).toBe(401);
-    await ada.getByText('You have no keys.').waitFor();
+    await ada.getByText('No API keys yet.').waitFor();
   }, 120_000);
 });

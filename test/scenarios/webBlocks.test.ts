@@ -295,7 +295,7 @@ describeWith('chromium', 'blocks in the interface', () => {
     // Another server under the same name is not the one that the block was made for.
     await createServer(ada, { type: 'streamable-http', title: 'Own shelf', url: shelf.url });
     await open(ada, id);
-    await ada.getByText('Its server was removed.', { exact: false }).waitFor();
+    await ada.getByText('The server of this block was deleted.', { exact: false }).waitFor();
     expect(await ada.getByRole('button', { name: 'Run', exact: true }).count()).toBe(0);
     await ada.getByRole('button', { name: 'Delete' }).click();
     const dialog = ada.getByRole('dialog', { name: 'Delete “Put it”?' });

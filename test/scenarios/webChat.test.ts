@@ -75,7 +75,7 @@ describeWith('chromium', 'the chat', () => {
   test('a tool on behalf of the user names them, and says with which scope', async () => {
     scene.model.change(callThenReport({ name: 'whoami_mcp_mail' }));
     await say('Who am I?');
-    const whoami = card('whoami', 'mail');
+    const whoami = card('Who am I?', 'mail');
     await whoami.getByText('You are Uma User').waitFor();
     await word(whoami, 'On your behalf').click();
     await whoami.getByText('Scope: api://mail/.default.').waitFor();
@@ -241,7 +241,7 @@ describeWith('chromium', 'the chat', () => {
     await say('Slowly');
     await word(card('slow'), '1 of 4').waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
-    await page.getByText('Stopped.').waitFor();
+    await word(page, 'Stopped.').waitFor();
     await word(card('slow'), 'Canceled').waitFor();
     await eventually('the server hears of it', () => scene.desk.seen.cancelled === cancelled + 1, 30_000);
   }, 90_000);
@@ -291,7 +291,7 @@ describeWith('chromium', 'the chat', () => {
     line.mend();
     await remote.getByText('The gateway answers again.').waitFor();
     // Who is gone is not answered further: that is what the gateway has kept of it.
-    await remote.getByText('Stopped.').waitFor();
+    await word(remote, 'Stopped.').waitFor();
     await remote.getByText('The connection was lost').waitFor({ state: 'detached' });
     await word(remote, 'Before the break').waitFor();
     expect(await field.inputValue()).toBe('What I typed meanwhile');

@@ -177,7 +177,7 @@ describeWith('chromium', 'the console', () => {
     await field('place').fill(place);
     await run().click();
     const question = page.getByRole('group', { name: 'Allow this tool call?' });
-    await question.getByText('Read the arguments to their end').waitFor();
+    await question.getByText('Scroll to the end to approve.').waitFor();
     const approve = question.getByRole('button', { name: 'Approve' });
     expect(await approve.isEnabled()).toBe(false);
     const box = question.getByRole('group', { name: 'Arguments' });
@@ -195,7 +195,7 @@ describeWith('chromium', 'the console', () => {
     await run().click();
     await result().getByText('1 of 4').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
-    await result().getByText('You stopped waiting.').waitFor();
+    await result().getByText('You canceled the call.').waitFor();
     await eventually('the server hears of it', () => scene.desk.seen.cancelled === cancelled + 1, 30_000);
     expect(await isFocused(run())).toBe(true);
   }, 90_000);
@@ -232,7 +232,7 @@ describeWith('chromium', 'the console', () => {
     await page.context().setOffline(false);
     await page.getByText('The gateway answers again.').waitFor();
     await banner.waitFor({ state: 'detached' });
-    await page.getByRole('heading', { name: 'meanwhile', exact: true }).waitFor();
+    await page.getByRole('heading', { name: 'Meanwhile', exact: true }).waitFor();
     expect(await field('Text').inputValue()).toBe('typed before');
     await run().click();
     await result().getByText('typed before', { exact: true }).waitFor();

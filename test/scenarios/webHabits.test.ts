@@ -121,7 +121,7 @@ describeWith('chromium', 'what people are used to', () => {
     // The answer is over, and what is kept of it has arrived.
     await picture.waitFor();
     expect(await page.evaluate('document.querySelector("main article img").naturalWidth')).toBe(1);
-    await card.getByText('Less of this result is kept with the conversation.', { exact: false }).waitFor();
+    await card.getByText('The conversation stores only part of this result.', { exact: false }).waitFor();
     await page.waitForURL(/\/chat\/[^/]+$/);
     await page.reload();
     await card.getByText('The result is too large. Left out: an image.').waitFor();

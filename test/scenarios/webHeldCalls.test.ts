@@ -55,7 +55,7 @@ describeWith('chromium', 'a call that needs a sign-in', () => {
     await page.getByRole('textbox', { name: 'Your message' }).fill('Keep a note');
     await page.keyboard.press('Enter');
     const card = page.getByRole('article', { name: 'Tool call: note on The notes' });
-    await card.getByText('The answer waits, and goes on by itself').waitFor();
+    await card.getByText('The answer continues automatically').waitFor();
     await card.getByText('Waiting for you', { exact: true }).waitFor();
     expect(notes()).toHaveLength(before);
     await decide(await connect(page), 'Allow');
@@ -81,7 +81,7 @@ describeWith('chromium', 'a call that needs a sign-in', () => {
     await cards.getByText('Failed', { exact: true }).waitFor();
     expect(notes()).toHaveLength(before);
     await say();
-    await cards.last().getByText('The answer waits, and goes on by itself').waitFor();
+    await cards.last().getByText('The answer continues automatically').waitFor();
     const other = await page.context().newPage();
     await other.goto(`${scene.home}/servers/notes`);
     await decide(await connect(other, 'Connect again'), 'Allow');

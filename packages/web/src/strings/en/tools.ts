@@ -109,6 +109,7 @@ const form = {
   items: (count: number) => (count === 1 ? '1 item' : `${count} items`),
   errors: {
     required: 'Enter a value.',
+    value: (problem: string) => `This value ${problem}`,
     json: 'Enter valid JSON. Check quotes, commas and brackets.',
     object: 'Enter a JSON object, in braces.',
     types: (types: string) => `Enter a value of type ${types}.`,
