@@ -187,7 +187,7 @@ describeWith('chromium', 'texts that want to be more than texts', () => {
     await page.getByRole('button', { name: 'Save block' }).click();
     await page.getByRole('button', { name: 'Run', exact: true }).waitFor();
     for (const place of ['block-title', 'block-text', 'fixed', 'server']) await shown(page, harmful(place));
-    await shown(page, NAME);
+    await shown(page, harmful('tool-title'));
     await run(page);
     for (const place of ['result', 'link-name', 'cell']) await shown(page, harmful(place));
     await watched.expectNoHarm();
@@ -225,7 +225,7 @@ describeWith('chromium', 'texts that want to be more than texts', () => {
         'body',
       ];
       for (const place of places) await shown(page, harmful(place));
-      await shown(page, NAME);
+      await shown(page, harmful('tool-title'));
       await shown(page, `<div onclick="window.harm='block'">block</div>`);
       for (const place of ['markdown', 'named', 'pointed']) await shown(page, harmfulAddress(place));
       for (const summary of await page.getByText('Arguments', { exact: true }).all()) await summary.click();

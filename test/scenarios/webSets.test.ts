@@ -26,11 +26,11 @@ describeWith('chromium', 'sets in the interface', () => {
     const step = (number: number) => page.getByRole('listitem', { name: `Step ${number}` });
     await step(1)
       .getByRole('combobox', { name: 'Block' })
-      .selectOption({ label: 'Read the report (report on desk)' });
+      .selectOption({ label: 'Read the report (report on Front desk)' });
     await page.getByRole('button', { name: 'Add step' }).click();
     await page.getByRole('button', { name: 'Save set' }).click();
     await step(2).getByText('Choose a block.', { exact: true }).waitFor();
-    await step(2).getByRole('combobox', { name: 'Block' }).selectOption({ label: 'Say it (echo on desk)' });
+    await step(2).getByRole('combobox', { name: 'Block' }).selectOption({ label: 'Say it (echo on Front desk)' });
     const source = step(2).getByRole('combobox', { name: 'Source of text' });
     await source.selectOption({ label: 'From step 1: Read the report' });
     await step(2).getByRole('textbox', { name: 'JSON pointer for text' }).fill('/rows/0/city');
@@ -67,9 +67,9 @@ describeWith('chromium', 'sets in the interface', () => {
     const read = (name: string) => step(name).innerText();
     await step('3. Say').getByText('by the set', { exact: true }).waitFor();
     await step('2. Say').getByText('text ← step 1, /rows/0/city', { exact: true }).waitFor();
-    expect(await read('2. Say')).toMatch(/desk[^]*Fixed inputs[^]*times[^]*2/);
+    expect(await read('2. Say')).toMatch(/Front desk[^]*Fixed inputs[^]*times[^]*2/);
     expect(await read('2. Say')).not.toContain('Fixed by the set');
-    expect(await read('3. Say')).toMatch(/desk[^]*Fixed by the set[^]*Fixed inputs/);
+    expect(await read('3. Say')).toMatch(/Front desk[^]*Fixed by the set[^]*Fixed inputs/);
     const other = { inputs: { times: value(3) } };
     // As late as can be: after the page has read it for the last time.
     await page.route(
