@@ -259,26 +259,26 @@ interface:
 
   test('a new key is shown once and works; deleted, it is refused', async () => {
     await ada.goto(at('/settings'));
-    await button(ada, 'New key').click();
-    const form = dialog(ada, 'New API key');
-    await button(form, 'New key').click();
-    await form.getByText('Give it a name.').waitFor();
+    await button(ada, 'Create key').click();
+    const form = dialog(ada, 'Create API key');
+    await button(form, 'Create key').click();
+    await form.getByText('Enter a name.').waitFor();
     await form.getByRole('textbox', { name: 'Name' }).fill('A program');
-    await button(form, 'New key').click();
-    const once = dialog(ada, 'The key A program');
-    const key = await once.getByRole('textbox', { name: 'The key' }).inputValue();
+    await button(form, 'Create key').click();
+    const once = dialog(ada, 'Key A program');
+    const key = await once.getByRole('textbox', { name: 'Key', exact: true }).inputValue();
     const used = async () =>
       (await fetch(`${scene.url}/api/mcp/servers`, { headers: { authorization: `Bearer ${key}` } })).status;
     expect(await used()).toBe(200);
-    await button(once, 'I have copied it').click();
+    await button(once, 'Done').click();
     await ada.getByText('A program', { exact: false }).first().waitFor();
     expect(await ada.content()).not.toContain(key);
     await ada.reload();
-    await button(ada, 'Delete the key A program').click();
+    await button(ada, 'Delete key A program').click();
     expect(await ada.content()).not.toContain(key);
-    await button(dialog(ada, 'Delete the key A program?'), 'Delete').click();
-    await ada.getByText('The key A program is gone').waitFor();
+    await button(dialog(ada, 'Delete key A program?'), 'Delete').click();
+    await ada.getByText('Key A program deleted').waitFor();
     expect(await used()).toBe(401);
-    await ada.getByText('You have no keys.').waitFor();
+    await ada.getByText('No API keys yet.').waitFor();
   }, 120_000);
 });

@@ -47,7 +47,7 @@ describeWith('chromium', 'blocks in the interface', () => {
   const field = (page: Page) => page.getByRole('textbox', { name: 'Text' });
   const run = (page: Page) => page.getByRole('button', { name: 'Run', exact: true }).click();
   const ready = (page: Page) => page.getByRole('button', { name: 'Run', exact: true }).waitFor();
-  const radios = (page: Page) => page.getByRole('group', { name: 'Your sign-in at' }).getByRole('radio');
+  const radios = (page: Page) => page.getByRole('group', { name: 'Your sign-in to' }).getByRole('radio');
   const labels = async (page: Page) =>
     Promise.all((await radios(page).all()).map((one) => one.getAttribute('value')));
   const chosen = async (page: Page) => {
@@ -76,7 +76,7 @@ describeWith('chromium', 'blocks in the interface', () => {
 
   test('a public server: chosen, filled in, saved, reloaded and run without any credential', async () => {
     const page = await scene.visit('bea', { at: '/blocks' });
-    await page.getByRole('heading', { name: 'There are no blocks yet' }).waitFor();
+    await page.getByRole('heading', { name: 'No blocks yet' }).waitFor();
     await page.getByRole('link', { name: 'New block' }).first().click();
     await page.getByLabel('Server').selectOption('desk');
     await page.getByLabel('Tool').selectOption('echo');
@@ -88,12 +88,12 @@ describeWith('chromium', 'blocks in the interface', () => {
         .check();
     await mode('Tone', 'Fixed');
     // A value that is missing is told before anything is saved.
-    await page.getByRole('button', { name: 'Save the block' }).click();
-    await page.getByText('This is required.').waitFor();
+    await page.getByRole('button', { name: 'Save block' }).click();
+    await page.getByText('Enter a value.').waitFor();
     await page.getByRole('combobox', { name: 'Tone' }).selectOption({ label: 'loud' });
     await mode('Times', 'Default');
     await page.getByRole('textbox', { name: 'Times' }).fill('2');
-    await page.getByRole('button', { name: 'Save the block' }).click();
+    await page.getByRole('button', { name: 'Save block' }).click();
     await page.getByRole('heading', { name: 'Say it <b>loudly</b>' }).waitFor();
     await page.reload();
     await page.getByRole('heading', { name: 'Say it <b>loudly</b>' }).waitFor();
@@ -123,9 +123,9 @@ describeWith('chromium', 'blocks in the interface', () => {
     await dialog.getByRole('button', { name: 'Save' }).click();
     await ada.getByText('Sharing saved').waitFor();
     await page.reload();
-    await page.getByText('Needs a sign-in', { exact: true }).waitFor();
+    await page.getByText('Needs sign-in', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Keep a thought' }).click();
-    const needs = page.getByRole('region', { name: 'What it needs first' });
+    const needs = page.getByRole('region', { name: 'Before you can run it' });
     const group = needs.getByRole('region', { name: 'The notes' });
     await group.getByText('You are not signed in to this server.').waitFor();
     expect(await group.getByRole('listitem').allTextContents()).toEqual(['Text']);
@@ -135,8 +135,8 @@ describeWith('chromium', 'blocks in the interface', () => {
     const before = notes().length;
     const families = scene.notes.visits.map(({ facts }) => facts?.familyId);
     await run(page);
-    await result(page).getByText('Needs a sign-in', { exact: true }).waitFor();
-    await group.getByText('The run goes on by itself then.').waitFor();
+    await result(page).getByText('Needs sign-in', { exact: true }).waitFor();
+    await group.getByText('The run then continues automatically.').waitFor();
     expect(notes()).toHaveLength(before);
     const opened = await openWindow(page, () =>
       group.getByRole('button', { name: 'Connect', exact: true }).click(),
@@ -195,7 +195,7 @@ describeWith('chromium', 'blocks in the interface', () => {
     await field(page).fill('nobody');
     const before = notes().length;
     await run(page);
-    const needs = page.getByRole('region', { name: 'What it needs first' });
+    const needs = page.getByRole('region', { name: 'Before you can run it' });
     await needs.getByText('You are not signed in to this server.').waitFor();
     expect(notes()).toHaveLength(before);
     await page.context().close();
@@ -229,7 +229,7 @@ describeWith('chromium', 'blocks in the interface', () => {
       inputs: { tone: { mode: 'fixed', value: 'loud' } },
     });
     await run(page);
-    await page.getByText('The block was changed since you opened it').waitFor();
+    await page.getByText('The block changed after you opened it').waitFor();
     await page.getByText('loud', { exact: true }).waitFor();
     // What was typed is still there.
     expect(await field(page).inputValue()).toBe('psst');
@@ -245,7 +245,7 @@ describeWith('chromium', 'blocks in the interface', () => {
     const id = await save(page, { server: 'desk', tool: 'wipe', inputs });
     await open(page, id);
     await run(page);
-    const question = page.getByRole('group', { name: 'May this tool run?' });
+    const question = page.getByRole('group', { name: 'Allow this tool call?' });
     await question.getByText('the whole cellar').waitFor();
     const { wiped } = scene.desk.seen;
     await question.getByRole('button', { name: 'Approve' }).click();
@@ -265,18 +265,18 @@ describeWith('chromium', 'blocks in the interface', () => {
     shelf.change({ tools: [{ name: 'put', inputSchema: { type: 'object', properties } }] });
     await askRest(page, 'POST', `/api/mcp/${server}/reinitialize`, {});
     await page.goto(`${scene.home}/blocks`);
-    await page.getByText('new: place', { exact: false }).waitFor();
+    await page.getByText('added: place', { exact: false }).waitFor();
     await open(page, id);
-    await page.getByText('The tool has changed since the block was saved').waitFor();
-    await page.getByText('Arguments: new: place', { exact: true }).waitFor();
-    await page.getByText('not required any more: text', { exact: false }).waitFor();
+    await page.getByText('The tool changed after the block was saved').waitFor();
+    await page.getByText('Arguments: added: place', { exact: true }).waitFor();
+    await page.getByText('now optional: text', { exact: false }).waitFor();
     await page.getByText('The block still runs.', { exact: false }).waitFor();
     await page.getByRole('link', { name: 'Edit' }).click();
     await page.getByRole('group', { name: 'Input Place' }).waitFor();
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await ready(page);
     await page.getByText('Ready', { exact: true }).waitFor();
-    await page.getByText('The tool has changed since the block was saved').waitFor({ state: 'detached' });
+    await page.getByText('The tool changed after the block was saved').waitFor({ state: 'detached' });
     await page.context().close();
   }, 120_000);
 
@@ -289,20 +289,20 @@ describeWith('chromium', 'blocks in the interface', () => {
     const page = await scene.visit('ida');
     await shareWith(ada, id, page);
     await open(page, id);
-    await page.getByText('Its server is not shared with you.', { exact: false }).waitFor();
+    await page.getByText('The server of this block is not shared with you.', { exact: false }).waitFor();
     expect(await page.getByRole('button', { name: 'Run', exact: true }).count()).toBe(0);
     await askRest(ada, 'DELETE', `/api/mcp/servers/${server}`);
     // Another server under the same name is not the one that the block was made for.
     await createServer(ada, { type: 'streamable-http', title: 'Own shelf', url: shelf.url });
     await open(ada, id);
-    await ada.getByText('Its server was removed.', { exact: false }).waitFor();
+    await ada.getByText('The server of this block was deleted.', { exact: false }).waitFor();
     expect(await ada.getByRole('button', { name: 'Run', exact: true }).count()).toBe(0);
     await ada.getByRole('button', { name: 'Delete' }).click();
     const dialog = ada.getByRole('dialog', { name: 'Delete “Put it”?' });
     await dialog.getByRole('button', { name: 'Delete' }).click();
-    await ada.getByText('“Put it” is deleted').waitFor();
+    await ada.getByText('“Put it” deleted').waitFor();
     await open(page, id);
-    await page.getByRole('heading', { name: 'This block is not there' }).waitFor();
+    await page.getByRole('heading', { name: 'Block not found' }).waitFor();
     await page.context().close();
     await ada.context().close();
   }, 120_000);

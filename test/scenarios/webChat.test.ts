@@ -36,7 +36,7 @@ describeWith('chromium', 'the chat', () => {
     await at.keyboard.press('Enter');
   }
   const card = (tool: string, server = 'Front desk'): Locator =>
-    page.getByRole('article', { name: `Call of ${tool} on ${server}` });
+    page.getByRole('article', { name: `Tool call: ${tool} on ${server}` });
   const word = (of: Locator | Page, text: string) => of.getByText(text, { exact: true });
   const sendButton = () => page.getByRole('button', { name: 'Send' });
   /** The list beside the page. */
@@ -67,19 +67,19 @@ describeWith('chromium', 'the chat', () => {
     // What it was given is folded.
     await word(echo, 'hello there').filter({ visible: true }).waitFor();
     await word(page, 'It said: hello there').waitFor();
-    await word(echo, 'Shared').click();
-    await echo.getByText('Everybody who may use the server shares one connection.').waitFor();
+    await word(echo, 'No credential').click();
+    await echo.getByText('All users share one connection.').waitFor();
     expect(await echo.getByText('On your behalf').count()).toBe(0);
   }, 90_000);
 
   test('a tool on behalf of the user names them, and says with which scope', async () => {
     scene.model.change(callThenReport({ name: 'whoami_mcp_mail' }));
     await say('Who am I?');
-    const whoami = card('whoami', 'mail');
+    const whoami = card('Who am I?', 'mail');
     await whoami.getByText('You are Uma User').waitFor();
     await word(whoami, 'On your behalf').click();
-    await whoami.getByText('With the scope api://mail/.default.').waitFor();
-    await whoami.getByText('The connection is yours alone.').waitFor();
+    await whoami.getByText('Scope: api://mail/.default.').waitFor();
+    await whoami.getByText('The connection is yours only.').waitFor();
   }, 90_000);
 
   test('a server that wants another sign-in says so in the conversation, which goes on after it', async () => {
@@ -133,14 +133,14 @@ describeWith('chromium', 'the chat', () => {
     const rows = report.getByRole('row');
     await rows.filter({ hasText: 'Rome' }).waitFor();
     expect(await rows.allTextContents()).toEqual(['citydegrees', 'Oslo3', 'Rome18']);
-    const picture = report.getByRole('img', { name: 'Picture from the tool' });
+    const picture = report.getByRole('img', { name: 'Image from the tool' });
     await picture.waitFor();
     expect(await picture.getAttribute('src')).toMatch(/^data:image\/png;base64,/);
     const link = report.getByRole('link', { name: 'https://example.test/report' });
     expect(await link.getAttribute('href')).toBe('https://example.test/report');
     expect(await link.getAttribute('rel')).toBe('noopener noreferrer');
     await report.getByText('The whole report').waitFor();
-    const sound = report.getByLabel('Sound from the tool');
+    const sound = report.getByLabel('Audio from the tool');
     expect(await sound.getAttribute('src')).toMatch(/^data:audio\/wav;base64,/);
     const seconds = () => page.evaluate<number>('document.querySelector("audio").duration');
     await eventually('it can be played', async () => (await seconds()) === 0.1);
@@ -160,7 +160,7 @@ describeWith('chromium', 'the chat', () => {
     };
     expect(await asked('With all')).toEqual({ model: 'scripted-large', servers: ['desk', 'mail'] });
     await page.getByRole('button', { name: 'All servers' }).click();
-    const chooser = page.getByRole('dialog', { name: 'Tools the model may use' });
+    const chooser = page.getByRole('dialog', { name: 'Tools for the model' });
     await chooser.getByRole('checkbox', { name: 'Front desk' }).uncheck();
     await page.keyboard.press('Escape');
     await chooser.waitFor({ state: 'detached' });
@@ -199,7 +199,7 @@ describeWith('chromium', 'the chat', () => {
     const { wiped } = scene.desk.seen;
     scene.model.change(callThenReport({ name: 'wipe_mcp_desk', args: { place: 'the attic' } }));
     await say('Wipe the attic');
-    const question = page.getByRole('group', { name: 'May this tool run?' });
+    const question = page.getByRole('group', { name: 'Allow this tool call?' });
     await question.getByText('the attic').waitFor();
     await word(card('wipe'), 'Waiting for you').waitFor();
     // The question is what is read next; a key that was meant for something else does not answer it.
@@ -241,8 +241,8 @@ describeWith('chromium', 'the chat', () => {
     await say('Slowly');
     await word(card('slow'), '1 of 4').waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
-    await page.getByText('This answer was stopped before its end.').waitFor();
-    await word(card('slow'), 'Cancelled').waitFor();
+    await word(page, 'Stopped.').waitFor();
+    await word(card('slow'), 'Canceled').waitFor();
     await eventually('the server hears of it', () => scene.desk.seen.cancelled === cancelled + 1, 30_000);
   }, 90_000);
 
@@ -291,7 +291,7 @@ describeWith('chromium', 'the chat', () => {
     line.mend();
     await remote.getByText('Connection restored.').waitFor();
     // Who is gone is not answered further: that is what the gateway has kept of it.
-    await remote.getByText('This answer was stopped before its end.').waitFor();
+    await word(remote, 'Stopped.').waitFor();
     await remote.getByText('The connection was lost').waitFor({ state: 'detached' });
     await word(remote, 'Before the break').waitFor();
     expect(await field.inputValue()).toBe('What I typed meanwhile');
@@ -306,9 +306,9 @@ describeWith('chromium', 'the chat', () => {
     await finished();
     await page.waitForURL(/\/chat\/[^/]+$/);
     const ada = await scene.visit('ada', { at: new URL(page.url()).pathname });
-    await ada.getByRole('heading', { name: 'There is no such conversation' }).waitFor();
+    await ada.getByRole('heading', { name: 'Conversation not found' }).waitFor();
     expect(new URL(ada.url()).pathname).toBe(new URL(page.url()).pathname);
-    await ada.getByText('What you talk about is kept here, for you alone.').waitFor();
+    await ada.getByText('Your conversations appear here. Only you can see them.').waitFor();
     expect(await ada.getByText('A secret of Uma').count()).toBe(0);
     await ada.context().close();
   }, 90_000);

@@ -98,12 +98,12 @@ describeWith('chromium', 'the console', () => {
 
     const calls = scene.desk.server.received('tools/call').length;
     await run().click();
-    expect(await saidOf(field('Text'))).toContain('This is required.');
+    expect(await saidOf(field('Text'))).toContain('Enter a value.');
     expect(await isFocused(text)).toBe(true);
     await text.fill('hello');
     await field('Times').fill('9');
     await run().click();
-    expect(await saidOf(field('Times'))).toContain('This must be 5 or less.');
+    expect(await saidOf(field('Times'))).toContain('Enter 5 or less.');
     expect(scene.desk.server.received('tools/call')).toHaveLength(calls);
     await field('Times').fill('2');
     await tone.selectOption('loud');
@@ -137,7 +137,7 @@ describeWith('chromium', 'the console', () => {
     await page.getByRole('button', { name: 'Add Part', exact: true }).click();
     await field('Part 1').fill('wheel');
     await run().click();
-    await result().getByText('Correct the fields that are marked above.').waitFor();
+    await result().getByText('Fix the highlighted fields.').waitFor();
     expect(await saidOf(field('Code'))).toContain('^[A-Z]{3}$');
     expect(await field('Code').getAttribute('aria-invalid')).toBe('true');
     await eventually('the field has the focus', () => isFocused(field('Code')));
@@ -158,11 +158,11 @@ describeWith('chromium', 'the console', () => {
     await page.goto(`${scene.home}/tools/desk/wipe`);
     await field('place').fill('the cellar');
     await run().click();
-    const question = page.getByRole('group', { name: 'May this tool run?' });
+    const question = page.getByRole('group', { name: 'Allow this tool call?' });
     await question.getByText('the cellar').waitFor();
     expect(await isFocused(question)).toBe(true);
     await question.getByRole('button', { name: 'Deny' }).click();
-    await result().getByText('You did not allow this call, so it was not made.').waitFor();
+    await result().getByText('You denied this call. Nothing was sent.').waitFor();
     expect(scene.desk.seen.wiped).toBe(wiped);
     await run().click();
     await question.getByRole('button', { name: 'Approve' }).dblclick();
@@ -176,8 +176,8 @@ describeWith('chromium', 'the console', () => {
     await page.goto(`${scene.home}/tools/desk/wipe`);
     await field('place').fill(place);
     await run().click();
-    const question = page.getByRole('group', { name: 'May this tool run?' });
-    await question.getByText('Read the arguments to their end').waitFor();
+    const question = page.getByRole('group', { name: 'Allow this tool call?' });
+    await question.getByText('Scroll to the end to approve.').waitFor();
     const approve = question.getByRole('button', { name: 'Approve' });
     expect(await approve.isEnabled()).toBe(false);
     const box = question.getByRole('group', { name: 'Arguments' });
@@ -195,7 +195,7 @@ describeWith('chromium', 'the console', () => {
     await run().click();
     await result().getByText('1 of 4').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
-    await result().getByText('You stopped waiting.').waitFor();
+    await result().getByText('You canceled the call.').waitFor();
     await eventually('the server hears of it', () => scene.desk.seen.cancelled === cancelled + 1, 30_000);
     expect(await isFocused(run())).toBe(true);
   }, 90_000);
@@ -224,7 +224,7 @@ describeWith('chromium', 'the console', () => {
     await field('Text').fill('typed before');
     await page.context().setOffline(true);
     await run().click();
-    await result().getByText('The connection broke before the answer came').waitFor();
+    await result().getByText('The connection was lost before the result arrived').waitFor();
     const banner = page.getByText('Can’t reach the gateway. Retrying…');
     await banner.waitFor();
     const config = { type: 'streamable-http', title: 'Meanwhile', url: shop.url };
@@ -232,7 +232,7 @@ describeWith('chromium', 'the console', () => {
     await page.context().setOffline(false);
     await page.getByText('Connection restored.').waitFor();
     await banner.waitFor({ state: 'detached' });
-    await page.getByRole('heading', { name: 'meanwhile', exact: true }).waitFor();
+    await page.getByRole('heading', { name: 'Meanwhile', exact: true }).waitFor();
     expect(await field('Text').inputValue()).toBe('typed before');
     await run().click();
     await result().getByText('typed before', { exact: true }).waitFor();
@@ -253,7 +253,7 @@ describeWith('chromium', 'the console', () => {
     await eventually('the page has the focus', () => isFocused(heading));
 
     await page.getByRole('link', { name: 'echo Says what it is told' }).waitFor();
-    await pressTo(page, 'Tab', page.getByRole('searchbox', { name: 'Search the tools' }));
+    await pressTo(page, 'Tab', page.getByRole('searchbox', { name: 'Search tools' }));
     await page.keyboard.type('what it is told');
     const echo = page.getByRole('link', { name: 'echo Says what it is told' });
     await page.getByRole('link', { name: 'wipe' }).waitFor({ state: 'detached' });

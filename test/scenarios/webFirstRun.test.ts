@@ -33,7 +33,7 @@ describeWith('chromium', 'the first run', () => {
     await page.getByText('How to add a model').waitFor();
     await page.getByRole('link', { name: /^Add two numbers/ }).click();
 
-    await page.getByText('This form was filled in by a link').waitFor();
+    await page.getByText('A link filled in this form').waitFor();
     expect(await page.getByRole('textbox', { name: /^a/ }).inputValue()).toBe('2');
     expect(await page.getByRole('textbox', { name: /^b/ }).inputValue()).toBe('3');
     await page.getByRole('button', { name: 'Run', exact: true }).click();

@@ -114,17 +114,17 @@ describeWith('chromium', 'what people are used to', () => {
     const page = await open('/chat');
     await page.getByRole('textbox', { name: 'Your message' }).fill('And again');
     await page.keyboard.press('Enter');
-    const card = page.getByRole('article', { name: 'Call of photo on Album' });
-    const picture = card.getByRole('img', { name: 'Picture from the tool' });
+    const card = page.getByRole('article', { name: 'Tool call: photo on Album' });
+    const picture = card.getByRole('img', { name: 'Image from the tool' });
     await page.getByRole('region', { name: 'Conversation' }).getByText('It said: A large photo').waitFor();
     await page.getByRole('button', { name: 'Send' }).waitFor();
     // The answer is over, and what is kept of it has arrived.
     await picture.waitFor();
     expect(await page.evaluate('document.querySelector("main article img").naturalWidth')).toBe(1);
-    await card.getByText('Less of this result is kept with the conversation.', { exact: false }).waitFor();
+    await card.getByText('The conversation stores only part of this result.', { exact: false }).waitFor();
     await page.waitForURL(/\/chat\/[^/]+$/);
     await page.reload();
-    await card.getByText('The result was too large. Left out: a picture.').waitFor();
+    await card.getByText('The result is too large. Left out: an image.').waitFor();
     await card.getByText('A large photo').waitFor();
     expect(await picture.count()).toBe(0);
     await page.context().close();

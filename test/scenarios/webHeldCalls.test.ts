@@ -37,7 +37,7 @@ describeWith('chromium', 'a call that needs a sign-in', () => {
     await field(page).fill('first thing');
     await run(page);
     await result(page).getByText('Your sign-in is no longer accepted.', { exact: false }).waitFor();
-    await result(page).getByText('Needs a sign-in', { exact: true }).waitFor();
+    await result(page).getByText('Needs sign-in', { exact: true }).waitFor();
     // What is typed meanwhile is not what was asked for.
     await field(page).fill('second thing');
     expect(notes()).toEqual([]);
@@ -54,8 +54,8 @@ describeWith('chromium', 'a call that needs a sign-in', () => {
     await page.goto(`${scene.home}/chat`);
     await page.getByRole('textbox', { name: 'Your message' }).fill('Keep a note');
     await page.keyboard.press('Enter');
-    const card = page.getByRole('article', { name: 'Call of note on The notes' });
-    await card.getByText('The answer waits, and goes on by itself').waitFor();
+    const card = page.getByRole('article', { name: 'Tool call: note on The notes' });
+    await card.getByText('The answer continues automatically').waitFor();
     await card.getByText('Waiting for you', { exact: true }).waitFor();
     expect(notes()).toHaveLength(before);
     await decide(await connect(page), 'Allow');
@@ -74,14 +74,14 @@ describeWith('chromium', 'a call that needs a sign-in', () => {
       await page.getByRole('textbox', { name: 'Your message' }).fill('Keep a note');
       await page.keyboard.press('Enter');
     };
-    const cards = page.getByRole('article', { name: 'Call of note on The notes' });
+    const cards = page.getByRole('article', { name: 'Tool call: note on The notes' });
     await say();
-    await cards.getByRole('button', { name: 'Go on without it' }).click();
+    await cards.getByRole('button', { name: 'Continue without signing in' }).click();
     await page.getByRole('button', { name: 'Send' }).waitFor();
     await cards.getByText('Failed', { exact: true }).waitFor();
     expect(notes()).toHaveLength(before);
     await say();
-    await cards.last().getByText('The answer waits, and goes on by itself').waitFor();
+    await cards.last().getByText('The answer continues automatically').waitFor();
     const other = await page.context().newPage();
     await other.goto(`${scene.home}/servers/notes`);
     await decide(await connect(other, 'Connect again'), 'Allow');

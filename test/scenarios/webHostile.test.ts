@@ -184,10 +184,10 @@ describeWith('chromium', 'texts that want to be more than texts', () => {
     await input.getByRole('radio', { name: 'Fixed' }).check();
     await page.getByRole('textbox', { name: harmful('field') }).fill(harmful('fixed'));
     await watched.expectNoHarm();
-    await page.getByRole('button', { name: 'Save the block' }).click();
+    await page.getByRole('button', { name: 'Save block' }).click();
     await page.getByRole('button', { name: 'Run', exact: true }).waitFor();
     for (const place of ['block-title', 'block-text', 'fixed', 'server']) await shown(page, harmful(place));
-    await shown(page, NAME);
+    await shown(page, harmful('tool-title'));
     await run(page);
     for (const place of ['result', 'link-name', 'cell']) await shown(page, harmful(place));
     await watched.expectNoHarm();
@@ -225,7 +225,7 @@ describeWith('chromium', 'texts that want to be more than texts', () => {
         'body',
       ];
       for (const place of places) await shown(page, harmful(place));
-      await shown(page, NAME);
+      await shown(page, harmful('tool-title'));
       await shown(page, `<div onclick="window.harm='block'">block</div>`);
       for (const place of ['markdown', 'named', 'pointed']) await shown(page, harmfulAddress(place));
       for (const summary of await page.getByText('Arguments', { exact: true }).all()) await summary.click();
@@ -244,7 +244,7 @@ describeWith('chromium', 'texts that want to be more than texts', () => {
 
   test('names and arguments are text in the question whether a tool may run, by hand and in the chat', async () => {
     const { page, watched } = await visit('uma', `/tools/wicked/${encodeURIComponent(NAME)}`);
-    const question = page.getByRole('group', { name: 'May this tool run?' });
+    const question = page.getByRole('group', { name: 'Allow this tool call?' });
     const lookAt = async (...texts: readonly string[]) => {
       for (const text of texts) await question.getByText(text).first().waitFor();
       await watched.expectNoHarm();

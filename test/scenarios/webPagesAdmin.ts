@@ -8,10 +8,10 @@ export const adminPages: readonly ShownPage[] = [
     user: 'ada',
     path: '/settings',
     prepare: async (page) => {
-      await openDialog(page, 'New key');
+      await openDialog(page, 'Create key');
       const dialog = page.getByRole('dialog');
-      await dialog.getByRole('button', { name: 'New key' }).click();
-      await dialog.getByText('Give it a name.').waitFor();
+      await dialog.getByRole('button', { name: 'Create key' }).click();
+      await dialog.getByText('Enter a name.').waitFor();
     },
   },
   {
@@ -19,10 +19,10 @@ export const adminPages: readonly ShownPage[] = [
     user: 'ada',
     path: '/settings',
     prepare: async (page) => {
-      await openDialog(page, 'New key');
+      await openDialog(page, 'Create key');
       await page.getByRole('textbox', { name: 'Name' }).fill('A program');
       await page.keyboard.press('Enter');
-      await page.getByRole('dialog', { name: 'The key A program' }).waitFor();
+      await page.getByRole('dialog', { name: 'Key A program' }).waitFor();
     },
   },
   { name: 'admin', user: 'ada', path: '/admin' },

@@ -81,8 +81,8 @@ export const blockPages: readonly ShownPage[] = [
       const { id } = await askRest(page, 'POST', '/api/mcp/blocks', { ...order, server: 'ledger' });
       await values('uninstall', {});
       await page.goto(new URL(`/blocks/${String(id)}`, page.url()).href);
-      await page.getByRole('button', { name: 'Save the values' }).click();
-      await page.getByText('Enter this value.').first().waitFor();
+      await page.getByRole('button', { name: 'Save values' }).click();
+      await page.getByText('Enter a value.').first().waitFor();
     },
   },
   {
@@ -113,8 +113,8 @@ export const blockPages: readonly ShownPage[] = [
       await page.getByLabel('Server').selectOption('desk');
       await page.getByLabel('Tool').selectOption('echo');
       await decideInput(page, 'Tone', 'Fixed');
-      await page.getByRole('button', { name: 'Save the block' }).click();
-      await page.getByText('This is required.').waitFor();
+      await page.getByRole('button', { name: 'Save block' }).click();
+      await page.getByText('Enter a value.').waitFor();
     },
   },
   {

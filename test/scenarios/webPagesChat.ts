@@ -36,7 +36,7 @@ export const chatPages: readonly ShownPage[] = [
     path: '/chat',
     prepare: async (page) => {
       await ask(page, 'Keep a note');
-      await page.getByRole('button', { name: 'Go on without it' }).waitFor();
+      await page.getByRole('button', { name: 'Continue without signing in' }).waitFor();
     },
   },
   {
@@ -45,7 +45,7 @@ export const chatPages: readonly ShownPage[] = [
     path: '/chat',
     prepare: async (page) => {
       await page.getByRole('button', { name: 'All servers' }).click();
-      const dialog = page.getByRole('dialog', { name: 'Tools the model may use' });
+      const dialog = page.getByRole('dialog', { name: 'Tools for the model' });
       await dialog.getByRole('checkbox', { name: 'Front desk' }).uncheck();
     },
   },
@@ -69,7 +69,7 @@ export const chatPages: readonly ShownPage[] = [
     path: '/chat',
     prepare: async (page) => {
       await page.getByText('How to add a model').click();
-      await page.getByRole('group', { name: 'Configuration of a model' }).waitFor();
+      await page.getByRole('group', { name: 'Model configuration' }).waitFor();
     },
   },
   { name: 'tools', user: 'ada', path: '/tools' },
@@ -104,7 +104,7 @@ export const chatPages: readonly ShownPage[] = [
       await page.getByRole('button', { name: 'Add Part', exact: true }).click();
       await page.getByRole('textbox', { name: 'Name' }).waitFor();
       await run(page);
-      await page.getByText('This is required.').first().waitFor();
+      await page.getByText('Enter a value.').first().waitFor();
     },
   },
   {

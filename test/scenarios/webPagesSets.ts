@@ -53,7 +53,7 @@ export const setPages: readonly ShownPage[] = [
     path: '/sets',
     prepare: async (page) => {
       await openSet(page, '/edit');
-      await page.getByRole('textbox', { name: 'Place of text in that result' }).waitFor();
+      await page.getByRole('textbox', { name: 'JSON pointer for text' }).waitFor();
     },
   },
 ];

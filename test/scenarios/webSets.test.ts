@@ -14,7 +14,7 @@ describeWith('chromium', 'sets in the interface', () => {
   const save = async (page: Page, path: string, thing: object) =>
     String((await askRest(page, 'POST', path, thing))['id']);
   const run = (page: Page) => page.getByRole('button', { name: 'Run', exact: true }).click();
-  const shown = (page: Page) => page.getByRole('region', { name: 'This run' });
+  const shown = (page: Page) => page.getByRole('region', { name: 'Current run' });
 
   test('two blocks in an order: the second says what stood in the result of the first', async () => {
     const page = await scene.visit('bea');
@@ -26,15 +26,15 @@ describeWith('chromium', 'sets in the interface', () => {
     const step = (number: number) => page.getByRole('listitem', { name: `Step ${number}` });
     await step(1)
       .getByRole('combobox', { name: 'Block' })
-      .selectOption({ label: 'Read the report (report on desk)' });
-    await page.getByRole('button', { name: 'Add a step' }).click();
-    await page.getByRole('button', { name: 'Save the set' }).click();
+      .selectOption({ label: 'Read the report (report on Front desk)' });
+    await page.getByRole('button', { name: 'Add step' }).click();
+    await page.getByRole('button', { name: 'Save set' }).click();
     await step(2).getByText('Choose a block.', { exact: true }).waitFor();
-    await step(2).getByRole('combobox', { name: 'Block' }).selectOption({ label: 'Say it (echo on desk)' });
-    const source = step(2).getByRole('combobox', { name: 'Where text comes from' });
+    await step(2).getByRole('combobox', { name: 'Block' }).selectOption({ label: 'Say it (echo on Front desk)' });
+    const source = step(2).getByRole('combobox', { name: 'Source of text' });
     await source.selectOption({ label: 'From step 1: Read the report' });
-    await step(2).getByRole('textbox', { name: 'Place of text in that result' }).fill('/rows/0/city');
-    await page.getByRole('button', { name: 'Save the set' }).click();
+    await step(2).getByRole('textbox', { name: 'JSON pointer for text' }).fill('/rows/0/city');
+    await page.getByRole('button', { name: 'Save set' }).click();
     await page.getByRole('heading', { name: 'Say the <b>city</b>' }).waitFor();
     // What an earlier step brings is not asked for.
     await page.getByRole('textbox', { name: 'Times' }).fill('2');
@@ -67,9 +67,9 @@ describeWith('chromium', 'sets in the interface', () => {
     const read = (name: string) => step(name).innerText();
     await step('3. Say').getByText('by the set', { exact: true }).waitFor();
     await step('2. Say').getByText('text ← step 1, /rows/0/city', { exact: true }).waitFor();
-    expect(await read('2. Say')).toMatch(/desk[^]*Filled in by the block[^]*times[^]*2/);
-    expect(await read('2. Say')).not.toContain('Filled in by the set');
-    expect(await read('3. Say')).toMatch(/desk[^]*Filled in by the set[^]*Filled in by the block/);
+    expect(await read('2. Say')).toMatch(/Front desk[^]*Fixed inputs[^]*times[^]*2/);
+    expect(await read('2. Say')).not.toContain('Fixed by the set');
+    expect(await read('3. Say')).toMatch(/Front desk[^]*Fixed by the set[^]*Fixed inputs/);
     const other = { inputs: { times: value(3) } };
     // As late as can be: after the page has read it for the last time.
     await page.route(
@@ -81,7 +81,7 @@ describeWith('chromium', 'sets in the interface', () => {
       { times: 1 },
     );
     await run(page);
-    await page.getByText('The set or one of its blocks was changed since you opened it').waitFor();
+    await page.getByText('The set or one of its blocks changed after you opened it').waitFor();
     expect(await shown(page).count()).toBe(0);
     await eventually('what it is now is shown', async () => /times[^]*3/.test(await read('2. Say')));
     await run(page);
@@ -98,12 +98,12 @@ describeWith('chromium', 'sets in the interface', () => {
     const before = scene.desk.seen.cancelled;
     await run(page);
     await eventually('the tool runs', () => scene.desk.seen.slow > 0);
-    await shown(page).getByRole('button', { name: 'Cancel the run' }).click();
-    await shown(page).getByText('Cancelled', { exact: true }).waitFor();
+    await shown(page).getByRole('button', { name: 'Cancel run' }).click();
+    await shown(page).getByText('Canceled', { exact: true }).waitFor();
     await eventually('the tool heard of it', () => scene.desk.seen.cancelled > before);
     await page.goto(`${scene.home}/sets/${id}`);
     await page.getByRole('button', { name: /^Run of / }).click();
-    await shown(page).getByText('Cancelled', { exact: true }).waitFor();
+    await shown(page).getByText('Canceled', { exact: true }).waitFor();
     await page.context().close();
   }, 120_000);
 

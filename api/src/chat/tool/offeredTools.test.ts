@@ -74,6 +74,8 @@ describe('the tools that a model is shown', () => {
       tool: 'a',
       authority: { kind: 'user_values', shared: false },
     });
+    const titled = offeredTools(listed(tool('a', { title: 'x'.repeat(500) })));
+    expect(titled.find('a_mcp_s')?.toolTitle).toHaveLength(200);
     expect([find('a'), find('__proto__'), find('constructor')]).toEqual([undefined, undefined, undefined]);
     expect([nameOf('s', 'a'), nameOf('gone/é', 'x y')]).toEqual(['a_mcp_s', 'x_y_gone__']);
     expect(nameOf('s', 'n'.repeat(100))).toHaveLength(64);

@@ -3,11 +3,14 @@ import type { Authority } from '@behalf/contracts';
 import { LARGEST_SCHEMA, LARGEST_TOOLS, LONGEST_DESCRIPTION, MOST_TOOLS } from '../limits.ts';
 import type { ModelTool } from '../model/model.ts';
 
+const LONGEST_TITLE = 200;
+
 /** A tool that the model was shown, with what is told about its calls. */
 export interface OfferedTool {
   readonly server: string;
   readonly serverTitle: string;
   readonly tool: string;
+  readonly toolTitle?: string;
   readonly authority: Authority;
 }
 
@@ -52,12 +55,13 @@ export function offeredTools(listed: readonly ServerTools[]): OfferedTools {
   };
 }
 
-function offered(server: ServerSnapshot, { name }: CatalogTool): OfferedTool {
+function offered(server: ServerSnapshot, { name, title }: CatalogTool): OfferedTool {
   const { settings } = server;
   return {
     server: server.name,
     serverTitle: settings.title ?? server.name,
     tool: name,
+    ...(title !== undefined && { toolTitle: title.slice(0, LONGEST_TITLE) }),
     authority: authorityOf(server),
   };
 }

@@ -28,6 +28,7 @@ export function toolsRoute(parts: ListToolsParts, logger: Logger): Route {
 function serverView({ server, state, code, tools, incomplete }: ServerTools): ToolsView['servers'][string] {
   return {
     name: server.name,
+    title: server.settings.title ?? server.name,
     icon: server.settings.iconPath ?? '',
     authenticated: state !== 'needs_configuration' && state !== 'needs_authorization',
     authConfig: declaredVariables(server.settings).map((authField) => {
@@ -38,8 +39,9 @@ function serverView({ server, state, code, tools, incomplete }: ServerTools): To
       } = server.settings.customUserVars?.[authField] ?? {};
       return { authField, label: title, description, sensitive };
     }),
-    tools: tools.map(({ name, publicName, description = '' }) => ({
+    tools: tools.map(({ name, title, publicName, description = '' }) => ({
       name,
+      ...(title !== undefined && { title }),
       pluginKey: publicName,
       description,
       serverToolName: name,

@@ -73,6 +73,7 @@ export const ChatCall = z.object({
   server: z.string(),
   serverTitle: z.string(),
   tool: z.string(),
+  toolTitle: z.string().optional(),
   arguments: z.record(z.string(), z.unknown()),
   authority: Authority.optional(),
   state: z.enum(callStates),

@@ -7,18 +7,20 @@ const authField = z.object({
   sensitive: z.boolean(),
 });
 
-/** `GET /api/mcp/tools`, in the shape an existing front end reads; `state`, `code` and `incomplete` are additions. */
+/** `GET /api/mcp/tools`, in the shape an existing front end reads; `title`, `state`, `code` and `incomplete` are additions. */
 export const ToolsView = z.object({
   servers: z.record(
     z.string(),
     z.object({
       name: z.string(),
+      title: z.string(),
       icon: z.string(),
       authenticated: z.boolean(),
       authConfig: z.array(authField),
       tools: z.array(
         z.object({
           name: z.string(),
+          title: z.string().optional(),
           pluginKey: z.string(),
           description: z.string(),
           serverToolName: z.string().optional(),

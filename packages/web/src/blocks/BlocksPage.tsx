@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useDeferredValue } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import { blocksQuery } from '../api/blocks.ts';
+import { useServerTitles } from '../api/serverTitles.ts';
 import { usePermission, useUser } from '../api/user.ts';
 import { useLostPermissions } from '../hooks/useLostBits.ts';
 import listStyles from '../servers/ServersPage.module.css';
@@ -82,7 +83,8 @@ function FilteredBlocks({ blocks }: { readonly blocks: readonly BlockSummary[] }
   const user = useUser();
   const [params, setParams] = useSearchParams();
   const search = params.get('q') ?? '';
-  const found = filterBlocks(blocks, useDeferredValue(search));
+  const serverTitle = useServerTitles();
+  const found = filterBlocks(blocks, useDeferredValue(search), serverTitle);
   const { shown, next, showMore } = useFirst(found, STEP);
   const checks = useBlockChecks(shown.map(({ id }) => id));
   const searchFor = (text: string) => setParams(text === '' ? {} : { q: text }, { replace: true });
@@ -116,6 +118,7 @@ function FilteredBlocks({ blocks }: { readonly blocks: readonly BlockSummary[] }
               block={block}
               check={checks.get(block.id)}
               isOwn={block.owner === user?.id}
+              serverTitle={serverTitle(block.server.name)}
             />
           ))}
         </ul>

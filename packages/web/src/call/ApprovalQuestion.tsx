@@ -9,11 +9,12 @@ import styles from './ApprovalQuestion.module.css';
 import { ExactArguments } from './ExactArguments.tsx';
 import { formatLeft } from './formatLeft.ts';
 import { isTyping } from './isTyping.ts';
-import { Name } from './Name.tsx';
 import { ServerName } from './ServerName.tsx';
+import { ToolName } from './ToolName.tsx';
 
 export interface ApprovalQuestionProps {
   readonly tool: string;
+  readonly toolTitle?: string | undefined;
   readonly server: string;
   readonly serverTitle: string;
   readonly args: Readonly<Record<string, unknown>>;
@@ -32,6 +33,7 @@ export interface ApprovalQuestionProps {
 /** The question of a tool that asks first, with exactly what will be sent. */
 export function ApprovalQuestion({
   tool,
+  toolTitle = '',
   server,
   serverTitle,
   args,
@@ -70,7 +72,7 @@ export function ApprovalQuestion({
       <dl className={styles['names']} id={`${id}-names`}>
         <dt>{words.tool}</dt>
         <dd>
-          <Name name={tool} />
+          <ToolName tool={tool} title={toolTitle} />
         </dd>
         <dt>{words.server}</dt>
         <dd>

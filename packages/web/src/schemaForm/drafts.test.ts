@@ -31,7 +31,7 @@ describe('a form that nobody has touched', () => {
   test('says what the schema fills in, and leaves the optional out', () => {
     const { args, errors } = readArguments(form, createDraft(form));
     expect(args).toEqual({ days: 3, alerts: false });
-    expect(errors).toEqual([{ path: ['city'], message: 'This is required.' }]);
+    expect(errors).toEqual([{ path: ['city'], message: 'Enter a value.' }]);
   });
 
   test('fills in defaults at every depth that is there', () => {
@@ -156,23 +156,23 @@ describe('what is wrong with a form', () => {
 
   test('is said at its field', () => {
     expect(messages(filled({ city: 'B', days: 15, tags: ['a', 'a', 'b'] }))).toEqual([
-      ['city', 'This must have 2 characters or more.'],
-      ['days', 'This must be 14 or less.'],
-      ['tags', 'There must be 2 or fewer.'],
-      ['tags', 'No two of them may be the same.'],
+      ['city', 'Enter at least 2 characters.'],
+      ['days', 'Enter 14 or less.'],
+      ['tags', 'Keep at most 2 items.'],
+      ['tags', 'Remove duplicate items.'],
     ]);
-    expect(messages(filled({ place: { lon: 1 } }))).toEqual([['place.lat', 'This is required.']]);
+    expect(messages(filled({ place: { lon: 1 } }))).toEqual([['place.lat', 'Enter a value.']]);
   });
 
   test('is said of what is no number, or none that fits', () => {
     for (const [text, message] of [
-      ['12a', 'This is not a number.'],
-      ['0x10', 'This is not a number.'],
-      ['1e999', 'This is not a number.'],
-      ['Infinity', 'This is not a number.'],
-      ['1.5', 'This must be a whole number.'],
-      ['12345678901234567890', 'This number has more digits than can be sent exactly.'],
-      ['0', 'This must be 1 or more.'],
+      ['12a', 'Enter a number.'],
+      ['0x10', 'Enter a number.'],
+      ['1e999', 'Enter a number.'],
+      ['Infinity', 'Enter a number.'],
+      ['1.5', 'Enter a whole number.'],
+      ['12345678901234567890', 'This number has too many digits to be sent exactly.'],
+      ['0', 'Enter 1 or more.'],
     ] as const) {
       const draft = filled({});
       if (draft.kind !== 'object') throw new Error('no object');
@@ -190,14 +190,14 @@ describe('what is wrong with a form', () => {
       );
     };
     expect(of({ type: 'string', maxLength: 2 }, '😀😀')).toEqual([]);
-    expect(of({ type: 'string', maxLength: 2 }, '😀😀😀')).toEqual(['This must have 2 characters or fewer.']);
+    expect(of({ type: 'string', maxLength: 2 }, '😀😀😀')).toEqual(['Enter at most 2 characters.']);
     expect(of({ type: 'number', multipleOf: 0.1 }, '0.3')).toEqual([]);
-    expect(of({ type: 'number', multipleOf: 0.1 }, '0.35')).toEqual(['This must be a multiple of 0.1.']);
-    expect(of({ type: 'number', exclusiveMinimum: 0 }, '0')).toEqual(['This must be more than 0.']);
-    expect(of({ type: 'number', exclusiveMaximum: 1 }, ' 1 ')).toEqual(['This must be less than 1.']);
+    expect(of({ type: 'number', multipleOf: 0.1 }, '0.35')).toEqual(['Enter a multiple of 0.1.']);
+    expect(of({ type: 'number', exclusiveMinimum: 0 }, '0')).toEqual(['Enter more than 0.']);
+    expect(of({ type: 'number', exclusiveMaximum: 1 }, ' 1 ')).toEqual(['Enter less than 1.']);
     expect(of({ type: 'number', multipleOf: 0 }, '7')).toEqual([]);
     expect(of({ enum: Array.from({ length: 999 }, (_, index) => `v${index}`) }, 'v1000')).toEqual([
-      'This is not one of the values that the tool knows.',
+      'Choose one of the allowed values.',
     ]);
   });
 
@@ -212,19 +212,17 @@ describe('what is wrong with a form', () => {
       ],
     };
     expect(messages(draft, readForm({ properties: {}, type: 'object' }))).toEqual([
-      ['', 'It needs a name.'],
-      ['a', 'This is not JSON. Check quotes, commas and brackets.'],
-      ['a', 'There is another one with this name.'],
-      ['a', 'This is required.'],
+      ['', 'Enter a name.'],
+      ['a', 'Enter valid JSON. Check quotes, commas and brackets.'],
+      ['a', 'This name is already used.'],
+      ['a', 'Enter a value.'],
     ]);
     const typed = readForm({ properties: { o: { type: 'object' } } });
     expect(messages({ kind: 'object', fields: [{ kind: 'json', text: '[]' }], extras: [] }, typed)).toEqual([
-      ['o', 'This must be of the type object.'],
+      ['o', 'Enter a value of type object.'],
     ]);
     const whole = readForm({ not: {} });
-    expect(messages({ kind: 'json', text: '[1]' }, whole)).toEqual([
-      ['', 'The arguments are one object, in braces.'],
-    ]);
+    expect(messages({ kind: 'json', text: '[1]' }, whole)).toEqual([['', 'Enter a JSON object, in braces.']]);
   });
 
   test('does not ask patterns', () => {

@@ -53,8 +53,8 @@ describe('what the gateway found wrong', () => {
     ]);
     expect(others).toEqual([]);
     expect([...fields]).toEqual([
-      [pathKey(['a']), 'Must match the pattern ^b$. Must be short. did you mean "b"?'],
-      [pathKey(['items', 0, 'name']), 'Is required.'],
+      [pathKey(['a']), 'This value must match the pattern ^b$. This value must be short. Did you mean "b"?'],
+      [pathKey(['items', 0, 'name']), 'This value is required.'],
     ]);
   });
 
@@ -73,7 +73,7 @@ describe('what the gateway found wrong', () => {
     expect(fields.size).toBe(0);
     expect(others).toEqual([
       'arguments fits none of its forms.',
-      'arguments.b is not a field of this tool. did you mean "a"?',
+      'arguments.b is not a field of this tool. Did you mean "a"?',
       'arguments.items[7].name is required.',
       'Something else.',
     ]);

@@ -1,4 +1,5 @@
 import type { Diagnostic } from '@behalf/contracts';
+import { strings } from '../strings/strings.ts';
 import { pathKey, readPath } from './fieldPath.ts';
 
 /** Whether a place of the form holds everything below it, as JSON. */
@@ -36,9 +37,15 @@ function placeOf(places: Places, text: string): { key: string; isExact: boolean 
   return undefined;
 }
 
-/** At its field, the path need not be said again. */
-function wordsOf({ path, message, suggestion }: Diagnostic, isAtField = false): string {
-  const rest = isAtField && message.startsWith(`${path} `) ? message.slice(path.length + 1) : message;
-  const said = rest.charAt(0).toUpperCase() + rest.slice(1);
-  return [isAtField ? said : message, suggestion].filter(Boolean).join(' ');
+/** The text of a diagnostic. At its own field the path is replaced by "This value". */
+function wordsOf({ path, code, message, suggestion = '' }: Diagnostic, isAtField = false): string {
+  const words = strings.tools.form.errors;
+  const isOwn = isAtField && message.startsWith(`${path} `);
+  const text =
+    isOwn && code === 'missing'
+      ? words.required
+      : isOwn
+        ? words.value(message.slice(path.length + 1))
+        : message;
+  return [text, suggestion.charAt(0).toUpperCase() + suggestion.slice(1)].filter(Boolean).join(' ');
 }

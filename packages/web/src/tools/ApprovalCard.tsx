@@ -6,12 +6,12 @@ import type { Run } from './run.ts';
 
 /** The question of a tool that asks first, about a run. */
 export function ApprovalCard({ run }: { readonly run: Run }) {
-  const { id, tool, server, serverTitle, args, approval, decisionError, isDeciding = false } = run;
+  const { id, tool, toolTitle, server, serverTitle, args, approval, decisionError, isDeciding = false } = run;
   const [answer, setAnswer] = useState<'approve' | 'deny'>('approve');
   return (
     <ApprovalQuestion
       key={approval?.id}
-      {...{ tool, server, serverTitle, args }}
+      {...{ tool, toolTitle, server, serverTitle, args }}
       expiresAt={approval?.expiresAt}
       deciding={isDeciding ? answer : undefined}
       error={decisionError}

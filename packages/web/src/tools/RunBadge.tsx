@@ -1,8 +1,8 @@
 import { callTones } from '../call/callTones.ts';
-import { strings } from '../strings/strings.ts';
 import { Badge } from '../ui/Badge.tsx';
-import type { RunState } from './run.ts';
+import type { Run } from './run.ts';
+import { runStateText } from './runStateText.ts';
 
-export function RunBadge({ state }: { readonly state: RunState }) {
-  return <Badge tone={callTones[state]}>{strings.tools.run.states[state]}</Badge>;
+export function RunBadge({ run }: { readonly run: Run }) {
+  return <Badge tone={callTones[run.state]}>{runStateText(run)}</Badge>;
 }

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { useStore } from '../app/store.ts';
+import { TitledName } from '../call/TitledName.tsx';
 import { formatDuration, formatNear } from '../hooks/formatTime.ts';
 import { ArgumentsView } from '../result/ArgumentsView.tsx';
 import { AuthorityBadge } from '../result/AuthorityBadge.tsx';
@@ -52,13 +53,13 @@ function Past({
 }) {
   const words = strings.tools.run;
   const [isOpen, setOpen] = useState(false);
-  const { server, serverTitle, tool, args, state, startedAt, durationMs, authority } = run;
+  const { server, serverTitle, tool, toolTitle, args, startedAt, durationMs, authority } = run;
   return (
     <details className={styles['past']} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary className={styles['summary']}>
         <Icon name="chevron" size={16} />
-        <RunBadge state={state} />
-        <code className={styles['tool']}>{tool}</code>
+        <RunBadge run={run} />
+        <TitledName name={tool} title={toolTitle} className={styles['tool']} />
         <span className={styles['facts']}>
           {[serverTitle, durationMs !== undefined && formatDuration(durationMs), formatNear(startedAt)]
             .filter(Boolean)

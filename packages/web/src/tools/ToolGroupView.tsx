@@ -31,7 +31,7 @@ export function ToolGroupView({
   readonly onChoose: (choice: ToolChoice) => void;
 }) {
   const words = strings.tools.list;
-  const { name, state, code = '', incomplete = false } = server;
+  const { name, title, state, code = '', incomplete = false } = server;
   const id = `tools-of-${segment(name)}`;
   const chunks = Array.from(
     { length: Math.ceil(shown / TOOLS_OF_CHUNK) },
@@ -42,13 +42,15 @@ export function ToolGroupView({
   return (
     <section className={styles['group']}>
       <div className={styles['server']}>
-        <h2 id={id}>{name}</h2>
+        <h2 id={id} title={name}>
+          {title}
+        </h2>
         {state !== 'connected' && <Badge tone={serverTones[state]}>{words.states[state]}</Badge>}
       </div>
       {state !== 'connected' && (
         <p className={styles['state']}>
           {(state === 'unreachable' && explainCode(code)?.title) || words.stateTexts[state]}{' '}
-          <Link href={`/servers/${segment(name)}`}>{words.openServer(name)}</Link>
+          <Link href={`/servers/${segment(name)}`}>{words.openServer(title)}</Link>
         </p>
       )}
       {state === 'connected' && server.tools.length === 0 && (
@@ -108,7 +110,7 @@ const Chunk = memo(function Chunk({
       // What is out of view needs no layout to have its room, and pushes nothing when it comes into view.
       style={{ containIntrinsicBlockSize: `auto ${(end - start) * ROW}rem` }}
     >
-      {tools.slice(start, end).map(({ name, description }) => (
+      {tools.slice(start, end).map(({ name, title, description }) => (
         <div key={name} role="listitem">
           <a
             data-tool=""
@@ -118,7 +120,9 @@ const Chunk = memo(function Chunk({
             aria-current={currentTool === name ? 'page' : undefined}
             onClick={(event) => onClick(event, name)}
           >
-            <span className={styles['name']}>{name}</span>
+            <span className={styles['name']} title={name}>
+              {title || name}
+            </span>
             <span className={styles['description']}>{description}</span>
           </a>
         </div>

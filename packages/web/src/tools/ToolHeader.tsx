@@ -34,7 +34,8 @@ export function ToolHeader({
         {title || name}
       </h2>
       <p className={styles['names']}>
-        <code>{name}</code> <Link href={`/servers/${segment(view.serverName)}`}>{words.on(view.title)}</Link>
+        {title && title !== name && <code>{name}</code>}{' '}
+        <Link href={`/servers/${segment(view.serverName)}`}>{words.on(view.title)}</Link>
       </p>
       <div className={styles['badges']} role="group" aria-label={words.badges}>
         <AuthorityBadge authority={view.authority} />

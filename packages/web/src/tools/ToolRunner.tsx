@@ -67,7 +67,7 @@ export function ToolRunner({
     showsErrors.current = false;
     const { serverName, title, authority } = view;
     const ended = await runs.start({
-      ...{ server: serverName, serverTitle: title, tool: tool.name },
+      ...{ server: serverName, serverTitle: title, tool: tool.name, toolTitle: tool.title },
       ...{ args: given, authority },
     });
     if (!(ended.error instanceof ApiError) || ended.error.code !== 'MCP_ARGUMENTS_INVALID') return;

@@ -7,7 +7,7 @@ const server = (
   tools: Record<string, string>,
   more: Partial<ListedServer> = {},
 ): ListedServer => ({
-  ...{ name, icon: '', authenticated: true, authConfig: [], state: 'connected' },
+  ...{ name, title: name, icon: '', authenticated: true, authConfig: [], state: 'connected' },
   tools: Object.entries(tools).map(([tool, description]) => ({ name: tool, pluginKey: tool, description })),
   ...more,
 });
@@ -44,6 +44,18 @@ describe('the list of tools', () => {
   test('finds a server by its name, also one without tools', () => {
     expect(found('mail')).toEqual([['mail', ['send', 'list']]]);
     expect(found('crm')).toEqual([['crm', []]]);
+  });
+
+  test('a search matches the titles of servers and tools', () => {
+    const titled: ToolsView['servers'] = {
+      s1: {
+        ...server('s1', {}, { title: 'Front desk' }),
+        tools: [{ name: 'wipe', title: 'Empty a room', pluginKey: 'wipe', description: '' }],
+      },
+    };
+    expect(filterTools(titled, 'room desk').map(({ tools }) => tools.length)).toEqual([1]);
+    expect(filterTools(titled, 'front').map(({ tools }) => tools.length)).toEqual([1]);
+    expect(filterTools(titled, 'kitchen')).toEqual([]);
   });
 
   test('grows from its beginning', () => {

@@ -15,12 +15,12 @@ export function filterTools(servers: ToolsView['servers'], search: string): read
   const all = Object.values(servers).map((server) => ({ server, tools: server.tools }));
   if (words.length === 0) return all;
   return all.flatMap(({ server, tools }) => {
-    const found = tools.filter(({ name, description }) => {
-      const text = `${server.name} ${name} ${description}`.toLowerCase();
+    const found = tools.filter(({ name, title = '', description }) => {
+      const text = `${server.name} ${server.title} ${name} ${title} ${description}`.toLowerCase();
       return words.every((word) => text.includes(word));
     });
     // One without tools is shown where it is looked for: it says what it needs.
-    const isMeant = words.every((word) => server.name.toLowerCase().includes(word));
+    const isMeant = words.every((word) => `${server.name} ${server.title}`.toLowerCase().includes(word));
     return found.length > 0 || isMeant ? [{ server, tools: found }] : [];
   });
 }

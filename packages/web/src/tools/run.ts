@@ -7,6 +7,7 @@ export interface RunInput {
   readonly server: string;
   readonly serverTitle: string;
   readonly tool: string;
+  readonly toolTitle?: string | undefined;
   /** All that is sent; of a block also what it brings by itself. */
   readonly args: Readonly<Record<string, unknown>>;
   readonly authority: Authority | undefined;

@@ -4,6 +4,7 @@ import { ApiError } from '../api/apiError.ts';
 import type { ToolCall } from '../api/tools.ts';
 import type { RunInput } from './run.ts';
 import { createRuns, type RunsParts } from './runs.ts';
+import { runStateText } from './runStateText.ts';
 
 const input: RunInput = {
   ...{ server: 'everything', serverTitle: 'Everything', tool: 'echo', args: { message: 'hi' } },
@@ -43,6 +44,13 @@ function rig(more: Partial<RunsParts> = {}) {
   };
   return { runs, calls, decided, shown, first, at };
 }
+
+test('the state text says whether the call was sent', () => {
+  const refused = (code: Problem['code']) => runStateText({ state: 'refused', error: refusal(code) });
+  expect(refused('MCP_ARGUMENTS_INVALID')).toBe('Not sent');
+  expect(refused('MCP_OUTCOME_UNCERTAIN')).toBe('No result');
+  expect(runStateText({ state: 'done', error: undefined })).toBe('Done');
+});
 
 describe('a run', () => {
   test('ends with what the tool gave, and how long it took', async () => {

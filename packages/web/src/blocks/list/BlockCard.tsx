@@ -16,13 +16,15 @@ export const BlockCard = memo(function BlockCard({
   block,
   check,
   isOwn,
+  serverTitle,
 }: {
   readonly block: BlockSummary;
   readonly check: BlockCheck | undefined;
   readonly isOwn: boolean;
+  readonly serverTitle: string;
 }) {
   const words = strings.blocks;
-  const { id, title, description, server, tool, updatedAt } = block;
+  const { id, title, description, tool, updatedAt } = block;
   const standing = check ? standingOf(check.checked, check.missing) : firstStanding(block);
   const drift = check?.checked.drift;
   return (
@@ -46,7 +48,7 @@ export const BlockCard = memo(function BlockCard({
       )}
       <p className={styles['facts']}>
         <Badge>{isOwn ? words.mine : words.shared}</Badge>
-        <span>{words.of(tool, server.name)}</span>
+        <span>{words.of(tool, serverTitle)}</span>
         <span>{words.changed(formatAgo(updatedAt))}</span>
       </p>
     </li>

@@ -1,6 +1,7 @@
 import type { BlockCheckView, BlockView, ServerToolsView, ToolDetail } from '@behalf/contracts';
 import { Link } from 'wouter';
 import { segment } from '../../api/request.ts';
+import { TitledName } from '../../call/TitledName.tsx';
 import { AuthorityBadge } from '../../result/AuthorityBadge.tsx';
 import { strings } from '../../strings/strings.ts';
 import { Badge } from '../../ui/Badge.tsx';
@@ -30,7 +31,7 @@ export function BlockHeader({
         <Link href="/blocks">{words.back}</Link>
       </p>
       <p className={styles['names']}>
-        <code>{block.tool}</code>{' '}
+        <TitledName name={block.tool} title={tool?.title} />{' '}
         {server.state === 'available' ? (
           <Link href={`/servers/${segment(server.name)}`}>{panel.on(view?.title ?? server.name)}</Link>
         ) : (

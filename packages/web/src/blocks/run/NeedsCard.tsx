@@ -3,6 +3,7 @@ import type { Ref } from 'react';
 import { Link } from 'wouter';
 import { ConnectCard } from '../../call/ConnectCard.tsx';
 import { ServerName } from '../../call/ServerName.tsx';
+import { useServerTitles } from '../../api/serverTitles.ts';
 import { segment } from '../../api/request.ts';
 import type { Wanted } from '../../connect/connecting.ts';
 import { connects } from '../../connect/pageConnects.ts';
@@ -31,12 +32,13 @@ export interface NeedsProps {
 export function NeedsCard(props: NeedsProps) {
   const words = strings.blocks.needs;
   const { missing, serverOf, titleOf, ref } = props;
+  const serverTitle = useServerTitles();
   return (
     <Card className={styles['needs']} aria-label={words.title}>
       <h3 ref={ref as Ref<HTMLHeadingElement>} tabIndex={-1}>
         {words.title}
       </h3>
-      {needGroups(missing, serverOf).map(({ key, address, titles, inputs, needs }) => (
+      {needGroups(missing, serverOf, serverTitle).map(({ key, address, titles, inputs, needs }) => (
         <section key={key} className={styles['group']} aria-label={titles.join(', ')}>
           <h4>{titles.join(', ')}</h4>
           {address !== undefined && <code className={styles['muted']}>{address}</code>}

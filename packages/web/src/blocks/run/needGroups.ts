@@ -15,7 +15,11 @@ export interface NeedGroup {
  * Missing inputs join the group of the server of their block; those of other servers come after, in the order of the answer.
  * The order of the gateway stays, so that who fills one in finds the others where they were.
  */
-export function needGroups(missing: MissingParts, serverOf: (block: string) => string): NeedGroup[] {
+export function needGroups(
+  missing: MissingParts,
+  serverOf: (block: string) => string,
+  serverTitle: (server: string) => string = (server) => server,
+): NeedGroup[] {
   const groups = missing.credentials.map(({ address, needs }) => ({
     ...{ address, needs },
     servers: [...new Set(needs.map(({ server }) => server))],
@@ -26,7 +30,11 @@ export function needGroups(missing: MissingParts, serverOf: (block: string) => s
     const server = serverOf(input.block);
     const known = groups.find(({ servers }) => servers.includes(server));
     if (known) known.inputs.push(input);
-    else groups.push({ address: undefined, needs: [], servers: [server], titles: [server], inputs: [input] });
+    else
+      groups.push({
+        ...{ address: undefined, needs: [], inputs: [input] },
+        ...{ servers: [server], titles: [serverTitle(server)] },
+      });
   }
   return groups.map(({ servers, ...group }) => ({ ...group, key: servers.join('\n') }));
 }

@@ -5,7 +5,10 @@ import type { ToolForm } from '../../tools/useToolForm.ts';
 import { savedValues } from './askedInputs.ts';
 import type { RunnerProps } from './BlockRunner.tsx';
 
-type RunParts = Pick<RunnerProps, 'block' | 'view' | 'checked' | 'picked' | 'onRecheck' | 'onReload'> & {
+type RunParts = Pick<
+  RunnerProps,
+  'block' | 'tool' | 'view' | 'checked' | 'picked' | 'onRecheck' | 'onReload'
+> & {
   readonly form: ToolForm;
 };
 
@@ -13,7 +16,16 @@ type RunParts = Pick<RunnerProps, 'block' | 'view' | 'checked' | 'picked' | 'onR
 type Started = 'corrected' | 'choose' | 'started';
 
 /** Starts the run of a block with the credential that is shown, and with no other. */
-export function useBlockRun({ block, view, checked, picked, form, onRecheck, onReload }: RunParts) {
+export function useBlockRun({
+  block,
+  tool: detail,
+  view,
+  checked,
+  picked,
+  form,
+  onRecheck,
+  onReload,
+}: RunParts) {
   const credentials = checked?.credentials;
   const selected = picked ?? credentials?.selected ?? undefined;
   const choices = credentials?.choices ?? [];
@@ -26,7 +38,7 @@ export function useBlockRun({ block, view, checked, picked, form, onRecheck, onR
     if (hasToChoose) return 'choose';
     const { id, version, server, tool } = block;
     const ended = await runs.start({
-      ...{ server: server.name, serverTitle: view?.title ?? server.name, tool },
+      ...{ server: server.name, serverTitle: view?.title ?? server.name, tool, toolTitle: detail?.title },
       // Exactly what is sent: who approves a call sees also what the block brings.
       args: { ...savedValues(block.inputs, ['fixed', 'default']), ...inputs },
       authority: view?.authority,

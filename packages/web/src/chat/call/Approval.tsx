@@ -14,7 +14,7 @@ export function Approval({
   readonly expiresAt: number | undefined;
 }) {
   const { session, focusComposer } = useActions();
-  const { callId, tool, server, serverTitle, arguments: args } = part.state.get().call;
+  const { callId, tool, toolTitle, server, serverTitle, arguments: args } = part.state.get().call;
   const decide = useMutation({
     mutationFn: (approve: boolean) => decideCall(session.id.get() ?? '', callId, approve),
     onSuccess(_view, approve) {
@@ -24,7 +24,7 @@ export function Approval({
   });
   return (
     <ApprovalQuestion
-      {...{ tool, server, serverTitle, args, expiresAt }}
+      {...{ tool, toolTitle, server, serverTitle, args, expiresAt }}
       deciding={decide.isPending ? (decide.variables ? 'approve' : 'deny') : undefined}
       error={decide.error}
       yieldsToTyping

@@ -2,9 +2,8 @@ import type { ChatCall } from '@behalf/contracts';
 import { memo } from 'react';
 import { useStore } from '../../app/store.ts';
 import { callTones } from '../../call/callTones.ts';
-import { Name } from '../../call/Name.tsx';
 import { ProgressView } from '../../call/ProgressView.tsx';
-import { ServerName } from '../../call/ServerName.tsx';
+import { TitledName } from '../../call/TitledName.tsx';
 import { visibleText } from '../../call/visibleText.ts';
 import { formatDuration } from '../../hooks/formatTime.ts';
 import { ArgumentsView } from '../../result/ArgumentsView.tsx';
@@ -38,14 +37,17 @@ export const CallCard = memo(function CallCard({
   countRender(part.id, 'call');
   const { call, progress, expiresAt } = useStore(part.state);
   const state = shownState(call.state, isLive);
-  const { server, serverTitle, tool, durationMs, authority, connect, problem } = call;
+  const { server, serverTitle, tool, toolTitle, durationMs, authority, connect, problem } = call;
   return (
-    <article className={styles['card']} aria-label={words.label(visibleText(serverTitle), visibleText(tool))}>
+    <article
+      className={styles['card']}
+      aria-label={words.label(visibleText(serverTitle), visibleText(toolTitle || tool))}
+    >
       <header className={styles['header']}>
         <p className={styles['name']}>
           <Icon name="tools" size={16} />
-          <ServerName server={server} title={serverTitle} className={styles['server']} />
-          <Name name={tool} className={styles['tool']} />
+          <TitledName name={server} title={serverTitle} className={styles['server']} />
+          <TitledName name={tool} title={toolTitle} className={styles['tool']} />
         </p>
         <p className={styles['state']}>
           {state === 'running' && <Spinner />}

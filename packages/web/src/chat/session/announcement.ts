@@ -10,7 +10,7 @@ export function announcementOf(answer: AnswerState, event: ChatEvent): string | 
   const words = strings.chat.announce;
   if (event.event === 'approval') {
     const call = findCall(answer, event.data.callId)?.state.get().call;
-    return call && words.approval(call.serverTitle, call.tool);
+    return call && words.approval(call.serverTitle, call.toolTitle || call.tool);
   }
   if (event.event === 'connect') return words.connect(event.data.connect.title);
   if (event.event !== 'done') return undefined;

@@ -1,7 +1,6 @@
 import type { ToolsView } from '@behalf/contracts';
-import { useQuery, type UseQueryResult } from '@tanstack/react-query';
+import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { serversQuery } from '../../api/servers.ts';
 import { usePermission } from '../../api/user.ts';
 import { strings } from '../../strings/strings.ts';
 import { Badge } from '../../ui/Badge.tsx';
@@ -16,7 +15,6 @@ const MOST = 6;
 export function ConnectedServers({ query }: { readonly query: UseQueryResult<ToolsView['servers']> }) {
   const { start: words, chooser } = strings.chat;
   const mayCreate = usePermission('CREATE');
-  const titles = useQuery({ ...serversQuery, refetchInterval: false });
   const servers = Object.entries(query.data ?? {});
   return (
     <section className={styles['section']} aria-labelledby="connected">
@@ -29,10 +27,10 @@ export function ConnectedServers({ query }: { readonly query: UseQueryResult<Too
         </p>
       )}
       <ul className={styles['servers']}>
-        {servers.slice(0, MOST).map(([name, { state, tools }]) => (
+        {servers.slice(0, MOST).map(([name, { title, state, tools }]) => (
           <li key={name}>
             <Link href={`/servers/${encodeURIComponent(name)}`} className={styles['server']}>
-              <span className={styles['serverName']}>{titles.data?.[name]?.title ?? name}</span>
+              <span className={styles['serverName']}>{title}</span>
               <Badge tone={serverTones[state]}>{chooser.states[state]}</Badge>
               {state === 'connected' && (
                 <span className={styles['count']}>{chooser.tools(tools.length)}</span>

@@ -39,7 +39,7 @@ export function ConsoleStart() {
                 <Link href={toolAddress(one.server, one.tool, one.args)} className={styles['try']}>
                   <span className={styles['tryTitle']}>{one.title}</span>
                   <span className={styles['tryText']}>
-                    <code>{one.tool}</code> {start.of(one.server)}
+                    {one.toolTitle} {start.of(one.serverTitle)}
                   </span>
                 </Link>
               </li>

@@ -4,7 +4,9 @@ import { strings } from '../../strings/strings.ts';
 /** Something to begin with: what to ask a model, or the tool to run by hand with these arguments. */
 export interface Try {
   readonly server: string;
+  readonly serverTitle: string;
   readonly tool: string;
+  readonly toolTitle: string;
   readonly title: string;
   readonly text: string;
   readonly args: Readonly<Record<string, unknown>>;
@@ -21,28 +23,33 @@ export function suggestTries(servers: ToolsView['servers']): readonly Try[] {
   const words = strings.chat.start;
   const tries: Try[] = [];
   const usable = Object.entries(servers).filter(([, { state }]) => state === 'connected');
-  for (const [server, { tools }] of usable) {
-    const has = (name: string) => tools.some((tool) => tool.name === name);
+  for (const [server, { title: serverTitle, tools }] of usable) {
+    const find = (name: string) => tools.find((tool) => tool.name === name);
     // The reference server of the MCP project, which runs where nothing else is configured.
-    if (!has('echo') || !has('get-sum')) continue;
+    if (!find('echo') || !find('get-sum')) continue;
     const sample = [
       { tool: 'echo', args: { message: 'hello' }, ...words.tries.echo },
       { tool: 'get-sum', args: { a: 2, b: 3 }, ...words.tries.sum },
       { tool: 'get-structured-content', args: { location: 'Chicago' }, ...words.tries.weather },
     ];
-    tries.push(...sample.filter(({ tool }) => has(tool)).map((one) => ({ server, ...one })));
+    tries.push(
+      ...sample.flatMap((one) => {
+        const tool = find(one.tool);
+        return tool ? [{ server, serverTitle, toolTitle: tool.title || tool.name, ...one }] : [];
+      }),
+    );
   }
   // One of each other server first: they show what is there.
-  for (const [server, { tools }] of usable) {
+  for (const [server, { title: serverTitle, tools }] of usable) {
     if (tries.some((one) => one.server === server)) continue;
-    const tool = tools.find(({ name }) => looks.test(name) && !dangerous.test(name))?.name;
+    const tool = tools.find(({ name }) => looks.test(name) && !dangerous.test(name));
     if (tool === undefined) continue;
+    const toolTitle = tool.title || tool.name;
     tries.unshift({
-      server,
-      tool,
+      ...{ server, serverTitle, tool: tool.name, toolTitle },
       args: {},
-      title: words.tryToolTitle(tool),
-      text: words.tryTool(tool, server),
+      title: words.tryToolTitle(toolTitle),
+      text: words.tryTool(toolTitle, serverTitle),
     });
   }
   return tries.slice(0, MOST);

@@ -1,6 +1,7 @@
 import type { BlockSummary } from '@behalf/contracts';
 import { useQuery } from '@tanstack/react-query';
 import { blockQuery } from '../../api/blocks.ts';
+import { useServerTitles } from '../../api/serverTitles.ts';
 import { readForm } from '../../schemaForm/readForm.ts';
 import { strings } from '../../strings/strings.ts';
 import { IconButton } from '../../ui/Button.tsx';
@@ -27,6 +28,7 @@ export function StepEditor(props: EditorProps) {
   const { step, index, blocks, errors, isLast, onChange, onMove, onRemove } = props;
   const words = strings.sets.form;
   const number = index + 1;
+  const serverTitle = useServerTitles();
   const isKnown = step.block === '' || blocks.some(({ id }) => id === step.block);
   return (
     <li className={styles['row']} aria-label={words.step(number)}>
@@ -60,7 +62,7 @@ export function StepEditor(props: EditorProps) {
         </option>
         {blocks.map(({ id, title, server, tool }) => (
           <option key={id} value={id}>
-            {`${title} (${strings.blocks.of(tool, server.name)})`}
+            {`${title} (${strings.blocks.of(tool, serverTitle(server.name))})`}
           </option>
         ))}
       </SelectField>

@@ -2,6 +2,7 @@ import type { RunStepView, RunView, ToolResult } from '@behalf/contracts';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { explainCode } from '../../api/explain.ts';
 import { segment } from '../../api/request.ts';
+import { useServerTitles } from '../../api/serverTitles.ts';
 import { cancelRun, resumeRun, runQuery, runsQuery } from '../../api/sets.ts';
 import styles from '../../blocks/run/BlockRunner.module.css';
 import { ConnectCard } from '../../call/ConnectCard.tsx';
@@ -80,12 +81,13 @@ function StepOutcome({
   readonly onSignedIn: () => void;
 }) {
   const words = strings.sets.run;
-  const { state, wait, code, result, isResultLost, server } = step;
+  const serverTitle = useServerTitles();
+  const { state, wait, code, result, isResultLost } = step;
   if (wait?.kind === 'sign_in') {
     const { reason, connectUrl } = wait;
     return (
       <ConnectCard
-        connect={{ server: wait.server, title: server, reason, connectUrl }}
+        connect={{ server: wait.server, title: serverTitle(wait.server), reason, connectUrl }}
         returnTo={`/sets/${segment(set)}`}
         afterwards={words.afterSignIn}
         onBegin={async (wanted) => {

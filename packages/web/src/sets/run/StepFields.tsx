@@ -2,6 +2,7 @@ import type { BlockInputs, BlockView, SetStep } from '@behalf/contracts';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, type RefObject } from 'react';
 import { blockQuery } from '../../api/blocks.ts';
+import { useServerTitles } from '../../api/serverTitles.ts';
 import { askedSchema, proposedInputs } from '../../blocks/run/askedInputs.ts';
 import styles from '../../blocks/run/BlockRunner.module.css';
 import { strings } from '../../strings/strings.ts';
@@ -32,12 +33,15 @@ export function StepFields({
   readonly shown: ShownSteps;
 }) {
   const words = strings.sets.run;
+  const serverTitle = useServerTitles();
   const { data: block, error } = useQuery(blockQuery(step.block));
   const title = block ? words.stepOf(index + 1, block.title) : strings.sets.form.step(index + 1);
   return (
     <section className={styles['group']} aria-label={title}>
       <h3>{title}</h3>
-      {block && <p className={styles['muted']}>{strings.blocks.of(block.tool, block.server.name)}</p>}
+      {block && (
+        <p className={styles['muted']}>{strings.blocks.of(block.tool, serverTitle(block.server.name))}</p>
+      )}
       {!block && error === null && <Skeleton lines={2} />}
       {!block && error !== null && <p className={styles['hint']}>{words.blockGone}</p>}
       {block && <StepBrought {...{ step, steps, block }} />}

@@ -1,23 +1,23 @@
-/** A tool that asks first. */
+/** Texts of the approval of a tool call. */
 const approval = {
-  title: 'May this tool run?',
+  title: 'Allow this tool call?',
   tool: 'Tool',
   server: 'Server',
-  text: 'This tool asks first. This is exactly what will be sent:',
+  text: 'This tool needs your approval. Exactly this will be sent:',
   arguments: 'Arguments',
-  unseen: 'Read the arguments to their end: then you can approve.',
+  unseen: 'Scroll to the end to approve.',
   approve: 'Approve',
   deny: 'Deny',
-  left: (time: string) => `Waits for another ${time}.`,
-  over: 'The time to approve it is over.',
-  gone: 'It does not wait any more: it was decided elsewhere, or its time is over.',
+  left: (time: string) => `Expires in ${time}`,
+  over: 'The approval request expired.',
+  gone: 'The approval request is closed: it was answered elsewhere or it expired.',
 };
 
-/** Words about a call of a tool, whoever makes it. */
+/** Texts of a tool call, in the chat and in the tool console. */
 export const call = {
   approval,
-  toServer: 'Open the page of the server',
-  values: 'Enter your values',
+  toServer: 'Open server page',
+  values: 'Set up server',
   progress: 'Progress',
   of: (progress: string, total: string) => `${progress} of ${total}`,
 };

@@ -1,59 +1,58 @@
-/** What is read out by itself. */
+/** Announcements for screen readers. */
 const announce = {
   finished: (text: string) => (text === '' ? 'The answer is complete.' : `Answer: ${text}`),
   stopped: 'The answer was stopped.',
-  failed: 'The answer could not be finished.',
-  approval: (server: string, tool: string) => `${server} waits for your approval to run ${tool}.`,
-  connect: (server: string) => `${server} needs you to sign in.`,
+  failed: 'The answer failed.',
+  approval: (server: string, tool: string) => `${tool} on ${server} needs your approval.`,
+  connect: (server: string) => `Sign in to ${server} to continue.`,
 };
 
-/** Where one writes. */
+/** Texts of the message composer. */
 const composer = {
   label: 'Your message',
-  placeholder: 'Ask something',
-  hint: 'Enter sends, Shift+Enter begins a new line.',
+  placeholder: 'Ask anything',
+  hint: 'Press Enter to send, Shift+Enter for a new line.',
   send: 'Send',
   stop: 'Stop',
-  stopping: 'Stopping',
+  stopping: 'Stopping…',
   model: 'Model',
-  tooLong: (most: string) => `That is too long: at most ${most} characters.`,
-  noModel:
-    'No model is configured any more, so nothing can be added here. You can still run tools one by one.',
+  tooLong: (most: string) => `Enter at most ${most} characters.`,
+  noModel: 'No model is configured. You can still run tools.',
 };
 
-/** Which servers' tools the model sees. */
+/** Texts of the server chooser. */
 const chooser = {
-  title: 'Tools the model may use',
+  title: 'Tools for the model',
   all: 'All servers',
   none: 'No tools',
   some: (count: number, of: number) => `${count} of ${of} servers`,
-  hint: 'The model sees the tools of the servers that are ticked here.',
-  empty: 'There are no servers for you yet.',
-  toServers: 'Go to the servers',
+  hint: 'The model can use the tools of the selected servers.',
+  empty: 'No servers yet.',
+  toServers: 'Go to servers',
   chooseAll: 'All',
   chooseNone: 'None',
   tools: (count: number) => (count === 1 ? '1 tool' : `${count} tools`),
   states: {
     connected: 'Connected',
-    unreachable: 'Cannot be reached',
-    needs_authorization: 'Needs a sign-in',
-    needs_configuration: 'Needs your values',
+    unreachable: 'Unreachable',
+    needs_authorization: 'Needs sign-in',
+    needs_configuration: 'Needs setup',
   },
 };
 
-/** One message. */
+/** Texts of a message. */
 const message = {
   you: 'You said',
   answer: 'Answer',
-  answerOf: (model: string) => `Answer of ${model}`,
-  working: 'Working on it',
-  copy: 'Copy the answer',
-  stopped: 'This answer was stopped before its end.',
-  cut: 'The model reached its limit, so the answer ends here.',
-  rounds: 'The model called tools again and again, so it was stopped. Ask it for a smaller step.',
-  unfinishedTitle: 'This answer was not finished',
-  unfinishedText: 'The gateway stopped while it was being written. Send your message again.',
-  empty: 'The model gave no answer.',
+  answerOf: (model: string) => `Answer from ${model}`,
+  working: 'Working…',
+  copy: 'Copy answer',
+  stopped: 'Stopped.',
+  cut: 'The model reached its output limit.',
+  rounds: 'Stopped after too many tool calls. Try a smaller request.',
+  unfinishedTitle: 'This answer is incomplete',
+  unfinishedText: 'The gateway stopped before the answer was complete. Send your message again.',
+  empty: 'The model returned an empty answer.',
   code: 'Code',
   codeIn: (language: string) => `Code in ${language}`,
   table: 'Table',
@@ -61,68 +60,67 @@ const message = {
   open: 'Not done:',
 };
 
-/** When something went wrong, and what to do. */
+/** Texts of errors, and what to do. */
 const trouble = {
   again: 'Send again',
-  edit: 'Edit the message',
+  edit: 'Edit message',
   unsent: 'Not sent',
   stopped: 'Stopped',
-  withdrawnTitle: 'You stopped this before the gateway answered',
-  withdrawnText: 'The gateway may have kept it: then it is in the conversation, or in a new one in the list.',
+  withdrawnTitle: 'You stopped this message before the gateway responded',
+  withdrawnText: 'The gateway may still have received it. Check the conversation list.',
   brokenTitle: 'The connection was lost',
   brokenText:
-    'This is what had arrived. The conversation is read again as soon as the gateway answers; if the answer is not finished then, send your message again.',
-  stop: 'Stop that answer',
-  chooseModel: 'The model you chose is not offered any more. Choose another one below and send again.',
-  busy: 'Another window or another device is waiting for an answer here. Wait for it, or stop it.',
-  limit: 'Begin a new chat, or delete conversations you do not need any more.',
-  modelRefused:
-    'This is not about your message: ask the operator to check the key and the limits of the model.',
-  wait: 'Wait a moment and send it again.',
-  modelSilent: 'Send it again in a while, or choose another model.',
+    'The conversation reloads when the gateway is reachable again. If the answer is incomplete, send your message again.',
+  stop: 'Stop the other answer',
+  chooseModel: 'The selected model is no longer available. Choose another model and send again.',
+  busy: 'Another window or device is waiting for an answer in this conversation. Wait for it, or stop it.',
+  limit: 'Start a new chat, or delete conversations you no longer need.',
+  modelRefused: 'Ask the operator to check the API key and the limits of the model.',
+  wait: 'Wait a moment, then send again.',
+  modelSilent: 'Send again later, or choose another model.',
 };
 
-/** A call of a tool. */
+/** Texts of a tool call. */
 const call = {
-  label: (server: string, tool: string) => `Call of ${tool} on ${server}`,
+  label: (server: string, tool: string) => `Tool call: ${tool} on ${server}`,
   states: {
     running: 'Running',
     waiting: 'Waiting for you',
     done: 'Done',
     failed: 'Failed',
     denied: 'Denied',
-    cancelled: 'Cancelled',
+    cancelled: 'Canceled',
   },
-  uncertain: 'It was stopped. Whether the tool ran is not known.',
-  denied: 'You did not allow this call, so it was not made.',
-  notKept: 'What it gave is not kept: the answer as a whole was too large.',
+  uncertain: 'The call was stopped. The tool may have run.',
+  denied: 'You denied this call. Nothing was sent.',
+  notKept: 'The result was not stored because the answer is too large.',
   arguments: 'Arguments',
   noArguments: 'No arguments',
   result: 'Result',
   whatToDo: 'What to do:',
 };
 
-/** After a sign-in that was missing. */
+/** Texts of a required sign-in. */
 const connect = {
   again: 'Try again',
-  afterwards: 'Try again afterwards.',
-  held: 'The answer waits, and goes on by itself as soon as you have signed in.',
-  goOn: 'Go on now',
-  without: 'Go on without it',
+  afterwards: 'Then try again.',
+  held: 'The answer continues automatically after you sign in.',
+  goOn: 'Continue',
+  without: 'Continue without signing in',
 };
 
-/** The list at the side. */
+/** Texts of the conversation list. */
 const list = {
   title: 'Conversations',
-  empty: 'What you talk about is kept here, for you alone.',
+  empty: 'Your conversations appear here. Only you can see them.',
   more: 'Show more',
   rename: (title: string) => `Rename ${title}`,
   remove: (title: string) => `Delete ${title}`,
-  renameTitle: 'Rename the conversation',
+  renameTitle: 'Rename conversation',
   name: 'Title',
   removeTitle: 'Delete this conversation?',
-  removeText: (title: string) => `“${title}” and everything said in it is deleted. This cannot be undone.`,
-  removed: 'The conversation was deleted.',
+  removeText: (title: string) => `“${title}” and all its messages will be deleted. This cannot be undone.`,
+  removed: 'Conversation deleted',
   untitled: 'Untitled',
   groups: {
     today: 'Today',
@@ -133,40 +131,40 @@ const list = {
   },
 };
 
-/** Before anything was said. */
+/** Texts of an empty conversation. */
 const start = {
-  title: 'What shall we do?',
+  title: 'How can I help?',
   firstTitle: 'Welcome',
-  firstLead: 'Ask the model something, and it uses the tools of your servers for you.',
-  try: 'Try one of these',
+  firstLead: 'Ask a question. The model can use the tools of your servers.',
+  try: 'Examples',
   tries: {
     echo: { title: 'Echo hello', text: 'Use the echo tool to say hello.' },
     sum: { title: 'Add two numbers', text: 'Use a tool to add 2 and 3.' },
-    weather: { title: 'See a table', text: 'What is the weather in Chicago? Use a tool.' },
+    weather: { title: 'Show a table', text: 'What is the weather in Chicago? Use a tool.' },
   },
-  tryTool: (tool: string, server: string) => `Use the tool ${tool} of ${server}.`,
+  tryTool: (tool: string, server: string) => `Use ${tool} from ${server}`,
   tryToolTitle: (tool: string) => `Use ${tool}`,
-  of: (server: string) => `of ${server}`,
-  servers: 'What is connected',
-  noServers: 'There are no servers for you yet. Add one, or ask an administrator to share one with you.',
-  addServer: 'Add a server',
+  of: (server: string) => `on ${server}`,
+  servers: 'Your servers',
+  noServers: 'No servers yet. Add one, or ask an administrator to share one with you.',
+  addServer: 'Add server',
   next: 'Next steps',
   steps: {
-    server: { title: 'Add a server', text: 'Connect the tools that your people need.' },
-    model: { title: 'Add a model', text: 'With a model, people chat and it calls the tools.' },
-    people: { title: 'Let people in', text: 'See who has an account, and what each role may do.' },
+    server: { title: 'Add a server', text: 'Connect the tools that your users need.' },
+    model: { title: 'Add a model', text: 'Users can then chat with a model that calls tools.' },
+    people: { title: 'Invite people', text: 'Manage accounts and roles.' },
   },
 };
 
-/** The same page where no model is configured. */
+/** Texts of the chat page without a model. */
 const console = {
   title: 'Run a tool',
-  lead: 'No model is configured, so there is no chat yet. Every tool can be run here by hand.',
+  lead: 'Chat requires a model, and none is configured. You can run every tool here.',
   howTitle: 'How to add a model',
   howText:
-    'Put this into the configuration file, with the address and the models of any OpenAI-compatible API. Set the key in the environment, then reload the configuration.',
+    'Add this to the configuration file, with the URL and models of an OpenAI-compatible API. Set the API key in the environment, then reload the configuration.',
   askOperator: 'To chat with a model, ask the operator to configure one.',
-  snippetLabel: 'Configuration of a model',
+  snippetLabel: 'Model configuration',
   snippet: `endpoints:
   custom:
     - name: Local
@@ -177,19 +175,19 @@ const console = {
 `,
 };
 
-/** Words of the chat. */
+/** Texts of the chat. */
 export const chat = {
   title: 'Chat',
   conversation: 'Conversation',
-  jump: 'Jump to the latest',
+  jump: 'Jump to latest',
   earlier: (count: number) => `Show ${count} earlier messages`,
-  elsewhereTitle: 'An answer is being written',
+  elsewhereTitle: 'Answer in progress',
   elsewhereText:
-    'It was begun in another window, or the connection to it was lost. What is kept of it appears here every few seconds.',
-  notFoundTitle: 'There is no such conversation',
-  notFoundText: 'It may have been deleted, or it belongs to somebody else.',
-  newChat: 'Begin a new chat',
+    'The answer was requested in another window, or the connection was lost. This page updates every few seconds.',
+  notFoundTitle: 'Conversation not found',
+  notFoundText: 'It does not exist, was deleted, or belongs to another user.',
+  newChat: 'New chat',
   notAllowedTitle: 'Your role does not allow using servers',
-  notAllowedText: 'Ask an administrator for the permission to use them.',
+  notAllowedText: 'Ask an administrator for access.',
   ...{ announce, composer, chooser, message, trouble, call, connect, list, start, console },
 };
