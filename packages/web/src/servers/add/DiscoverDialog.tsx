@@ -27,30 +27,30 @@ export function DiscoverDialog({
   const words = strings.servers.adding;
   const text = strings.servers.form;
   const discovery = useDiscovery();
-  const { at, look, error, isAsking } = discovery;
+  const { endpoint, result, error, isAsking } = discovery;
   const [urlProblem, setUrlProblem] = useState<string>();
   const fields = useRef<HTMLDivElement>(null);
   const outcome = useRef<HTMLDivElement>(null);
-  const isFound = look?.view.outcome === 'tools';
+  const isFound = result?.view.outcome === 'tools';
 
   useEffect(() => fields.current?.querySelector('input')?.focus(), []);
   useEffect(() => {
-    if (look) outcome.current?.focus();
-  }, [look]);
+    if (result) outcome.current?.focus();
+  }, [result]);
 
   function submit(): void {
     if (isFound) {
-      onFound(foundForm(at, look));
+      onFound(foundForm(endpoint, result));
       return;
     }
-    const problem = urlProblemOf(at.url, at.type);
+    const problem = urlProblemOf(endpoint.url, endpoint.type);
     setUrlProblem(problem);
     if (problem === undefined) discovery.ask({ type: 'none' });
     else fields.current?.querySelector('input')?.focus();
   }
   function enter(): void {
     discovery.stop();
-    onFound(foundForm(at, undefined));
+    onFound(foundForm(endpoint, undefined));
   }
   function close(): void {
     discovery.stop();
@@ -81,7 +81,7 @@ export function DiscoverDialog({
         <p className={styles['hint']}>{words.lead}</p>
         <TextField
           label={text.url}
-          hint={at.type === 'websocket' ? text.urlHintWebsocket : text.urlHint}
+          hint={endpoint.type === 'websocket' ? text.urlHintWebsocket : text.urlHint}
           error={urlError}
           isRequired
           type="url"
@@ -89,18 +89,18 @@ export function DiscoverDialog({
           autoComplete="off"
           spellCheck={false}
           maxLength={2048}
-          value={at.url}
+          value={endpoint.url}
           onChange={({ target }) => {
             setUrlProblem(undefined);
-            discovery.change({ ...at, url: target.value });
+            discovery.change({ ...endpoint, url: target.value });
           }}
         />
         <SelectField
           label={text.transport}
-          value={at.type}
+          value={endpoint.type}
           onChange={({ target }) => {
             setUrlProblem(undefined);
-            discovery.change({ ...at, type: target.value as Transport });
+            discovery.change({ ...endpoint, type: target.value as Transport });
           }}
         >
           {transports.map((type) => (
@@ -111,8 +111,12 @@ export function DiscoverDialog({
         </SelectField>
         {error !== null && urlError === undefined && <ErrorNotice error={error} />}
         <div ref={outcome} tabIndex={-1} className={styles['fields']}>
-          {look && (
-            <LookOutcome look={look} discovery={discovery} onDetails={() => onFound(foundForm(at, look))} />
+          {result && (
+            <LookOutcome
+              look={result}
+              discovery={discovery}
+              onDetails={() => onFound(foundForm(endpoint, result))}
+            />
           )}
         </div>
       </div>

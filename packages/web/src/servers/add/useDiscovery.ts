@@ -27,17 +27,17 @@ type Offer = Extract<DiscoverToolsView, { outcome: 'authorization_required' }>;
 /** Looks at a server that nobody saved, signs in at it where it wants that, and looks again. */
 export function useDiscovery() {
   const [kept] = useState(() => readDiscovery());
-  const [at, setAt] = useState<LookedAt>(kept ?? { url: '', type: 'streamable-http' });
-  const [look, setLook] = useState<Look | undefined>();
+  const [endpoint, setEndpoint] = useState<LookedAt>(kept ?? { url: '', type: 'streamable-http' });
+  const [result, setResult] = useState<Look | undefined>();
   const [connecting, setConnecting] = useState(nothingUnderWay);
   const state = useStore(connecting.state);
   const asking = useMutation({
-    mutationFn: (auth: LookAuth) => discoverTools(at, auth, RETURN_TO),
+    mutationFn: (auth: LookAuth) => discoverTools(endpoint, auth, RETURN_TO),
     onSuccess: (view, auth) => show(auth, view),
   });
 
   function show(auth: LookAuth, view: DiscoverToolsView): void {
-    setLook({ auth, view });
+    setResult({ auth, view });
     if (view.outcome === 'authorization_required') setConnecting(signInBy(view));
   }
 
@@ -48,12 +48,12 @@ export function useDiscovery() {
     let unused: Offer | undefined = offer;
     return connectingBy({
       start: async () => {
-        const view = unused ?? (await discoverTools(at, auth, RETURN_TO));
+        const view = unused ?? (await discoverTools(endpoint, auth, RETURN_TO));
         unused = undefined;
         if (view.outcome === 'authorization_required') {
           return { ...view, expiresAt: view.flowExpiresAt, label: 'default' };
         }
-        setLook({ auth, view });
+        setResult({ auth, view });
         throw new ApiError({ code: 'UNREADABLE', status: 0, title: '', detail: '' });
       },
       cancel: () => cancelFlow(draftName(draftId)),
@@ -72,10 +72,10 @@ export function useDiscovery() {
 
   const { state: _store, ...actions } = connecting;
   const connect: Connect = { ...actions, state };
-  const draftId = look && 'draftId' in look.view ? look.view.draftId : undefined;
+  const draftId = result && 'draftId' in result.view ? result.view.draftId : undefined;
   return {
-    at,
-    look,
+    endpoint,
+    result,
     connect,
     isAsking: asking.isPending,
     error: asking.error,
@@ -84,8 +84,8 @@ export function useDiscovery() {
       connecting.cancel();
       asking.reset();
       setConnecting(nothingUnderWay);
-      setLook(undefined);
-      setAt(next);
+      setResult(undefined);
+      setEndpoint(next);
     },
     ask: (auth: LookAuth) => asking.mutate(auth),
     /** In a click. What the server has against the new sign-in is asked of it: the window says no more than that. */
@@ -95,7 +95,7 @@ export function useDiscovery() {
       const isRefused = ended.kind === 'failed' && ended.error === 'probe_refused';
       if (isRefused) asking.mutate({ type: 'draft', draftId });
     },
-    leave: () => draftId !== undefined && keepDiscovery({ ...at, draftId }),
+    leave: () => draftId !== undefined && keepDiscovery({ ...endpoint, draftId }),
     stop: () => connecting.cancel(),
   };
 }
