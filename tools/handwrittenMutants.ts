@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { changedFiles, dueMutants, findBase, gitIn } from './mutants/changed.ts';
 import { checkMutants, loadMutants, type Mutant } from './mutants/mutant.ts';
-import { baselineProblem, judge, runTests, type Verdict } from './mutants/runTests.ts';
+import { baselineProblem, evaluate, runTests, type MutantResult } from './mutants/runTests.ts';
 import { applyMutant, copyRepository } from './mutants/workspace.ts';
 import { repositoryRoot as root } from './sources.ts';
 import { findTools, toolVariables } from './system.mjs';
@@ -51,10 +51,10 @@ async function main(): Promise<number> {
     const copy = join(scratch, String(worker));
     await copyRepository(root, files, copy);
     for (let group = queue.shift(); group && performance.now() < lastStart; group = queue.shift()) {
-      for await (const [mutant, verdict] of runGroup(copy, group)) {
+      for await (const [mutant, result] of runGroup(copy, group)) {
         run += 1;
-        if (verdict.result === 'killed') killed += 1;
-        print(mutant, verdict);
+        if (result.status === 'killed') killed += 1;
+        print(mutant, result);
       }
     }
   };
@@ -98,7 +98,7 @@ function trackedFiles(): string[] {
 }
 
 /** Runs the mutants of one test: first the test on the unchanged code, then once for each mutant. */
-async function* runGroup(copy: string, group: readonly Mutant[]): AsyncGenerator<[Mutant, Verdict]> {
+async function* runGroup(copy: string, group: readonly Mutant[]): AsyncGenerator<[Mutant, MutantResult]> {
   const [{ test, title }] = group as readonly [Mutant];
   const start = performance.now();
   const baseline = await runTests({ copy, test, title, limitMs: BASELINE_LIMIT_MS, env });
@@ -106,18 +106,18 @@ async function* runGroup(copy: string, group: readonly Mutant[]): AsyncGenerator
   const problem = baselineProblem(baseline);
   for (const mutant of group) {
     if (problem !== undefined) {
-      yield [mutant, { result: 'error', note: problem }];
+      yield [mutant, { status: 'error', note: problem }];
       continue;
     }
     const undo = await applyMutant(copy, mutant);
     const outcome = await runTests({ copy, test, title, limitMs, env }).finally(undo);
-    yield [mutant, judge(outcome)];
+    yield [mutant, evaluate(outcome)];
   }
 }
 
-function print({ id, file, find, replace, test }: Mutant, { result, note }: Verdict): void {
-  process.stdout.write(`${result.padEnd(8)} ${id} (${note})\n`);
-  if (result === 'killed') return;
+function print({ id, file, find, replace, test }: Mutant, { status, note }: MutantResult): void {
+  process.stdout.write(`${status.padEnd(8)} ${id} (${note})\n`);
+  if (status === 'killed') return;
   const details = { file, find: JSON.stringify(find), replace: JSON.stringify(replace), test };
   for (const [name, value] of Object.entries(details)) process.stdout.write(`  ${name.padEnd(8)} ${value}\n`);
 }

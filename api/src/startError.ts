@@ -1,4 +1,4 @@
-import { StoreUnavailableError, type StoreTargets } from '@behalf/stores/open';
+import { StorageFormatError, StoreUnavailableError, type StoreTargets } from '@behalf/stores/open';
 import { ConfigurationInvalid } from './configuration.ts';
 
 /** sysexits.h: a configuration that cannot run, and a hindrance that passes by itself. */
@@ -38,10 +38,16 @@ export async function storeStep<T>({ mongoUri, dataDir }: StoreTargets, step: ()
         error,
       );
     }
-    throw new StartError(`${where} cannot be used: ${messageOf(error)}`, EXIT_CONFIG, error);
+    throw new StartError(storeErrorMessage(where, error), EXIT_CONFIG, error);
   }
 }
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** A refused storage format names the store itself. */
+function storeErrorMessage(where: string, error: unknown): string {
+  if (error instanceof StorageFormatError) return error.message;
+  return `${where} cannot be used: ${messageOf(error)}`;
 }

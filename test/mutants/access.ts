@@ -52,13 +52,6 @@ export const access: readonly Mutant[] = [
     test: 'packages/gateway/src/following/follow.test.ts',
   },
   {
-    id: 'trust-hash-without-the-author',
-    file: 'packages/gateway/src/registry/secured.ts',
-    find: 'stableText([by, maskSecrets(securityFields(definition))])',
-    replace: 'stableText([maskSecrets(securityFields(definition))])',
-    test: 'packages/gateway/src/registry/storedServers.test.ts',
-  },
-  {
     id: 'trust-keeps-the-previous-author',
     file: 'packages/gateway/src/registry/storedServers.ts',
     find: 'secured: { securedBy: by, securedAt: now, securedHash: securedHash(by, definition) },',

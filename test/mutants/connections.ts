@@ -14,7 +14,7 @@ export const connections: readonly Mutant[] = [
     file: 'packages/gateway/src/connections/userPool.ts',
     find: 'own: JSON.stringify([server.tenant, server.id, server.revision, principal, binding, request]),',
     replace: 'own: [server.tenant, server.id, server.revision, principal, binding, request].join(\'","\'),',
-    test: 'packages/gateway/src/connections/realServers.test.ts',
+    test: 'packages/gateway/src/connections/userPool.test.ts',
   },
   {
     id: 'stateless-connection-shared-between-audiences',

@@ -8,6 +8,7 @@ export const credentialStores: readonly Mutant[] = [
     find: '...(rtHash === undefined ? {} : { rtHash }),',
     replace: '',
     test: 'packages/stores/src/mongo/mongo.test.ts',
+    title: 'a write is made where generation, refresh token and sequence are as it says, and counts itself',
   },
   {
     id: 'mongo-claim-ignores-the-token-sequence',
@@ -30,7 +31,7 @@ export const credentialStores: readonly Mutant[] = [
     file: 'packages/stores/src/credentialRules.ts',
     find: 'claimSeq: held.claimSeq + 1,',
     replace: 'claimSeq: 1,',
-    test: 'packages/stores/src/mongo/mongo.test.ts',
+    test: 'packages/stores/src/sqlite/sqlite.test.ts',
     title: 'of several processes one claims, one stores the next pair, and the fence counts every claim',
   },
   {
@@ -47,7 +48,7 @@ export const credentialStores: readonly Mutant[] = [
     file: 'packages/stores/src/mongo/vaultSchemas.ts',
     find: "{ name: 'place', unique: true,",
     replace: "{ name: 'place',",
-    test: 'packages/stores/src/mongo/faults.test.ts',
+    test: 'packages/stores/src/mongo/mongo.test.ts',
     title: 'of 10 that start at once one is made and the others join it, until it ends or runs out of time',
   },
   {
@@ -55,7 +56,7 @@ export const credentialStores: readonly Mutant[] = [
     file: 'packages/stores/src/mongo/oauthFlows.ts',
     find: '...(userId === undefined ? {} : { userId }),',
     replace: '',
-    test: 'packages/stores/src/mongo/faults.test.ts',
+    test: 'packages/stores/src/mongo/mongo.test.ts',
     title:
       'a flow moves on where status, state, browser, user and time are as the mover says; of 10 movers one',
   },
@@ -104,7 +105,7 @@ export const credentialStores: readonly Mutant[] = [
     file: 'packages/stores/src/mongo/conversations.ts',
     find: 'conversations.findOne({ _id: id, tenant, userId })',
     replace: 'conversations.findOne({ _id: id, userId })',
-    test: 'packages/stores/src/mongo/conversations.test.ts',
+    test: 'packages/stores/src/mongo/mongo.test.ts',
     title: 'with the id of another user’s or tenant’s row nobody reads, changes, adds or removes',
   },
 ];

@@ -50,7 +50,7 @@ export const oauth: readonly Mutant[] = [
     file: 'packages/gateway/src/credentials/oauth/discovery/metadataCache.ts',
     find: 'JSON.stringify([audience, isVouched, issuer])',
     replace: 'JSON.stringify([audience, issuer])',
-    test: 'api/src/network.test.ts',
+    test: 'packages/gateway/src/credentials/oauth/vouchedOrigins.test.ts',
   },
   {
     id: 'unrelated-host-with-the-same-suffix',
@@ -64,7 +64,7 @@ export const oauth: readonly Mutant[] = [
     file: 'packages/gateway/src/credentials/oauth/flows/openFlow.ts',
     find: 'dpopKey: newDpopKey(random).reveal()',
     replace: "dpopKey: dpopKeyOf('one for all').reveal()",
-    test: 'packages/gateway/src/credentials/dpop/dpop.test.ts',
+    test: 'packages/gateway/src/credentials/dpop/dpopSignIn.test.ts',
   },
   {
     id: 'consent-of-another-client',
@@ -72,6 +72,7 @@ export const oauth: readonly Mutant[] = [
     find: 'JSON.stringify([tenant, userId, clientId, redirectHost])',
     replace: 'JSON.stringify([tenant, userId, redirectHost, clientId === redirectHost])',
     test: 'test/scenarios/facadeAttacks.test.ts',
+    title: 'what was said to one client counts for no other',
   },
   {
     id: 'consent-form-of-another-request',
@@ -95,5 +96,6 @@ export const oauth: readonly Mutant[] = [
     find: 'fetch(url instanceof Request',
     replace: 'globalThis.fetch(url instanceof Request',
     test: 'test/scenarios/facadeDocuments.test.ts',
+    title: 'nobody makes us ask in private space',
   },
 ];

@@ -124,7 +124,7 @@ export const vault: readonly Mutant[] = [
     file: 'packages/gateway/src/identity/openid/loginTokens.ts',
     find: 'await vault.lend(loginKey(of), signal, work)',
     replace: "await vault.lend(loginKey({ ...of, userId: 'u-bob' }), signal, work)",
-    test: 'packages/gateway/src/credentials/obo/providers/idJagProvider.test.ts',
+    test: 'packages/gateway/src/credentials/obo/refreshSubject.test.ts',
   },
   {
     id: 'recovery-returns-the-refused-token',

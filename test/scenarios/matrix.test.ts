@@ -2,6 +2,7 @@ import { Problem } from '@behalf/contracts';
 import { createDevIdp, type DevIdp } from '@behalf/devidp';
 import { scriptedHttpServer, type ScriptedHttpServer } from '@behalf/testkit';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describeMismatch } from '../routeFields.ts';
 import { startInProcess, type InProcessGateway } from './inProcess.ts';
 import { actors, matrix, type Actor, type Row } from './matrix.ts';
 import { createPeople, type Person } from './people.ts';
@@ -143,6 +144,9 @@ describe('who may do what', () => {
       body: fillBody(row.body, actor),
     });
     const text = await response.text();
+    if (response.status < 400) {
+      expect([route, describeMismatch(route, response, text)]).toEqual([route, undefined]);
+    }
     if (response.status >= 400 && path.startsWith('/api/')) {
       expect([route, actor, response.headers.get('content-type')]).toEqual([
         ...[route, actor],

@@ -16,65 +16,6 @@ import { SCOPES, startAttackScene, tokensIn, whoamiServer, type AttackScene } fr
 import { callWith, seenBy } from './oboCaller.ts';
 import { http, yamlWith } from './serverYaml.ts';
 
-/*
- * What LibreChat does with On-Behalf-Of -> what Behalf does instead, and which id proves it. An id that is proven below
- * stands with a star.
- *
- * Its key is user and scopes              obo.key.separates, obo.key.no-collision
- * Scopes are compared as text             obo.key.scopes-set; sent as configured: obo.provider.form-fields
- * A token is used until its very end      obo.expiry.skew, obo.expiry.short
- * The end of a kept one moves             obo.table.absolute*, obo.expiry.subject
- * In clear in Redis                       obo.cache.sealed, obo.cache.unreadable, obo.secrets.stored
- * Survives logout, role, disabling        obo.evict.holder, obo.evict.in-flight, obo.sign-in.logout, obo.subject.signed-out
- * The login's token must live             obo.subject.session, obo.sign-in.ended: until it can be renewed, its end is a sign-in
- * A snapshot taken at login               obo.subject.session, obo.subject.bearer
- * A 401 is final                          toolcall.obo.refused-once, obo.recovery.once, obo.recovery.final, obo.token.claims
- * A 401 begins an OAuth sign-in           obo.table.no-flow*, configure.obo.create, registry.inspection.skips, status.obo
- * Streams and goodbyes carry an old one   obo.injection.every-request, obo.recovery.session
- * Headers change on the connection        obo.injection.own-bearer, obo.injection.stateless, obo.attacker.interleaved
- * Untrusted: asked bare                   toolcall.obo-trust, reinit.obo, obo.attacker.downgraded
- * Refused: asked bare                     reinit.obo, reinit.obo.bare, obo.sign-in.reinit
- * No checker: trusted                     obo.table.required*
- * Trust follows the first author          obo.table.grant*, configure.obo.grant, registry.stored.secured, obo.attacker.tampered
- * Two reads a call                        access.obo-trust.stale, obo.author.one-read
- * Checked once, before the exchange       obo.token.trusted, obo.attacker.downgraded
- * Fields are compared as JSON text        obo.table.same*, configure.obo.same
- * Left out defaults are a change          obo.table.same*, configure.obo.same
- * An override of `obo` alone is ignored   obo.table.override*, configure.override.merged
- * One retry, by the words of the error    obo.retry.once, obo.retry.only-what-passes, obo.retry.retry-after, obo.fault.network
- * No end of an exchange                   obo.retry.hang, obo.flight.abort-one, obo.flight.abort-all
- * One flight a process                    obo.flight.one-across-replicas, obo.replicas.one-exchange
- * An answer without a token is kept       obo.expiry.no-token, obo.answer.empty
- * Granted scope and type do not matter    obo.answer.token, obo.answer.scope
- * The Graph placeholder goes out as text  credentials.obo.graph, obo.graph.header
- * `authorization` in another letter case  settings.obo.conflict, obo.injection.one-header
- * Redirects, plain http                   obo.injection.redirect, obo.attacker.redirect, obo.targets.https
- * Logged, not audited                     obo.table.audited*, obo.audit.exchange, obo.faults.told
- *
- * Defects:
- * B1  no exchange after a 401             obo.recovery.once
- * B2  the end drifts                      obo.table.absolute*, obo.expiry.skew
- * B3  the key lacks tenant and issuer     obo.key.separates
- * B4  survives logout                     obo.sign-in.logout, obo.sign-in.replicas
- * B5  bare when untrusted                 obo.attacker.downgraded
- * B6  a missing checker fails open        obo.table.required*, access.obo-trust.editor
- * B7  the author keeps trust              obo.table.grant*
- * B8  order of keys                       obo.table.same*
- * B9  a 401 begins a sign-in              obo.table.no-flow*
- * B10 an override of `obo` is ignored     obo.table.override*
- * B11 hidden network errors               obo.fault.network, obo.retry.once
- * B12 no token is kept                    obo.expiry.no-token
- *
- * Cases:
- * 65 each its own code                    obo.token.subject, obo.sign-in.nobody, obo.sign-in.ended, settings.obo.shape,
- *                                         without a provider: obo.table.no-provider*
- * 66 hit, miss, forced, apart             obo.key.separates, obo.key.scopes-set, obo.flight.force-apart
- * 67 parallel misses                      obo.flight.one-per-key, obo.flight.failure-shared-once, obo.flight.force-apart
- * 68 what is repeated; lifetime           obo.retry.once, obo.retry.only-what-passes, obo.answer.lifetime (five minutes, not an hour)
- * 69 each call its own header             obo.injection.own-bearer, toolcall.obo.nothing-else, obo.token.told
- * 70 who is trusted                       access.obo-trust.editor, obo.author.max-age, obo.attacker.downgraded
- */
-
 describe('what Behalf does where others do not', () => {
   let scene: AttackScene;
   let clock: MovableClock;

@@ -44,7 +44,7 @@ describeWith('chromium', 'a server that is found by its address', () => {
     ada = await scene.visit('ada', { at: '/servers' });
 
     await ada.getByRole('button', { name: 'Add server' }).click();
-    const dialog = ada.getByRole('dialog', { name: 'Where is the server?' });
+    const dialog = ada.getByRole('dialog', { name: 'Add an MCP server' });
     await dialog.waitFor();
     return dialog;
   }
@@ -61,7 +61,7 @@ describeWith('chromium', 'a server that is found by its address', () => {
   const names = async () => Object.keys(await askRest(ada, 'GET', '/api/mcp/servers'));
   /** Gives it a title and saves it. */
   async function save(title: string): Promise<Locator> {
-    const details = ada.getByRole('dialog', { name: 'Add a server' });
+    const details = ada.getByRole('dialog', { name: 'New server' });
     await details.getByRole('textbox', { name: 'Title' }).fill(title);
     await press(details, 'Add');
     await ada.getByRole('heading', { name: title, exact: true }).waitFor();
@@ -72,11 +72,11 @@ describeWith('chromium', 'a server that is found by its address', () => {
     const dialog = await lookAt('http://169.254.169.254/mcp');
     await dialog.getByText('is not allowed', { exact: false }).waitFor();
     await dialog.getByRole('textbox', { name: /^URL/ }).fill(scene.desk.server.url);
-    await press(dialog, 'Look at it');
+    await press(dialog, 'Continue');
     await tool(dialog, 'echo');
     const before = await names();
-    await press(dialog, 'Go on');
-    const details = ada.getByRole('dialog', { name: 'Add a server' });
+    await press(dialog, 'Continue');
+    const details = ada.getByRole('dialog', { name: 'New server' });
     expect(await details.getByRole('textbox', { name: /^URL/ }).inputValue()).toBe(scene.desk.server.url);
     expect(await names()).toEqual(before);
     await save('Second desk');
@@ -85,16 +85,16 @@ describeWith('chromium', 'a server that is found by its address', () => {
 
   test('is signed in at first; what was granted goes to the saved server, and nobody is asked twice', async () => {
     const dialog = await lookAt(diary.url);
-    await dialog.getByText('This server wants you to sign in').waitFor();
+    await dialog.getByText('Sign in to continue').waitFor();
     const before = await names();
     const opened = await openWindow(ada, () => press(dialog, 'Sign in'));
     await decide(opened, 'Allow');
     await tool(dialog, 'note');
     expect(await names()).toEqual(before);
     const once = asked();
-    await press(dialog, 'Go on');
+    await press(dialog, 'Continue');
     await save('My diary');
-    await ada.getByText('You are signed in there already.').waitFor();
+    await ada.getByText('You are already signed in.').waitFor();
     await ada.goto(`${scene.home}/tools/my-diary/note`);
     await ada.getByRole('textbox', { name: 'Text' }).fill('dear diary');
     await press(ada.locator('main'), 'Run');
@@ -104,9 +104,9 @@ describeWith('chromium', 'a server that is found by its address', () => {
 
   test('is denied by its user, and can be signed in at again', async () => {
     const dialog = await lookAt(diary.url);
-    await dialog.getByText('This server wants you to sign in').waitFor();
+    await dialog.getByText('Sign in to continue').waitFor();
     await decide(await openWindow(ada, () => press(dialog, 'Sign in')), 'Deny');
-    await dialog.getByText('You did not allow it').waitFor();
+    await dialog.getByText('Access was denied').waitFor();
     await decide(await openWindow(ada, () => press(dialog, 'Connect again')), 'Allow');
     await tool(dialog, 'note');
   }, 120_000);
@@ -115,28 +115,28 @@ describeWith('chromium', 'a server that is found by its address', () => {
     const dialog = await begin();
     await ada.evaluate('window.open = () => null');
     await dialog.getByRole('textbox', { name: /^URL/ }).fill(diary.url);
-    await press(dialog, 'Look at it');
+    await press(dialog, 'Continue');
     await press(dialog, 'Sign in');
-    await dialog.getByRole('link', { name: 'Go on in this window' }).click();
+    await dialog.getByRole('link', { name: 'Continue in this window' }).click();
     await decide(ada, 'Allow');
     await ada.getByRole('link', { name: 'Back to Behalf' }).click();
-    await tool(ada.getByRole('dialog', { name: 'Where is the server?' }), 'note');
+    await tool(ada.getByRole('dialog', { name: 'Add an MCP server' }), 'note');
   }, 120_000);
 
   test('names no place to sign in: a token or key is asked for, tried, and stands in the details', async () => {
     const dialog = await lookAt(vault.url);
-    const form = dialog.getByRole('group', { name: 'This server wants a token or a key' });
+    const form = dialog.getByRole('group', { name: 'This server needs a token or API key' });
     await form.getByRole('textbox', { name: 'Key' }).fill('not this one');
-    await press(form, 'Try it');
-    await dialog.getByText('The server refuses this token or key').waitFor();
+    await press(form, 'Connect');
+    await dialog.getByText('The server rejected the token or key').waitFor();
     const good = diary.visits.findLast(({ status }) => status === 'served')?.bearer ?? '';
     expect(good).not.toBe('');
     await form.getByRole('textbox', { name: 'Key' }).fill(good);
     await ada.keyboard.press('Enter');
     await tool(dialog, 'open');
     expect(await ada.locator('body').innerText()).not.toContain(good);
-    await press(dialog, 'Go on');
-    const details = ada.getByRole('dialog', { name: 'Add a server' });
+    await press(dialog, 'Continue');
+    const details = ada.getByRole('dialog', { name: 'New server' });
     expect(await details.getByRole('textbox', { name: 'Key' }).inputValue()).toBe(good);
     await save('The vault');
   }, 120_000);
@@ -145,15 +145,15 @@ describeWith('chromium', 'a server that is found by its address', () => {
     diary.guard({ refuse: 'unauthorized' });
     const dialog = await lookAt(diary.url);
     await decide(await openWindow(ada, () => press(dialog, 'Sign in')), 'Allow');
-    await dialog.getByText('The server does not accept the new sign-in').waitFor();
-    await dialog.getByText('(the audience)', { exact: false }).waitFor();
+    await dialog.getByText('The server rejected your sign-in').waitFor();
+    await dialog.getByText('another audience', { exact: false }).waitFor();
     diary.guard({ refuse: 'nothing', requiredScope: 'mcp:admin' });
     await press(dialog, 'Sign in again');
     await decide(await openWindow(ada, () => press(dialog, 'Sign in')), 'Allow');
-    await dialog.getByText('The new sign-in does not reach far enough').waitFor();
+    await dialog.getByText('Your sign-in is missing required scopes').waitFor();
     await dialog.getByText('mcp:admin', { exact: true }).first().waitFor();
-    await press(dialog, 'Go on to the details');
-    const details = ada.getByRole('dialog', { name: 'Add a server' });
+    await press(dialog, 'Edit details');
+    const details = ada.getByRole('dialog', { name: 'New server' });
     expect(await details.getByRole('textbox', { name: 'Scopes' }).inputValue()).toContain('mcp:admin');
     diary.guard({ requiredScope: '' });
   }, 120_000);

@@ -58,7 +58,7 @@ interface:
     await eventually('it counts', async () => (await answered()) === 200);
     await gil.goto(at('/servers'));
     await button(gil, 'Add server').click();
-    await button(gil, 'Enter everything by hand').click();
+    await button(gil, 'Set up manually').click();
     const choice = gil.getByRole('dialog').getByRole('combobox', { name: 'Authentication' });
     expect(await choice.locator('option[value=obo]').count()).toBe(1);
     await obo.uncheck();
@@ -71,13 +71,13 @@ interface:
     const share = permissions('USER').getByRole('switch', { name: 'Share servers' });
     await share.waitFor();
     expect([await share.isDisabled(), await share.isChecked()]).toEqual([true, false]);
-    await permissions('USER').getByText('Decided by the configuration (interface.mcpServers)').waitFor();
+    await permissions('USER').getByText('Set in the configuration (interface.mcpServers)').waitFor();
 
     await askRest(ada, 'PATCH', '/api/admin/roles/USER', { description: 'Changed elsewhere' });
     const create = permissions('USER').getByRole('switch', { name: 'Create servers' });
     await create.click();
-    await ada.getByText('“Create servers” of USER was not changed').waitFor();
-    await ada.getByText('Somebody else changed this role meanwhile.').waitFor();
+    await ada.getByText('Could not change “Create servers” of USER').waitFor();
+    await ada.getByText('Someone else changed this role.').waitFor();
     await ada.getByText('Changed elsewhere').waitFor();
     expect(await create.isChecked()).toBe(false);
     await create.check();
@@ -90,22 +90,22 @@ interface:
 
   test('a role is made with what it allows, and deleted once nobody has it', async () => {
     await ada.goto(at('/admin/roles'));
-    await button(ada, 'New role').click();
-    const form = dialog(ada, 'New role');
+    await button(ada, 'Create role').click();
+    const form = dialog(ada, 'Create role');
     await form.getByRole('textbox', { name: 'Name' }).fill('Helpers');
     await form.getByRole('switch', { name: 'Create servers' }).check();
-    await button(form, 'New role').click();
-    await ada.getByText('The role Helpers exists').waitFor();
+    await button(form, 'Create role').click();
+    await ada.getByText('Role Helpers created').waitFor();
     const create = permissions('Helpers').getByRole('switch', { name: 'Create servers' });
     await create.waitFor();
     expect(await create.isChecked()).toBe(true);
-    await button(ada, 'Delete the role Helpers').click();
-    await button(dialog(ada, 'Delete the role Helpers?'), 'Delete').click();
-    await ada.getByText('The role Helpers is gone').waitFor();
+    await button(ada, 'Delete role Helpers').click();
+    await button(dialog(ada, 'Delete role Helpers?'), 'Delete').click();
+    await ada.getByText('Role Helpers deleted').waitFor();
     await permissions('Helpers').waitFor({ state: 'detached' });
 
-    await button(ada, 'Delete the role maker').click();
-    const refused = dialog(ada, 'Delete the role maker?');
+    await button(ada, 'Delete role maker').click();
+    const refused = dialog(ada, 'Delete role maker?');
     await button(refused, 'Delete').click();
     await refused.getByRole('alert').waitFor();
     expect(JSON.stringify(await askRest(ada, 'GET', '/api/admin/roles'))).toContain('"maker"');
@@ -119,12 +119,12 @@ interface:
       'the role is theirs',
       async () => (await askRest(page, 'GET', '/api/user'))['role'] === 'maker',
     );
-    await button(ada, 'Details and sign-ins of Vic Visitor').click();
+    await button(ada, 'Details and sessions of Vic Visitor').click();
     const details = dialog(ada, 'Vic Visitor');
-    await details.getByText('maker, given here').waitFor();
+    await details.getByText('maker, set manually').waitFor();
     await button(details, 'End all').click();
-    await ada.getByText('1 sign-in has ended').waitFor();
-    await details.getByText('Not signed in anywhere.').waitFor();
+    await ada.getByText('1 session ended').waitFor();
+    await details.getByText('No active sessions.').waitFor();
     expect(await statusOf(page)).toBe(401);
     await button(details, 'Close').click();
     await page.context().close();
@@ -132,7 +132,7 @@ interface:
     const again = await scene.visit('vic', { at: '/settings' });
     await button(ada, 'Disable Vic Visitor').click();
     await button(dialog(ada, 'Disable Vic Visitor?'), 'Disable').click();
-    await ada.getByText('Vic Visitor is signed out and cannot sign in').waitFor();
+    await ada.getByText('Vic Visitor can no longer sign in').waitFor();
     expect(await statusOf(again)).toBe(401);
     await again.context().close();
     await button(ada, 'Enable Vic Visitor').click();
@@ -149,7 +149,7 @@ interface:
     await page.evaluate('window.isSamePage = true');
     await askRest(ada, 'PATCH', `/api/admin/users/${id}`, { role: 'USER' });
     await page.clock.fastForward(RIGHTS_EVERY_MS);
-    await page.getByRole('heading', { name: 'This is for administrators' }).waitFor();
+    await page.getByRole('heading', { name: 'Administrators only' }).waitFor();
     expect(await page.getByText('ada@example.test').count()).toBe(0);
     expect(await page.getByRole('link', { name: 'Administration' }).count()).toBe(0);
     expect(await page.evaluate('window.isSamePage')).toBe(true);
@@ -158,11 +158,11 @@ interface:
 
   test('a filter stands in the address, the export has the same, and the log is verified', async () => {
     await ada.goto(at('/admin/audit'));
-    await ada.getByRole('combobox', { name: 'Kind' }).selectOption('permission');
+    await ada.getByRole('combobox', { name: 'Category' }).selectOption('permission');
     await ada.waitForURL(at('/admin/audit?kind=permission'));
-    await ada.getByRole('textbox', { name: 'Server' }).fill('none-of-ours');
-    await button(ada, 'Show').click();
-    await ada.getByRole('heading', { name: 'No event fits' }).waitFor();
+    await ada.getByRole('textbox', { name: 'Server ID' }).fill('none-of-ours');
+    await button(ada, 'Apply filters').click();
+    await ada.getByRole('heading', { name: 'No events found' }).waitFor();
     await ada.goBack();
     const events = ada.getByRole('main').getByRole('listitem');
     await events.filter({ hasText: 'Changed a role' }).first().waitFor();
@@ -178,9 +178,9 @@ interface:
     expect(kinds.length).toBeGreaterThan(3);
     expect(new Set(kinds)).toEqual(new Set(['permission']));
 
-    await button(ada, 'Verify the log').click();
-    await ada.getByText('The log is as it was written').waitFor();
-    await ada.getByText(/^Checked: \d+ events in/).waitFor();
+    await button(ada, 'Verify log').click();
+    await ada.getByText('The log is intact').waitFor();
+    await ada.getByText(/^Checked \d+ events in/).waitFor();
   }, 120_000);
 
   test('what runs is shown without its secrets', async () => {
@@ -201,16 +201,16 @@ interface:
     const before = await readFile(String(file), 'utf8');
     await writeFile(String(file), before.replace('title: Front desk', 'titel: Back desk'));
     await ada.goto(at('/admin/config'));
-    await button(ada, 'Read the file again').click();
-    await ada.getByText('The file has mistakes: what ran before goes on running').waitFor();
+    await button(ada, 'Reload configuration').click();
+    await ada.getByText('Reload failed. The previous configuration is still active.').waitFor();
     await ada.getByText('mcpServers.desk.titel').waitFor();
     await ada.getByText(/^line \d+$/).waitFor();
     expect(JSON.stringify(await askRest(ada, 'GET', '/api/mcp/servers'))).toContain('Front desk');
 
     await writeFile(String(file), before.replace('title: Front desk', 'title: Back desk'));
-    await button(ada, 'Read the file again').click();
-    await ada.getByText('The configuration was read again').waitFor();
-    await ada.getByText('The file has mistakes').waitFor({ state: 'detached' });
+    await button(ada, 'Reload configuration').click();
+    await ada.getByText('Configuration reloaded').waitFor();
+    await ada.getByText('Reload failed.').waitFor({ state: 'detached' });
     await ada.getByRole('link', { name: 'Servers' }).click();
     await ada.getByRole('link', { name: 'Back desk' }).waitFor();
   }, 120_000);
@@ -220,12 +220,12 @@ interface:
       await askRest(ada, 'POST', '/api/mcp/attic/reinitialize', {});
     }
     await ada.goto(at('/admin'));
-    await ada.getByText('failed repeatedly').first().waitFor();
+    await ada.getByText('paused after errors').first().waitFor();
     await ada.getByRole('main').getByRole('link', { name: 'The attic' }).waitFor();
     await ada.goto(at('/admin/connections'));
     const rows = ada.getByRole('list', { name: 'Live connections' }).getByRole('listitem');
-    await rows.filter({ hasText: 'breaker open' }).filter({ hasText: 'The attic' }).waitFor();
-    expect(await rows.first().textContent()).toContain('breaker open');
+    await rows.filter({ hasText: 'paused' }).filter({ hasText: 'The attic' }).waitFor();
+    expect(await rows.first().textContent()).toContain('paused');
   }, 120_000);
 
   test('calls are counted in the range that is chosen, which stands in the address', async () => {
@@ -253,7 +253,7 @@ interface:
     const chosen = ada.getByRole('radio', { name: 'Dark' });
     await chosen.waitFor();
     expect([await theme(), await chosen.isChecked()]).toEqual(['dark', true]);
-    await ada.getByRole('radio', { name: 'As the system' }).check();
+    await ada.getByRole('radio', { name: 'System' }).check();
     expect(await theme()).toBe('light');
   }, 120_000);
 

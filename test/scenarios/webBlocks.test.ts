@@ -121,13 +121,13 @@ describeWith('chromium', 'blocks in the interface', () => {
     await dialog.getByRole('combobox', { name: 'Share with' }).fill('cem');
     await dialog.getByRole('option', { name: 'cem@example.test' }).click();
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await ada.getByText('Sharing is saved').waitFor();
+    await ada.getByText('Sharing saved').waitFor();
     await page.reload();
     await page.getByText('Needs sign-in', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Keep a thought' }).click();
     const needs = page.getByRole('region', { name: 'Before you can run it' });
     const group = needs.getByRole('region', { name: 'The notes' });
-    await group.getByText('You have not signed in there yet.').waitFor();
+    await group.getByText('You are not signed in to this server.').waitFor();
     expect(await group.getByRole('listitem').allTextContents()).toEqual(['Text']);
     expect(await radios(page).count()).toBe(0);
     await field(page).fill('mine');
@@ -196,7 +196,7 @@ describeWith('chromium', 'blocks in the interface', () => {
     const before = notes().length;
     await run(page);
     const needs = page.getByRole('region', { name: 'Before you can run it' });
-    await needs.getByText('You have not signed in there yet.').waitFor();
+    await needs.getByText('You are not signed in to this server.').waitFor();
     expect(notes()).toHaveLength(before);
     await page.context().close();
   }, 120_000);

@@ -90,7 +90,7 @@ describeWith('chromium', 'the chat', () => {
     scene.mail.demandClaims(JSON.stringify({ access_token: { acrs: { essential: true, value: 'c1' } } }));
     await gil.getByRole('button', { name: 'Send' }).waitFor();
     await say('And now?', gil);
-    await gil.getByText('A server needs you to sign in', { exact: true }).waitFor();
+    await gil.getByText('Sign in to mail to continue', { exact: true }).waitFor();
     const address = gil.url();
     const back = gil.waitForEvent('framenavigated', (frame) => frame.url() === address);
     await gil.getByRole('link', { name: 'Sign in', exact: true }).click();
@@ -284,12 +284,12 @@ describeWith('chromium', 'the chat', () => {
     await word(remote, 'Before the break').waitFor();
     line.cut();
     await remote.getByText('The connection was lost').waitFor();
-    await remote.getByText('The gateway cannot be reached. What you see may be old').waitFor();
+    await remote.getByText('Can’t reach the gateway. Retrying…').waitFor();
     await word(remote, 'Before the break').waitFor();
     const field = remote.getByRole('textbox', { name: 'Your message' });
     await field.fill('What I typed meanwhile');
     line.mend();
-    await remote.getByText('The gateway answers again.').waitFor();
+    await remote.getByText('Connection restored.').waitFor();
     // Who is gone is not answered further: that is what the gateway has kept of it.
     await word(remote, 'Stopped.').waitFor();
     await remote.getByText('The connection was lost').waitFor({ state: 'detached' });

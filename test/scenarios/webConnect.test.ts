@@ -14,7 +14,7 @@ describeWith('chromium', 'connecting a server', () => {
   }, 120_000);
   afterAll(() => scene?.close());
 
-  const card = (page: Page) => page.getByRole('region', { name: 'Sign-in at this server' });
+  const card = (page: Page) => page.getByRole('region', { name: 'Sign-in to this server' });
   const button = (page: Page, name: string) => card(page).getByRole('button', { name, exact: true });
   const open = (page: Page, name = 'Connect') => openWindow(page, () => button(page, name).click());
   const told = (page: Page, text: string) => card(page).getByText(text, { exact: false }).first().waitFor();
@@ -22,22 +22,22 @@ describeWith('chromium', 'connecting a server', () => {
   async function connected(user: string): Promise<Page> {
     const page = await scene.visit(user, { at: PAGE });
     await decide(await open(page), 'Allow');
-    await told(page, 'The server answered with your new sign-in.');
+    await told(page, 'The server accepted your sign-in.');
     return page;
   }
 
   test('happens in a window beside the page, which then shows what it brought', async () => {
     const page = await scene.visit('bea', { at: PAGE });
-    await page.getByText('You have not signed in at this server yet.').waitFor();
+    await page.getByText('You are not signed in.').waitFor();
     const opened = await open(page);
-    await told(page, 'Finish signing in in the window that opened.');
-    expect(await isFocused(button(page, 'Open the window again'))).toBe(true);
+    await told(page, 'Finish signing in in the other window.');
+    expect(await isFocused(button(page, 'Reopen window'))).toBe(true);
     const closed = opened.waitForEvent('close');
     await decide(opened, 'Allow');
-    await told(page, 'The server answered with your new sign-in.');
-    await card(page).getByText('Works', { exact: true }).waitFor();
+    await told(page, 'The server accepted your sign-in.');
+    await card(page).getByText('Active', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'note', exact: true }).waitFor();
-    await page.getByText('It answers, and its tools can be used.').waitFor();
+    await page.getByText('The tools are ready to use.').waitFor();
     expect(await isFocused(button(page, 'Dismiss'))).toBe(true);
     await closed;
     const shown = await page.content();
@@ -55,9 +55,9 @@ describeWith('chromium', 'connecting a server', () => {
     const page = await scene.visit('cem', { at: PAGE });
     const opened = await open(page);
     await decide(opened, 'Deny');
-    await told(page, 'You did not allow it');
+    await told(page, 'Access was denied');
     await decide(await open(page, 'Connect again'), 'Allow');
-    await told(page, 'The server answered with your new sign-in.');
+    await told(page, 'The server accepted your sign-in.');
     await page.context().close();
   }, 90_000);
 
@@ -71,7 +71,7 @@ describeWith('chromium', 'connecting a server', () => {
     await decide(opened, 'Allow');
     await opened.getByRole('heading', { name: 'Not connected' }).waitFor();
     expect(scene.authorization.received('token')).toHaveLength(before);
-    await page.getByText('You have not signed in at this server yet.').waitFor();
+    await page.getByText('You are not signed in.').waitFor();
     await page.context().close();
   }, 90_000);
 
@@ -79,9 +79,9 @@ describeWith('chromium', 'connecting a server', () => {
     const page = await scene.visit('eva', { at: PAGE });
     await open(page);
     scene.later(10 * 60_000);
-    await told(page, 'The sign-in took too long');
+    await told(page, 'The sign-in timed out');
     await decide(await open(page, 'Connect again'), 'Allow');
-    await told(page, 'The server answered with your new sign-in.');
+    await told(page, 'The server accepted your sign-in.');
     await page.context().close();
   }, 90_000);
 
@@ -89,13 +89,13 @@ describeWith('chromium', 'connecting a server', () => {
     const page = await scene.visit('fay', { at: PAGE });
     await page.evaluate('window.open = () => null');
     await button(page, 'Connect').click();
-    await told(page, 'Your browser did not open a window');
-    await card(page).getByRole('link', { name: 'Go on in this window' }).click();
+    await told(page, 'Your browser blocked the sign-in window');
+    await card(page).getByRole('link', { name: 'Continue in this window' }).click();
     await decide(page, 'Allow');
     await page.getByRole('heading', { name: 'Connected', exact: true }).waitFor();
     await page.getByRole('link', { name: 'Back to Behalf' }).click();
     await page.waitForURL(`${scene.home}${PAGE}`);
-    await card(page).getByText('Works', { exact: true }).waitFor();
+    await card(page).getByText('Active', { exact: true }).waitFor();
     await page.context().close();
   }, 90_000);
 
@@ -123,7 +123,7 @@ describeWith('chromium', 'connecting a server', () => {
     await second.goto(`${scene.home}${PAGE}`);
     const joined = await open(second);
     await decide(joined, 'Allow');
-    for (const page of [first, second]) await told(page, 'The server answered with your new sign-in.');
+    for (const page of [first, second]) await told(page, 'The server accepted your sign-in.');
     await opened.close();
     await first.context().close();
   }, 90_000);
@@ -135,12 +135,12 @@ describeWith('chromium', 'connecting a server', () => {
       await page.getByRole('dialog').getByRole('button', { name: 'Disconnect', exact: true }).click();
       await page.getByText(said, { exact: false }).waitFor();
     };
-    await end('It was ended at the sign-in service too.');
-    await page.getByText('You have to sign in at this server before its tools can be called.').waitFor();
+    await end('The authorization server revoked the sign-in.');
+    await page.getByText('Sign in to this server to call its tools.').waitFor();
     scene.authorization.change({ revocation: 'fail' });
     await decide(await open(page, 'Connect again'), 'Allow');
-    await card(page).getByText('Works', { exact: true }).waitFor();
-    await end('the sign-in service could not be told');
+    await card(page).getByText('Active', { exact: true }).waitFor();
+    await end('could not revoke it at the authorization server');
     scene.authorization.change({ revocation: 'token' });
     await page.context().close();
   }, 120_000);
@@ -165,29 +165,29 @@ describeWith('chromium', 'connecting a server', () => {
     await button(page, 'Connect another account').click();
     const dialog = page.getByRole('dialog', { name: 'Connect another account' });
     await dialog.getByRole('button', { name: 'Connect', exact: true }).click();
-    await dialog.getByText('It needs a name.').waitFor();
+    await dialog.getByText('Enter a name.').waitFor();
     await dialog.getByRole('textbox', { name: 'Name' }).fill('Work');
     await decide(
       await openWindow(page, () => dialog.getByRole('button', { name: 'Connect', exact: true }).click()),
       'Allow',
     );
-    await card(page).getByRole('button', { name: 'Use Work by default' }).click();
-    await page.getByText('Work is used by default now').waitFor();
+    await card(page).getByRole('button', { name: 'Make Work the default' }).click();
+    await page.getByText('Work is now the default').waitFor();
     const rows = card(page).getByRole('list', { name: 'Your sign-ins' }).locator(':scope > li');
     await eventually('the default has moved', async () =>
-      (await rows.filter({ hasText: 'Used by default' }).allTextContents()).every((text) =>
-        text.startsWith('Work'),
+      (await rows.filter({ has: page.getByText('Default', { exact: true }) }).allTextContents()).every(
+        (text) => text.startsWith('Work'),
       ),
     );
-    await card(page).getByText('Bring a token instead').click();
-    await button(page, 'Store the token').click();
+    await card(page).getByText('Use an access token instead').click();
+    await button(page, 'Save token').click();
     await card(page).getByText('Enter the token.').waitFor();
     const { accessToken } = scene.authorization.grant({ clientId: 'elsewhere', resource: scene.notes.url });
     await card(page).getByLabel('Access token').fill(accessToken);
     await card(page).getByRole('textbox', { name: 'Name' }).fill('Brought');
-    await button(page, 'Store the token').click();
-    await page.getByText('Your token is stored').waitFor();
-    await card(page).getByText('Token you brought').waitFor();
+    await button(page, 'Save token').click();
+    await page.getByText('Token saved').waitFor();
+    await rows.getByText('Access token', { exact: true }).waitFor();
     expect(await page.content()).not.toContain(accessToken);
     await page.context().close();
   }, 120_000);

@@ -14,13 +14,13 @@ describeWith('chromium', 'a sign-in that ended', () => {
   }, 120_000);
   afterAll(() => scene?.close());
 
-  const card = (page: Page) => page.getByRole('region', { name: 'Sign-in at this server' });
+  const card = (page: Page) => page.getByRole('region', { name: 'Sign-in to this server' });
   const connect = async (page: Page, name: string) =>
     decide(
       await openWindow(page, () => card(page).getByRole('button', { name, exact: true }).click()),
       'Allow',
     );
-  const works = (page: Page) => card(page).getByText('Works', { exact: true }).waitFor();
+  const works = (page: Page) => card(page).getByText('Active', { exact: true }).waitFor();
   const keep = (page: Page, text: string) => askRest(page, 'POST', CALL, { arguments: { text } });
 
   test('is shown on the page of its server, and the next one takes its place', async () => {
@@ -35,8 +35,8 @@ describeWith('chromium', 'a sign-in that ended', () => {
       _meta: { 'behalf/auth': { code: 'needs_reauth', reason: 'rejected' } },
     });
     await card(page).getByText('Sign in again', { exact: true }).waitFor();
-    await card(page).getByText('Your sign-in is not accepted any more.', { exact: false }).waitFor();
-    await page.getByText('You have to sign in at this server before its tools can be called.').waitFor();
+    await card(page).getByText('Your sign-in is no longer accepted.', { exact: false }).waitFor();
+    await page.getByText('Sign in to this server to call its tools.').waitFor();
     await connect(page, 'Connect again');
     await works(page);
     expect(await keep(page, 'again')).toMatchObject({

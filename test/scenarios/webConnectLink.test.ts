@@ -35,7 +35,7 @@ describeWith('chromium', 'a link to connect a server, as an MCP client shows it'
     await bea.getByRole('button', { name: 'Connect', exact: true }).waitFor();
 
     const cem = await scene.visit('cem', { at: link });
-    await cem.getByRole('heading', { name: 'This link is for somebody else' }).waitFor();
+    await cem.getByRole('heading', { name: 'This link is for another user' }).waitFor();
     await cem.getByText('Nothing was started.', { exact: false }).waitFor();
     expect(await cem.getByRole('button', { name: 'Connect', exact: true }).count()).toBe(0);
     expect([scene.asked(), await cem.locator('a[href*="/servers/notes"]').count()]).toEqual([0, 0]);
@@ -45,8 +45,8 @@ describeWith('chromium', 'a link to connect a server, as an MCP client shows it'
 
     scene.later(HOUR_MS);
     await bea.reload();
-    await bea.getByRole('heading', { name: 'This link is too old' }).waitFor();
-    await bea.getByRole('link', { name: 'Open the server' }).click();
+    await bea.getByRole('heading', { name: 'This link has expired' }).waitFor();
+    await bea.getByRole('link', { name: 'Open server' }).click();
     await bea.getByRole('button', { name: 'Connect', exact: true }).waitFor();
     for (const page of [bea, cem]) await page.context().close();
   }, 90_000);

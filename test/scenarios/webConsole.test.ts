@@ -225,12 +225,12 @@ describeWith('chromium', 'the console', () => {
     await page.context().setOffline(true);
     await run().click();
     await result().getByText('The connection was lost before the result arrived').waitFor();
-    const banner = page.getByText('The gateway cannot be reached. What you see may be old');
+    const banner = page.getByText('Can’t reach the gateway. Retrying…');
     await banner.waitFor();
     const config = { type: 'streamable-http', title: 'Meanwhile', url: shop.url };
     await createServer(admin, config, { public: true });
     await page.context().setOffline(false);
-    await page.getByText('The gateway answers again.').waitFor();
+    await page.getByText('Connection restored.').waitFor();
     await banner.waitFor({ state: 'detached' });
     await page.getByRole('heading', { name: 'Meanwhile', exact: true }).waitFor();
     expect(await field('Text').inputValue()).toBe('typed before');
@@ -280,11 +280,11 @@ describeWith('chromium', 'the console', () => {
     const add = admin.getByRole('button', { name: 'Add server' }).first();
     await pressTo(admin, 'Tab', add);
     await admin.keyboard.press('Enter');
-    const first = admin.getByRole('dialog', { name: 'Where is the server?' });
+    const first = admin.getByRole('dialog', { name: 'Add an MCP server' });
     await eventually('its address is asked for', () => isFocused(field('URL', admin)));
-    await pressTo(admin, 'Tab', first.getByRole('button', { name: 'Enter everything by hand' }));
+    await pressTo(admin, 'Tab', first.getByRole('button', { name: 'Set up manually' }));
     await admin.keyboard.press('Enter');
-    const dialog = admin.getByRole('dialog', { name: 'Add a server' });
+    const dialog = admin.getByRole('dialog', { name: 'New server' });
     await dialog.waitFor();
     await eventually('the first field has the focus', () => isFocused(field('Title', admin)));
     const isOutside = () =>
@@ -295,7 +295,7 @@ describeWith('chromium', 'the console', () => {
     }
     await field('Title', admin).fill('Half a server');
     await admin.keyboard.press('Escape');
-    const question = admin.getByRole('dialog', { name: 'Close without saving?' });
+    const question = admin.getByRole('dialog', { name: 'Discard unsaved changes?' });
     await question.waitFor();
     await admin.keyboard.press('Escape');
     await question.waitFor({ state: 'detached' });

@@ -32,29 +32,29 @@ describeWith('chromium', 'the diagnosis on the page of a server', () => {
     });
     await button(page, 'Diagnose').focus();
     await page.keyboard.press('Enter');
-    await card(page).getByRole('status').getByText('The gateway looks at each step.').waitFor();
-    expect(await button(page, 'Looking at it').getAttribute('aria-busy')).toBe('true');
+    await card(page).getByRole('status').getByText('This takes a few seconds').waitFor();
+    expect(await button(page, 'Diagnosing…').getAttribute('aria-busy')).toBe('true');
     release?.();
-    await card(page).getByRole('alert').getByText('It stops at: Your sign-in or key').waitFor();
+    await card(page).getByRole('alert').getByText('Failed at: Your sign-in or key').waitFor();
     expect(await isFocused(button(page, 'Diagnose again'))).toBe(true);
     expect(await step(page, 'Your permission').innerText()).toContain('OK');
     const credential = await step(page, 'Your sign-in or key').innerText();
     for (const words of ['Failed', 'What to do', 'MCP_AUTHORIZATION_REQUIRED'])
       expect(credential).toContain(words);
-    expect(await step(page, 'Tools for you').count()).toBe(0);
-    await card(page).getByText('steps not looked at').click();
-    await card(page).getByRole('heading', { name: 'Tools for you' }).waitFor();
+    expect(await step(page, 'Your tools').count()).toBe(0);
+    await card(page).getByText('steps skipped').click();
+    await card(page).getByRole('heading', { name: 'Your tools' }).waitFor();
     expect(scene.authorization.counters).toMatchObject({
       ...{ registrations: 0, authorizations: 0, tokenHits: 0 },
     });
 
-    const signIn = page.getByRole('region', { name: 'Sign-in at this server' });
+    const signIn = page.getByRole('region', { name: 'Sign-in to this server' });
     const connect = () => signIn.getByRole('button', { name: 'Connect', exact: true }).click();
     await decide(await openWindow(page, connect), 'Allow');
-    await signIn.getByText('The server answered with your new sign-in.').waitFor();
+    await signIn.getByText('The server accepted your sign-in.').waitFor();
     await button(page, 'Diagnose again').click();
     await told(page, 'Your calls to this server work');
-    expect(await step(page, 'Tools for you').innerText()).toContain('There is one tool for you');
+    expect(await step(page, 'Your tools').innerText()).toContain('There is one tool for you');
     const shown = await page.content();
     for (const secret of scene.authorization.secrets) expect(shown).not.toContain(secret);
     await page.context().close();
@@ -68,7 +68,7 @@ describeWith('chromium', 'the diagnosis on the page of a server', () => {
     expect(await card(page).getByRole('list').count()).toBe(0);
     await page.unroute('**/diagnose');
     await card(page).getByRole('alert').getByRole('button').click();
-    await told(page, 'It stops at: Your sign-in or key');
+    await told(page, 'Failed at: Your sign-in or key');
     await page.context().close();
   }, 90_000);
 });

@@ -136,7 +136,7 @@ describeWith('chromium', 'what people are used to', () => {
     await page.getByRole('textbox', { name: 'Text' }).fill('hello');
     const button = page.getByRole('button', { name: 'Copy as curl' });
     await button.click();
-    const field = page.getByRole('dialog', { name: 'Copy it by hand' }).getByRole('textbox');
+    const field = page.getByRole('dialog', { name: 'Copy manually' }).getByRole('textbox');
     await field.waitFor();
     expect(await field.inputValue()).toContain('curl ');
     expect(await isFocused(field)).toBe(true);
@@ -221,7 +221,7 @@ describeWith('chromium', 'what people are used to', () => {
     // Everything has arrived, and nothing is drawn anew by itself.
     await page.getByText('photo', { exact: true }).first().waitFor();
     const slow = await hold(page, /\/reinitialize$/);
-    const button = page.getByRole('button', { name: /^Reinitializ/ });
+    const button = page.getByRole('button', { name: /^Reconnect/ });
     await button.press('Enter');
     await eventually('it is asked', () => slow.held.length === 1, PATIENCE_MS);
     await page.locator('button[aria-busy=true]').waitFor();
@@ -252,7 +252,7 @@ describeWith('chromium', 'what people are used to', () => {
   test('the navigation of a narrow screen takes the focus, holds the page back, and gives the focus back', async () => {
     const page = await open('/servers', { viewport: { width: 390, height: 844 } });
     await page.getByRole('heading', { name: 'Servers' }).waitFor();
-    const button = page.getByRole('button', { name: /the menu$/ });
+    const button = page.getByRole('button', { name: /^(Open|Close) menu$/ });
     const navigation = page.getByRole('navigation', { name: 'Main navigation' });
     const [main, first] = [page.locator('main'), navigation.getByRole('link', { name: 'New chat' })];
     const isHeldBack = () => page.evaluate<boolean>('document.querySelector("main").inert');

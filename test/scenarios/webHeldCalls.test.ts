@@ -26,7 +26,7 @@ describeWith('chromium', 'a call that needs a sign-in', () => {
   async function lost(user: string): Promise<Page> {
     const page = await scene.visit(user, { at: '/servers/notes' });
     await decide(await connect(page), 'Allow');
-    await page.getByText('The server answered with your new sign-in.').waitFor();
+    await page.getByText('The server accepted your sign-in.').waitFor();
     for (const { facts } of scene.notes.visits) if (facts) scene.authorization.endFamily(facts.familyId);
     return page;
   }
@@ -36,7 +36,7 @@ describeWith('chromium', 'a call that needs a sign-in', () => {
     await page.goto(`${scene.home}/tools/notes/note`);
     await field(page).fill('first thing');
     await run(page);
-    await result(page).getByText('Your sign-in is not accepted any more.', { exact: false }).waitFor();
+    await result(page).getByText('Your sign-in is no longer accepted.', { exact: false }).waitFor();
     await result(page).getByText('Needs sign-in', { exact: true }).waitFor();
     // What is typed meanwhile is not what was asked for.
     await field(page).fill('second thing');
@@ -93,12 +93,12 @@ describeWith('chromium', 'a call that needs a sign-in', () => {
   test('a sign-in that does not reach far enough is asked for more, and only that call waits for it', async () => {
     const page = await scene.visit('eva', { at: '/servers/notes' });
     await decide(await connect(page), 'Allow');
-    await page.getByText('The server answered with your new sign-in.').waitFor();
+    await page.getByText('The server accepted your sign-in.').waitFor();
     scene.notes.guard({ requiredScope: 'mcp:admin', requiredScopeFor: 'note' });
     await page.goto(`${scene.home}/tools/notes/note`);
     await field(page).fill('further');
     await run(page);
-    await result(page).getByText('Your sign-in does not reach far enough', { exact: false }).waitFor();
+    await result(page).getByText('Your sign-in lacks the required permissions.', { exact: false }).waitFor();
     await result(page).getByText('mcp:admin', { exact: true }).waitFor();
     const opened = await connect(page);
     expect(new URL(opened.url()).searchParams.get('scope')?.split(' ')).toContain('mcp:admin');

@@ -97,7 +97,7 @@ const script: ModelScript = function* ({ messages, tools: shown }) {
   const isAsked = messages.at(-1)?.content === 'Ask me first';
   const ours = shown
     .map(({ function: { name } }) => name)
-    .filter((name) => name.includes(isAsked ? 'wicked' : 'evil'))
+    .filter((name) => name.includes(isAsked ? 'wicked' : 'server'))
     .slice(0, isAsked ? 1 : undefined);
   yield {
     calls: ours.map((name) => ({ name, args: { group: {}, [harmful('argument')]: harmful('sent') } })),
@@ -200,7 +200,7 @@ describeWith('chromium', 'texts that want to be more than texts', () => {
   test('what a server says of its tools before it is saved is text in the dialog that finds it', async () => {
     const { page, watched } = await visit('ada', '/servers?add=1');
     await page.getByRole('textbox', { name: /^URL/ }).fill(evil.url);
-    await page.getByRole('button', { name: 'Look at it' }).click();
+    await page.getByRole('button', { name: 'Continue' }).click();
     for (const place of ['tool-title', 'tool-text']) await shown(page, harmful(place));
     await shown(page, NAME);
     await watched.expectNoHarm();
@@ -269,7 +269,7 @@ describeWith('chromium', 'texts that want to be more than texts', () => {
     await page.getByRole('textbox', { name: harmful('value-title') }).fill('a value');
     await page.getByRole('button', { name: 'Save values' }).click();
     await page.getByRole('button', { name: `Clear ${harmful('value-title')}` }).click();
-    await shown(page, `${harmful('value-title')} is cleared`);
+    await shown(page, `${harmful('value-title')} cleared`);
     await watched.expectNoHarm();
 
     const name = await createServer(page, { type: 'streamable-http', title: TITLE, url: evil.url });
@@ -312,11 +312,11 @@ describeWith('chromium', 'texts that want to be more than texts', () => {
     const { page, watched } = await visit('ada', '/admin');
     await askRest(page, 'POST', '/api/admin/roles', { name: 'Odd', description: harmful('role') });
     const panels: Record<string, string> = {
-      overview: 'evil',
+      overview: 'server',
       roles: harmful('role'),
       users: harmful('person'),
       audit: NAME,
-      connections: 'evil',
+      connections: 'server',
       config: harmful('server'),
     };
     for (const [panel, text] of Object.entries(panels)) {

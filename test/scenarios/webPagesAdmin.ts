@@ -34,10 +34,10 @@ export const adminPages: readonly ShownPage[] = [
     user: 'ada',
     path: '/admin/roles',
     prepare: async (page) => {
-      await openDialog(page, 'New role');
+      await openDialog(page, 'Create role');
       const dialog = page.getByRole('dialog');
-      await dialog.getByRole('button', { name: 'New role' }).click();
-      await dialog.getByText('Give it a name.').waitFor();
+      await dialog.getByRole('button', { name: 'Create role' }).click();
+      await dialog.getByText('Enter a name.').waitFor();
     },
   },
   { name: 'admin-users', user: 'ada', path: '/admin/users' },
@@ -46,7 +46,7 @@ export const adminPages: readonly ShownPage[] = [
     user: 'ada',
     path: '/admin/users',
     prepare: async (page) => {
-      await openDialog(page, 'Details and sign-ins of Uma User');
+      await openDialog(page, 'Details and sessions of Uma User');
       await page.getByRole('button', { name: 'End all' }).waitFor();
     },
   },

@@ -146,7 +146,7 @@ export const chatPages: readonly ShownPage[] = [
       await page.getByRole('button', { name: 'Run', exact: true }).waitFor();
       await page.context().setOffline(true);
       await run(page);
-      await page.getByText('The gateway cannot be reached. What you see may be old').waitFor();
+      await page.getByText('Can’t reach the gateway. Retrying…').waitFor();
     },
   },
   { name: 'not-found', user: 'ada', path: '/admin/nothing-here' },
@@ -156,7 +156,7 @@ export const chatPages: readonly ShownPage[] = [
     path: '/servers',
     isNarrow: true,
     prepare: async (page) => {
-      await page.getByRole('button', { name: 'Open the menu' }).click();
+      await page.getByRole('button', { name: 'Open menu' }).click();
       await page.getByRole('link', { name: 'Administration' }).waitFor();
     },
   },

@@ -8,8 +8,8 @@ const FORBIDDEN = 'http://169.254.169.254/latest';
 /** The dialog in which everything about a new server is entered. */
 async function enterByHand(page: Page): Promise<Locator> {
   await openDialog(page, 'Add server');
-  await page.getByRole('button', { name: 'Enter everything by hand' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Add a server' });
+  await page.getByRole('button', { name: 'Set up manually' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New server' });
   await dialog.getByRole('textbox', { name: 'Title' }).waitFor();
   return dialog;
 }
@@ -17,9 +17,9 @@ async function enterByHand(page: Page): Promise<Locator> {
 /** The dialog in which one is found, after it was asked at this address. */
 async function lookAt(page: Page, url: string, outcome: string): Promise<Locator> {
   await openDialog(page, 'Add server');
-  const dialog = page.getByRole('dialog', { name: 'Where is the server?' });
+  const dialog = page.getByRole('dialog', { name: 'Add an MCP server' });
   await dialog.getByRole('textbox', { name: /^URL/ }).fill(url);
-  await dialog.getByRole('button', { name: 'Look at it' }).click();
+  await dialog.getByRole('button', { name: 'Continue' }).click();
   await dialog.getByText(outcome).waitFor();
   return dialog;
 }
@@ -36,11 +36,11 @@ async function addWith(page: Page, { cellar }: Stage, authentication: string): P
 /** Sends it before it is right. */
 async function refuse(dialog: Locator, button: 'Add' | 'Test'): Promise<void> {
   await dialog.getByRole('button', { name: button, exact: true }).click();
-  await dialog.getByText('It cannot be saved like this').waitFor();
+  await dialog.getByText('Fix the highlighted fields').waitFor();
 }
 
 async function reinitialize(page: Page, outcome: string): Promise<void> {
-  await page.getByRole('button', { name: 'Reinitialize' }).click();
+  await page.getByRole('button', { name: 'Reconnect' }).click();
   await page.getByText(outcome, { exact: true }).waitFor();
 }
 
@@ -53,14 +53,14 @@ export const serverPages: readonly ShownPage[] = [
     name: 'server-link-foreign',
     user: 'uma',
     path: '/servers/notes?for=somebody-else',
-    prepare: (page) => page.getByRole('heading', { name: 'This link is for somebody else' }).waitFor(),
+    prepare: (page) => page.getByRole('heading', { name: 'This link is for another user' }).waitFor(),
   },
   { name: 'server-unknown', user: 'ada', path: '/servers/nothing-here' },
   {
     name: 'server-reinitialized',
     user: 'ada',
     path: '/servers/desk',
-    prepare: (page) => reinitialize(page, 'It is connected'),
+    prepare: (page) => reinitialize(page, 'Reconnected'),
   },
   {
     name: 'server-diagnosis',
@@ -68,8 +68,8 @@ export const serverPages: readonly ShownPage[] = [
     path: '/servers/notes',
     prepare: async (page) => {
       await page.getByRole('button', { name: 'Diagnose', exact: true }).click();
-      await page.getByText('It stops at: Your sign-in or key').waitFor();
-      await page.getByText('steps not looked at').click();
+      await page.getByText('Failed at: Your sign-in or key').waitFor();
+      await page.getByText('steps skipped').click();
       await page.getByRole('heading', { name: 'Diagnosis' }).scrollIntoViewIfNeeded();
     },
   },
@@ -83,7 +83,7 @@ export const serverPages: readonly ShownPage[] = [
       cellar.change({ respond: () => 'reset' });
       await page.goto(`${scene.home}/servers/${name}`);
       await page.getByText('Unreachable', { exact: true }).waitFor();
-      await reinitialize(page, 'It still cannot be reached');
+      await reinitialize(page, 'Still unreachable');
       cellar.change({ respond: () => undefined });
     },
   },
@@ -96,7 +96,7 @@ export const serverPages: readonly ShownPage[] = [
         await askRest(page, 'POST', '/api/mcp/attic/reinitialize', {});
       }
       await page.reload();
-      await page.getByText('Left alone', { exact: true }).waitFor();
+      await page.getByText('Paused after errors', { exact: true }).waitFor();
     },
   },
   {
@@ -104,9 +104,9 @@ export const serverPages: readonly ShownPage[] = [
     user: 'uma',
     path: '/servers/ledger',
     prepare: async (page) => {
-      await page.getByText('Needs your values', { exact: true }).waitFor();
+      await page.getByText('Needs setup', { exact: true }).waitFor();
       await page.getByRole('button', { name: 'Save values' }).click();
-      await page.getByText('Type a value first.').waitFor();
+      await page.getByText('Enter a value first.').waitFor();
     },
   },
   {
@@ -124,8 +124,8 @@ export const serverPages: readonly ShownPage[] = [
     user: 'ada',
     path: '/servers/notes',
     prepare: async (page) => {
-      await page.getByText('Bring a token instead').click();
-      await page.getByText('It can be renewed, or ends at a known time').click();
+      await page.getByText('Use an access token instead').click();
+      await page.getByText('Expiry and renewal').click();
       await page.getByRole('button', { name: 'Connect', exact: true }).waitFor();
     },
   },
@@ -135,7 +135,7 @@ export const serverPages: readonly ShownPage[] = [
     path: '/servers/notes',
     prepare: async (page) => {
       await page.getByText('Details', { exact: true }).click();
-      await page.getByText('Given by', { exact: true }).first().waitFor();
+      await page.getByText('Issuer', { exact: true }).first().waitFor();
     },
   },
   {
@@ -154,13 +154,13 @@ export const serverPages: readonly ShownPage[] = [
     name: 'server-find-tools',
     user: 'ada',
     path: '/servers',
-    prepare: async (page, { weather }) => void (await lookAt(page, weather.url, 'It answers, and has')),
+    prepare: async (page, { weather }) => void (await lookAt(page, weather.url, 'Connected:')),
   },
   {
     name: 'server-find-sign-in',
     user: 'ada',
     path: '/servers',
-    prepare: async (page, { locked }) => void (await lookAt(page, locked.url, 'wants you to sign in')),
+    prepare: async (page, { locked }) => void (await lookAt(page, locked.url, 'Sign in to continue')),
   },
   {
     name: 'server-new',
@@ -175,7 +175,7 @@ export const serverPages: readonly ShownPage[] = [
     prepare: async (page, stage) => {
       const dialog = await addWith(page, stage, 'apiKey');
       await dialog.getByRole('combobox', { name: 'Sent as' }).selectOption('custom');
-      await dialog.getByRole('button', { name: 'Add a header' }).click();
+      await dialog.getByRole('button', { name: 'Add header' }).click();
       await refuse(dialog, 'Add');
     },
   },

@@ -54,25 +54,25 @@ describeWith('chromium', 'the pages about servers', () => {
   test('an address that is refused is told at its field, one that works is tested and then added', async () => {
     await ada.goto(at('/servers'));
     await button(ada, 'Add server').click();
-    await button(ada, 'Enter everything by hand').click();
-    const dialog = ada.getByRole('dialog', { name: 'Add a server' });
+    await button(ada, 'Set up manually').click();
+    const dialog = ada.getByRole('dialog', { name: 'New server' });
     await field(dialog, 'Title').fill('Team notes');
     await button(dialog, 'Test').click();
-    await dialog.getByText('Enter the address of the server.').waitFor();
+    await dialog.getByText('Enter the server URL.').waitFor();
     await field(dialog, 'URL').fill('http://169.254.169.254/latest');
     await button(dialog, 'Test').click();
-    await dialog.getByText('It cannot be saved like this').waitFor();
+    await dialog.getByText('Fix the highlighted fields').waitFor();
     await eventually('said at the field', async () =>
       (await saidOf(field(dialog, 'URL'))).includes('The address is not allowed.'),
     );
     expect(await field(dialog, 'URL').getAttribute('aria-invalid')).toBe('true');
     await field(dialog, 'URL').fill(notes.url);
     await button(dialog, 'Test').click();
-    await dialog.getByText('The server answered, with 1 tool.').waitFor();
+    await dialog.getByText('1 tool found.').waitFor();
     expect(Object.keys(await askRest(ada, 'GET', '/api/mcp/servers'))).not.toContain('team-notes');
     await button(dialog, 'Add').click();
     await ada.waitForURL(at('/servers/team-notes'));
-    await ada.getByText('“Team notes” is added').waitFor();
+    await ada.getByText('“Team notes” added').waitFor();
     await ada.getByRole('heading', { name: 'Team notes', level: 1 }).waitFor();
     await ada.getByRole('link', { name: 'remember' }).waitFor();
   }, 120_000);
@@ -81,8 +81,8 @@ describeWith('chromium', 'the pages about servers', () => {
     const key = 'planted-key-4711';
     await ada.goto(at('/servers'));
     await button(ada, 'Add server').click();
-    await button(ada, 'Enter everything by hand').click();
-    const dialog = ada.getByRole('dialog', { name: 'Add a server' });
+    await button(ada, 'Set up manually').click();
+    const dialog = ada.getByRole('dialog', { name: 'New server' });
     await field(dialog, 'Title').fill('With a key');
     await field(dialog, 'URL').fill(notes.url);
     await dialog.getByRole('combobox', { name: 'Authentication' }).selectOption('apiKey');
@@ -99,7 +99,7 @@ describeWith('chromium', 'the pages about servers', () => {
     await button(ada, 'Edit').click();
     const edit = ada.getByRole('dialog', { name: 'Edit “With a key”' });
     expect(await field(edit, 'Key').inputValue()).toBe('');
-    expect(await saidOf(field(edit, 'Key'))).toContain('Stored. Leave it empty to keep it');
+    expect(await saidOf(field(edit, 'Key'))).toContain('Stored. Leave empty to keep it');
     expect(await ada.content()).not.toContain(key);
   }, 120_000);
 
@@ -112,15 +112,15 @@ describeWith('chromium', 'the pages about servers', () => {
     const config = { ...definition('Of two'), description: 'Theirs' };
     await askRest(ada, 'PATCH', `/api/mcp/servers/${name}`, { config });
     await button(dialog, 'Save').click();
-    await dialog.getByText('Somebody else changed it meanwhile').waitFor();
+    await dialog.getByText('Someone else changed this server').waitFor();
     expect((await askRest(ada, 'GET', `/api/mcp/servers/${name}`))['description']).toBe('Theirs');
-    await button(dialog, 'Load the newest version').click();
+    await button(dialog, 'Load latest version').click();
     await eventually('it is loaded', async () => {
       return (await field(dialog, 'Description').inputValue()) === 'Theirs';
     });
     await field(dialog, 'Description').fill('Of both');
     await button(dialog, 'Save').click();
-    await ada.getByText('“Of two” is saved').waitFor();
+    await ada.getByText('“Of two” saved').waitFor();
     expect((await askRest(ada, 'GET', `/api/mcp/servers/${name}`))['description']).toBe('Of both');
   }, 120_000);
 
@@ -133,7 +133,7 @@ describeWith('chromium', 'the pages about servers', () => {
     await ada.getByRole('heading', { name: 'Not for long', level: 1 }).waitFor();
     await button(ada, 'Delete').click();
     await button(question, 'Delete').click();
-    await ada.getByText('“Not for long” is deleted').waitFor();
+    await ada.getByText('“Not for long” deleted').waitFor();
     expect(ada.url()).toBe(at('/servers'));
     await ada.getByRole('link', { name: 'Not for long' }).waitFor({ state: 'detached' });
     expect(Object.keys(await askRest(ada, 'GET', '/api/mcp/servers'))).not.toContain(name);
@@ -148,7 +148,7 @@ describeWith('chromium', 'the pages about servers', () => {
     expect(await field(dialog, 'URL').inputValue()).toBe(notes.url);
     await field(dialog, 'Title').fill('New name');
     await button(dialog, 'Save').click();
-    await ada.getByText('“New name” is saved').waitFor();
+    await ada.getByText('“New name” saved').waitFor();
     await ada.getByRole('heading', { name: 'New name', level: 1 }).waitFor();
     await askRest(ada, 'POST', `/api/mcp/servers/${name}/tools/remember/call`, { arguments: {} });
     expect(notes.received('tools/call').at(-1)?.headers['x-team']).toBe('kept');
@@ -164,7 +164,7 @@ describeWith('chromium', 'the pages about servers', () => {
     const access = dialog.getByRole('combobox', { name: 'Access of Uma User' });
     expect(await access.locator('option:checked').textContent()).toBe('Viewer');
     await button(dialog, 'Save').click();
-    await ada.getByText('Sharing is saved').waitFor();
+    await ada.getByText('Sharing saved').waitFor();
 
     const uma = await scene.visit('uma', { at: '/servers' });
     await uma.getByRole('link', { name: 'For the team' }).click();
@@ -205,15 +205,15 @@ describeWith('chromium', 'the pages about servers', () => {
       await dialog.getByRole('combobox', { name: 'Share with' }).fill(text);
       await dialog.getByRole('option', { name: option }).click();
     };
-    const everybody = dialog.getByRole('switch', { name: 'Everybody in your organisation' });
+    const everybody = dialog.getByRole('switch', { name: 'Everyone in your organization' });
     expect(await seenBy()).toEqual([]);
     // Of these, Uma alone is in it; the role is Gil's.
     expect(await share(() => pick('staff', /^staff.*[Gg]roup/))).toEqual(['uma']);
     expect(await share(() => pick('maker', /^maker.*Role/))).toEqual(['uma', 'gil']);
     expect(await share(() => everybody.check())).toEqual(['uma', 'gil', 'vic']);
     expect(await share(() => everybody.uncheck())).toEqual(['uma', 'gil']);
-    expect(await share(() => button(dialog, 'Take it from staff').click())).toEqual(['gil']);
-    expect(await share(() => button(dialog, 'Take it from maker').click())).toEqual([]);
+    expect(await share(() => button(dialog, 'Remove staff').click())).toEqual(['gil']);
+    expect(await share(() => button(dialog, 'Remove maker').click())).toEqual([]);
     for (const page of Object.values(others)) await page.context().close();
   }, 120_000);
 
@@ -230,7 +230,7 @@ describeWith('chromium', 'the pages about servers', () => {
   test('On-Behalf-Of is offered to those whose role may configure it, and to nobody else', async () => {
     const offered = async (page: Page) => {
       await button(page, 'Add server').click();
-      await button(page, 'Enter everything by hand').click();
+      await button(page, 'Set up manually').click();
       const choice = page.getByRole('dialog').getByRole('combobox', { name: 'Authentication' });
       return (await choice.locator('option').allTextContents()).map((text) => text.split(':')[0]);
     };
@@ -247,14 +247,14 @@ describeWith('chromium', 'the pages about servers', () => {
     const gil = await scene.visit('gil', { at: `/servers/${name}` });
     await button(gil, 'Edit').click();
     const dialog = gil.getByRole('dialog', { name: 'Edit “Letters”' });
-    await dialog.getByText('Only title and description can be changed').waitFor();
+    await dialog.getByText('You can change only the title and description').waitFor();
     expect(await field(dialog, 'URL').isDisabled()).toBe(true);
-    expect(await field(dialog, 'Scopes of the token').isDisabled()).toBe(true);
+    expect(await field(dialog, 'Token scopes').isDisabled()).toBe(true);
     for (const name of ['Transport', 'Authentication'])
       expect(await dialog.getByRole('combobox', { name }).isDisabled()).toBe(true);
     await field(dialog, 'Title').fill('Letters and parcels');
     await button(dialog, 'Save').click();
-    await gil.getByText('“Letters and parcels” is saved').waitFor();
+    await gil.getByText('“Letters and parcels” saved').waitFor();
     const kept = await askRest(ada, 'GET', `/api/mcp/servers/${name}`);
     expect(kept).toMatchObject({ ...config, title: 'Letters and parcels' });
     await gil.context().close();
@@ -270,7 +270,7 @@ describeWith('chromium', 'the pages about servers', () => {
     await mayCreate(false);
     await page.clock.fastForward(RIGHTS_EVERY_MS);
     await button(page, 'Add server').waitFor({ state: 'detached' });
-    await page.getByText('What you may do has changed.').waitFor();
+    await page.getByText('Your permissions have changed.').waitFor();
     expect(await page.evaluate('window.isSamePage')).toBe(true);
     await page.context().close();
   }, 120_000);
@@ -285,16 +285,16 @@ describeWith('chromium', 'the pages about servers', () => {
     await page.clock.install();
     await page.goto(at('/servers'));
     await button(page, 'Add server').click();
-    await button(page, 'Enter everything by hand').click();
-    const dialog = page.getByRole('dialog', { name: 'Add a server' });
+    await button(page, 'Set up manually').click();
+    const dialog = page.getByRole('dialog', { name: 'New server' });
     const choice = dialog.getByRole('combobox', { name: 'Authentication' });
     await field(dialog, 'Title').fill('Letters of Vic');
     await field(dialog, 'URL').fill(notes.url);
     await choice.selectOption('obo');
-    await field(dialog, 'Scopes of the token').fill('api://mail/.default');
+    await field(dialog, 'Token scopes').fill('api://mail/.default');
     await mayConfigure(false);
     await page.clock.fastForward(RIGHTS_EVERY_MS);
-    await dialog.getByText('Your role does not have CONFIGURE_OBO any more.').waitFor();
+    await dialog.getByText('Your role no longer has CONFIGURE_OBO.').waitFor();
     expect(await choice.getAttribute('aria-invalid')).toBe('true');
     expect(await field(dialog, 'Title').inputValue()).toBe('Letters of Vic');
     await button(dialog, 'Add').click();
@@ -310,13 +310,13 @@ describeWith('chromium', 'the pages about servers', () => {
     await mayCreate(true);
     const page = await scene.visit('vic', { at: '/servers' });
     await button(page, 'Add server').click();
-    await button(page, 'Enter everything by hand').click();
-    const dialog = page.getByRole('dialog', { name: 'Add a server' });
+    await button(page, 'Set up manually').click();
+    const dialog = page.getByRole('dialog', { name: 'New server' });
     await field(dialog, 'Title').fill('Too late');
     await field(dialog, 'URL').fill(notes.url);
     await mayCreate(false);
     await button(dialog, 'Add').click();
-    await dialog.getByText('Your role does not let you do this any more.').waitFor();
+    await dialog.getByText('Your role no longer allows this.').waitFor();
     expect(await field(dialog, 'Title').inputValue()).toBe('Too late');
     expect(await button(dialog, 'Add').isDisabled()).toBe(true);
     expect(Object.keys(await askRest(ada, 'GET', '/api/mcp/servers'))).not.toContain('too-late');

@@ -119,7 +119,7 @@ describeWith('chromium', 'sets in the interface', () => {
           .click(),
       );
     await decide(await connect(), 'Allow');
-    await page.getByText('The server answered with your new sign-in.').waitFor();
+    await page.getByText('The server accepted your sign-in.').waitFor();
     const block = await save(page, '/api/mcp/blocks', { server: 'notes', tool: 'note', title: 'Keep' });
     const inputs = { text: { mode: 'fixed', value: 'in a set' } };
     const id = await save(page, '/api/mcp/sets', {
@@ -129,7 +129,7 @@ describeWith('chromium', 'sets in the interface', () => {
     for (const { facts } of scene.notes.visits) if (facts) scene.authorization.endFamily(facts.familyId);
     await page.goto(`${scene.home}/sets/${id}`);
     await run(page);
-    await shown(page).getByText('Your sign-in is not accepted any more.', { exact: false }).waitFor();
+    await shown(page).getByText('Your sign-in is no longer accepted.', { exact: false }).waitFor();
     const opened = await openWindow(page, () =>
       shown(page).getByRole('button', { name: 'Connect', exact: true }).click(),
     );

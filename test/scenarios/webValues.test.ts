@@ -47,14 +47,14 @@ describeWith('chromium', 'a server that wants values of its users', () => {
   }
 
   test('missing values are asked for, stored, sent to the server, and cleared one by one or all at once', async () => {
-    await state('Needs your values').waitFor();
+    await state('Needs setup').waitFor();
     expect(await page.getByText('Missing', { exact: true }).count()).toBe(2);
     await button('Save values').click();
-    await page.getByText('Type a value first.').waitFor();
+    await page.getByText('Enter a value first.').waitFor();
     await enter({ Account: ACCOUNT });
-    await page.getByText('Your values are stored').waitFor();
+    await page.getByText('Values saved').waitFor();
     await page.getByText('Set', { exact: true }).waitFor();
-    await state('Needs your values').waitFor();
+    await state('Needs setup').waitFor();
     await enter({ 'Secret key': KEY });
     await state('Connected').waitFor();
     await page.getByRole('link', { name: 'book' }).click();
@@ -67,14 +67,14 @@ describeWith('chromium', 'a server that wants values of its users', () => {
 
     await page.goto(`${scene.home}/servers/ledger`);
     await button('Clear Secret key').click();
-    await page.getByText('Secret key is cleared').waitFor();
-    await state('Needs your values').waitFor();
+    await page.getByText('Secret key cleared').waitFor();
+    await state('Needs setup').waitFor();
     await enter({ 'Secret key': KEY });
     await state('Connected').waitFor();
     await button('Clear all').click();
     await button('Clear all', page.getByRole('dialog', { name: 'Clear all your values?' })).click();
-    await page.getByText('Your values are cleared').waitFor();
-    await state('Needs your values').waitFor();
+    await page.getByText('Values cleared').waitFor();
+    await state('Needs setup').waitFor();
     expect(await page.getByText('Missing', { exact: true }).count()).toBe(2);
   }, 120_000);
 
@@ -90,7 +90,7 @@ describeWith('chromium', 'a server that wants values of its users', () => {
     await expectUnseen();
     await page.reload();
     await button('Clear all').waitFor();
-    expect(await saidOf(field('Secret key'))).toContain('Stored. Type to replace it.');
+    expect(await saidOf(field('Secret key'))).toContain('Stored. Enter a new value to replace it.');
     await expectUnseen();
     page.removeAllListeners('response');
     for (const text of await Promise.all(heard)) {
@@ -120,11 +120,11 @@ describeWith('chromium', 'a server that wants values of its users', () => {
     await card.getByText(/^Unreachable since /).waitFor();
     await page.getByRole('link', { name: 'The ledger' }).click();
     await state('Unreachable').waitFor();
-    await button('Reinitialize').click();
-    await page.getByText('It still cannot be reached', { exact: true }).waitFor();
+    await button('Reconnect').click();
+    await page.getByText('Still unreachable', { exact: true }).waitFor();
     ledger.change({ respond: () => undefined });
-    await button('Reinitialize').click();
-    await page.getByText('It is connected', { exact: true }).waitFor();
+    await button('Reconnect').click();
+    await page.getByText('Reconnected', { exact: true }).waitFor();
     await state('Connected').waitFor();
     await page.getByRole('link', { name: 'book' }).waitFor();
   }, 120_000);

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { baselineProblem, judge, readOutcome, titlePattern } from './runTests.ts';
+import { baselineProblem, evaluate, readOutcome, titlePattern } from './runTests.ts';
 
 const unloadable = {
   message: '\u001b[1m● Test suite failed to run\u001b[22m\n\n  Unexpected token',
   assertionResults: [],
 };
 
-describe('mutant verdicts', () => {
+describe('mutant results', () => {
   test('a title is matched literally', () => {
     const pattern = new RegExp(titlePattern('one (of two) holders'), 'i');
     expect(pattern.test('leases one (of two) holders')).toBe(true);
@@ -30,10 +30,10 @@ describe('mutant verdicts', () => {
   });
 
   test('a failed test or a hang kills a mutant, and code that does not load is an error', () => {
-    expect(judge({ passed: 2, failed: 1 }).result).toBe('killed');
-    expect(judge('timeout').result).toBe('killed');
-    expect(judge({ passed: 2, failed: 0 }).result).toBe('survived');
-    expect(judge(readOutcome({ testResults: [unloadable] })).result).toBe('error');
-    expect(judge({ passed: 0, failed: 0 }).result).toBe('error');
+    expect(evaluate({ passed: 2, failed: 1 }).status).toBe('killed');
+    expect(evaluate('timeout').status).toBe('killed');
+    expect(evaluate({ passed: 2, failed: 0 }).status).toBe('survived');
+    expect(evaluate(readOutcome({ testResults: [unloadable] })).status).toBe('error');
+    expect(evaluate({ passed: 0, failed: 0 }).status).toBe('error');
   });
 });

@@ -22,8 +22,8 @@ export interface JestReport {
   testResults: { message: string; assertionResults: { status: string }[] }[];
 }
 
-export interface Verdict {
-  result: 'killed' | 'survived' | 'error';
+export interface MutantResult {
+  status: 'killed' | 'survived' | 'error';
   note: string;
 }
 
@@ -81,13 +81,13 @@ export function baselineProblem(outcome: Outcome | 'timeout'): string | undefine
   return outcome.passed === 0 ? 'no test ran on the unchanged code' : undefined;
 }
 
-export function judge(outcome: Outcome | 'timeout'): Verdict {
+export function evaluate(outcome: Outcome | 'timeout'): MutantResult {
   // The limit is a multiple of the time that the unchanged code needs, so the mutant caused the hang.
-  if (outcome === 'timeout') return { result: 'killed', note: 'stopped at the time limit' };
-  if (outcome.failed > 0) return { result: 'killed', note: `${outcome.failed} failed` };
-  if (outcome.broken !== undefined) return { result: 'error', note: `does not load: ${outcome.broken}` };
-  if (outcome.passed === 0) return { result: 'error', note: 'no test ran' };
-  return { result: 'survived', note: `${outcome.passed} passed` };
+  if (outcome === 'timeout') return { status: 'killed', note: 'stopped at the time limit' };
+  if (outcome.failed > 0) return { status: 'killed', note: `${outcome.failed} failed` };
+  if (outcome.broken !== undefined) return { status: 'error', note: `does not load: ${outcome.broken}` };
+  if (outcome.passed === 0) return { status: 'error', note: 'no test ran' };
+  return { status: 'survived', note: `${outcome.passed} passed` };
 }
 
 /** jest takes a regular expression. */

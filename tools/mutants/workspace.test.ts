@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { repositoryRoot } from '../sources.ts';
-import { judge, runTests } from './runTests.ts';
+import { evaluate, runTests } from './runTests.ts';
 import { applyMutant, copyRepository } from './workspace.ts';
 
 const id = 'no-limit';
@@ -68,12 +68,12 @@ describe('a copy of the repository', () => {
     expect(await run()).toEqual({ passed: 1, failed: 0 });
 
     const undo = await apply('n < 3', 'n > 3');
-    expect(judge(await run()).result).toBe('killed');
+    expect(evaluate(await run()).status).toBe('killed');
     await undo();
     expect(await readFile(join(copy, guard), 'utf8')).toBe(files[guard]);
 
     const undoSame = await apply('n < 3', 'n < 4');
-    expect(judge(await run()).result).toBe('survived');
+    expect(evaluate(await run()).status).toBe('survived');
     await undoSame();
   }, 60_000);
 

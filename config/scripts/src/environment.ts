@@ -44,7 +44,14 @@ export async function runCommand(command: () => Promise<string>): Promise<void> 
 }
 
 /** What the operator can act on; anything else is our mistake, and its stack says where. */
-const expected = ['CommandError', 'CopyRefused', 'RotationRefused', 'GatewayError', 'StoreUnavailableError'];
+const expected = [
+  'CommandError',
+  'CopyRefused',
+  'RotationRefused',
+  'GatewayError',
+  'StorageFormatError',
+  'StoreUnavailableError',
+];
 
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

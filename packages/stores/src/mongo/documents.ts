@@ -2,21 +2,10 @@ import { collectionShapes, type CollectionName, type Collections } from '@behalf
 
 type Fields = Record<string, unknown>;
 
-/** What a document of an earlier version lacks: as the migration of the SQLite store fills it in. */
-const lacking: { readonly [N in CollectionName]?: (fields: Fields) => Partial<Collections[N]> } = {
-  users: () => ({ roleSource: 'manual', roleConfirmedAt: null, disabledAt: null, signedOutAt: null }),
-  sessions: () => ({ via: 'password', groups: [], grant: null }),
-  servers: ({ updatedBy, updatedAt }) => ({
-    securedBy: String(updatedBy),
-    securedAt: Number(updatedAt),
-    securedHash: '',
-  }),
-};
-
 export function recordOf<N extends CollectionName>(name: N, doc: object): Collections[N] {
   const { _id, first: _first, ...fields } = doc as Fields;
   const { key } = collectionShapes[name];
-  return { [key]: _id, ...lacking[name]?.(fields), ...fields } as unknown as Collections[N];
+  return { [key]: _id, ...fields } as unknown as Collections[N];
 }
 
 export function recordsOf<N extends CollectionName>(name: N, docs: readonly object[]): Collections[N][] {

@@ -42,8 +42,11 @@ export type TicketDoc = Stored<Collections['tickets'], 'hash'>;
 export type SystemDoc = Stored<Collections['system'], 'name'>;
 export type VariableDoc = Stored<Collections['variables'], 'id'>;
 export type ServerDoc = Stored<Collections['servers'], 'id'>;
+/** The one document of the state collection. */
+export const STATE_ID = 'state';
 export interface StateDoc {
   _id: string;
+  format: number;
   writers: { id: string; until: Date }[];
   maintenance?: { owner: string; until: Date; prolonged: boolean };
   identity?: string;
@@ -189,6 +192,7 @@ serverSchema.index({ tenant: 1, normalizedName: 1 }, { name: 'normalized', uniqu
 const stateSchema = new Schema<StateDoc>(
   {
     _id: text,
+    format: time,
     writers: [new Schema({ id: text, until: instant }, { _id: false })],
     maintenance: {
       type: new Schema({ owner: text, until: instant, prolonged: { type: Boolean } }, { _id: false }),

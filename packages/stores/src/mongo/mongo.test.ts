@@ -6,15 +6,14 @@ import { systemClock, systemRandom } from '@behalf/kernel';
 import { createMongoDouble, mongoDoubleBanner, type MongoDouble } from '@behalf/testkit/mongodouble';
 import {
   aCredential,
-  aSession,
-  aStoredServer,
   aUser,
   primarySuites,
   processesSuite,
   vaultProcessesSuite,
 } from '@behalf/testkit/suites';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createConnection } from 'mongoose';
+import { createConnection, type Connection } from 'mongoose';
+import { STORAGE_FORMAT, StorageFormatError } from '../storageFormat.ts';
 import { openMongoStore } from './index.ts';
 
 const parts = { clock: systemClock, random: systemRandom, pollMs: 20 };
@@ -133,77 +132,6 @@ describe(`two clients on ${label}`, () => {
     expect(outcomes.filter(Boolean)).toHaveLength(1);
   });
 
-  test('a document of an earlier version reads as if it had what it lacks', async () => {
-    const connection = await createConnection(used.at(-1) as string).asPromise();
-    const { id, tenant, issuer, subject, email, name, createdAt, updatedAt } = aUser();
-    const user = {
-      tenant,
-      issuer,
-      subject,
-      email,
-      name,
-      role: 'ADMIN',
-      createdAt,
-      updatedAt,
-      passwordSealed: null,
-    };
-    const documents = (collection: string) =>
-      connection.db!.collection<{ _id: string }>(`behalf_${collection}`);
-    await documents('users').insertOne({ _id: id, ...user });
-    const session = { userId: 'u1', tenant, createdAt: 1_000, expiresAt: 9e12 };
-    await documents('sessions').insertOne({ _id: 'h1', ...session });
-    const {
-      securedBy: _by,
-      securedAt: _at,
-      securedHash: _hash,
-      ...server
-    } = aStoredServer({ updatedBy: 'u2' });
-    const { id: _id, ...fields } = server;
-    await documents('servers').insertOne({ _id, ...fields });
-    await connection.close();
-
-    const [store] = stores;
-    expect(await store.users.findById('u1')).toEqual(aUser({ role: 'ADMIN' }));
-    expect(await store.raw.page('users', null, 9)).toEqual([aUser({ role: 'ADMIN' })]);
-    expect(await store.users.countWithRole('default', 'ADMIN')).toBe(1);
-    expect(await store.sessions.list('u1', 0)).toEqual([aSession()]);
-    expect(await store.raw.page('sessions', null, 9)).toEqual([aSession()]);
-    const whole = { ...server, securedBy: 'u2', securedAt: 1_000, securedHash: '' };
-    expect(await store.servers.list()).toEqual([whole]);
-    expect(await store.raw.page('servers', null, 9)).toEqual([whole]);
-    // And what is decided by what was seen of it is decided by the same.
-    expect(await store.users.update('u1', { name: 'A' }, 2, { roleSource: 'claim' })).toBe(false);
-    expect(await store.users.update('u1', { name: 'A' }, 2, { roleSource: 'manual' })).toBe(true);
-  });
-
-  test('tokens of sign-ins of an earlier version, which open no more, are gone', async () => {
-    const uri = used.at(-1) as string;
-    const connection = await createConnection(uri).asPromise();
-    const old = {
-      tenant: 'default',
-      principal: 'user:u1',
-      serverId: '@login',
-      kind: 'login',
-      label: 'hash',
-    };
-    await connection.db!.collection<{ _id: string }>('behalf_credentials').insertOne({
-      _id: 'c1',
-      ...old,
-      sealed: 'v1.sealed',
-      expiresAt: null,
-      createdAt: 1,
-      updatedAt: 1,
-    } as object as {
-      _id: string;
-    });
-    await connection.close();
-    await stores[0].credentials.insert(aCredential());
-    expect(await stores[0].raw.count('credentials')).toBe(2);
-    await (await openMongoStore({ ...parts, uri })).close();
-    expect(await stores[0].raw.count('credentials')).toBe(1);
-    expect(await stores[0].credentials.findById(aCredential().id)).toEqual(aCredential());
-  });
-
   test('of fifty that make theirs the default credential, one has it', async () => {
     const labels = Array.from({ length: 10 }, (_, i) => `l${i}`);
     await fifty((store, i) => store.credentials.insert(aCredential({ label: labels[i % 10] as string })));
@@ -244,4 +172,59 @@ describe(`two clients on ${label}`, () => {
     const written = { sealed: '$tenant', issuer: '$$NOW' };
     expect(await stores[0].credentials.replace(id, { generation: 1 }, written)).toMatchObject(written);
   });
+});
+
+describe(`the storage format on ${label}`, () => {
+  const stateOf = (connection: Connection) =>
+    connection.db!.collection<{ _id: string; format?: number }>('behalf_state');
+
+  async function withConnection<T>(uri: string, work: (connection: Connection) => Promise<T>): Promise<T> {
+    const connection = await createConnection(uri).asPromise();
+    try {
+      return await work(connection);
+    } finally {
+      await connection.close();
+    }
+  }
+
+  test('replicas that start at the same time on an empty database all open it, and record the format once', async () => {
+    const uri = freshUri();
+    const stores = await Promise.all(Array.from({ length: 5 }, () => openMongoStore({ ...parts, uri })));
+    await stores[0]!.users.insert(aUser());
+    await Promise.all(stores.map((store) => store.close()));
+    const states = await withConnection(uri, (connection) => stateOf(connection).find({}).toArray());
+    expect(states).toMatchObject([{ _id: 'state', format: STORAGE_FORMAT }]);
+    await (await openMongoStore({ ...parts, uri })).close();
+  });
+
+  test('a database with users or servers and no format number is refused and stays unchanged', async () => {
+    for (const collection of ['users', 'servers']) {
+      const uri = freshUri();
+      await withConnection(uri, (connection) =>
+        connection.db!.collection<{ _id: string }>(`behalf_${collection}`).insertOne({ _id: 'old' }),
+      );
+      const opening = openMongoStore({ ...parts, uri });
+      await expect(opening).rejects.toBeInstanceOf(StorageFormatError);
+      await expect(opening).rejects.toThrow(
+        /^The MongoDB database "behalf_test_\w+" uses the unnumbered storage format of an earlier preview\. .* Set MONGO_URI to an empty database\.$/,
+      );
+      const states = await withConnection(uri, (connection) => stateOf(connection).find({}).toArray());
+      expect(states).toEqual([]);
+    }
+  });
+
+  for (const [which, format, reason] of [
+    ['no format', undefined, 'uses the unnumbered storage format of an earlier preview'],
+    ['an earlier format', 99, 'uses storage format 99 of an earlier preview'],
+    ['a newer format', 101, 'was written by a newer version of Behalf'],
+  ] as const) {
+    test(`a database whose state document has ${which} is refused`, async () => {
+      const uri = freshUri();
+      const state = { _id: 'state', writers: [], ...(format === undefined ? {} : { format }) };
+      await withConnection(uri, (connection) => stateOf(connection).insertOne(state));
+      const opening = openMongoStore({ ...parts, uri });
+      await expect(opening).rejects.toBeInstanceOf(StorageFormatError);
+      await expect(opening).rejects.toThrow(reason);
+    });
+  }
 });

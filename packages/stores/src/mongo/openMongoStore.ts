@@ -16,10 +16,11 @@ import { createCredentialDefaults } from './credentialDefaults.ts';
 import { createMongoCredentials } from './credentials.ts';
 import { createMongoCredentialUsage } from './credentialUsage.ts';
 import { createMongoFacade } from './facade.ts';
-import { createGate, type Gate } from './gate.ts';
+import { createGate } from './gate.ts';
 import { createMongoDrafts } from './drafts.ts';
+import { ensureFormat } from './format.ts';
 import { createMongoLeases } from './leases.ts';
-import { defineModels, type Models } from './models.ts';
+import { defineModels } from './models.ts';
 import { createMongoOAuthClients } from './oauthClients.ts';
 import { createMongoOAuthFlows } from './oauthFlows.ts';
 import { createMongoOverrides } from './overrides.ts';
@@ -58,9 +59,9 @@ export async function openMongoStore(parts: MongoParts): Promise<PrimaryStore> {
       for (const model of Object.values(models) as Model<unknown>[])
         await gate.run(() => model.createIndexes());
     };
+    await ensureFormat(models, gate, connection.name);
     // The unique indexes decide who wins: nothing is served before they stand.
     await ensureIndexes();
-    await removeUnopenable(models, gate);
     const system = await createMongoSystem(models, gate, ensureIndexes);
     const changes = await createMongoChanges(models, gate, { clock, pollMs });
     const defaults = createCredentialDefaults(models, gate);
@@ -112,9 +113,4 @@ export async function openMongoStore(parts: MongoParts): Promise<PrimaryStore> {
     await connection.close();
     throw error;
   }
-}
-
-/** The tokens of sign-ins of an earlier version, as the migration of the SQLite store does: their users sign in again. */
-async function removeUnopenable({ credentials }: Models, gate: Gate): Promise<void> {
-  await gate.run(() => credentials.deleteMany({ generation: { $exists: false } }).exec());
 }

@@ -1,31 +1,26 @@
 import { KEY_CHECK, type SystemStore } from '@behalf/gateway/ports';
+import { ensureState } from './format.ts';
 import type { Gate } from './gate.ts';
-import type { Models, StateDoc, SystemDoc } from './models.ts';
+import { STATE_ID, type Models, type StateDoc, type SystemDoc } from './models.ts';
 import { fromNow, isAhead, literal } from './storeTime.ts';
-
-const STATE = 'state';
 
 /** Writers, maintenance and the mark of half a copy stand in one document: each excludes the other in one atomic change. */
 export async function createMongoSystem(
-  { system, state }: Models,
+  models: Models,
   gate: Gate,
   ensureIndexes: () => Promise<void>,
 ): Promise<SystemStore> {
+  const { system, state } = models;
   const alive = { $filter: { input: '$writers', as: 'writer', cond: isAhead('$$writer.until') } };
   const inMaintenance = isAhead('$maintenance.until');
   const halfACopy = { $gt: ['$copySource', null] };
-
-  const ensure = () => {
-    const begin = { $setOnInsert: { writers: [] } };
-    return gate.runUpsert(() => state.updateOne({ _id: STATE }, begin, { upsert: true }).exec());
-  };
 
   /** Applies `change` if `allowed` holds, as one step, and gives what came of it; null when it did not hold. */
   const changeIf = async (allowed: object, change: object): Promise<StateDoc | null> => {
     const attempt = () =>
       gate.run(() =>
         state
-          .findOneAndUpdate({ _id: STATE, $expr: allowed }, [{ $set: change }], {
+          .findOneAndUpdate({ _id: STATE_ID, $expr: allowed }, [{ $set: change }], {
             returnDocument: 'after',
             updatePipeline: true,
           })
@@ -34,14 +29,13 @@ export async function createMongoSystem(
       );
     const changed = await attempt();
     if (changed !== null) return changed;
-    if ((await gate.run(() => state.exists({ _id: STATE }).exec())) !== null) return null;
+    if ((await gate.run(() => state.exists({ _id: STATE_ID }).exec())) !== null) return null;
     // Somebody emptied the database under a running gateway, and with it went the indexes that decide who wins.
     await ensureIndexes();
-    await ensure();
+    await ensureState(models, gate);
     return attempt();
   };
 
-  await ensure();
   return {
     async keyCheck(candidate) {
       const options = { upsert: true, returnDocument: 'after' } as const;
@@ -63,7 +57,7 @@ export async function createMongoSystem(
       return (await changeIf(open, { writers })) !== null ? 'announced' : 'in_maintenance';
     },
     async retire(writer) {
-      await gate.run(() => state.updateOne({ _id: STATE }, { $pull: { writers: { id: writer } } }).exec());
+      await gate.run(() => state.updateOne({ _id: STATE_ID }, { $pull: { writers: { id: writer } } }).exec());
     },
     async beginMaintenance(owner, ttlMs) {
       const nobodyWrites = { $eq: [{ $size: alive }, 0] };
@@ -78,15 +72,15 @@ export async function createMongoSystem(
       return after.maintenance?.prolonged === true ? 'prolonged' : 'begun';
     },
     async endMaintenance(owner) {
-      const ours = { _id: STATE, 'maintenance.owner': owner };
+      const ours = { _id: STATE_ID, 'maintenance.owner': owner };
       await gate.run(() => state.updateOne(ours, { $unset: { maintenance: 1 } }).exec());
     },
     async identity(candidate) {
-      await ensure();
+      await ensureState(models, gate);
       const named = [{ $set: { identity: { $ifNull: ['$identity', literal(candidate)] } } }];
       const doc = await gate.run(() =>
         state
-          .findOneAndUpdate({ _id: STATE }, named, { returnDocument: 'after', updatePipeline: true })
+          .findOneAndUpdate({ _id: STATE_ID }, named, { returnDocument: 'after', updatePipeline: true })
           .lean<StateDoc>()
           .orFail()
           .exec(),
@@ -94,13 +88,13 @@ export async function createMongoSystem(
       return doc.identity ?? candidate;
     },
     async copySource() {
-      const doc = await gate.run(() => state.findOne({ _id: STATE }).lean<StateDoc>().exec());
+      const doc = await gate.run(() => state.findOne({ _id: STATE_ID }).lean<StateDoc>().exec());
       return doc?.copySource ?? null;
     },
     async markCopy(source) {
-      await ensure();
+      await ensureState(models, gate);
       const change = source === null ? { $unset: { copySource: 1 } } : { $set: { copySource: source } };
-      await gate.run(() => state.updateOne({ _id: STATE }, change).exec());
+      await gate.run(() => state.updateOne({ _id: STATE_ID }, change).exec());
     },
   };
 }

@@ -64,12 +64,10 @@ export function createMongoUsers({ users }: Models, gate: Gate): UserStore {
     findByIdentity: async (tenant, issuer, subject) =>
       recordOrNull('users', await gate.run(() => users.findOne({ tenant, issuer, subject }).lean().exec())),
     async update(id, change, at, { role, roleSource } = {}) {
-      // A document of an earlier version has no source, and counts as one that an administrator gave: see documents.ts.
-      const source = roleSource === 'manual' ? { $in: ['manual', null] } : roleSource;
       const expected = {
         _id: id,
         ...(role === undefined ? {} : { role }),
-        ...(source === undefined ? {} : { roleSource: source }),
+        ...(roleSource === undefined ? {} : { roleSource }),
       } as QueryFilter<UserDoc>;
       const done = await gate.run(() => users.updateOne(expected, { $set: userChange(change, at) }).exec());
       return done.matchedCount === 1;

@@ -1,8 +1,10 @@
 import { chmodSync, closeSync, existsSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { sleep, type Clock, type Random } from '@behalf/kernel';
 import Libsql from 'libsql';
 import { StoreUnavailableError } from '../errors.ts';
-import { migrations } from './migrations.ts';
+import { assertStorageFormat, STORAGE_FORMAT } from '../storageFormat.ts';
+import { schema } from './schema.ts';
 
 export type Param = string | number | null;
 export type Row = Record<string, unknown>;
@@ -50,7 +52,7 @@ export async function openDatabase(file: string, parts: { clock: Clock; random: 
     await patiently(parts, () => db.exec('PRAGMA journal_mode = WAL'));
     // FULL: an acknowledged write survives a power cut, not only a killed process.
     db.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
-    await migrate(sqlite);
+    await ensureSchema(sqlite, file);
     return sqlite;
   } catch (error) {
     await sqlite.close();
@@ -140,16 +142,19 @@ export function isUniqueViolation(error: unknown): boolean {
   return code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY';
 }
 
-/** Each step once, in order, in one transaction with the note that it ran; two starts at once take turns. */
-async function migrate(sqlite: Sqlite): Promise<void> {
+/** Creates the tables of an empty database and refuses one of another format, in one transaction across processes. */
+async function ensureSchema(sqlite: Sqlite, file: string): Promise<void> {
   await sqlite.write((tx) => {
-    const { user_version: version } = tx.get('PRAGMA user_version') as { user_version: number };
-    if (version > migrations.length) {
-      throw new Error(
-        `The database was written by a newer Behalf (schema ${version}, this one knows ${migrations.length}). Start that version, or restore a backup.`,
-      );
+    const { user_version: found } = tx.get('PRAGMA user_version') as { user_version: number };
+    if (found === STORAGE_FORMAT) return;
+    const isEmpty = tx.get('SELECT 1 FROM sqlite_master') === undefined;
+    if (found !== 0 || !isEmpty) {
+      assertStorageFormat(found === 0 ? null : found, {
+        subject: `The data directory ${dirname(file)}`,
+        remedy: 'Start with an empty BEHALF_DATA_DIR.',
+      });
     }
-    for (const step of migrations.slice(version)) for (const statement of step) tx.run(statement);
-    if (version < migrations.length) tx.run(`PRAGMA user_version = ${migrations.length}`);
+    for (const statement of schema) tx.run(statement);
+    tx.run(`PRAGMA user_version = ${STORAGE_FORMAT}`);
   });
 }

@@ -5,9 +5,6 @@ import { join } from 'node:path';
 import { systemClock, systemRandom } from '@behalf/kernel';
 import { createFakeClock, eventually } from '@behalf/testkit';
 import {
-  aCredential,
-  aSession,
-  aStoredServer,
   aUser,
   primarySuites,
   processesSuite,
@@ -16,9 +13,9 @@ import {
 } from '@behalf/testkit/suites';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { StoreUnavailableError } from '../errors.ts';
+import { STORAGE_FORMAT, StorageFormatError } from '../storageFormat.ts';
 import { openDatabase } from './database.ts';
 import { openSqliteStore } from './index.ts';
-import { migrations } from './migrations.ts';
 
 const parts = { clock: systemClock, random: systemRandom };
 let dir = '';
@@ -56,52 +53,6 @@ describe('the SQLite file', () => {
     const second = await openSqliteStore({ ...parts, file });
     expect(await second.users.findById('u1')).toEqual(aUser());
     await second.close();
-  });
-
-  test('of an earlier version keeps its records and gets what they lacked', async () => {
-    const file = newFile();
-    const { default: Libsql } = await import('libsql');
-    const old = new Libsql(file);
-    for (const statement of migrations.slice(0, 3).flat()) old.exec(statement);
-    old.exec(`PRAGMA user_version = 3;
-        INSERT INTO users VALUES ('u1', 'default', 'local', 'ada@example.com', 'ada@example.com', 'Ada', 'ADMIN',
-          'v1.sealed', 1000, 1000);
-        INSERT INTO sessions VALUES ('h1', 'u1', 'default', 1000, 9000000000000);
-        INSERT INTO servers VALUES ('s1', 'default', 'my server', 'my_server', 'u1', 4, 'v1.sealed', 1000, 2000,
-          'u2');`);
-    old.close();
-    const store = await openSqliteStore({ ...parts, file });
-    const user = aUser({ role: 'ADMIN', passwordSealed: 'v1.sealed' });
-    expect(await store.users.findById('u1')).toEqual(user);
-    expect(await store.users.countWithRole('default', 'ADMIN')).toBe(1);
-    expect(await store.sessions.list('u1', 0)).toEqual([aSession()]);
-    expect(await store.servers.list()).toEqual([
-      aStoredServer({
-        version: 4,
-        updatedAt: 2_000,
-        updatedBy: 'u2',
-        securedBy: 'u2',
-        securedAt: 2_000,
-        securedHash: '',
-      }),
-    ]);
-    await store.close();
-  });
-
-  test('tokens of sign-ins of an earlier version, which open no more, are gone', async () => {
-    const file = newFile();
-    const { default: Libsql } = await import('libsql');
-    const old = new Libsql(file);
-    for (const statement of migrations.slice(0, 5).flat()) old.exec(statement);
-    old.exec(`PRAGMA user_version = 5;
-        INSERT INTO credentials VALUES ('c1', 'default', 'user:u1', '@login', 'login', 'hash', 'v1.sealed', NULL,
-          1000, 1000);`);
-    old.close();
-    const store = await openSqliteStore({ ...parts, file });
-    expect(await store.raw.count('credentials')).toBe(0);
-    expect(await store.credentials.insert(aCredential())).toBe(true);
-    expect(await store.credentials.findById(aCredential().id)).toEqual(aCredential());
-    await store.close();
   });
 
   test('pairs that it could not take wait beside it, for us alone to read, and for a day', async () => {
@@ -155,13 +106,40 @@ describe('the SQLite file', () => {
     await there.close();
   });
 
-  test('of a newer version is refused, untouched', async () => {
+  test('records its storage format, and opens again', async () => {
     const file = newFile();
-    const db = await openDatabase(file, parts);
-    await db.write((tx) => tx.run('PRAGMA user_version = 99'));
-    await db.close();
-    await expect(openSqliteStore({ ...parts, file })).rejects.toThrow(/newer Behalf/);
+    await (await openSqliteStore({ ...parts, file })).close();
+    const db = await openRaw(file);
+    expect(db.prepare('PRAGMA user_version').get()).toMatchObject({ user_version: STORAGE_FORMAT });
+    db.close();
+    await (await openSqliteStore({ ...parts, file })).close();
   });
+
+  const refused: [string, string, string][] = [
+    [
+      'of an earlier storage format',
+      'PRAGMA user_version = 10',
+      'uses storage format 10 of an earlier preview',
+    ],
+    [
+      'without a format number',
+      'PRAGMA user_version = 0',
+      'uses the unnumbered storage format of an earlier preview',
+    ],
+    ['of a newer storage format', 'PRAGMA user_version = 101', 'was written by a newer version of Behalf'],
+  ];
+  for (const [which, statement, reason] of refused) {
+    test(`a database ${which} is refused and stays unchanged`, async () => {
+      const file = newFile();
+      const db = await openRaw(file);
+      db.exec(`CREATE TABLE users (id TEXT); ${statement}`);
+      const opening = openSqliteStore({ ...parts, file });
+      await expect(opening).rejects.toBeInstanceOf(StorageFormatError);
+      await expect(opening).rejects.toThrow(`The data directory ${dir} ${reason}`);
+      expect(db.prepare('SELECT name FROM sqlite_master').all()).toMatchObject([{ name: 'users' }]);
+      db.close();
+    });
+  }
 
   test('a file that is refused is not kept open', async () => {
     const file = newFile();
@@ -246,9 +224,13 @@ function openFiles(): string[] {
   });
 }
 
-async function openBlocker(file: string): Promise<{ release(): Promise<void> }> {
+async function openRaw(file: string) {
   const { default: Libsql } = await import('libsql');
-  const db = new Libsql(file, { timeout: 20 });
+  return new Libsql(file, { timeout: 20 });
+}
+
+async function openBlocker(file: string): Promise<{ release(): Promise<void> }> {
+  const db = await openRaw(file);
   db.exec('BEGIN IMMEDIATE');
   return {
     async release() {

@@ -14,13 +14,14 @@ export function explain(error: unknown): Explained {
     return { title: errors.unexpectedTitle, text: strings.common.crashedText };
   if (error.code === 'OFFLINE') return { title: errors.offlineTitle, text: errors.offlineText };
   if (error.code === 'UNREADABLE') return { title: errors.unreadableTitle, text: errors.unreadableText };
-  const { title, detail, problem, retryAfterMs } = error;
+  const { code, title, detail, problem, retryAfterMs } = error;
+  if (code === 'AUTH_REQUIRED') return { title, text: errors.signInAgain };
   const hints = [
     withoutTitle(detail, title),
     problem?.status === 500 && problem.instance !== undefined ? errors.incident(problem.instance) : '',
     retryAfterMs === undefined ? '' : errors.retryIn(Math.ceil(retryAfterMs / 1000)),
   ];
-  return { title, text: hints.filter(Boolean).join(' ') || actionOf(error.code) };
+  return { title, text: hints.filter(Boolean).join(' ') || actionOf(code) };
 }
 
 /** Without words of its own about an occurrence, the gateway says the title once more and then what to do. */

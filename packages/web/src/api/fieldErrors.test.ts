@@ -11,7 +11,7 @@ const refused = (...paths: string[]) =>
 
 describe('errors at fields', () => {
   test('stand at the field they name', () => {
-    expect(fieldError(refused('name'), 'name')).toBe('wrong name');
+    expect(fieldError(refused('name'), 'name')).toBe('Wrong name.');
     expect(fieldError(refused('name'), 'days')).toBeUndefined();
     expect(fieldError(new Error('other'), 'name')).toBeUndefined();
   });

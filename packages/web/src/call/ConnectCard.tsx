@@ -14,6 +14,7 @@ import { classes } from '../ui/classes.ts';
 import { Notice } from '../ui/Notice.tsx';
 import { connectAddress } from './connectAddress.ts';
 import { ServerName } from './ServerName.tsx';
+import { visibleText } from './visibleText.ts';
 
 interface CardProps {
   readonly connect: ConnectNeeded;
@@ -47,7 +48,7 @@ function AtServer({ connect: needed, afterwards, children, onBegin, onLeave }: C
   return (
     <Notice
       tone={told?.tone ?? 'warning'}
-      title={told?.title ?? words.neededTitle}
+      title={told?.title ?? words.neededTitle(visibleText(needed.title))}
       actions={
         <>
           {!isConnected && (
@@ -77,7 +78,7 @@ function Elsewhere({ connect: needed, returnTo, children }: CardProps) {
   return (
     <Notice
       tone="warning"
-      title={words.neededTitle}
+      title={words.neededTitle(visibleText(needed.title))}
       actions={
         <>
           {address === undefined ? (

@@ -7,32 +7,32 @@ describe('what is said of a sign-in', () => {
   test('while it goes on, and how it ended', () => {
     const address = 'https://behalf.example/x';
     expect(connectText({ kind: 'idle' })).toBeUndefined();
-    expect(connectText({ kind: 'starting' })?.title).toBe('Connecting');
+    expect(connectText({ kind: 'starting' })?.title).toBe('Connecting…');
     const waiting = (window: 'open' | 'away' | 'blocked') =>
       connectText({ kind: 'waiting', address, window });
-    expect(waiting('open')?.text).not.toMatch(/open it again/);
-    expect(waiting('away')?.text).toMatch(/closed, open it again/);
+    expect(waiting('open')?.text).not.toMatch(/reopen it/);
+    expect(waiting('away')?.text).toMatch(/closed that window, reopen it/);
     expect([waiting('blocked')?.tone, waiting('blocked')?.title]).toEqual([
       'warning',
-      'Your browser did not open a window',
+      'Your browser blocked the sign-in window',
     ]);
     expect(connectText({ kind: 'connected', at: 1, probe: 'ok' })).toMatchObject({ tone: 'success' });
     expect(connectText({ kind: 'connected', at: 1, probe: 'unverified' })?.text).toMatch(
-      /could not be found out/,
+      /could not be verified/,
     );
     expect(connectText({ kind: 'connected', at: 1, probe: 'unreachable' })).toMatchObject({
       tone: 'warning',
     });
     expect(connectText({ kind: 'failed', error: 'access_denied' })).toMatchObject({
       tone: 'danger',
-      title: 'You did not allow it',
+      title: 'Access was denied',
     });
   });
 
   test('also by a gateway that knows more words than this page', () => {
     for (const error of ['something_new', 'toString', '__proto__']) {
       expect(connectText({ kind: 'failed', error: error as FlowError })?.title).toBe(
-        'The sign-in could not be finished',
+        'The sign-in could not be completed',
       );
       expect(reasonText(error)).toBe('');
     }

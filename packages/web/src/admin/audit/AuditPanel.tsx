@@ -15,6 +15,7 @@ import { AuditVerify } from './AuditVerify.tsx';
 import { EventDialog } from './EventDialog.tsx';
 import { EventList } from './EventList.tsx';
 import { readFilters, writeFilters, type AuditFilters } from './filters.ts';
+import { useServerTitles } from '../useServerTitles.ts';
 import { useActorNames } from './useActorNames.ts';
 
 /** Who did what, the newest first. What is looked for stands in the address. */
@@ -27,6 +28,7 @@ export function AuditPanel() {
   const query = auditQuery(filters);
   const log = useInfiniteQuery(query);
   const names = useActorNames();
+  const titles = useServerTitles();
   const [opened, setOpened] = useState<AuditEntry | null>(null);
 
   function apply(next: AuditFilters): void {
@@ -71,6 +73,7 @@ export function AuditPanel() {
         <EventList
           pages={log.data.pages}
           names={names}
+          titles={titles}
           isFiltered={filters !== ''}
           onOpen={setOpened}
           onClear={() => apply({})}
@@ -84,7 +87,13 @@ export function AuditPanel() {
         </div>
       )}
       {opened && (
-        <EventDialog entry={opened} names={names} onFilter={apply} onClose={() => setOpened(null)} />
+        <EventDialog
+          entry={opened}
+          names={names}
+          titles={titles}
+          onFilter={apply}
+          onClose={() => setOpened(null)}
+        />
       )}
     </Page>
   );

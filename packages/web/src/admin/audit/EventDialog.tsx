@@ -16,11 +16,13 @@ import { readEvent, type AuditEvent } from './readEvent.ts';
 export function EventDialog({
   entry,
   names,
+  titles,
   onFilter,
   onClose,
 }: {
   readonly entry: AuditEntry;
   readonly names: ReadonlyMap<string, string>;
+  readonly titles: ReadonlyMap<string, string>;
   readonly onFilter: (filters: AuditFilters) => void;
   readonly onClose: () => void;
 }) {
@@ -49,18 +51,24 @@ export function EventDialog({
           {explained.text}
         </Notice>
       )}
-      <Facts facts={factsOf(event, names)} />
+      <Facts facts={factsOf(event, names, titles)} />
     </Dialog>
   );
 }
 
-function factsOf(event: AuditEvent, names: ReadonlyMap<string, string>): Fact[] {
-  const { fields, outcomes, kinds } = strings.admin.audit;
+function factsOf(
+  event: AuditEvent,
+  names: ReadonlyMap<string, string>,
+  titles: ReadonlyMap<string, string>,
+): Fact[] {
+  const { fields, outcomes, kinds, serverAndId } = strings.admin.audit;
   const { actor, outcome, durationMs, count } = event;
   const doors: Readonly<Record<string, string>> = strings.admin.audit.doors;
   const authorities: Readonly<Record<string, string>> = strings.admin.audit.authorities;
   const by: Readonly<Record<string, string>> = strings.admin.audit.by;
   const who = actorWords(actor, names);
+  const title = titles.get(event.server);
+  const server = title === undefined ? event.server : serverAndId(title, event.server);
   const text = (name: string, value: string, isCode = false): Fact[] =>
     value === '' ? [] : [{ name, value, isCode }];
   return [
@@ -80,7 +88,7 @@ function factsOf(event: AuditEvent, names: ReadonlyMap<string, string>): Fact[] 
     },
     ...text(fields.by, by[actor.by] ?? actor.by),
     ...text(fields.door, doors[event.door] ?? event.door),
-    ...text(fields.server, event.server),
+    ...text(fields.server, server),
     ...text(fields.tool, event.tool),
     ...text(fields.arguments, event.arguments.join(', ')),
     ...text(fields.authority, authorities[event.authority] ?? event.authority),

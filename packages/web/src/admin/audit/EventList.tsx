@@ -14,12 +14,14 @@ import { readEvent } from './readEvent.ts';
 export function EventList({
   pages,
   names,
+  titles,
   isFiltered,
   onOpen,
   onClear,
 }: {
   readonly pages: readonly AuditView[];
   readonly names: ReadonlyMap<string, string>;
+  readonly titles: ReadonlyMap<string, string>;
   readonly isFiltered: boolean;
   readonly onOpen: (entry: AuditEntry) => void;
   readonly onClear: () => void;
@@ -46,7 +48,7 @@ export function EventList({
         ))}
       </div>
       <LongList label={audit.listOf} items={entries} keyOf={({ id }) => id} itemHeight={3}>
-        {(entry) => <EventRow entry={entry} names={names} onOpen={onOpen} />}
+        {(entry) => <EventRow entry={entry} names={names} titles={titles} onOpen={onOpen} />}
       </LongList>
     </div>
   );
@@ -55,10 +57,12 @@ export function EventList({
 const EventRow = memo(function EventRow({
   entry,
   names,
+  titles,
   onOpen,
 }: {
   readonly entry: AuditEntry;
   readonly names: ReadonlyMap<string, string>;
+  readonly titles: ReadonlyMap<string, string>;
   readonly onOpen: (entry: AuditEntry) => void;
 }) {
   const { audit } = strings.admin;
@@ -81,7 +85,7 @@ const EventRow = memo(function EventRow({
           {code && <code className={styles['code']}>{code}</code>}
         </span>
         <span>{actorWords(event.actor, names)}</span>
-        <span>{targetWords(event, names)}</span>
+        <span>{targetWords(event, names, titles)}</span>
       </button>
     </div>
   );

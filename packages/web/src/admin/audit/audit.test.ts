@@ -77,11 +77,13 @@ describe('an event', () => {
     expect([actionWords('new.thing'), actionWords('constructor')]).toEqual(['new.thing', 'constructor']);
     expect(actorWords(told.actor, new Map([['u1', 'Ada']]))).toBe('Ada');
     expect(actorWords(told.actor, new Map())).toBe('u1');
-    expect(actorWords({ kind: 'gateway', id: '', by: '' }, new Map())).toBe('the gateway');
+    expect(actorWords({ kind: 'gateway', id: '', by: '' }, new Map())).toBe('Gateway');
     expect(actorWords({ kind: 'toString', id: '', by: '' }, new Map())).toBe('toString');
     const known = new Map([['u2', 'Grace']]);
-    expect(targetWords(told, known)).toBe('github · search');
-    const about = (subject: string) => targetWords({ ...told, server: '', tool: '', subject }, known);
+    expect(targetWords(told, known, new Map())).toBe('github · search');
+    expect(targetWords(told, known, new Map([['github', 'GitHub']]))).toBe('GitHub · search');
+    const about = (subject: string) =>
+      targetWords({ ...told, server: '', tool: '', subject }, known, new Map());
     expect([about('Integrator'), about('u2')]).toEqual(['Integrator', 'Grace']);
   });
 });

@@ -28,6 +28,7 @@ export function actorWords({ kind, id }: AuditEvent['actor'], names: ReadonlyMap
 export function targetWords(
   { server, tool, subject }: AuditEvent,
   names: ReadonlyMap<string, string>,
+  titles: ReadonlyMap<string, string>,
 ): string {
-  return [server, tool].filter(Boolean).join(' · ') || (names.get(subject) ?? subject);
+  return [titles.get(server) ?? server, tool].filter(Boolean).join(' · ') || (names.get(subject) ?? subject);
 }

@@ -6,6 +6,7 @@ import { strings } from '../../strings/strings.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Card } from '../../ui/Card.tsx';
 import { formatNumber, formatShare } from '../formatNumber.ts';
+import { useServerTitles } from '../useServerTitles.ts';
 import { CallsChart } from './CallsChart.tsx';
 import { busiestFirst, momentsOf, sum, type ServerStats } from './figures.ts';
 import { LatencyChart } from './LatencyChart.tsx';
@@ -19,6 +20,7 @@ const OTHERS = '(others)';
 export function ServerCards({ stats }: { readonly stats: StatsView }) {
   const { overview } = strings.admin;
   const [shown, setShown] = useState(SHOWN_AT_ONCE);
+  const titles = useServerTitles();
   const servers = busiestFirst(stats.servers);
   const left = servers.length - shown;
   return (
@@ -26,7 +28,11 @@ export function ServerCards({ stats }: { readonly stats: StatsView }) {
       <ul className={styles['cards']}>
         {servers.slice(0, shown).map((server) => (
           <li key={server.server}>
-            <ServerCard server={server} moments={momentsOf(stats, server.calls.length)} />
+            <ServerCard
+              server={server}
+              title={titles.get(server.server) ?? server.server}
+              moments={momentsOf(stats, server.calls.length)}
+            />
           </li>
         ))}
       </ul>
@@ -41,9 +47,11 @@ export function ServerCards({ stats }: { readonly stats: StatsView }) {
 
 function ServerCard({
   server,
+  title,
   moments,
 }: {
   readonly server: ServerStats;
+  readonly title: string;
   readonly moments: readonly number[];
 }) {
   const { overview } = strings.admin;
@@ -56,7 +64,7 @@ function ServerCard({
           {server.server === OTHERS ? (
             overview.others
           ) : (
-            <Link href={`/servers/${segment(server.server)}`}>{server.server}</Link>
+            <Link href={`/servers/${segment(server.server)}`}>{title}</Link>
           )}
         </h2>
         <p>

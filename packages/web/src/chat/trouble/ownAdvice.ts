@@ -2,8 +2,10 @@ import { strings } from '../../strings/strings.ts';
 
 /** What somebody who chats can do about an error, where the words of the catalogue are for who writes programs. */
 export function ownAdvice(code: string): string | undefined {
+  const { errors } = strings;
   const { trouble } = strings.chat;
   const own: Readonly<Record<string, string>> = {
+    AUTH_REQUIRED: errors.signInAgain,
     CHAT_BUSY: trouble.busy,
     CHAT_LIMIT: trouble.limit,
     RATE_LIMITED: trouble.wait,

@@ -7,6 +7,7 @@ import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { SelectField, TextField } from '../../ui/Field.tsx';
 import { ErrorNotice, Notice } from '../../ui/Notice.tsx';
+import { urlProblemOf } from '../form/formProblems.ts';
 import { transports, type Transport } from '../form/serverForm.ts';
 import styles from '../form/ServerDialog.module.css';
 import { foundForm, type Begun } from './foundForm.ts';
@@ -27,7 +28,7 @@ export function DiscoverDialog({
   const text = strings.servers.form;
   const discovery = useDiscovery();
   const { at, look, error, isAsking } = discovery;
-  const [isMissing, setMissing] = useState(false);
+  const [urlProblem, setUrlProblem] = useState<string>();
   const fields = useRef<HTMLDivElement>(null);
   const outcome = useRef<HTMLDivElement>(null);
   const isFound = look?.view.outcome === 'tools';
@@ -42,8 +43,9 @@ export function DiscoverDialog({
       onFound(foundForm(at, look));
       return;
     }
-    setMissing(at.url.trim() === '');
-    if (at.url.trim() !== '') discovery.ask({ type: 'none' });
+    const problem = urlProblemOf(at.url, at.type);
+    setUrlProblem(problem);
+    if (problem === undefined) discovery.ask({ type: 'none' });
     else fields.current?.querySelector('input')?.focus();
   }
   function enter(): void {
@@ -55,7 +57,7 @@ export function DiscoverDialog({
     onClose();
   }
 
-  const urlError = isMissing ? words.urlMissing : aboutUrl(error);
+  const urlError = urlProblem ?? aboutUrl(error);
   return (
     <Dialog
       isWide
@@ -89,14 +91,17 @@ export function DiscoverDialog({
           maxLength={2048}
           value={at.url}
           onChange={({ target }) => {
-            setMissing(false);
+            setUrlProblem(undefined);
             discovery.change({ ...at, url: target.value });
           }}
         />
         <SelectField
           label={text.transport}
           value={at.type}
-          onChange={({ target }) => discovery.change({ ...at, type: target.value as Transport })}
+          onChange={({ target }) => {
+            setUrlProblem(undefined);
+            discovery.change({ ...at, type: target.value as Transport });
+          }}
         >
           {transports.map((type) => (
             <option key={type} value={type}>

@@ -1,6 +1,7 @@
 import type { DiscoverToolsView } from '@behalf/contracts';
 import { useState } from 'react';
 import { Name } from '../../call/Name.tsx';
+import { visibleText } from '../../call/visibleText.ts';
 import { ConnectButtons } from '../../connect/ConnectButtons.tsx';
 import { connectText } from '../../connect/connectText.ts';
 import { ScopeList } from '../../connect/ScopeList.tsx';
@@ -70,7 +71,7 @@ function FoundTools({ view }: { readonly view: Extract<DiscoverToolsView, { outc
         {shown.map(({ name, title, description }) => (
           <li key={name}>
             <p className={styles['name']}>
-              <Name name={name} /> {title !== undefined && title !== name && <span>{title}</span>}
+              {title !== undefined && title !== name && <bdi>{visibleText(title)}</bdi>} <Name name={name} />
             </p>
             {description !== '' && <p className={styles['description']}>{description}</p>}
           </li>

@@ -15,16 +15,16 @@ function say(view: Partial<CredentialView>) {
 describe('a sign-in that is stored', () => {
   test('says whether it works, and until when', () => {
     expect(say({})).toMatchObject({ tone: 'success', isWanting: false });
-    expect(say({}).text).toMatch(/renewed by itself.*\d/);
+    expect(say({}).text).toMatch(/^Renewed automatically.*\d/);
     expect(say({ expiresAt: now - 1 })).toMatchObject({ tone: 'success', isWanting: false });
     expect(say({ hasRefreshToken: false })).toMatchObject({ tone: 'info', isWanting: false });
-    expect(say({ hasRefreshToken: false }).text).toMatch(/ends at .*\d.*sign in again/);
-    expect(say({ expiresAt: null, hasRefreshToken: false }).text).toMatch(/does not say when/);
+    expect(say({ hasRefreshToken: false }).text).toMatch(/^Expires at .*\d.*Sign in again/);
+    expect(say({ expiresAt: null, hasRefreshToken: false }).text).toMatch(/No expiry/);
   });
 
   test('says that its user has to act, and why', () => {
     const over = say({ expiresAt: now, hasRefreshToken: false });
-    expect([over.isWanting, over.text]).toEqual([true, expect.stringMatching(/has ended/)]);
+    expect([over.isWanting, over.text]).toEqual([true, expect.stringMatching(/expired/)]);
     for (const status of ['rejected', 'revoked', 'unreadable', 'unbound'] as const) {
       const { isWanting, tone, text } = say({ status });
       expect([status, isWanting, tone]).toEqual([status, true, 'warning']);
@@ -45,8 +45,8 @@ describe('a sign-in that is stored', () => {
     expect([tell('failed').tone, tell('unsupported').tone]).toEqual(['warning', 'warning']);
     expect(tell('failed').text).toMatch(/may stay valid/);
     expect(tell('unsupported').text).toMatch(/may stay valid/);
-    expect(tell('yes').text).toMatch(/ended at the sign-in service too/);
-    expect(disconnectText({ disconnected: false, revoked: 'none' }).title).toMatch(/nothing to disconnect/);
+    expect(tell('yes').text).toMatch(/revoked/);
+    expect(disconnectText({ disconnected: false, revoked: 'none' }).title).toMatch(/Already disconnected/);
   });
 });
 

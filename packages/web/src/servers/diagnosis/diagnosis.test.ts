@@ -18,21 +18,21 @@ describe('what a diagnosis comes to', () => {
       tone: 'success',
       title: 'Your calls to this server work',
     });
-    expect(verdictOf(view(policy, step('scopes', 'warning'))).text).toBe('See below what is worth knowing.');
+    expect(verdictOf(view(policy, step('scopes', 'warning'))).text).toBe('See the warnings below.');
     const missing = step('credential', 'failed', { action: 'Connect the server.', code: 'X' });
     expect(verdictOf(view(policy, missing, step('tools', 'skipped')))).toEqual({
       tone: 'danger',
-      title: 'It stops at: Your sign-in or key',
+      title: 'Failed at: Your sign-in or key',
       text: 'About credential. Connect the server.',
     });
     // The first that failed, not the last.
-    expect(verdictOf(view(step('metadata', 'failed'), missing)).title).toContain('Where users sign in');
+    expect(verdictOf(view(step('metadata', 'failed'), missing)).title).toContain('Sign-in metadata');
   });
 
   test('sets aside what was not looked at, and names every step', () => {
     const { looked, skipped } = partsOf(view(step('policy', 'ok'), step('dns', 'skipped')));
     expect([looked, skipped].map((part) => part.map((one) => one.step))).toEqual([['policy'], ['dns']]);
-    expect(stepName('tls')).toBe('Connection and certificate');
+    expect(stepName('tls')).toBe('Connection and TLS certificate');
     expect(stepName('moon_phase')).toBe('moon phase');
   });
 });

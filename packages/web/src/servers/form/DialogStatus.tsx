@@ -30,14 +30,16 @@ function contentOf(state: ServerDialogState) {
     );
   }
   if (others.length > 0 || Object.keys(problems).length > 0) {
+    const hasFields = Object.keys(problems).length > 0;
     return (
-      <Notice tone="danger" title={text.correctTitle}>
-        {Object.keys(problems).length > 0 && <p>{text.correctText}</p>}
-        <ul>
-          {others.map((other) => (
-            <li key={other}>{other}</li>
-          ))}
-        </ul>
+      <Notice tone="danger" title={hasFields ? text.correctTitle : text.othersTitle}>
+        {others.length > 0 && (
+          <ul>
+            {others.map((other) => (
+              <li key={other}>{other}</li>
+            ))}
+          </ul>
+        )}
       </Notice>
     );
   }

@@ -74,7 +74,7 @@ describe('what is wrong with a form', () => {
     });
     const kept = formOf(keyed);
     expect(problemsIn(moved, kept, keyed).fields).toEqual({
-      'apiKey.key': expect.stringMatching(/because “URL” changed/),
+      'apiKey.key': expect.stringMatching(/You changed “URL”\./),
     });
     const typed = { ...kept, apiKey: { ...kept.apiKey, key: 'new' } };
     expect(Object.keys(problemsIn(moved, typed, keyed).fields)).toEqual(['headers']);
@@ -82,13 +82,20 @@ describe('what is wrong with a form', () => {
       changedFields: ['oauth.token_url', 'oauth.client_id'],
     });
     expect(problemsIn(client, emptyForm, view).fields).toEqual({
-      'oauth.client_secret': expect.stringMatching(/“Token URL” and “Client ID” changed/),
+      'oauth.client_secret': expect.stringMatching(/You changed “Token URL” and “Client ID”\./),
     });
   });
 
   test('what is missing is seen before the gateway is asked', () => {
     expect(Object.keys(missingIn(emptyForm, undefined))).toEqual(['title', 'url']);
     expect(missingIn(formOf(view), view)).toEqual({});
+    const urlOf = (url: string, type: ServerForm['type'] = 'sse') =>
+      missingIn({ ...formOf(view), url, type }, view)['url'];
+    expect(urlOf('tools.example.com/mcp')).toBe('Enter a URL that starts with http:// or https://.');
+    expect(urlOf('https://')).toBe('Enter a URL that starts with http:// or https://.');
+    expect(urlOf('https://a.example/mcp', 'websocket')).toBe('Enter a URL that starts with ws:// or wss://.');
+    expect(urlOf('wss://a.example/mcp', 'websocket')).toBeUndefined();
+    expect([urlOf('https://{{HOST}}/mcp'), urlOf('{{URL}}')]).toEqual([undefined, undefined]);
     expect(missingIn(formOf(keyed), keyed)).toEqual({});
     const custom: ServerForm = {
       ...formOf(view),

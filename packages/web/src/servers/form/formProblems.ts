@@ -1,8 +1,10 @@
-import type { Diagnostic, ServerView } from '@behalf/contracts';
+import type { ServerView } from '@behalf/contracts';
+import { parseUrl } from '@behalf/contracts/plain';
 import { ApiError } from '../../api/apiError.ts';
 import { explain } from '../../api/explain.ts';
+import { diagnosticText } from '../../api/fieldErrors.ts';
 import { strings } from '../../strings/strings.ts';
-import { keepsKey, type ServerForm } from './serverForm.ts';
+import { keepsKey, type ServerForm, type Transport } from './serverForm.ts';
 
 /** What is wrong, by the field where it is shown: `url`, `apiKey.key`, `headers.X-Key`. */
 export type FieldProblems = Readonly<Record<string, string>>;
@@ -23,7 +25,8 @@ export function missingIn(form: ServerForm, before: ServerView | undefined): Fie
   };
   // The name of a new one is made of it.
   if (!before) need('title', form.title, problems.title);
-  need('url', form.url, problems.url);
+  const urlProblem = urlProblemOf(form.url, form.type);
+  if (urlProblem !== undefined) found['url'] = urlProblem;
   if (auth === 'apiKey') {
     if (apiKey.source === 'admin' && !keepsKey(form, before)) need('apiKey.key', apiKey.key, problems.key);
     if (apiKey.form === 'custom') need('apiKey.custom_header', apiKey.customHeader, problems.customHeader);
@@ -37,6 +40,19 @@ export function missingIn(form: ServerForm, before: ServerView | undefined): Fie
     seen.add(known);
   }
   return found;
+}
+
+/** The error of a URL field; undefined for a URL of the right scheme. Placeholders are filled in by the gateway. */
+export function urlProblemOf(url: string, type: Transport): string | undefined {
+  const { problems } = strings.servers.form;
+  if (url.trim() === '') return problems.url;
+  const schemes = type === 'websocket' ? ['ws:', 'wss:'] : ['http:', 'https:'];
+  const text = url.trim();
+  const isValid =
+    text.startsWith('{{') ||
+    schemes.includes(parseUrl(text.replaceAll(/\{\{[^{}]*\}\}/g, 'x'))?.protocol ?? '');
+  if (isValid) return undefined;
+  return type === 'websocket' ? problems.urlInvalidWebsocket : problems.urlInvalid;
 }
 
 /** The place of a header that has no name yet, or one that another has too. */
@@ -89,19 +105,11 @@ export function problemsIn(error: unknown, form: ServerForm, before: ServerView 
   const others: string[] = [];
   for (const problem of error.errors) {
     const field = fieldAt(problem.path);
-    const text = sentence(problem);
+    const text = diagnosticText(problem);
     if (field === undefined) others.push(strings.servers.form.otherField(problem.path, text));
     else fields[field] = fields[field] === undefined ? text : `${fields[field]} ${text}`;
   }
   return { fields, others };
-}
-
-/** The gateway speaks in half sentences that go on after a path. */
-function sentence({ message, suggestion }: Diagnostic): string {
-  const ended = (text: string) => (/[.!?]$/.test(text) ? text : `${text}.`);
-  const begun = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
-  const parts = suggestion === undefined ? [message] : [message, suggestion];
-  return parts.map((part) => ended(begun(part))).join(' ');
 }
 
 function isReentry({ code }: ApiError): boolean {

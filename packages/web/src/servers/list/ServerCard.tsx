@@ -12,7 +12,7 @@ import styles from './ServerCard.module.css';
 /** One server in the list: what it is, how it stands, and what is the matter. Typing a search renders none anew. */
 export const ServerCard = memo(function ServerCard({ server }: { readonly server: ListedServer }) {
   const text = strings.servers;
-  const { name, view, state, origin, tools } = server;
+  const { name, view, state, origin } = server;
   const title = titleOf(server);
   const problem = problemIn(state);
   return (
@@ -42,14 +42,18 @@ export const ServerCard = memo(function ServerCard({ server }: { readonly server
       {canConnect(server) && <ListedConnect server={name} title={title} />}
       <p className={styles['facts']}>
         <Badge>{text.origins[origin]}</Badge>
-        {state.kind !== 'not_yours' && (
-          <span>{tools === undefined ? text.toolsUnknown : text.tools(tools)}</span>
-        )}
+        {state.kind !== 'not_yours' && <span>{toolsText(server)}</span>}
         {view.obo && <span>{text.behalfTitle}</span>}
       </p>
     </li>
   );
 });
+
+function toolsText({ tools, state }: ListedServer): string {
+  const text = strings.servers;
+  if (tools !== undefined) return text.tools(tools);
+  return state.kind === 'connected' ? text.toolsLoading : text.toolsUnknown;
+}
 
 /** Where the sign-in is at the server itself: who is asked in the name of their organisation signs in there. */
 function canConnect({ view, state: { kind } }: ListedServer): boolean {

@@ -57,7 +57,7 @@ export function ServerActions({ name, view }: { readonly name: string; readonly 
       {open === 'share' && (
         <SharingDialog
           shared={{ kind: 'mcpServer', id: view.dbId ?? name }}
-          words={isStored ? text.sharing : { ...text.sharing, lead: text.sharing.leadConfiguration }}
+          words={{ ...text.sharing, lead: sharingLead(view) }}
           title={title}
           held={view.permissions}
           mayShare={mayShare}
@@ -68,6 +68,13 @@ export function ServerActions({ name, view }: { readonly name: string; readonly 
       {isRemoving && <RemoveServer name={name} title={title} onClose={() => setRemoving(false)} />}
     </>
   );
+}
+
+/** What the dialog says about the secrets of the server. */
+function sharingLead({ source, apiKey }: ServerView): string {
+  const { sharing } = strings.servers;
+  if (source !== 'user') return sharing.leadConfiguration;
+  return apiKey?.source === 'admin' ? sharing.leadKey : sharing.lead;
 }
 
 function RemoveServer({

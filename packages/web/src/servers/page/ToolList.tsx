@@ -1,6 +1,7 @@
 import type { ServerToolsView } from '@behalf/contracts';
 import { useDeferredValue, useState } from 'react';
 import { Link } from 'wouter';
+import { visibleText } from '../../call/visibleText.ts';
 import { strings } from '../../strings/strings.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
@@ -55,8 +56,8 @@ function SearchedTools({ server, tools }: { readonly server: string; readonly to
   const text = strings.servers;
   const [search, setSearch] = useState('');
   const wanted = useDeferredValue(search.trim().toLowerCase());
-  const matching = tools.filter(({ name, description }) =>
-    `${name} ${description}`.toLowerCase().includes(wanted),
+  const matching = tools.filter(({ name, title = '', description }) =>
+    `${name} ${title} ${description}`.toLowerCase().includes(wanted),
   );
   const { shown, next, showMore } = useFirst(matching, STEP);
   return (
@@ -71,12 +72,13 @@ function SearchedTools({ server, tools }: { readonly server: string; readonly to
       )}
       {matching.length === 0 && <p className={styles['muted']}>{strings.common.noMatches}</p>}
       <ul className={styles['tools']}>
-        {shown.map(({ name, description, asksFirst }) => (
+        {shown.map(({ name, title, description, asksFirst }) => (
           <li key={name} className={styles['tool']}>
             <p className={styles['name']}>
               <Link href={`/tools/${encodeURIComponent(server)}/${encodeURIComponent(name)}`}>
-                <code>{name}</code>
+                {title === undefined ? <code>{name}</code> : <bdi>{visibleText(title)}</bdi>}
               </Link>
+              {title !== undefined && title !== name && <code className={styles['muted']}>{name}</code>}
               {asksFirst && <Badge tone="info">{text.asksFirst}</Badge>}
             </p>
             {description !== '' && <p className={styles['description']}>{description}</p>}

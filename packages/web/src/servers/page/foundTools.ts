@@ -1,6 +1,7 @@
 /** What the page shows of a tool. Its texts are the server's. */
 export interface ShownTool {
   readonly name: string;
+  readonly title?: string | undefined;
   readonly description: string;
   readonly asksFirst?: boolean;
 }
@@ -8,8 +9,14 @@ export interface ShownTool {
 /** The tools that a reinit answered with, as far as they are what we know. */
 export function readFound(tools: readonly unknown[]): ShownTool[] {
   return tools.flatMap((tool) => {
-    const { name, description } = (tool ?? {}) as Record<string, unknown>;
+    const { name, title, description } = (tool ?? {}) as Record<string, unknown>;
     if (typeof name !== 'string') return [];
-    return [{ name, description: typeof description === 'string' ? description : '' }];
+    return [
+      {
+        name,
+        ...(typeof title === 'string' && title !== '' && { title }),
+        description: typeof description === 'string' ? description : '',
+      },
+    ];
   });
 }

@@ -19,17 +19,17 @@ function say(view: Partial<ReinitializeView>, wasUnreachable = false) {
 
 /** The rows of docs/reference/rest.md. */
 const rows: readonly [Partial<ReinitializeView>, ReturnType<typeof say>['tone'], RegExp][] = [
-  [{ success: true, tools: [{}, {}] }, 'success', /It is connected: 2 tools found/],
-  [{ success: true, connectionDeferred: true }, 'info', /first request of a chat/],
+  [{ success: true, tools: [{}, {}] }, 'success', /Reconnected: 2 tools found/],
+  [{ success: true, connectionDeferred: true }, 'info', /next chat request/],
   [
     { success: true, oauthRequired: true, code: 'MCP_AUTHORIZATION_UNAVAILABLE', tools: [{}] },
     'warning',
-    /tools were found.*sign in at this server/,
+    /^Tools found.*Sign in to this server/,
   ],
   [
     { oauthRequired: true, failureReason: 'oauth_required', code: 'MCP_AUTHORIZATION_UNAVAILABLE' },
     'warning',
-    /waits for you to sign in there/,
+    /^Sign in to this server/,
   ],
   [
     {
@@ -43,22 +43,22 @@ const rows: readonly [Partial<ReinitializeView>, ReturnType<typeof say>['tone'],
   [
     { failureReason: 'unreachable', code: 'MCP_TIMEOUT', retryable: true },
     'danger',
-    /^It cannot be reached: The server did not answer in time/,
+    /^Could not reach the server: The server did not answer in time/,
   ],
   [
     { failureReason: 'unreachable', code: 'MCP_UNREACHABLE', retryable: true, retryAt: Date.now() + 60_000 },
     'danger',
-    /^It still cannot be reached.*tried again at .*\d/,
+    /^Still unreachable.*retries at .*\d/,
   ],
   [
     { failureReason: 'initialization_failed', code: 'MCP_CREDENTIAL_REJECTED' },
     'danger',
-    /refused the credential: Check the key/,
+    /rejected the credential: Check the key/,
   ],
   [
     { success: true, code: 'OBO_SUBJECT_TOKEN_MISSING', retryable: false, tools: [{}] },
     'warning',
-    /tools were found.*your sign-in: There is no sign-in to exchange/,
+    /^Tools found.*your organization.*: There is no sign-in to exchange/,
   ],
   [
     { failureReason: 'initialization_failed', code: 'OBO_SUBJECT_TOKEN_EXPIRED', retryable: false },
@@ -73,22 +73,22 @@ const rows: readonly [Partial<ReinitializeView>, ReturnType<typeof say>['tone'],
   [
     { failureReason: 'initialization_failed', code: 'OBO_TEMPORARY', retryable: true },
     'warning',
-    /no token this time.*Try again/,
+    /no token.*Try again/,
   ],
   [
     { failureReason: 'initialization_failed', code: 'MCP_OBO_FORBIDDEN', retryable: false },
     'danger',
-    /may not be called on your behalf.*CONFIGURE_OBO/,
+    /on your behalf are not allowed.*CONFIGURE_OBO/,
   ],
   [
     { failureReason: 'initialization_failed', code: 'OBO_MISCONFIGURED', retryable: false },
     'danger',
-    /could not be brought up: The exchange is misconfigured/,
+    /^Could not connect: The exchange is misconfigured/,
   ],
   [
     { failureReason: 'initialization_failed', code: 'MCP_PROTOCOL_ERROR' },
     'danger',
-    /could not be brought up: The server does not speak MCP/,
+    /^Could not connect: The server does not speak MCP/,
   ],
 ];
 
@@ -108,8 +108,8 @@ describe('what a reinit came to', () => {
   test('a server that was down before is still down', () => {
     const view = { failureReason: 'unreachable', code: 'MCP_UNREACHABLE', retryable: true } as const;
     expect([say(view).title, say(view, true).title]).toEqual([
-      'It cannot be reached',
-      'It still cannot be reached',
+      'Could not reach the server',
+      'Still unreachable',
     ]);
   });
 });

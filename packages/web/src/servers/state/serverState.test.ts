@@ -62,16 +62,16 @@ describe('how a server stands', () => {
     const failed = { connectionState: 'error', since, retryAt: now + 60_000 } as const;
     const alone = stateOf({}, { ...well, ...failed, code: 'MCP_BREAKER_OPEN' }, undefined);
     expect(alone).toEqual({ kind: 'left_alone', code: 'MCP_BREAKER_OPEN', since, retryAt: now + 60_000 });
-    expect(stateLabel(alone)).toMatch(/^Left alone until .*\d/);
-    expect(stateSentences(alone, false)).toMatch(/until .*\d.*Reinitialize/);
+    expect(stateLabel(alone)).toMatch(/^Paused after errors \(until .*\d/);
+    expect(stateSentences(alone, false)).toMatch(/at .*\d.*Reconnect/);
     const over = { ...alone, retryAt: now - 1 };
     expect([stateLabel(over), stateSentences(over, false)]).toEqual([
-      'Left alone',
-      expect.stringMatching(/with the next use/),
+      'Paused after errors',
+      expect.stringMatching(/on the next use/),
     ]);
     const down = stateOf({}, { ...well, ...failed, code: 'MCP_UNREACHABLE' }, undefined);
     expect(stateLabel(down)).toMatch(/^Unreachable since .*\d/);
-    expect(stateSentences(down, false)).toMatch(/Since .*5 min ago.*tried again at/);
+    expect(stateSentences(down, false)).toMatch(/Since .*5 min ago.*retries at/);
     expect([needsAttention(down), needsAttention({ kind: 'idle' })]).toEqual([true, false]);
     // A programmer waits for Retry-After; a person does not.
     expect(problemOf('MCP_BREAKER_OPEN').advice).not.toContain('Retry-After');

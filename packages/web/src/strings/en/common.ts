@@ -1,4 +1,4 @@
-/** Words that more than one page uses. */
+/** Texts that several pages use. */
 export const common = {
   product: 'Behalf',
   loading: 'Loading',
@@ -9,9 +9,9 @@ export const common = {
   edit: 'Edit',
   copy: 'Copy',
   copied: 'Copied',
-  copyByHand: 'Copy it by hand',
-  copyText: 'What is to be copied',
-  copyFailed: 'The browser did not let us copy. The text is selected: press Ctrl+C, or Cmd+C on a Mac.',
+  copyByHand: 'Copy manually',
+  copyText: 'Text to copy',
+  copyFailed: 'The browser blocked copying. The text is selected: press Ctrl+C, or Cmd+C on a Mac.',
   retry: 'Try again',
   refresh: 'Refresh',
   search: 'Search',
@@ -24,12 +24,12 @@ export const common = {
   unknown: 'Unknown',
   skipToContent: 'Skip to content',
   dismiss: 'Dismiss',
-  noMatches: 'Nothing matches.',
-  notFoundTitle: 'There is no such page',
-  notFoundText: 'The address may be old, or mistyped.',
+  noMatches: 'No matches.',
+  notFoundTitle: 'Page not found',
+  notFoundText: 'Check the address.',
   goHome: 'Go to the start page',
-  crashedTitle: 'This page failed to show',
-  crashedText: 'Reload it. If it fails again, tell the operator what you were doing.',
+  crashedTitle: 'Something went wrong',
+  crashedText: 'Reload the page. If this repeats, contact the operator.',
   reload: 'Reload',
   ago: {
     now: 'just now',
@@ -41,11 +41,11 @@ export const common = {
   seconds: (count: string) => `${count} s`,
 };
 
-/** The frame around every page. */
+/** Texts of the frame around every page. */
 export const shell = {
   navigation: 'Main navigation',
-  openMenu: 'Open the menu',
-  closeMenu: 'Close the menu',
+  openMenu: 'Open menu',
+  closeMenu: 'Close menu',
   chat: 'Chat',
   newChat: 'New chat',
   tools: 'Tools',
@@ -57,13 +57,13 @@ export const shell = {
   signOut: 'Sign out',
   signedInAs: (email: string) => `Signed in as ${email}`,
   theme: 'Appearance',
-  themes: { system: 'As the system', light: 'Light', dark: 'Dark' },
+  themes: { system: 'System', light: 'Light', dark: 'Dark' },
   conversations: 'Your conversations',
-  offline: 'The gateway cannot be reached. What you see may be old; we try again by ourselves.',
-  backOnline: 'The gateway answers again.',
+  offline: 'Can’t reach the gateway. Retrying…',
+  backOnline: 'Connection restored.',
   signedOutTitle: 'You are signed out',
-  signedOutText: 'Your sign-in has ended, here or elsewhere. Sign in again and you come back to this page.',
-  signedOutBanner: 'You are signed out. What you see may be old, and nothing can be done here.',
+  signedOutText: 'Your session has ended. Sign in again to return to this page.',
+  signedOutBanner: 'You are signed out. This page may be out of date.',
   signIn: 'Sign in',
-  rightsChanged: 'What you may do has changed. This page shows what is left.',
+  rightsChanged: 'Your permissions have changed.',
 };

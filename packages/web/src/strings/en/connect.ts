@@ -5,134 +5,134 @@ export interface Told {
   readonly text: string;
 }
 
-/** Why a sign-in at a server did not succeed, and what to do. */
+/** Why a sign-in to a server failed, and what to do. */
 const errors: Readonly<Record<FlowError, Told>> = {
   access_denied: {
-    title: 'You did not allow it',
-    text: 'Nothing was connected. Connect again if that was a mistake.',
+    title: 'Access was denied',
+    text: 'Nothing was connected. Connect again if this was a mistake.',
   },
   server_error: {
-    title: 'The sign-in service failed',
-    text: 'Try again in a while.',
+    title: 'The authorization server failed',
+    text: 'Try again later.',
   },
   temporarily_unavailable: {
-    title: 'The sign-in service is busy',
+    title: 'The authorization server is busy',
     text: 'Try again in a few minutes.',
   },
   invalid_scope: {
-    title: 'The sign-in service does not offer what this server asks for',
+    title: 'The authorization server does not support the requested scopes',
     text: 'Ask the operator to check the scopes of this server.',
   },
   provider_error: {
-    title: 'The sign-in service refused',
-    text: 'Connect again. If it refuses again, tell the operator.',
+    title: 'The authorization server rejected the request',
+    text: 'Connect again. If this repeats, contact the operator.',
   },
   missing_code: {
-    title: 'The sign-in service gave no answer that can be used',
-    text: 'Connect again. If it happens again, tell the operator.',
+    title: 'The authorization server returned no code',
+    text: 'Connect again. If this repeats, contact the operator.',
   },
   missing_state: {
-    title: 'What came back belongs to no sign-in',
-    text: 'Nothing was accepted. Connect again.',
+    title: 'The sign-in response is incomplete',
+    text: 'Nothing was connected. Connect again.',
   },
   invalid_state: {
-    title: 'What came back belongs to another sign-in',
-    text: 'It may come from an older window. Close that one and connect again.',
+    title: 'The response belongs to another sign-in',
+    text: 'It may come from an older window. Close that window and connect again.',
   },
   csrf_validation_failed: {
     title: 'The sign-in was finished in another browser',
-    text: 'Nothing was accepted. Connect again, and finish it in this browser.',
+    text: 'Nothing was connected. Connect again, and finish in this browser.',
   },
   issuer_mismatch: {
-    title: 'The answer came from another sign-in service',
-    text: 'Nothing was accepted. If it happens again, tell the operator.',
+    title: 'The response came from another authorization server',
+    text: 'Nothing was connected. If this repeats, contact the operator.',
   },
   code_refused: {
-    title: 'The sign-in service did not take its own answer back',
-    text: 'It may have taken too long. Connect again.',
+    title: 'The authorization code was rejected',
+    text: 'It may have expired. Connect again.',
   },
   token_exchange_failed: {
-    title: 'The sign-in service gave no token',
-    text: 'Try again in a while. If it fails again, tell the operator.',
+    title: 'The authorization server issued no token',
+    text: 'Try again later. If this repeats, contact the operator.',
   },
   probe_refused: {
-    title: 'The server does not accept the new sign-in',
-    text: 'The account you chose may not use it. Connect again with another one, or ask its owner.',
+    title: 'The server rejected your sign-in',
+    text: 'Your account may not have access. Connect with another account, or contact the owner of the server.',
   },
   config_changed: {
-    title: 'The server was changed while you signed in',
+    title: 'The server was changed during the sign-in',
     text: 'Nothing was connected. Connect again.',
   },
   superseded: {
-    title: 'Another sign-in at this server was finished first',
-    text: 'That one counts. If it was yours, there is nothing more to do.',
+    title: 'Another sign-in to this server finished first',
+    text: 'If that was you, there is nothing more to do.',
   },
-  cancelled: { title: 'The sign-in was cancelled', text: 'Nothing was connected.' },
+  cancelled: { title: 'Sign-in canceled', text: 'Nothing was connected.' },
   expired: {
-    title: 'The sign-in took too long',
-    text: 'Nothing was connected. Connect again, and finish it within a few minutes.',
+    title: 'The sign-in timed out',
+    text: 'Nothing was connected. Connect again, and finish within a few minutes.',
   },
-  flow_used: { title: 'This sign-in is over already', text: 'Connect again.' },
-  flow_unknown: { title: 'This sign-in is not known any more', text: 'Connect again.' },
+  flow_used: { title: 'This sign-in has already ended', text: 'Connect again.' },
+  flow_unknown: { title: 'This sign-in has expired', text: 'Connect again.' },
   flow_forbidden: {
-    title: 'This sign-in belongs to somebody else',
-    text: 'Nothing was connected. Begin your own.',
+    title: 'This sign-in belongs to another user',
+    text: 'Nothing was connected. Start your own sign-in.',
   },
   callback_failed: {
-    title: 'The sign-in could not be finished',
-    text: 'Connect again. If it fails again, tell the operator.',
+    title: 'The sign-in could not be completed',
+    text: 'Connect again. If this repeats, contact the operator.',
   },
 };
 
-/** Why somebody has to sign in. */
+/** Why a user has to sign in. */
 const reasons: Readonly<Record<string, string>> = {
-  absent: 'You have not signed in there yet.',
-  expired_no_refresh: 'Your sign-in has ended, and it cannot be renewed by itself.',
-  rejected: 'Your sign-in is not accepted any more. It may have been ended where your account is.',
-  lost_rotation: 'Your sign-in was lost while it was being renewed. That is not your fault.',
-  revoked: 'Your sign-in was ended, by you or by an administrator.',
-  unbound: 'The server leads elsewhere than when you signed in, so the old sign-in is not used any more.',
-  unreadable: 'Your stored sign-in cannot be read any more.',
-  insufficient_scope: 'Your sign-in does not reach far enough for this. Signing in again asks for more.',
-  interaction_required: 'It asks something of you first, such as your consent or a second factor.',
+  absent: 'You are not signed in to this server.',
+  expired_no_refresh: 'Your sign-in expired and cannot be renewed.',
+  rejected: 'Your sign-in is no longer accepted. It may have been revoked.',
+  lost_rotation: 'Your sign-in was lost while it was renewed.',
+  revoked: 'Your sign-in was ended by you or by an administrator.',
+  unbound: 'The server settings changed after you signed in.',
+  unreadable: 'Your stored sign-in cannot be read.',
+  insufficient_scope: 'Your sign-in lacks the required permissions.',
+  interaction_required: 'The authorization server needs your consent or a second factor.',
   audience_or_policy:
-    'The server refuses even a new sign-in. Try another account there, or ask who looks after the server.',
-  static_rejected: 'The server refuses the token that you brought. Bring another one, or sign in.',
+    'The server rejects even a new sign-in. Try another account, or contact the owner of the server.',
+  static_rejected: 'The server rejected your access token. Enter another one, or sign in.',
 };
 
-/** Words of signing in at a server, wherever it is begun. */
+/** Texts of signing in to a server. */
 export const connect = {
-  neededTitle: 'A server needs you to sign in',
+  neededTitle: (server: string) => `Sign in to ${server} to continue`,
   connect: 'Connect',
   connectTo: (title: string) => `Connect ${title}`,
   again: 'Connect again',
-  starting: 'Connecting',
-  reopen: 'Open the window again',
-  here: 'Go on in this window',
+  starting: 'Connecting…',
+  reopen: 'Reopen window',
+  here: 'Continue in this window',
   cancel: 'Cancel',
-  ending: 'Cancelling',
+  ending: 'Canceling…',
   waitingTitle: 'Waiting for you to sign in',
-  waiting: 'Finish signing in in the window that opened. This page goes on by itself.',
-  away: 'If that window is closed, open it again.',
-  blockedTitle: 'Your browser did not open a window',
-  blocked: 'Allow windows of this page and open it again, or go on in this window. You come back here.',
-  scopes: 'What it asks for:',
+  waiting: 'Finish signing in in the other window. This page continues automatically.',
+  away: 'If you closed that window, reopen it.',
+  blockedTitle: 'Your browser blocked the sign-in window',
+  blocked:
+    'Allow pop-ups for this page and reopen the window, or continue in this window. You return to this page.',
+  scopes: 'Requested scopes:',
   connectedTitle: 'Connected',
   probes: {
-    ok: 'The server answered with your new sign-in.',
-    unverified:
-      'The server answers without a sign-in as well, so whether it takes yours could not be found out.',
-    unreachable: 'You are signed in, but the server could not be reached to try it.',
+    ok: 'The server accepted your sign-in.',
+    unverified: 'The server also answers without a sign-in, so yours could not be verified.',
+    unreachable: 'You are signed in, but the server could not be reached to verify it.',
   },
-  foreignTitle: 'This link is for somebody else',
+  foreignTitle: 'This link is for another user',
   foreignText:
-    'A program asked another user to connect this server, and the link is theirs alone. Nothing was started. If somebody sent it to you, they may want your account: do not go on.',
-  expiredTitle: 'This link is too old',
-  expiredText: 'Nothing was started. What needed it gives you another one, or open the server itself.',
-  openServer: 'Open the server',
+    'Nothing was started. If someone sent you this link, they may be after your account. Do not continue.',
+  expiredTitle: 'This link has expired',
+  expiredText: 'Nothing was started. Request a new link, or open the server page.',
+  openServer: 'Open server',
   signIn: 'Sign in',
-  comeBack: 'You come back to this page. Then try it again.',
-  nowhere: 'It cannot be connected from here. Its page says what is missing.',
+  comeBack: 'You return to this page. Then try again.',
+  nowhere: 'You cannot connect from here. The server page says what is missing.',
   errors,
   reasons,
 };

@@ -2,49 +2,48 @@ import type { DiagnosisStep } from '@behalf/contracts';
 
 type Step = DiagnosisStep['step'];
 
-/** What is looked at, in the words of who is not at home in it. */
+/** What each step checks, in words for users. */
 const steps: Readonly<Record<Step, string>> = {
   policy: 'Your permission',
   variables: 'Your values',
   address: 'Address',
-  dns: 'Name of the host',
-  tls: 'Connection and certificate',
-  server: 'The server itself',
-  metadata: 'Where users sign in',
-  authorization_server: 'The sign-in service',
-  client: 'How the gateway is known there',
+  dns: 'DNS lookup',
+  tls: 'Connection and TLS certificate',
+  server: 'Server response',
+  metadata: 'Sign-in metadata',
+  authorization_server: 'Authorization server',
+  client: 'Client registration',
   credential: 'Your sign-in or key',
-  scopes: 'What your sign-in reaches',
-  trust: 'Whether your token may go there',
-  exchange: 'Exchange of your token',
-  connection: 'A request in your name',
-  tools: 'Tools for you',
+  scopes: 'Scopes of your sign-in',
+  trust: 'Permission to send your token',
+  exchange: 'Token exchange',
+  connection: 'Request with your credential',
+  tools: 'Your tools',
 };
 
 const outcomes: Readonly<Record<DiagnosisStep['outcome'], string>> = {
   ok: 'OK',
-  warning: 'Worth knowing',
+  warning: 'Warning',
   failed: 'Failed',
-  skipped: 'Not looked at',
+  skipped: 'Skipped',
 };
 
-/** Words about why calls to a server do or do not work. */
+/** Texts of the diagnosis of a server. */
 export const diagnosis = {
   title: 'Diagnosis',
-  text: 'Goes through a call of yours step by step and says where it stops. Nothing is changed, no sign-in is begun and no tool is called.',
+  text: 'Checks each step of a call and shows where it fails. Nothing is changed and no tool is called.',
   run: 'Diagnose',
   again: 'Diagnose again',
-  running: 'Looking at it',
-  runningText: 'The gateway looks at each step. This takes a few seconds, and at most half a minute.',
+  running: 'Diagnosing…',
+  runningText: 'This takes a few seconds, at most 30.',
   steps,
   outcomes,
   listTitle: 'Steps of the diagnosis',
   works: 'Your calls to this server work',
-  worksText: (noted: number) =>
-    noted === 0 ? 'Every step that was looked at is as it should be.' : 'See below what is worth knowing.',
-  failed: (step: string) => `It stops at: ${step}`,
-  skipped: (amount: number) => (amount === 1 ? '1 step not looked at' : `${amount} steps not looked at`),
+  worksText: (noted: number) => (noted === 0 ? 'All checks passed.' : 'See the warnings below.'),
+  failed: (step: string) => `Failed at: ${step}`,
+  skipped: (amount: number) => (amount === 1 ? '1 step skipped' : `${amount} steps skipped`),
   whatToDo: 'What to do',
-  lookedAt: (moment: string) => `Looked at ${moment}. What changed since then is not in it.`,
-  empty: 'The gateway named no steps. It may be of another version: reload the page.',
+  lookedAt: (moment: string) => `Checked at ${moment}.`,
+  empty: 'The gateway returned no steps. Reload the page.',
 };

@@ -1,0 +1,35 @@
+import { collectionNames, type CollectionName } from '@behalf/gateway/ports';
+import type { Model } from 'mongoose';
+import { assertStorageFormat, STORAGE_FORMAT } from '../storageFormat.ts';
+import type { Gate } from './gate.ts';
+import { STATE_ID, type Models, type StateDoc } from './models.ts';
+
+/** Gives an empty database the format number, and refuses one of another format or with records and no number. */
+export async function ensureFormat(models: Models, gate: Gate, database: string): Promise<void> {
+  const label = {
+    subject: `The MongoDB database "${database}"`,
+    remedy: 'Set MONGO_URI to an empty database.',
+  };
+  const readState = () => gate.run(() => models.state.findById(STATE_ID).lean<StateDoc>().exec());
+  const state = await readState();
+  if (state !== null) return assertStorageFormat(state.format ?? null, label);
+  const hasRecords = await holdsRecords(models, gate);
+  // A replica that starts at the same time writes records only after the state document: a second read finds it.
+  if (hasRecords) return assertStorageFormat((await readState())?.format ?? null, label);
+  await ensureState(models, gate);
+  assertStorageFormat((await readState())?.format ?? null, label);
+}
+
+/** One upsert by `_id`: of several replicas one inserts the document, and the others leave it as it is. */
+export async function ensureState({ state }: Models, gate: Gate): Promise<void> {
+  const initial = { $setOnInsert: { format: STORAGE_FORMAT, writers: [] } };
+  await gate.runUpsert(() => state.updateOne({ _id: STATE_ID }, initial, { upsert: true }).exec());
+}
+
+async function holdsRecords(models: Models, gate: Gate): Promise<boolean> {
+  const modelOf = (name: CollectionName) => models[name] as unknown as Model<{ _id: string }>;
+  for (const name of collectionNames) {
+    if ((await gate.run(() => modelOf(name).exists({}).exec())) !== null) return true;
+  }
+  return false;
+}

@@ -1,0 +1,2 @@
+export function proseOf(markdown: string): string;
+export function findInMarkdown(page: string, markdown: string): string[];
