@@ -30,7 +30,9 @@ describeWith('chromium', 'sets in the interface', () => {
     await page.getByRole('button', { name: 'Add step' }).click();
     await page.getByRole('button', { name: 'Save set' }).click();
     await step(2).getByText('Choose a block.', { exact: true }).waitFor();
-    await step(2).getByRole('combobox', { name: 'Block' }).selectOption({ label: 'Say it (echo on Front desk)' });
+    await step(2)
+      .getByRole('combobox', { name: 'Block' })
+      .selectOption({ label: 'Say it (echo on Front desk)' });
     const source = step(2).getByRole('combobox', { name: 'Source of text' });
     await source.selectOption({ label: 'From step 1: Read the report' });
     await step(2).getByRole('textbox', { name: 'JSON pointer for text' }).fill('/rows/0/city');

@@ -103,7 +103,7 @@ const run = {
   run: 'Run',
   inputs: 'Inputs',
   noInputs: 'All inputs are filled in.',
-  proposed: 'Leave empty to use the default.',
+  proposed: 'Leave an input empty to use its default.',
   fixed: 'Fixed inputs',
   fixedHint: 'Sent with every run.',
   changedTitle: 'The block changed after you opened it',
