@@ -173,7 +173,7 @@ describe('rotating the key', () => {
         'blocks',
         'sets',
         'runs',
-        'facade',
+        'authorizationServer',
         'system',
       ]);
       const [row] = await store.variables.list('default', 'u1', 's1');

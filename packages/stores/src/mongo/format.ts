@@ -10,7 +10,7 @@ export async function ensureFormat(models: Models, gate: Gate, database: string)
     subject: `The MongoDB database "${database}"`,
     remedy: 'Set MONGO_URI to an empty database.',
   };
-  const readState = () => gate.run(() => models.state.findById(STATE_ID).lean<StateDoc>().exec());
+  const readState = () => gate.run(() => models.storeState.findById(STATE_ID).lean<StateDoc>().exec());
   const state = await readState();
   if (state !== null) return assertStorageFormat(state.format ?? null, label);
   const hasRecords = await holdsRecords(models, gate);
@@ -21,9 +21,9 @@ export async function ensureFormat(models: Models, gate: Gate, database: string)
 }
 
 /** One upsert by `_id`: of several replicas one inserts the document, and the others leave it as it is. */
-export async function ensureState({ state }: Models, gate: Gate): Promise<void> {
+export async function ensureState({ storeState }: Models, gate: Gate): Promise<void> {
   const initial = { $setOnInsert: { format: STORAGE_FORMAT, writers: [] } };
-  await gate.runUpsert(() => state.updateOne({ _id: STATE_ID }, initial, { upsert: true }).exec());
+  await gate.runUpsert(() => storeState.updateOne({ _id: STATE_ID }, initial, { upsert: true }).exec());
 }
 
 async function holdsRecords(models: Models, gate: Gate): Promise<boolean> {

@@ -49,7 +49,7 @@ describe('opening MongoDB without Redis', () => {
       const found = await second.orphans.find('c1');
       await second.close();
       expect(found).toBe('v1.pair');
-      expect(await readdir(join(root, 'data', 'orphans'))).toHaveLength(1);
+      expect(await readdir(join(root, 'data', 'pending-writes'))).toHaveLength(1);
     } finally {
       await double.close();
     }
