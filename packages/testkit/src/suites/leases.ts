@@ -29,7 +29,7 @@ export function leasesSuite(label: string, open: OpenStore<CoordinationStore>): 
       const next = await eventually('the lease to expire', () =>
         store().leases.acquire('k', 'exchange', 60_000),
       );
-      expect(await store().leases.holder('k')).toEqual({ owner: next.owner, purpose: 'login' });
+      expect(await store().leases.holder('k')).toEqual({ owner: next.owner, purpose: 'exchange' });
     });
 
     test('who lost a lease can neither extend nor release the next one', async () => {
