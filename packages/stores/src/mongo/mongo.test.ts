@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PrimaryStore } from '@behalf/gateway/ports';
 import { systemClock, systemRandom } from '@behalf/kernel';
-import { createMongoDouble, mongoDoubleBanner, type MongoDouble } from '@behalf/testkit/mongodouble';
+import { createMongoDouble, mongoDoubleBanner, type MongoDouble } from '@behalf/testkit/mongo-double';
 import {
   aCredential,
   aUser,

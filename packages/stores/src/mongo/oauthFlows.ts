@@ -69,7 +69,7 @@ export function createMongoOAuthFlows({ oauthFlows }: Models, gate: Gate): OAuth
         await gate.run(() => oauthFlows.deleteOne({ _id: id }).exec());
         return late;
       }
-      throw new Error('A place for a sign-in is always taken, and never by a pending one');
+      throw new Error('The slot of a pending sign-in is taken, but no pending sign-in was found');
     },
     async fullUntil(tenant, userId, caps, now) {
       const ofUser = await count({ tenant, userId }, now);

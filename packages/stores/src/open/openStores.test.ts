@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { ChangeFeed, ChangeNotice } from '@behalf/gateway/ports';
 import { systemClock, systemRandom } from '@behalf/kernel';
 import { describeWith, eventually, startRedisServer, type RedisServer } from '@behalf/testkit';
-import { createMongoDouble } from '@behalf/testkit/mongodouble';
+import { createMongoDouble } from '@behalf/testkit/mongo-double';
 import { aUser } from '@behalf/testkit/suites';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { mergedChanges } from './mergedChanges.ts';
