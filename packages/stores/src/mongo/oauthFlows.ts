@@ -33,11 +33,11 @@ export function createMongoOAuthFlows({ oauthFlows }: Models, gate: Gate): OAuth
       oauthFlows
         .aggregate<PendingCount>([
           { $match: pendingIn(of, now) },
-          { $group: { _id: null, count: { $sum: 1 }, firstEnd: { $min: '$expiresAt' } } },
+          { $group: { _id: null, count: { $sum: 1 }, earliestExpiry: { $min: '$expiresAt' } } },
         ])
         .exec(),
     );
-    return rows[0] ?? { count: 0, firstEnd: now };
+    return rows[0] ?? { count: 0, earliestExpiry: now };
   };
   const create = async (flow: OAuthFlowRecord): Promise<boolean> => {
     try {
