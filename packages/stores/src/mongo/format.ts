@@ -10,14 +10,16 @@ export async function ensureFormat(models: Models, gate: Gate, database: string)
     subject: `The MongoDB database "${database}"`,
     remedy: 'Set MONGO_URI to an empty database.',
   };
-  const readState = () => gate.run(() => models.storeState.findById(STATE_ID).lean<StateDoc>().exec());
-  const state = await readState();
-  if (state !== null) return assertStorageFormat(state.format ?? null, label);
-  const hasRecords = await holdsRecords(models, gate);
-  // A replica that starts at the same time writes records only after the state document: a second read finds it.
-  if (hasRecords) return assertStorageFormat((await readState())?.format ?? null, label);
-  await ensureState(models, gate);
-  assertStorageFormat((await readState())?.format ?? null, label);
+  const find = () => gate.run(() => models.storeState.findById(STATE_ID).lean<StateDoc>().exec());
+  let state = await find();
+  if (state === null && (await holdsRecords(models, gate))) {
+    // A replica that starts at the same time writes records only after the state document: a second read finds it.
+    state = await find();
+  } else if (state === null) {
+    await ensureState(models, gate);
+    state = await find();
+  }
+  assertStorageFormat(state?.format ?? null, label);
 }
 
 /** One upsert by `_id`: of several replicas one inserts the document, and the others leave it as it is. */

@@ -46,7 +46,8 @@ export type ServerDoc = Stored<Collections['servers'], 'id'>;
 export const STATE_ID = 'store';
 export interface StateDoc {
   _id: string;
-  format: number;
+  /** Absent in databases of earlier previews. */
+  format?: number;
   writers: { id: string; expiresAt: Date }[];
   maintenance?: { owner: string; expiresAt: Date; isExtension: boolean };
   identity?: string;
