@@ -145,7 +145,7 @@ export async function composeAccess(parts: ComposeAccessParts): Promise<Access> 
       changes,
       clock,
     }),
-    keys: createCallerCache({ read: (key) => apiKeys.resolve(key), topic: 'keys', changes, clock }),
+    keys: createCallerCache({ read: (key) => apiKeys.resolve(key), topic: 'apiKeys', changes, clock }),
     bearers:
       openId || composing
         ? createCallerCache({

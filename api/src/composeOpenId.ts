@@ -107,7 +107,7 @@ export function composeOpenId(parts: ComposeOpenIdParts): OpenId | null {
   parts.contexts.login = createLoginContexts({ settings, metadata, users: primary.users, fetch });
   const tokensOf = createLoginTokens({ vault: parts.vault, settings, metadata, clock });
   const login: LoginSource = { issuer: settings.issuer, tokens: tokensOf };
-  const pendingClaims = createPendingClaims({ cache: coordination.cache('claims'), keyring, clock });
+  const pendingClaims = createPendingClaims({ cache: coordination.cache('openid-claims'), keyring, clock });
   const trust: OpenId['trust'] = (issuers, tenants) =>
     new Map(
       issuers.map((issuer): [string, TrustedIssuer] => {

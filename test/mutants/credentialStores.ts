@@ -46,8 +46,8 @@ export const credentialStores: readonly Mutant[] = [
   {
     id: 'mongo-allows-two-pending-sign-ins',
     file: 'packages/stores/src/mongo/vaultSchemas.ts',
-    find: "{ name: 'place', unique: true,",
-    replace: "{ name: 'place',",
+    find: "{ name: 'pending', unique: true,",
+    replace: "{ name: 'pending',",
     test: 'packages/stores/src/mongo/mongo.test.ts',
     title: 'of 10 that start at once one is made and the others join it, until it ends or runs out of time',
   },

@@ -23,7 +23,7 @@ describe('questions of clients, which anybody can send', () => {
       redirect: 'manual',
     });
   const held = async () =>
-    (await recordsOf(gateway, 'facade')).filter(({ kind }) => kind === 'Interaction').length;
+    (await recordsOf(gateway, 'authorizationServer')).filter(({ kind }) => kind === 'Interaction').length;
 
   /** So many at once; what was left in the store by it, and how the answers were. */
   async function flood(count: number, send: (i: number) => Promise<Response>) {

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { scriptedHttpServer, startRedisServer, type ScriptedCall } from '@behalf/testkit';
-import { createMongoDouble } from '@behalf/testkit/mongodouble';
+import { createMongoDouble } from '@behalf/testkit/mongo-double';
 import { createWorkplace, type GatewayProcess } from './gatewayProcess.ts';
 import { wireClient, type WireClient } from './mcpClient.ts';
 import { createPeople, type Person } from './people.ts';

@@ -176,36 +176,6 @@ describe('starting a gateway', () => {
     await taken.stop();
   }, 60_000);
 
-  test('a data directory of another storage format is refused with one sentence and exit code 78', async () => {
-    const first = await place.start();
-    await first.stop();
-    const { default: Libsql } = await import('libsql');
-    const setFormat = (format: number) => {
-      const db = new Libsql(join(place.dir, 'data/behalf.db'));
-      db.exec(`PRAGMA user_version = ${format}`);
-      db.close();
-    };
-    for (const [format, reason] of [
-      [
-        10,
-        /^The data directory .*data uses storage format 10 of an earlier preview\. This version reads format 100 only\. Start with an empty BEHALF_DATA_DIR\.$/m,
-      ],
-      [
-        101,
-        /^The data directory .*data was written by a newer version of Behalf \(storage format 101, .*\)\. Start that version, or restore a backup\.$/m,
-      ],
-    ] as const) {
-      setFormat(format);
-      const { code, output } = await place.run();
-      expect(code).toBe(78);
-      expect(output).toMatch(reason);
-      expect(output).not.toMatch(/\n\s+at /);
-    }
-    setFormat(100);
-    const again = await place.start();
-    expect(await again.stop()).toBe(0);
-  }, 60_000);
-
   test('an account made on the command line signs in, its password from standard input', async () => {
     const made = await place.run(
       {},
@@ -290,5 +260,35 @@ describe('starting a gateway', () => {
     expect(gateway.output()).toContain('OPENAI_API_KEY');
     expect(gateway.output()).not.toContain('planted-and-unused');
     await gateway.stop();
+  }, 60_000);
+
+  test('a data directory of another storage format is refused with one sentence and exit code 78', async () => {
+    const first = await place.start();
+    await first.stop();
+    const { default: Libsql } = await import('libsql');
+    const setFormat = (format: number) => {
+      const db = new Libsql(join(place.dir, 'data/behalf.db'));
+      db.exec(`PRAGMA user_version = ${format}`);
+      db.close();
+    };
+    for (const [format, reason] of [
+      [
+        10,
+        /^The data directory .*data uses storage format 10 of an earlier preview\. This version reads format 100 only\. Start with an empty BEHALF_DATA_DIR\.$/m,
+      ],
+      [
+        101,
+        /^The data directory .*data was written by a newer version of Behalf \(storage format 101, .*\)\. Start that version, or restore a backup\.$/m,
+      ],
+    ] as const) {
+      setFormat(format);
+      const { code, output } = await place.run();
+      expect(code).toBe(78);
+      expect(output).toMatch(reason);
+      expect(output).not.toMatch(/\n\s+at /);
+    }
+    setFormat(100);
+    const again = await place.start();
+    expect(await again.stop()).toBe(0);
   }, 60_000);
 });

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeWith, eventually, startRedisServer, type RedisServer } from '@behalf/testkit';
-import { createMongoDouble, type MongoDouble } from '@behalf/testkit/mongodouble';
+import { createMongoDouble, type MongoDouble } from '@behalf/testkit/mongo-double';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { ada, createBrowser, signedIn, tokenOf } from './browser.ts';
 import { createWorkplace, type Workplace } from './gatewayProcess.ts';

@@ -16,7 +16,7 @@ function callOf(process: VaultProcess) {
 /** Beside the database. With Redis there are none. */
 async function orphanFiles({ stores }: VaultStage): Promise<string[]> {
   const names = await readdir(stores.dataDir, { recursive: true });
-  return names.filter((file) => /-orphans\/[0-9a-f]{64}\.[0-9a-f]{64}$/.test(file));
+  return names.filter((file) => /-pending-writes\/[0-9a-f]{64}\.[0-9a-f]{64}$/.test(file));
 }
 
 const pastClaim = async (since: number) =>

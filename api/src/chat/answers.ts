@@ -40,7 +40,7 @@ export function createAnswers(parts: AnswersParts): Answers {
   let isDraining = false;
 
   const unsubscribe = changes.subscribe(({ topic, id }) => {
-    if (topic !== 'chats') return;
+    if (topic !== 'conversations') return;
     for (const answer of running) if (id === '*' || id === answer.conversationId) answer.look();
   });
 
@@ -80,7 +80,7 @@ export function createAnswers(parts: AnswersParts): Answers {
       if (!holder) return false;
       // Names the very answer: the next one in this conversation is not stopped by it.
       await cache.set(stopKey(owner, id), holder.owner, LEASE_MS);
-      await changes.publish({ topic: 'chats', id });
+      await changes.publish({ topic: 'conversations', id });
       return true;
     },
     drain() {

@@ -58,7 +58,7 @@ export function createDecisions({ approvals, cache, changes, clock }: DecisionPa
     find: (caller, conversationId, callId) => cache.get(callKey(caller, conversationId, callId)),
     async decide(caller, conversationId, approvalId, approve) {
       await approvals.decide(caller, approvalId, approve);
-      await changes.publish({ topic: 'chats', id: conversationId });
+      await changes.publish({ topic: 'conversations', id: conversationId });
     },
   };
 }

@@ -48,7 +48,7 @@ export function createSignIns({ cache, changes, clock }: SignInParts): SignIns {
       const key = callKey(caller, conversationId, callId);
       if ((await cache.get(key)) === undefined) return false;
       await cache.set(key, word, WORD_MS);
-      await changes.publish({ topic: 'chats', id: conversationId });
+      await changes.publish({ topic: 'conversations', id: conversationId });
       return true;
     },
   };

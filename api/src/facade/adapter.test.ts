@@ -32,7 +32,7 @@ describe('what the library remembers', () => {
     await codes.upsert('the-code', { grantId: 'g1', accountId: 'u1' }, 60);
     expect(await codes.find('the-code')).toEqual({ grantId: 'g1', accountId: 'u1' });
     expect(await adapter('RefreshToken').find('the-code')).toBeUndefined();
-    const stored = JSON.stringify(await store.raw.page('facade', null, 10));
+    const stored = JSON.stringify(await store.raw.page('authorizationServer', null, 10));
     for (const text of ['the-code', 'g1', 'u1']) expect(stored).not.toContain(`"${text}"`);
     await clock.advance(60_000);
     expect(await codes.find('the-code')).toBeUndefined();

@@ -8,7 +8,7 @@ import { createAccounts, createPasswords, keyFitsStore, queryAudit } from '@beha
 import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
 import { openSqliteStore } from '@behalf/stores/sqlite';
 import { freePort } from '@behalf/testkit';
-import { createMongoDouble } from '@behalf/testkit/mongodouble';
+import { createMongoDouble } from '@behalf/testkit/mongo-double';
 import { aRole } from '@behalf/testkit/suites';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
@@ -189,26 +189,6 @@ describe('npm run rotate-key', () => {
   });
 });
 
-describe('a store of another storage format', () => {
-  test('is refused by every command with one line, and stays as it is', async () => {
-    await fill();
-    const { default: Libsql } = await import('libsql');
-    const db = new Libsql(join(dir, 'data/behalf.db'));
-    db.exec('PRAGMA user_version = 10');
-    db.close();
-    const refusal =
-      /^The data directory \S+ uses storage format 10 of an earlier preview\. This version reads format 100 only\. .*\n$/;
-    for (const { code, output } of [
-      await copy('sqlite:data/behalf.db', 'sqlite:data/copy.db'),
-      await run('rotateKey', [], { CREDS_KEY: `${NEW},${OLD}` }),
-      await run('setRole', ['--email', login.email, '--role', 'ADMIN']),
-    ]) {
-      expect(output).toMatch(refusal);
-      expect(code).toBe(1);
-    }
-  });
-});
-
 describe('npm run set-role', () => {
   test('gives a role that exists, for good, whatever a token says', async () => {
     await fill();
@@ -308,4 +288,24 @@ describe('commands about accounts', () => {
     },
     PATIENCE_MS,
   );
+});
+
+describe('a store of another storage format', () => {
+  test('is refused by every command with one line, and stays as it is', async () => {
+    await fill();
+    const { default: Libsql } = await import('libsql');
+    const db = new Libsql(join(dir, 'data/behalf.db'));
+    db.exec('PRAGMA user_version = 10');
+    db.close();
+    const refusal =
+      /^The data directory \S+ uses storage format 10 of an earlier preview\. This version reads format 100 only\. .*\n$/;
+    for (const { code, output } of [
+      await copy('sqlite:data/behalf.db', 'sqlite:data/copy.db'),
+      await run('rotateKey', [], { CREDS_KEY: `${NEW},${OLD}` }),
+      await run('setRole', ['--email', login.email, '--role', 'ADMIN']),
+    ]) {
+      expect(output).toMatch(refusal);
+      expect(code).toBe(1);
+    }
+  });
 });

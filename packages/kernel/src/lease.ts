@@ -1,6 +1,6 @@
 /** Why a lease is held. Only `teardown` tells others to give up; the rest means wait. */
-export type LeasePurpose =
-  'refresh' | 'login' | 'teardown' | 'stepup' | 'exchange' | 'maintenance' | 'answer' | 'run';
+/** The work that a lease protects. A replica that waits for it can read the purpose. */
+export type LeasePurpose = 'refresh' | 'registration' | 'exchange' | 'maintenance' | 'answer' | 'run';
 
 export interface HeldLease {
   readonly key: string;

@@ -15,7 +15,7 @@ export function isPending(flow: Pick<OAuthFlowRecord, 'status' | 'expiresAt'>, n
 /** How many are pending, and when the first of them ends by itself. */
 export interface PendingCount {
   readonly count: number;
-  readonly firstEnd: number;
+  readonly earliestExpiry: number;
 }
 
 /** Why there is no place for one more; null when there is. */
@@ -24,8 +24,8 @@ export function lackOfPlace(
   ofTenant: PendingCount,
   caps: FlowCaps,
 ): (FlowInserted & { kind: 'too_many' }) | null {
-  if (ofUser.count >= caps.perUser) return { kind: 'too_many', retryAt: ofUser.firstEnd };
-  if (ofTenant.count >= caps.perTenant) return { kind: 'too_many', retryAt: ofTenant.firstEnd };
+  if (ofUser.count >= caps.perUser) return { kind: 'too_many', retryAt: ofUser.earliestExpiry };
+  if (ofTenant.count >= caps.perTenant) return { kind: 'too_many', retryAt: ofTenant.earliestExpiry };
   return null;
 }
 

@@ -2,7 +2,7 @@ import type { ConversationRoom } from '@behalf/gateway/ports';
 
 /** Why a message cannot be added to the others of its conversation; null when it can. One that is replaced is no other. */
 export function lackOfRoom(
-  others: ConversationRoom,
+  others: { readonly messages: number; readonly size: number },
   size: number,
   room: ConversationRoom,
 ): 'too_many' | 'too_large' | null {

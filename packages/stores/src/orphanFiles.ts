@@ -41,7 +41,7 @@ export function createOrphanFiles({ directory, clock, random }: OrphanFileParts)
       const before = await namesOf(id).catch(() => []);
       const file = fileOf(id, sealed);
       // Written aside and renamed into place: who looks for it finds the whole of it, or what was there before.
-      const draft = join(directory, `draft.${random.id()}`);
+      const draft = join(directory, `temporary.${random.id()}`);
       await writeDurably(draft, sealed, clock.now());
       await rename(draft, file);
       const entry = await open(directory, 'r');

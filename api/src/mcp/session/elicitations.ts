@@ -42,7 +42,7 @@ export function createElicitations({
       const isNew = await change(session, (known) =>
         known.includes(one) ? known : [...known.slice(1 - MOST_ELICITED), one],
       );
-      if (isNew) await changes.publish({ topic: 'mcp', id: session.key });
+      if (isNew) await changes.publish({ topic: 'mcpSessions', id: session.key });
     },
     async read(session) {
       const known = await lists.read(slot(session));

@@ -38,7 +38,7 @@ describe('words between the requests of a session', () => {
       return value;
     };
     // Another word of the session makes it look, and it finds nothing.
-    await changes.publish({ topic: 'mcp', id: place.key });
+    await changes.publish({ topic: 'mcpSessions', id: place.key });
     await clock.advance(0);
     cache.get = (key) => kept.get(key);
     await there.post(place, 'w', 'word');

@@ -36,7 +36,7 @@ export function createMailbox(parts: MailboxParts): Mailbox {
   /** Looked through when there is a word, which is seldom; every request comes and goes here. */
   const all = new Roster<Waiting>();
   const unsubscribe = changes.subscribe(({ topic, id }) => {
-    if (topic !== 'mcp') return;
+    if (topic !== 'mcpSessions') return;
     for (const waiting of all) if (id === '*' || waiting.place.key === id) void waiting.look(parts);
   });
 
@@ -48,7 +48,7 @@ export function createMailbox(parts: MailboxParts): Mailbox {
         return;
       }
       await cache.set(slot(place, name), keyring.seal(word, contextOf(place, name)), keptMs);
-      await changes.publish({ topic: 'mcp', id: place.key });
+      await changes.publish({ topic: 'mcpSessions', id: place.key });
     },
     wait(place, name, onWord, { poll = false } = {}) {
       const waiting = new Waiting(place, name, onWord, all);

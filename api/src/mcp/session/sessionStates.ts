@@ -32,7 +32,7 @@ export function createSessionStates({ cache, changes, clock }: SessionStateParts
   /** Counts notices: what was read before one may be what it told about. */
   let epoch = 0;
   const unsubscribe = changes.subscribe(({ topic, id }) => {
-    if (topic !== 'mcp') return;
+    if (topic !== 'mcpSessions') return;
     epoch += 1;
     if (id === '*') known.clear();
     else known.delete(id);
@@ -52,7 +52,7 @@ export function createSessionStates({ cache, changes, clock }: SessionStateParts
   async function write(name: string, value: string, { key, expiresAt }: McpSession): Promise<void> {
     await cache.set(`${name}:${key}`, value, Math.max(1, expiresAt - clock.now()));
     known.delete(key);
-    await changes.publish({ topic: 'mcp', id: key });
+    await changes.publish({ topic: 'mcpSessions', id: key });
   }
 
   return {

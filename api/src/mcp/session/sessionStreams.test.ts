@@ -120,7 +120,7 @@ describe('the streams of a session at several replicas', () => {
     news = 0;
     await clock.advance(10 * 60_000);
     expect(asked).toEqual([]);
-    await changes.publish({ topic: 'mcp', id: 'k7' });
+    await changes.publish({ topic: 'mcpSessions', id: 'k7' });
     await clock.advance(0);
     expect([new Set(asked), news]).toEqual([new Set(['ended:k7', 'level:k7', 'reader:k7']), 1]);
   });

@@ -75,7 +75,7 @@ export function createSessionStreams(parts: SessionStreamParts): SessionStreams 
     for (const member of sessions.get(session.key)?.members ?? [])
       if (member.name === name) member.claimed = true;
     // Comes back to us as well: what was ended or opened meanwhile is seen then.
-    await changes.publish({ topic: 'mcp', id: session.key });
+    await changes.publish({ topic: 'mcpSessions', id: session.key });
   }
 
   async function check(key: string): Promise<void> {
@@ -113,7 +113,7 @@ export function createSessionStreams(parts: SessionStreamParts): SessionStreams 
   }
 
   const unsubscribe = changes.subscribe(({ topic, id }) => {
-    if (topic !== 'mcp') return;
+    if (topic !== 'mcpSessions') return;
     if (id === '*') for (const key of sessions.keys()) waiting.add(key);
     else if (sessions.has(id)) waiting.add(id);
     void look();

@@ -30,7 +30,7 @@ export function createSubscriptions({
   async function change(session: McpSession, work: (list: readonly string[]) => readonly string[]) {
     const left = Math.max(1, session.expiresAt - clock.now());
     if (await lists.change(slot(session), left, work))
-      await changes.publish({ topic: 'mcp', id: session.key });
+      await changes.publish({ topic: 'mcpSessions', id: session.key });
   }
 
   return {

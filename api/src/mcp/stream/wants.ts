@@ -60,7 +60,7 @@ export function createWants({ lists, changes, clock, replica, onWanted }: WantPa
   }
 
   const close = changes.subscribe(({ topic, id }) => {
-    if (topic === 'mcp' && (id === own || id === '*')) void look();
+    if (topic === 'mcpSessions' && (id === own || id === '*')) void look();
   });
 
   return {
@@ -70,7 +70,7 @@ export function createWants({ lists, changes, clock, replica, onWanted }: WantPa
         ...list.filter(isLive).slice(1 - MOST),
         JSON.stringify(entry),
       ]);
-      await changes.publish({ topic: 'mcp', id: slotOf(holder) });
+      await changes.publish({ topic: 'mcpSessions', id: slotOf(holder) });
     },
     close,
   };

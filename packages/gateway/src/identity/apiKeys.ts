@@ -78,7 +78,7 @@ export function createApiKeys({ store, users, changes, clock, random, audit }: A
     async remove(owner, id) {
       const removed = await store.remove(owner.userId, id);
       if (!removed) throw new GatewayError('API_KEY_NOT_FOUND');
-      await changes.publish({ topic: 'keys', id: removed.hash });
+      await changes.publish({ topic: 'apiKeys', id: removed.hash });
       await recordEvent(owner, 'api_key.delete', removed);
     },
     async resolve(key) {

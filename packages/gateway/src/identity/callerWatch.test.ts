@@ -60,7 +60,7 @@ describe('whoever came in with something that was taken back', () => {
     const { store, over, followAll, asked, settled } = await createRig();
     await followAll();
     await store.apiKeys.remove('ada', 'key-ada');
-    await store.changes.publish({ topic: 'keys', id: '*' });
+    await store.changes.publish({ topic: 'apiKeys', id: '*' });
     await settled();
     expect([over.splice(0), asked.splice(0)]).toEqual([['ada key'], ['keys']]);
     await store.sessions.remove('session-ada');
@@ -83,10 +83,10 @@ describe('whoever came in with something that was taken back', () => {
     expect(asked.length).toBeLessThanOrEqual(4);
     asked.length = 0;
     await store.apiKeys.remove('ada', 'key-ada');
-    await store.changes.publish({ topic: 'keys', id: 'hash-ada' });
+    await store.changes.publish({ topic: 'apiKeys', id: 'hash-ada' });
     await settled();
     expect([asked, over.length, new Set(over)]).toEqual([['keys'], 500, new Set(['ada key'])]);
-    for (const topic of ['servers', 'mcp', 'chats'] as const) await store.changes.publish({ topic, id: '*' });
+    for (const topic of ['servers', 'mcpSessions'] as const) await store.changes.publish({ topic, id: '*' });
     expect(asked).toHaveLength(1);
   });
 
@@ -104,7 +104,7 @@ describe('whoever came in with something that was taken back', () => {
     await followAll();
     fail(true);
     await store.apiKeys.remove('ada', 'key-ada');
-    await store.changes.publish({ topic: 'keys', id: '*' });
+    await store.changes.publish({ topic: 'apiKeys', id: '*' });
     await clock.advance(3_000);
     expect(over).toEqual([]);
     fail(false);
@@ -121,7 +121,7 @@ describe('whoever came in with something that was taken back', () => {
     await store.apiKeys.removeOfUser('ada');
     await store.apiKeys.removeOfUser('bob');
     watch.stop();
-    await store.changes.publish({ topic: 'keys', id: '*' });
+    await store.changes.publish({ topic: 'apiKeys', id: '*' });
     expect(over).toEqual([]);
   });
 });

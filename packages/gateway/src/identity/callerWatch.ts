@@ -34,7 +34,7 @@ interface Question {
   readonly ask: (ids: readonly string[]) => Promise<(caller: Principal, id: string) => boolean>;
 }
 
-const TOPICS = ['keys', 'sessions', 'users', 'facade'] as const satisfies readonly ChangeTopic[];
+const TOPICS = ['apiKeys', 'sessions', 'users', 'signingKeys'] as const satisfies readonly ChangeTopic[];
 type Topic = (typeof TOPICS)[number];
 
 const RETRY_MS = 1_000;
@@ -148,7 +148,7 @@ function questionsOf({
   };
   return [
     [
-      'keys',
+      'apiKeys',
       {
         idOf: ({ by }) => (by.via === 'api_key' ? by.key : undefined),
         ask: async (ids) => among(await apiKeys.liveAmong(ids, clock.now())),
@@ -164,7 +164,7 @@ function questionsOf({
     ],
     [
       // Of a rotation by the calendar, the key before still counts: nobody is ended for it.
-      'facade',
+      'signingKeys',
       {
         idOf: ({ by }) => (by.via === 'bearer' ? by.grant?.key : undefined),
         ask: async (kids) => among((await signingKeys?.liveAmong(kids)) ?? []),

@@ -8,16 +8,16 @@ export const changeTopics = [
   'roles',
   'acl',
   'overrides',
-  'keys',
-  'chats',
+  'apiKeys',
+  'conversations',
   /** Tokens: stored anew, ended, imported. The id is the credential's. */
   'credentials',
   /** Sign-ins at servers: the id is the flow's. */
-  'flows',
+  'oauthFlows',
   /** Sessions of MCP clients: ended, or a word for one of their requests. The id is the session's. */
-  'mcp',
+  'mcpSessions',
   /** The signing keys of our own authorization server. */
-  'facade',
+  'signingKeys',
 ] as const;
 export type ChangeTopic = (typeof changeTopics)[number];
 

@@ -44,7 +44,7 @@ export interface Collections {
   blocks: BlockRecord;
   sets: SetRecord;
   runs: RunRecord;
-  facade: FacadeRecord;
+  authorizationServer: FacadeRecord;
   audit: AuditSegmentRecord;
 }
 export type CollectionName = keyof Collections;
@@ -162,7 +162,7 @@ export const collectionShapes: { [N in CollectionName]: CollectionShape<Collecti
       { field: 'sealed', value: run.sealed, context: runContext(run) },
     ],
   },
-  facade: {
+  authorizationServer: {
     key: 'key',
     sealed: (record) => [{ field: 'sealed', value: record.sealed, context: facadeContext(record) }],
   },

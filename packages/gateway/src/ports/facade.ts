@@ -52,7 +52,7 @@ export function facadeContext({
     tenant: '-',
     principal: '-',
     server: '-',
-    kind: 'facade',
+    kind: 'authorization-server',
     field: kind,
     binding: [key, family ?? ''],
   };

@@ -15,7 +15,7 @@ import {
 } from '@behalf/gateway/ports';
 import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
 import { createFakeClock, type FakeClock } from '@behalf/testkit';
-import { createMongoDouble } from '@behalf/testkit/mongodouble';
+import { createMongoDouble } from '@behalf/testkit/mongo-double';
 import {
   aChatMessage,
   aBlock,
@@ -109,7 +109,7 @@ describe('copying a store', () => {
     await store.blocks.insert(sealedBy(keyring, 'blocks', aBlock()), 1);
     await store.sets.insert(sealedBy(keyring, 'sets', aSet()), 1);
     await store.runs.insert(sealedBy(keyring, 'runs', aRun({ isCancelling: true })), 1);
-    await store.facade.put(sealedBy(keyring, 'facade', aFacadeRecord({ consumedAt: 7 })));
+    await store.facade.put(sealedBy(keyring, 'authorizationServer', aFacadeRecord({ consumedAt: 7 })));
     for (const seq of [1, 2, 3]) await store.audit.append(aSegment({ seq }));
   }
 

@@ -48,9 +48,9 @@ export async function copyStore({
   ];
   const hold = createHold({ stores, owner: random.id(), refuse });
   try {
-    await hold.keep();
+    await hold.acquireOrExtend();
     await checkKeys(from, keyring, 'source');
-    await hold.keep();
+    await hold.acquireOrExtend();
     await checkKeys(to, keyring, 'target');
     const source = await from.system.identity(random.id());
     const marked = await markOf(from, to, source);
@@ -64,7 +64,7 @@ export async function copyStore({
     const done: CopyProgress[] = [];
     for (const name of collectionNames) done.push(await copyCollection(name, parts));
     // The last word on whether anybody could have written: removing the mark takes far less than the hold lasts.
-    await hold.keep();
+    await hold.acquireOrExtend();
     await to.system.markCopy(null);
     return done;
   } finally {
@@ -107,7 +107,7 @@ async function refuseStrangers(name: CollectionName, parts: CollectionParts): Pr
 
 async function removeSurplus(name: CollectionName, parts: CollectionParts): Promise<void> {
   for await (const keys of surplusOf(name, parts)) {
-    await parts.hold.keep();
+    await parts.hold.acquireOrExtend();
     await parts.to.remove(name, keys);
   }
 }
@@ -133,7 +133,7 @@ async function copyCollection(name: CollectionName, parts: CollectionParts): Pro
   let copied = 0;
   for await (const page of pagesOf(name, from, hold)) {
     openSealed(name, page, keyring, refuse);
-    await hold.keep();
+    await hold.acquireOrExtend();
     await to.put(name, page);
     copied += page.length;
     onProgress?.({ collection: name, copied, total });

@@ -3,7 +3,7 @@ import { WRITER_TTL_MS, type PrimaryStore } from '@behalf/gateway/ports';
 /** Maintenance of one or several stores, kept for as long as the work on them goes on. */
 export interface Hold {
   /** Takes the stores, and prolongs with every later call; throws when one is in use or was lost meanwhile. */
-  keep(): Promise<void>;
+  acquireOrExtend(): Promise<void>;
   /** Never throws: a store that cannot be told is free after the TTL. */
   release(): Promise<void>;
 }
@@ -21,7 +21,7 @@ export const MAINTENANCE_MS = 30_000;
 export function createHold({ stores, owner, refuse }: HoldParts): Hold {
   let taken = false;
   return {
-    async keep() {
+    async acquireOrExtend() {
       for (const { store, which } of stores) {
         const outcome = await store.system.beginMaintenance(owner, MAINTENANCE_MS);
         if (outcome === 'refused') {

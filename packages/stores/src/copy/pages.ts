@@ -19,10 +19,10 @@ const smallerPages: { readonly [N in CollectionName]?: number } = {
 export async function* pagesOf<N extends CollectionName>(
   name: N,
   raw: RawCollections,
-  hold: Pick<Hold, 'keep'>,
+  hold: Pick<Hold, 'acquireOrExtend'>,
 ): AsyncGenerator<Collections[N][]> {
   for (let after: string | null = null; ;) {
-    await hold.keep();
+    await hold.acquireOrExtend();
     const page: Collections[N][] = await raw.page(name, after, smallerPages[name] ?? PAGE);
     const last = page.at(-1);
     if (last === undefined) return;

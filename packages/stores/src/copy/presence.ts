@@ -4,7 +4,7 @@ import { MAINTENANCE_MS } from './hold.ts';
 /** Of work that goes on beside the gateways: it counts as one of them, so that no copy begins meanwhile. */
 export interface Presence {
   /** The first call says that we are here, every later one that we still are; throws when a copy has the store. */
-  keep(): Promise<void>;
+  acquireOrExtend(): Promise<void>;
   /** Never throws: who cannot be told forgets us after the TTL. */
   release(): Promise<void>;
 }
@@ -17,7 +17,7 @@ export interface PresenceParts {
 
 export function createPresence({ system, writer, refuse }: PresenceParts): Presence {
   return {
-    async keep() {
+    async acquireOrExtend() {
       if ((await system.announce(writer, WRITER_TTL_MS)) === 'announced') return;
       throw refuse(
         `A copy has the store (a killed one is forgotten after ${MAINTENANCE_MS / 1000} s). Run this again when it is over.`,

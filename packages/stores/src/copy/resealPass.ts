@@ -19,7 +19,7 @@ export interface ResealPass {
 export interface ResealParts {
   raw: RawCollections;
   keyring: Keyring;
-  hold: Pick<Hold, 'keep'>;
+  hold: Pick<Hold, 'acquireOrExtend'>;
   refuse: (message: string) => Error;
 }
 

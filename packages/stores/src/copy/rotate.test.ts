@@ -19,7 +19,7 @@ import {
   type PrimaryStore,
 } from '@behalf/gateway/ports';
 import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
-import { createMongoDouble } from '@behalf/testkit/mongodouble';
+import { createMongoDouble } from '@behalf/testkit/mongo-double';
 import {
   aChatMessage,
   aBlock,
@@ -173,7 +173,7 @@ describe('rotating the key', () => {
         'blocks',
         'sets',
         'runs',
-        'facade',
+        'authorizationServer',
         'system',
       ]);
       const [row] = await store.variables.list('default', 'u1', 's1');

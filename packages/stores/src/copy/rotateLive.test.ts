@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { keyFitsStore } from '@behalf/gateway';
 import { credentialContext, type CredentialRecord, type PrimaryStore } from '@behalf/gateway/ports';
 import { createKeyring, systemClock, systemRandom, type Keyring } from '@behalf/kernel';
-import { createMongoDouble } from '@behalf/testkit/mongodouble';
+import { createMongoDouble } from '@behalf/testkit/mongo-double';
 import { aCredential } from '@behalf/testkit/suites';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openMemoryStore } from '../memory/index.ts';

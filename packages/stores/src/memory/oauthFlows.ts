@@ -6,7 +6,7 @@ export function createMemoryOAuthFlows(): OAuthFlowStore {
   const flows = new Map<string, OAuthFlowRecord>();
   const count = (pending: OAuthFlowRecord[]) => ({
     count: pending.length,
-    firstEnd: Math.min(...pending.map(({ expiresAt }) => expiresAt)),
+    earliestExpiry: Math.min(...pending.map(({ expiresAt }) => expiresAt)),
   });
   const pendingIn = (tenant: string, now: number) =>
     [...flows.values()].filter((flow) => flow.tenant === tenant && isPending(flow, now));

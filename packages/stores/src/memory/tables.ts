@@ -23,7 +23,7 @@ export function createTables(): Tables {
     blocks: new Map(),
     sets: new Map(),
     runs: new Map(),
-    facade: new Map(),
+    authorizationServer: new Map(),
     audit: new Map(),
   };
 }

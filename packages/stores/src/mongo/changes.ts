@@ -13,13 +13,13 @@ export interface MongoChanges extends ChangeFeed {
  * replica sets and are one more thing to resume after each election.
  */
 export async function createMongoChanges(
-  { revisions }: Models,
+  { topicRevisions }: Models,
   gate: Gate,
   { clock, pollMs }: { clock: Clock; pollMs: number },
 ): Promise<MongoChanges> {
   const listeners = createChangeListeners();
   const read = async () => {
-    const docs = await gate.run(() => revisions.find({}).lean<RevisionDoc[]>().exec());
+    const docs = await gate.run(() => topicRevisions.find({}).lean<RevisionDoc[]>().exec());
     return new Map(docs.map((doc) => [doc._id, doc.revision]));
   };
   let checkedAt = clock.now();
@@ -47,7 +47,7 @@ export async function createMongoChanges(
   async function count(topic: ChangeTopic): Promise<number> {
     const options = { upsert: true, returnDocument: 'after' } as const;
     const after = await gate.runUpsert(() =>
-      revisions
+      topicRevisions
         .findOneAndUpdate({ _id: topic }, { $inc: { revision: 1 } }, options)
         .lean<RevisionDoc>()
         .orFail()

@@ -1,7 +1,7 @@
 import type { PrimaryStore } from '@behalf/gateway/ports';
 import { systemRandom } from '@behalf/kernel';
 import { createFakeClock, type FakeClock } from '@behalf/testkit';
-import { createMongoDouble, type MongoDouble } from '@behalf/testkit/mongodouble';
+import { createMongoDouble, type MongoDouble } from '@behalf/testkit/mongo-double';
 import { aCredential } from '@behalf/testkit/suites';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openMongoStore } from './index.ts';

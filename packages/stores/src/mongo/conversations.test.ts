@@ -1,6 +1,6 @@
 import type { PrimaryStore } from '@behalf/gateway/ports';
 import { systemClock, systemRandom } from '@behalf/kernel';
-import { createMongoDouble, type MongoDouble } from '@behalf/testkit/mongodouble';
+import { createMongoDouble, type MongoDouble } from '@behalf/testkit/mongo-double';
 import { aChatMessage, aConversation } from '@behalf/testkit/suites';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { StoreUnavailableError } from '../errors.ts';

@@ -119,7 +119,7 @@ export function createMongoConversations(
         const outcome = await tryPut(message, at, room);
         if (outcome !== null) return outcome;
       }
-      throw new Error('A message of this id exists elsewhere, or its place is always taken');
+      throw new Error('The message id exists in another conversation, or every sequence number was taken');
     },
     async removeOfUser(tenant, userId) {
       await removeMessages({ tenant, userId });

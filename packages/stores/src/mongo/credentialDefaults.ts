@@ -97,6 +97,6 @@ function outranks(a: Ranked, b: Ranked): boolean {
 }
 
 function recordOfCredential(doc: CredentialDoc, isDefault: boolean): CredentialRecord {
-  const { _id, defaultRank: _rank, claimTookOver: _tookOver, ...fields } = doc;
+  const { _id, defaultRank: _rank, claimIsTakeover: _isTakeover, ...fields } = doc;
   return { id: _id, isDefault, ...fields };
 }

@@ -90,10 +90,10 @@ export function createMongoCredentials(
           claimStartedAt: nowMs,
           claimDeadline: msFromNow(ttlMs),
           // What stood there before, only the command itself can say.
-          claimTookOver: { $ne: ['$claimOwner', null] },
+          claimIsTakeover: { $ne: ['$claimOwner', null] },
         },
       );
-      return after && { record: await defaults.written(after), tookOver: after.claimTookOver === true };
+      return after && { record: await defaults.written(after), tookOver: after.claimIsTakeover === true };
     },
     extendClaim: async (id, claimSeq, claimOwner, ttlMs) =>
       (await writeIf({ _id: id, claimSeq, claimOwner }, { claimDeadline: msFromNow(ttlMs) })) !== null,

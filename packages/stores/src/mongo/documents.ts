@@ -3,7 +3,7 @@ import { collectionShapes, type CollectionName, type Collections } from '@behalf
 type Fields = Record<string, unknown>;
 
 export function recordOf<N extends CollectionName>(name: N, doc: object): Collections[N] {
-  const { _id, first: _first, ...fields } = doc as Fields;
+  const { _id, isFirst: _isFirst, ...fields } = doc as Fields;
   const { key } = collectionShapes[name];
   return { [key]: _id, ...fields } as unknown as Collections[N];
 }

@@ -2,7 +2,7 @@ import { Schema } from 'mongoose';
 import type { Collections } from '@behalf/gateway/ports';
 import { options, text, textOrNull, time, timeOrNull, type Stored } from './fields.ts';
 
-export type FacadeDoc = Stored<Collections['facade'], 'key'>;
+export type FacadeDoc = Stored<Collections['authorizationServer'], 'key'>;
 
 export const facadeSchema = new Schema<FacadeDoc>(
   {

@@ -1,7 +1,7 @@
 import type { PrimaryStore } from '@behalf/gateway/ports';
 import { systemClock, systemRandom } from '@behalf/kernel';
 import { createFakeClock, type FakeClock } from '@behalf/testkit';
-import { createMongoDouble, type MongoDouble } from '@behalf/testkit/mongodouble';
+import { createMongoDouble, type MongoDouble } from '@behalf/testkit/mongo-double';
 import {
   aChatMessage,
   aBlock,
@@ -223,13 +223,13 @@ describe('time', () => {
   test('a lease ends by the clock of the store, whatever a replica believes', async () => {
     const ahead = await openAnother({ clock: createFakeClock(clock.now() + 3_600_000) });
     const lease = await store.leases.acquire('k', 'refresh', 60_000);
-    expect(await ahead.leases.acquire('k', 'login', 60_000)).toBeNull();
+    expect(await ahead.leases.acquire('k', 'exchange', 60_000)).toBeNull();
     await clock.advance(59_999);
-    expect(await ahead.leases.acquire('k', 'login', 60_000)).toBeNull();
+    expect(await ahead.leases.acquire('k', 'exchange', 60_000)).toBeNull();
     await clock.advance(1);
     expect(await lease?.extend(60_000)).toBe(false);
     expect(await lease?.release()).toBe(false);
-    expect(await ahead.leases.acquire('k', 'login', 60_000)).not.toBeNull();
+    expect(await ahead.leases.acquire('k', 'exchange', 60_000)).not.toBeNull();
   });
 
   test('a ticket is over when the store says so, also for a clock that is behind', async () => {
@@ -286,11 +286,11 @@ describe('a lost lease', () => {
   test('can neither prolong nor end the one that followed it', async () => {
     const lost = await store.leases.acquire('k', 'refresh', 1_000);
     await clock.advance(1_000);
-    const next = await store.leases.acquire('k', 'login', 60_000);
+    const next = await store.leases.acquire('k', 'exchange', 60_000);
     expect(await lost?.extend(1)).toBe(false);
     expect(await lost?.release()).toBe(false);
     await clock.advance(59_999);
-    expect(await store.leases.holder('k')).toEqual({ owner: next?.owner, purpose: 'login' });
+    expect(await store.leases.holder('k')).toEqual({ owner: next?.owner, purpose: 'exchange' });
     expect(await next?.extend(60_000)).toBe(true);
   });
 });

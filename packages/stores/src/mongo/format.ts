@@ -10,20 +10,22 @@ export async function ensureFormat(models: Models, gate: Gate, database: string)
     subject: `The MongoDB database "${database}"`,
     remedy: 'Set MONGO_URI to an empty database.',
   };
-  const readState = () => gate.run(() => models.state.findById(STATE_ID).lean<StateDoc>().exec());
-  const state = await readState();
-  if (state !== null) return assertStorageFormat(state.format ?? null, label);
-  const hasRecords = await holdsRecords(models, gate);
-  // A replica that starts at the same time writes records only after the state document: a second read finds it.
-  if (hasRecords) return assertStorageFormat((await readState())?.format ?? null, label);
-  await ensureState(models, gate);
-  assertStorageFormat((await readState())?.format ?? null, label);
+  const find = () => gate.run(() => models.storeState.findById(STATE_ID).lean<StateDoc>().exec());
+  let state = await find();
+  if (state === null && (await holdsRecords(models, gate))) {
+    // A replica that starts at the same time writes records only after the state document: a second read finds it.
+    state = await find();
+  } else if (state === null) {
+    await ensureState(models, gate);
+    state = await find();
+  }
+  assertStorageFormat(state?.format ?? null, label);
 }
 
 /** One upsert by `_id`: of several replicas one inserts the document, and the others leave it as it is. */
-export async function ensureState({ state }: Models, gate: Gate): Promise<void> {
+export async function ensureState({ storeState }: Models, gate: Gate): Promise<void> {
   const initial = { $setOnInsert: { format: STORAGE_FORMAT, writers: [] } };
-  await gate.runUpsert(() => state.updateOne({ _id: STATE_ID }, initial, { upsert: true }).exec());
+  await gate.runUpsert(() => storeState.updateOne({ _id: STATE_ID }, initial, { upsert: true }).exec());
 }
 
 async function holdsRecords(models: Models, gate: Gate): Promise<boolean> {

@@ -4,7 +4,7 @@ import type { LeaseDoc, Models } from './models.ts';
 import { fromNow, isAhead, literal } from './storeTime.ts';
 
 export function createMongoLeases({ leases }: Models, gate: Gate, random: Random): Leases {
-  const alive = isAhead('$until');
+  const alive = isAhead('$expiresAt');
   const unless = (field: string, taken: object) => ({ $cond: [alive, field, taken] });
 
   function held(key: string, owner: string, purpose: LeasePurpose): HeldLease {
@@ -14,7 +14,7 @@ export function createMongoLeases({ leases }: Models, gate: Gate, random: Random
       owner,
       purpose,
       async extend(ttlMs) {
-        const longer = [{ $set: { until: fromNow(ttlMs) } }];
+        const longer = [{ $set: { expiresAt: fromNow(ttlMs) } }];
         const done = await gate.run(() => leases.updateOne(ours, longer, { updatePipeline: true }).exec());
         return done.matchedCount === 1;
       },
@@ -31,7 +31,7 @@ export function createMongoLeases({ leases }: Models, gate: Gate, random: Random
           $set: {
             owner: unless('$owner', literal(owner)),
             purpose: unless('$purpose', literal(purpose)),
-            until: unless('$until', fromNow(ttlMs)),
+            expiresAt: unless('$expiresAt', fromNow(ttlMs)),
           },
         },
       ];

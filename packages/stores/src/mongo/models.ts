@@ -35,20 +35,21 @@ import {
   type OAuthFlowDoc,
 } from './vaultSchemas.ts';
 
-/** `first` marks the one document that may begin an empty store; see users.ts. */
-export type UserDoc = Stored<Collections['users'], 'id'> & { first?: true };
+/** `isFirst` marks the one document that may begin an empty store; see users.ts. */
+export type UserDoc = Stored<Collections['users'], 'id'> & { isFirst?: true };
 export type SessionDoc = Stored<Collections['sessions'], 'hash'>;
 export type TicketDoc = Stored<Collections['tickets'], 'hash'>;
 export type SystemDoc = Stored<Collections['system'], 'name'>;
 export type VariableDoc = Stored<Collections['variables'], 'id'>;
 export type ServerDoc = Stored<Collections['servers'], 'id'>;
 /** The one document of the state collection. */
-export const STATE_ID = 'state';
+export const STATE_ID = 'store';
 export interface StateDoc {
   _id: string;
-  format: number;
-  writers: { id: string; until: Date }[];
-  maintenance?: { owner: string; until: Date; prolonged: boolean };
+  /** Absent in databases of earlier previews. */
+  format?: number;
+  writers: { id: string; expiresAt: Date }[];
+  maintenance?: { owner: string; expiresAt: Date; isExtension: boolean };
   identity?: string;
   copySource?: string;
 }
@@ -56,7 +57,7 @@ export interface LeaseDoc {
   _id: string;
   owner: string;
   purpose: LeasePurpose;
-  until: Date;
+  expiresAt: Date;
 }
 export interface AttemptDoc {
   _id: string;
@@ -95,12 +96,12 @@ export interface Models {
   blocks: Model<BlockDoc>;
   sets: Model<SetDoc>;
   runs: Model<RunDoc>;
-  facade: Model<FacadeDoc>;
+  authorizationServer: Model<FacadeDoc>;
   audit: Model<AuditDoc>;
-  state: Model<StateDoc>;
+  storeState: Model<StateDoc>;
   leases: Model<LeaseDoc>;
   attempts: Model<AttemptDoc>;
-  revisions: Model<RevisionDoc>;
+  topicRevisions: Model<RevisionDoc>;
   cache: Model<CacheDoc>;
 }
 
@@ -120,12 +121,15 @@ const userSchema = new Schema<UserDoc>(
     passwordSealed: { type: String, default: null },
     createdAt: time,
     updatedAt: time,
-    first: { type: Boolean },
+    isFirst: { type: Boolean },
   },
   options,
 );
 userSchema.index({ tenant: 1, issuer: 1, subject: 1 }, { name: 'identity', unique: true });
-userSchema.index({ first: 1 }, { name: 'first', unique: true, partialFilterExpression: { first: true } });
+userSchema.index(
+  { isFirst: 1 },
+  { name: 'isFirst', unique: true, partialFilterExpression: { isFirst: true } },
+);
 userSchema.index({ tenant: 1, _id: 1 }, { name: 'tenant' });
 userSchema.index({ tenant: 1, role: 1 }, { name: 'role' });
 userSchema.index({ signedOutAt: 1 }, { name: 'signedOut' });
@@ -193,9 +197,9 @@ const stateSchema = new Schema<StateDoc>(
   {
     _id: text,
     format: time,
-    writers: [new Schema({ id: text, until: instant }, { _id: false })],
+    writers: [new Schema({ id: text, expiresAt: instant }, { _id: false })],
     maintenance: {
-      type: new Schema({ owner: text, until: instant, prolonged: { type: Boolean } }, { _id: false }),
+      type: new Schema({ owner: text, expiresAt: instant, isExtension: { type: Boolean } }, { _id: false }),
     },
     identity: { type: String },
     copySource: { type: String },
@@ -204,11 +208,14 @@ const stateSchema = new Schema<StateDoc>(
 );
 
 // MongoDB sweeps what these indexes say is over; whether it is over, each query judges for itself.
-const leaseSchema = new Schema<LeaseDoc>({ _id: text, owner: text, purpose: text, until: instant }, options);
-leaseSchema.index({ until: 1 }, { name: 'sweep', expireAfterSeconds: 60 });
+const leaseSchema = new Schema<LeaseDoc>(
+  { _id: text, owner: text, purpose: text, expiresAt: instant },
+  options,
+);
+leaseSchema.index({ expiresAt: 1 }, { name: 'ttl', expireAfterSeconds: 60 });
 
 const attemptSchema = new Schema<AttemptDoc>({ _id: text, count: time, resetAt: instant }, options);
-attemptSchema.index({ resetAt: 1 }, { name: 'sweep', expireAfterSeconds: 60 });
+attemptSchema.index({ resetAt: 1 }, { name: 'ttl', expireAfterSeconds: 60 });
 
 const revisionSchema = new Schema<RevisionDoc>({ _id: text, revision: time }, options);
 
@@ -217,7 +224,7 @@ const cacheSchema = new Schema<CacheDoc>(
   options,
 );
 cacheSchema.index({ namespace: 1 }, { name: 'namespace' });
-cacheSchema.index({ expiresAt: 1 }, { name: 'sweep', expireAfterSeconds: 0 });
+cacheSchema.index({ expiresAt: 1 }, { name: 'ttl', expireAfterSeconds: 0 });
 
 /** The prefix keeps us apart from a chat platform that has its own `users` and `sessions` in the same database. */
 export function defineModels(connection: Connection): Models {
@@ -244,12 +251,12 @@ export function defineModels(connection: Connection): Models {
     blocks: define('blocks', blockSchema),
     sets: define('sets', setSchema),
     runs: define('runs', runSchema),
-    facade: define('facade', facadeSchema),
+    authorizationServer: define('authorizationServer', facadeSchema),
     audit: define('audit', auditSchema),
-    state: define('state', stateSchema),
+    storeState: define('storeState', stateSchema),
     leases: define('leases', leaseSchema),
     attempts: define('attempts', attemptSchema),
-    revisions: define('revisions', revisionSchema),
+    topicRevisions: define('topicRevisions', revisionSchema),
     cache: define('cache', cacheSchema),
   };
 }

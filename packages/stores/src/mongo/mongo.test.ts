@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PrimaryStore } from '@behalf/gateway/ports';
 import { systemClock, systemRandom } from '@behalf/kernel';
-import { createMongoDouble, mongoDoubleBanner, type MongoDouble } from '@behalf/testkit/mongodouble';
+import { createMongoDouble, mongoDoubleBanner, type MongoDouble } from '@behalf/testkit/mongo-double';
 import {
   aCredential,
   aUser,
@@ -95,7 +95,7 @@ describe(`two clients on ${label}`, () => {
     expect(held).toHaveLength(1);
     expect((await stores[1].leases.holder('k'))?.owner).toBe(held[0]?.owner);
     expect(await held[0]?.release()).toBe(true);
-    expect(await stores[1].leases.acquire('k', 'login', 60_000)).not.toBeNull();
+    expect(await stores[1].leases.acquire('k', 'exchange', 60_000)).not.toBeNull();
   });
 
   test('of fifty that consume a ticket, one does', async () => {
@@ -176,7 +176,7 @@ describe(`two clients on ${label}`, () => {
 
 describe(`the storage format on ${label}`, () => {
   const stateOf = (connection: Connection) =>
-    connection.db!.collection<{ _id: string; format?: number }>('behalf_state');
+    connection.db!.collection<{ _id: string; format?: number }>('behalf_storeState');
 
   async function withConnection<T>(uri: string, work: (connection: Connection) => Promise<T>): Promise<T> {
     const connection = await createConnection(uri).asPromise();
@@ -193,7 +193,7 @@ describe(`the storage format on ${label}`, () => {
     await stores[0]!.users.insert(aUser());
     await Promise.all(stores.map((store) => store.close()));
     const states = await withConnection(uri, (connection) => stateOf(connection).find({}).toArray());
-    expect(states).toMatchObject([{ _id: 'state', format: STORAGE_FORMAT }]);
+    expect(states).toMatchObject([{ _id: 'store', format: STORAGE_FORMAT }]);
     await (await openMongoStore({ ...parts, uri })).close();
   });
 
@@ -220,7 +220,7 @@ describe(`the storage format on ${label}`, () => {
   ] as const) {
     test(`a database whose state document has ${which} is refused`, async () => {
       const uri = freshUri();
-      const state = { _id: 'state', writers: [], ...(format === undefined ? {} : { format }) };
+      const state = { _id: 'store', writers: [], ...(format === undefined ? {} : { format }) };
       await withConnection(uri, (connection) => stateOf(connection).insertOne(state));
       const opening = openMongoStore({ ...parts, uri });
       await expect(opening).rejects.toBeInstanceOf(StorageFormatError);

@@ -17,7 +17,7 @@ type Filter = QueryFilter<OAuthFlowDoc>;
 const PLACE_TRIES = 5;
 
 /**
- * A user has one place at each server, and a unique index over the flows with the mark `pending` gives it. The mark goes
+ * A user has one place at each server, and a unique index over the flows with the mark `isPending` gives it. The mark goes
  * when a flow ends; one that ran out of time loses it to the next that wants its place.
  */
 export function createMongoOAuthFlows({ oauthFlows }: Models, gate: Gate): OAuthFlowStore {
@@ -33,11 +33,11 @@ export function createMongoOAuthFlows({ oauthFlows }: Models, gate: Gate): OAuth
       oauthFlows
         .aggregate<PendingCount>([
           { $match: pendingIn(of, now) },
-          { $group: { _id: null, count: { $sum: 1 }, firstEnd: { $min: '$expiresAt' } } },
+          { $group: { _id: null, count: { $sum: 1 }, earliestExpiry: { $min: '$expiresAt' } } },
         ])
         .exec(),
     );
-    return rows[0] ?? { count: 0, firstEnd: now };
+    return rows[0] ?? { count: 0, earliestExpiry: now };
   };
   const create = async (flow: OAuthFlowRecord): Promise<boolean> => {
     try {
@@ -59,8 +59,8 @@ export function createMongoOAuthFlows({ oauthFlows }: Models, gate: Gate): OAuth
         const ofUser = await count({ tenant, userId }, now);
         const lack = lackOfPlace(ofUser, await count({ tenant }, now), caps);
         if (lack !== null) return lack;
-        const over = { ...place, pending: true as const, expiresAt: { $lte: now } };
-        await gate.run(() => oauthFlows.updateOne(over, { $unset: { pending: 1 } }).exec());
+        const over = { ...place, isPending: true as const, expiresAt: { $lte: now } };
+        await gate.run(() => oauthFlows.updateOne(over, { $unset: { isPending: 1 } }).exec());
         if (!(await create(flow))) continue;
         // Others came in meanwhile: whoever sees too many takes its own back.
         const most = { perUser: caps.perUser + 1, perTenant: caps.perTenant + 1 };
@@ -69,7 +69,7 @@ export function createMongoOAuthFlows({ oauthFlows }: Models, gate: Gate): OAuth
         await gate.run(() => oauthFlows.deleteOne({ _id: id }).exec());
         return late;
       }
-      throw new Error('A place for a sign-in is always taken, and never by a pending one');
+      throw new Error('The slot of a pending sign-in is taken, but no pending sign-in was found');
     },
     async fullUntil(tenant, userId, caps, now) {
       const ofUser = await count({ tenant, userId }, now);
@@ -81,7 +81,7 @@ export function createMongoOAuthFlows({ oauthFlows }: Models, gate: Gate): OAuth
     async move(id, when, patch) {
       const change = flowChange(patch);
       const ends = change.status !== undefined && !pendingStatuses.includes(change.status);
-      const update = { $set: change, ...(ends ? { $unset: { pending: 1 as const } } : {}) };
+      const update = { $set: change, ...(ends ? { $unset: { isPending: 1 as const } } : {}) };
       return recordOf(
         await gate.run(() =>
           oauthFlows
@@ -113,12 +113,12 @@ function conditionOf({ status, stateHash, browserHash, userId, now }: FlowCondit
 }
 
 function docOf({ id, ...rest }: OAuthFlowRecord): OAuthFlowDoc {
-  const pending = pendingStatuses.includes(rest.status) ? { pending: true as const } : {};
-  return { _id: id, ...rest, ...pending, sweepAt: new Date(rest.removeAt) };
+  const pending = pendingStatuses.includes(rest.status) ? { isPending: true as const } : {};
+  return { _id: id, ...rest, ...pending, deleteAt: new Date(rest.removeAt) };
 }
 
 function recordOf(doc: OAuthFlowDoc | null): OAuthFlowRecord | null {
   if (doc === null) return null;
-  const { _id, pending: _pending, sweepAt: _sweepAt, ...rest } = doc;
+  const { _id, isPending: _isPending, deleteAt: _deleteAt, ...rest } = doc;
   return { id: _id, ...rest };
 }

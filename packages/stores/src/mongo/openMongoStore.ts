@@ -101,7 +101,7 @@ export async function openMongoStore(parts: MongoParts): Promise<PrimaryStore> {
       // A member without a primary still answers `ping`; a read tells whether the store can serve.
       ping: () =>
         gate.run(async () => {
-          await models.revisions.exists({}).exec();
+          await models.topicRevisions.exists({}).exec();
         }),
       close() {
         changes.stop();

@@ -10,16 +10,16 @@ export async function createMongoSystem(
   gate: Gate,
   ensureIndexes: () => Promise<void>,
 ): Promise<SystemStore> {
-  const { system, state } = models;
-  const alive = { $filter: { input: '$writers', as: 'writer', cond: isAhead('$$writer.until') } };
-  const inMaintenance = isAhead('$maintenance.until');
+  const { system, storeState } = models;
+  const alive = { $filter: { input: '$writers', as: 'writer', cond: isAhead('$$writer.expiresAt') } };
+  const inMaintenance = isAhead('$maintenance.expiresAt');
   const halfACopy = { $gt: ['$copySource', null] };
 
   /** Applies `change` if `allowed` holds, as one step, and gives what came of it; null when it did not hold. */
   const changeIf = async (allowed: object, change: object): Promise<StateDoc | null> => {
     const attempt = () =>
       gate.run(() =>
-        state
+        storeState
           .findOneAndUpdate({ _id: STATE_ID, $expr: allowed }, [{ $set: change }], {
             returnDocument: 'after',
             updatePipeline: true,
@@ -29,7 +29,7 @@ export async function createMongoSystem(
       );
     const changed = await attempt();
     if (changed !== null) return changed;
-    if ((await gate.run(() => state.exists({ _id: STATE_ID }).exec())) !== null) return null;
+    if ((await gate.run(() => storeState.exists({ _id: STATE_ID }).exec())) !== null) return null;
     // Somebody emptied the database under a running gateway, and with it went the indexes that decide who wins.
     await ensureIndexes();
     await ensureState(models, gate);
@@ -52,12 +52,14 @@ export async function createMongoSystem(
       const others = {
         $filter: { input: alive, as: 'writer', cond: { $ne: ['$$writer.id', literal(writer)] } },
       };
-      const writers = { $concatArrays: [others, [{ id: literal(writer), until: fromNow(ttlMs) }]] };
+      const writers = { $concatArrays: [others, [{ id: literal(writer), expiresAt: fromNow(ttlMs) }]] };
       const open = { $not: [{ $or: [inMaintenance, halfACopy] }] };
       return (await changeIf(open, { writers })) !== null ? 'announced' : 'in_maintenance';
     },
     async retire(writer) {
-      await gate.run(() => state.updateOne({ _id: STATE_ID }, { $pull: { writers: { id: writer } } }).exec());
+      await gate.run(() =>
+        storeState.updateOne({ _id: STATE_ID }, { $pull: { writers: { id: writer } } }).exec(),
+      );
     },
     async beginMaintenance(owner, ttlMs) {
       const nobodyWrites = { $eq: [{ $size: alive }, 0] };
@@ -65,21 +67,21 @@ export async function createMongoSystem(
         $or: [{ $not: [inMaintenance] }, { $eq: ['$maintenance.owner', literal(owner)] }],
       };
       // Whether it was held until now, only the server's clock can say.
-      const prolonged = { $and: [inMaintenance] };
-      const maintenance = { owner: literal(owner), until: fromNow(ttlMs), prolonged };
+      const isExtension = { $and: [inMaintenance] };
+      const maintenance = { owner: literal(owner), expiresAt: fromNow(ttlMs), isExtension };
       const after = await changeIf({ $and: [nobodyWrites, nobodyElse] }, { maintenance });
       if (after === null) return 'refused';
-      return after.maintenance?.prolonged === true ? 'prolonged' : 'begun';
+      return after.maintenance?.isExtension === true ? 'prolonged' : 'begun';
     },
     async endMaintenance(owner) {
       const ours = { _id: STATE_ID, 'maintenance.owner': owner };
-      await gate.run(() => state.updateOne(ours, { $unset: { maintenance: 1 } }).exec());
+      await gate.run(() => storeState.updateOne(ours, { $unset: { maintenance: 1 } }).exec());
     },
     async identity(candidate) {
       await ensureState(models, gate);
       const named = [{ $set: { identity: { $ifNull: ['$identity', literal(candidate)] } } }];
       const doc = await gate.run(() =>
-        state
+        storeState
           .findOneAndUpdate({ _id: STATE_ID }, named, { returnDocument: 'after', updatePipeline: true })
           .lean<StateDoc>()
           .orFail()
@@ -88,13 +90,13 @@ export async function createMongoSystem(
       return doc.identity ?? candidate;
     },
     async copySource() {
-      const doc = await gate.run(() => state.findOne({ _id: STATE_ID }).lean<StateDoc>().exec());
+      const doc = await gate.run(() => storeState.findOne({ _id: STATE_ID }).lean<StateDoc>().exec());
       return doc?.copySource ?? null;
     },
     async markCopy(source) {
       await ensureState(models, gate);
       const change = source === null ? { $unset: { copySource: 1 } } : { $set: { copySource: source } };
-      await gate.run(() => state.updateOne({ _id: STATE_ID }, change).exec());
+      await gate.run(() => storeState.updateOne({ _id: STATE_ID }, change).exec());
     },
   };
 }

@@ -9,7 +9,7 @@ import type { Models, UserDoc } from './models.ts';
 
 /**
  * "First" must be one step for all processes, and MongoDB changes one document atomically, not "a collection that is
- * empty". So the first document of a store carries `first: true`, and a partial unique index allows that once. Whoever
+ * empty". So the first document of a store carries `isFirst: true`, and a partial unique index allows that once. Whoever
  * may be writing into an empty store - `insertFirst`, and `insert` until it has seen a marked document - tries with the
  * mark, and the index picks one. There is no lock or sentinel beside the user, so a crash leaves nothing half done.
  * A store filled by a copy has no mark, but it has users, and `insertFirst` looks for those before it tries.
@@ -18,14 +18,14 @@ export function createMongoUsers({ users }: Models, gate: Gate): UserStore {
   let someoneIsFirst = false;
 
   const create = (user: UserRecord, first: boolean) =>
-    gate.run(() => users.create([{ ...toUserDoc(user), ...(first ? { first: true as const } : {}) }]));
+    gate.run(() => users.create([{ ...toUserDoc(user), ...(first ? { isFirst: true as const } : {}) }]));
 
   async function insertMarked(user: UserRecord): Promise<'inserted' | 'taken' | 'not_first'> {
     try {
       await create(user, true);
       return 'inserted';
     } catch (error) {
-      if (isDuplicateOf(error, 'first')) return 'not_first';
+      if (isDuplicateOf(error, 'isFirst')) return 'not_first';
       if (isDuplicateKey(error)) return 'taken';
       throw error;
     }
@@ -33,7 +33,7 @@ export function createMongoUsers({ users }: Models, gate: Gate): UserStore {
 
   return {
     async insert(user) {
-      someoneIsFirst ||= (await gate.run(() => users.exists({ first: true }).exec())) !== null;
+      someoneIsFirst ||= (await gate.run(() => users.exists({ isFirst: true }).exec())) !== null;
       if (!someoneIsFirst) {
         const outcome = await insertMarked(user);
         if (outcome !== 'not_first') return outcome;

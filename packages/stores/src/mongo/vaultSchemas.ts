@@ -2,15 +2,15 @@ import type { Collections, OAuthFlowRecord } from '@behalf/gateway/ports';
 import { Schema } from 'mongoose';
 import { anyText, instant, options, text, textOrNull, time, timeOrNull, type Stored } from './fields.ts';
 
-/** `defaultRank` stands for `isDefault`: see credentialDefaults.ts. `claimTookOver` is of the last claim. */
+/** `defaultRank` stands for `isDefault`: see credentialDefaults.ts. `claimIsTakeover` is of the last claim. */
 export type CredentialDoc = Omit<Stored<Collections['credentials'], 'id'>, 'isDefault'> & {
   defaultRank: number;
-  claimTookOver?: boolean;
+  claimIsTakeover?: boolean;
 };
 export type CredentialUsageDoc = Stored<Collections['credentialUsage'], 'id'>;
 export type OAuthClientDoc = Stored<Collections['oauthClients'], 'id'>;
-/** `pending` marks the one that has its user's place at a server. */
-export type OAuthFlowDoc = Stored<OAuthFlowRecord, 'id'> & { pending?: true; sweepAt: Date };
+/** `isPending` marks the one that has its user's place at a server. */
+export type OAuthFlowDoc = Stored<OAuthFlowRecord, 'id'> & { isPending?: true; deleteAt: Date };
 
 const flag = { type: Boolean, required: true } as const;
 
@@ -47,7 +47,7 @@ export const credentialSchema = new Schema<CredentialDoc>(
     claimOwner: textOrNull,
     claimStartedAt: timeOrNull,
     claimDeadline: timeOrNull,
-    claimTookOver: { type: Boolean },
+    claimIsTakeover: { type: Boolean },
     expiresAt: timeOrNull,
     createdAt: time,
     updatedAt: time,
@@ -97,15 +97,15 @@ export const oauthFlowSchema = new Schema<OAuthFlowDoc>(
     createdAt: time,
     expiresAt: time,
     removeAt: time,
-    pending: { type: Boolean },
-    sweepAt: instant,
+    isPending: { type: Boolean },
+    deleteAt: instant,
   },
   options,
 );
 oauthFlowSchema.index(
   { tenant: 1, userId: 1, serverId: 1 },
-  { name: 'place', unique: true, partialFilterExpression: { pending: true } },
+  { name: 'pending', unique: true, partialFilterExpression: { isPending: true } },
 );
 oauthFlowSchema.index({ tenant: 1, userId: 1 }, { name: 'user' });
 oauthFlowSchema.index({ stateHash: 1 }, { name: 'state' });
-oauthFlowSchema.index({ sweepAt: 1 }, { name: 'sweep', expireAfterSeconds: 60 });
+oauthFlowSchema.index({ deleteAt: 1 }, { name: 'ttl', expireAfterSeconds: 60 });

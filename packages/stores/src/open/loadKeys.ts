@@ -46,7 +46,7 @@ export function loadKeys({ configured, dataDir, random }: KeySource): readonly U
   fsyncSync(directory);
   closeSync(directory);
   const made = read(file);
-  if (!made) throw new Error(`The key file ${file} vanished while it was being made`);
+  if (!made) throw new Error(`The key file ${file} disappeared while it was created`);
   return [made];
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { ChangeFeed, ChangeNotice } from '@behalf/gateway/ports';
 import { systemClock, systemRandom } from '@behalf/kernel';
 import { describeWith, eventually, startRedisServer, type RedisServer } from '@behalf/testkit';
-import { createMongoDouble } from '@behalf/testkit/mongodouble';
+import { createMongoDouble } from '@behalf/testkit/mongo-double';
 import { aUser } from '@behalf/testkit/suites';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { mergedChanges } from './mergedChanges.ts';
@@ -49,7 +49,7 @@ describe('opening MongoDB without Redis', () => {
       const found = await second.orphans.find('c1');
       await second.close();
       expect(found).toBe('v1.pair');
-      expect(await readdir(join(root, 'data', 'orphans'))).toHaveLength(1);
+      expect(await readdir(join(root, 'data', 'pending-writes'))).toHaveLength(1);
     } finally {
       await double.close();
     }

@@ -19,7 +19,7 @@ interface Parts {
 export async function openPrimary({ dataDir, mongoUri }: StoreTargets, parts: Parts): Promise<PrimaryStore> {
   if (mongoUri !== undefined) {
     const { openMongoStore } = await import('../mongo/index.ts');
-    return openMongoStore({ ...parts, uri: mongoUri, orphanDir: join(dataDir, 'orphans') });
+    return openMongoStore({ ...parts, uri: mongoUri, orphanDir: join(dataDir, 'pending-writes') });
   }
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const { openSqliteStore } = await import('../sqlite/index.ts');

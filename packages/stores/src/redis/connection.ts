@@ -50,7 +50,7 @@ export function connectRedis({ clock, ...target }: RedisTarget): RedisConnection
       if (closed || !client.isReady) throw new StoreUnavailableError('redis');
       // The client's own timeout counts only until a command is written, not until it is answered.
       const answer = within(clock, ANSWER_MS, question(client), () => {
-        throw new Error(`No answer within ${ANSWER_MS} ms`);
+        throw new Error(`No response within ${ANSWER_MS} ms`);
       });
       asked.add(answer);
       try {

@@ -15,7 +15,7 @@ export function createSqliteChanges(
   const listeners = createChangeListeners();
   const dataVersion = () => Number(db.get('PRAGMA data_version')?.['data_version']);
   const revisions = () =>
-    new Map(db.all('SELECT topic, revision FROM revisions').map((r) => [r['topic'], r['revision']]));
+    new Map(db.all('SELECT topic, revision FROM topicRevisions').map((r) => [r['topic'], r['revision']]));
   let seenData = dataVersion();
   let seen = revisions();
   let stopped = false;
@@ -46,7 +46,7 @@ export function createSqliteChanges(
     async publish(notice) {
       await db.write((tx) => {
         tx.run(
-          `INSERT INTO revisions (topic, revision) VALUES (?, 1)
+          `INSERT INTO topicRevisions (topic, revision) VALUES (?, 1)
             ON CONFLICT (topic) DO UPDATE SET revision = revision + 1`,
           notice.topic,
         );

@@ -154,7 +154,7 @@ export const columns: { readonly [N in CollectionName]: readonly (keyof Collecti
     'updatedAt',
     'expiresAt',
   ],
-  facade: ['key', 'kind', 'family', 'sealed', 'consumedAt', 'createdAt', 'expiresAt'],
+  authorizationServer: ['key', 'kind', 'family', 'sealed', 'consumedAt', 'createdAt', 'expiresAt'],
   audit: ['id', 'writer', 'seq', 'firstAt', 'lastAt', 'count', 'prev', 'mac', 'events'],
 };
 

@@ -3,28 +3,28 @@ import type { Sqlite } from './database.ts';
 import { createTable } from './table.ts';
 
 export function createSqliteFacade(db: Sqlite): FacadeStore {
-  const facade = createTable('facade');
-  const LIVE = 'SELECT * FROM facade WHERE key = ? AND expiresAt > ?';
+  const records = createTable('authorizationServer');
+  const LIVE = 'SELECT * FROM authorizationServer WHERE key = ? AND expiresAt > ?';
   // In the order of that index, which ends with the first few: the other one would have every row of the kind read and sorted.
-  const REMOVE_FIRST = `DELETE FROM facade WHERE key IN (
-    SELECT key FROM facade INDEXED BY facade_expiry WHERE kind = ? AND expiresAt <= ? ORDER BY expiresAt LIMIT ?)`;
+  const REMOVE_FIRST = `DELETE FROM authorizationServer WHERE key IN (
+    SELECT key FROM authorizationServer INDEXED BY authorizationServer_expiry WHERE kind = ? AND expiresAt <= ? ORDER BY expiresAt LIMIT ?)`;
   return {
     insert: (record, now) =>
       db.write((tx) => {
-        const first = facade.one(tx.get(LIVE, record.key, now));
-        if (first === null) facade.put(tx, record);
+        const first = records.one(tx.get(LIVE, record.key, now));
+        if (first === null) records.put(tx, record);
         return first;
       }),
     async put(record) {
       await db.write((tx) => {
-        facade.put(tx, record);
+        records.put(tx, record);
       });
     },
-    find: async (key, now) => facade.one(db.get(LIVE, key, now)),
+    find: async (key, now) => records.one(db.get(LIVE, key, now)),
     list: async (kind, family, now) =>
-      facade.all(
+      records.all(
         db.all(
-          'SELECT * FROM facade WHERE kind = ? AND family = ? AND expiresAt > ? ORDER BY createdAt, key',
+          'SELECT * FROM authorizationServer WHERE kind = ? AND family = ? AND expiresAt > ? ORDER BY createdAt, key',
           kind,
           family,
           now,
@@ -33,18 +33,21 @@ export function createSqliteFacade(db: Sqlite): FacadeStore {
     consume: async (key, now) =>
       (await db.write((tx) =>
         tx.run(
-          'UPDATE facade SET consumedAt = ? WHERE key = ? AND consumedAt IS NULL AND expiresAt > ?',
+          'UPDATE authorizationServer SET consumedAt = ? WHERE key = ? AND consumedAt IS NULL AND expiresAt > ?',
           now,
           key,
           now,
         ),
       )) === 1,
-    remove: async (key) => (await db.write((tx) => tx.run('DELETE FROM facade WHERE key = ?', key))) > 0,
+    remove: async (key) =>
+      (await db.write((tx) => tx.run('DELETE FROM authorizationServer WHERE key = ?', key))) > 0,
     removeFamily: (kind, family) =>
-      db.write((tx) => tx.run('DELETE FROM facade WHERE kind = ? AND family = ?', kind, family)),
+      db.write((tx) => tx.run('DELETE FROM authorizationServer WHERE kind = ? AND family = ?', kind, family)),
     // By the index alone: rows are long.
-    count: async (kind) => Number(db.get('SELECT count(*) AS n FROM facade WHERE kind = ?', kind)?.['n']),
+    count: async (kind) =>
+      Number(db.get('SELECT count(*) AS n FROM authorizationServer WHERE kind = ?', kind)?.['n']),
     removeFirst: (kind, most, until) => db.write((tx) => tx.run(REMOVE_FIRST, kind, until, most)),
-    removeExpired: (now) => db.write((tx) => tx.run('DELETE FROM facade WHERE expiresAt <= ?', now)),
+    removeExpired: (now) =>
+      db.write((tx) => tx.run('DELETE FROM authorizationServer WHERE expiresAt <= ?', now)),
   };
 }

@@ -8,9 +8,9 @@ export function createSqliteLeases(db: Sqlite, { clock, random }: { clock: Clock
       const taken = await db.write((tx) => {
         const now = clock.now();
         return tx.run(
-          `INSERT INTO leases (key, owner, purpose, until) VALUES (?, ?, ?, ?)
-            ON CONFLICT (key) DO UPDATE SET owner = excluded.owner, purpose = excluded.purpose, until = excluded.until
-            WHERE until <= ?`,
+          `INSERT INTO leases (key, owner, purpose, expiresAt) VALUES (?, ?, ?, ?)
+            ON CONFLICT (key) DO UPDATE SET owner = excluded.owner, purpose = excluded.purpose, expiresAt = excluded.expiresAt
+            WHERE expiresAt <= ?`,
           key,
           owner,
           purpose,
@@ -27,7 +27,7 @@ export function createSqliteLeases(db: Sqlite, { clock, random }: { clock: Clock
           (await db.write((tx) => {
             const now = clock.now();
             return tx.run(
-              'UPDATE leases SET until = ? WHERE key = ? AND owner = ? AND until > ?',
+              'UPDATE leases SET expiresAt = ? WHERE key = ? AND owner = ? AND expiresAt > ?',
               now + ms,
               key,
               owner,
@@ -36,12 +36,21 @@ export function createSqliteLeases(db: Sqlite, { clock, random }: { clock: Clock
           })) === 1,
         release: async () =>
           (await db.write((tx) =>
-            tx.run('DELETE FROM leases WHERE key = ? AND owner = ? AND until > ?', key, owner, clock.now()),
+            tx.run(
+              'DELETE FROM leases WHERE key = ? AND owner = ? AND expiresAt > ?',
+              key,
+              owner,
+              clock.now(),
+            ),
           )) === 1,
       };
     },
     async holder(key) {
-      const row = db.get('SELECT owner, purpose FROM leases WHERE key = ? AND until > ?', key, clock.now());
+      const row = db.get(
+        'SELECT owner, purpose FROM leases WHERE key = ? AND expiresAt > ?',
+        key,
+        clock.now(),
+      );
       return row ? (row as { owner: string; purpose: LeasePurpose }) : null;
     },
   };

@@ -34,9 +34,9 @@ export function createSqliteOAuthFlows(db: Sqlite): OAuthFlowStore {
     );
   const count = (of: Reader, where: string, ...params: Param[]) =>
     of.get(
-      `SELECT count(*) AS count, coalesce(min(expiresAt), 0) AS firstEnd FROM oauthFlows WHERE ${where} AND ${PENDING}`,
+      `SELECT count(*) AS count, coalesce(min(expiresAt), 0) AS earliestExpiry FROM oauthFlows WHERE ${where} AND ${PENDING}`,
       ...params,
-    ) as { count: number; firstEnd: number };
+    ) as { count: number; earliestExpiry: number };
 
   return {
     insert: (flow, caps, now) =>

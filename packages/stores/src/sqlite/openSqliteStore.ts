@@ -74,7 +74,7 @@ export async function openSqliteStore({
     attempts: createSqliteAttempts(db, clock),
     leases: createSqliteLeases(db, { clock, random }),
     changes,
-    orphans: createOrphanFiles({ directory: `${file}-orphans`, clock, random }),
+    orphans: createOrphanFiles({ directory: `${file}-pending-writes`, clock, random }),
     cache: openKeyvCache('sqlite', (namespace) => createSqliteCacheAdapter(db, clock, namespace)),
     ping: async () => void db.get('SELECT 1'),
     async close() {

@@ -66,7 +66,7 @@ export const schema: readonly string[] = [
   `CREATE INDEX apiKeys_expiry ON apiKeys (expiresAt)`,
 
   // Records of our own authorization server.
-  `CREATE TABLE facade (
+  `CREATE TABLE authorizationServer (
     key TEXT PRIMARY KEY,
     kind TEXT NOT NULL,
     family TEXT,
@@ -75,8 +75,8 @@ export const schema: readonly string[] = [
     createdAt INTEGER NOT NULL,
     expiresAt INTEGER NOT NULL
   ) STRICT`,
-  `CREATE INDEX facade_family ON facade (kind, family)`,
-  `CREATE INDEX facade_expiry ON facade (expiresAt)`,
+  `CREATE INDEX authorizationServer_family ON authorizationServer (kind, family)`,
+  `CREATE INDEX authorizationServer_expiry ON authorizationServer (expiresAt)`,
 
   `CREATE TABLE servers (
     id TEXT PRIMARY KEY,
@@ -323,18 +323,18 @@ export const schema: readonly string[] = [
   `CREATE TABLE system (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT`,
 
   // The tables below describe this very database or coordinate its processes. A store copy leaves them out.
-  `CREATE TABLE origin (one INTEGER PRIMARY KEY CHECK (one = 1), identity TEXT, copySource TEXT) STRICT`,
-  `INSERT INTO origin (one) VALUES (1)`,
-  `CREATE TABLE writers (id TEXT PRIMARY KEY, until INTEGER NOT NULL) STRICT`,
-  `CREATE TABLE maintenance (one INTEGER PRIMARY KEY CHECK (one = 1), owner TEXT NOT NULL, until INTEGER NOT NULL) STRICT`,
+  `CREATE TABLE storeState (id INTEGER PRIMARY KEY CHECK (id = 1), identity TEXT, copySource TEXT) STRICT`,
+  `INSERT INTO storeState (id) VALUES (1)`,
+  `CREATE TABLE writers (id TEXT PRIMARY KEY, expiresAt INTEGER NOT NULL) STRICT`,
+  `CREATE TABLE maintenance (id INTEGER PRIMARY KEY CHECK (id = 1), owner TEXT NOT NULL, expiresAt INTEGER NOT NULL) STRICT`,
   `CREATE TABLE leases (
     key TEXT PRIMARY KEY,
     owner TEXT NOT NULL,
     purpose TEXT NOT NULL,
-    until INTEGER NOT NULL
+    expiresAt INTEGER NOT NULL
   ) STRICT`,
   `CREATE TABLE attempts (key TEXT PRIMARY KEY, count INTEGER NOT NULL, resetAt INTEGER NOT NULL) STRICT`,
-  `CREATE TABLE revisions (topic TEXT PRIMARY KEY, revision INTEGER NOT NULL) STRICT`,
+  `CREATE TABLE topicRevisions (topic TEXT PRIMARY KEY, revision INTEGER NOT NULL) STRICT`,
   `CREATE TABLE cache (
     namespace TEXT NOT NULL,
     key TEXT NOT NULL,

@@ -60,15 +60,15 @@ describe('the SQLite file', () => {
     const clock = createFakeClock();
     const day = 24 * 60 * 60 * 1000;
     const store = await openSqliteStore({ ...parts, clock, file, pollMs: 2 * day });
-    const folder = `${file}-orphans`;
+    const folder = `${file}-pending-writes`;
     expect(existsSync(folder)).toBe(false);
     await store.orphans.put('["default","user:ada"]', 'v1.pair');
     expect((await stat(folder)).mode & 0o777).toBe(0o700);
     const names = readdirSync(folder);
     expect(names).toEqual([expect.stringMatching(/^[0-9a-f]{64}\.[0-9a-f]{64}$/)]);
     expect((await stat(join(folder, names[0]!))).mode & 0o777).toBe(0o600);
-    await writeFile(join(folder, 'draft of one that died'), 'v1.p');
-    await utimes(join(folder, 'draft of one that died'), clock.now() / 1000, clock.now() / 1000);
+    await writeFile(join(folder, 'temporary.of-one-that-died'), 'v1.p');
+    await utimes(join(folder, 'temporary.of-one-that-died'), clock.now() / 1000, clock.now() / 1000);
     await clock.advance(day - 1);
     expect(await store.orphans.find('["default","user:ada"]')).toBe('v1.pair');
     await clock.advance(1);
@@ -82,7 +82,7 @@ describe('the SQLite file', () => {
     const file = newFile();
     const clock = createFakeClock();
     const store = await openSqliteStore({ ...parts, clock, file });
-    const folder = `${file}-orphans`;
+    const folder = `${file}-pending-writes`;
     // As old as can be, and no file that could be removed.
     await mkdir(join(folder, 'somebody’s folder'), { recursive: true });
     await utimes(join(folder, 'somebody’s folder'), 0, 0);

@@ -16,10 +16,10 @@ export function createSqliteSystem(db: Sqlite, clock: Clock): SystemStore {
     announce: (writer, ttlMs) =>
       db.write((tx) => {
         const now = clock.now();
-        if (tx.get('SELECT 1 FROM maintenance WHERE until > ?', now)) return 'in_maintenance';
-        if (tx.get('SELECT 1 FROM origin WHERE copySource IS NOT NULL')) return 'in_maintenance';
-        tx.run('DELETE FROM writers WHERE until <= ?', now);
-        tx.run('INSERT OR REPLACE INTO writers (id, until) VALUES (?, ?)', writer, now + ttlMs);
+        if (tx.get('SELECT 1 FROM maintenance WHERE expiresAt > ?', now)) return 'in_maintenance';
+        if (tx.get('SELECT 1 FROM storeState WHERE copySource IS NOT NULL')) return 'in_maintenance';
+        tx.run('DELETE FROM writers WHERE expiresAt <= ?', now);
+        tx.run('INSERT OR REPLACE INTO writers (id, expiresAt) VALUES (?, ?)', writer, now + ttlMs);
         return 'announced';
       }),
     retire: async (writer) =>
@@ -27,24 +27,29 @@ export function createSqliteSystem(db: Sqlite, clock: Clock): SystemStore {
     beginMaintenance: (owner, ttlMs) =>
       db.write((tx) => {
         const now = clock.now();
-        if (tx.get('SELECT 1 FROM writers WHERE until > ?', now)) return 'refused';
-        if (tx.get('SELECT 1 FROM maintenance WHERE until > ? AND owner <> ?', now, owner)) return 'refused';
-        const held = tx.get('SELECT 1 FROM maintenance WHERE until > ?', now) !== undefined;
-        tx.run('INSERT OR REPLACE INTO maintenance (one, owner, until) VALUES (1, ?, ?)', owner, now + ttlMs);
+        if (tx.get('SELECT 1 FROM writers WHERE expiresAt > ?', now)) return 'refused';
+        if (tx.get('SELECT 1 FROM maintenance WHERE expiresAt > ? AND owner <> ?', now, owner))
+          return 'refused';
+        const held = tx.get('SELECT 1 FROM maintenance WHERE expiresAt > ?', now) !== undefined;
+        tx.run(
+          'INSERT OR REPLACE INTO maintenance (id, owner, expiresAt) VALUES (1, ?, ?)',
+          owner,
+          now + ttlMs,
+        );
         return held ? 'prolonged' : 'begun';
       }),
     endMaintenance: async (owner) =>
       void (await db.write((tx) => tx.run('DELETE FROM maintenance WHERE owner = ?', owner))),
     identity: (candidate) =>
       db.write((tx) => {
-        tx.run('UPDATE origin SET identity = ? WHERE identity IS NULL', candidate);
-        return String(tx.get('SELECT identity FROM origin')?.['identity']);
+        tx.run('UPDATE storeState SET identity = ? WHERE identity IS NULL', candidate);
+        return String(tx.get('SELECT identity FROM storeState')?.['identity']);
       }),
     async copySource() {
-      const source = db.get('SELECT copySource FROM origin')?.['copySource'];
+      const source = db.get('SELECT copySource FROM storeState')?.['copySource'];
       return typeof source === 'string' ? source : null;
     },
     markCopy: async (source) =>
-      void (await db.write((tx) => tx.run('UPDATE origin SET copySource = ?', source))),
+      void (await db.write((tx) => tx.run('UPDATE storeState SET copySource = ?', source))),
   };
 }

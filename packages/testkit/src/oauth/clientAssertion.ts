@@ -24,14 +24,14 @@ export function verifyAssertion(
   const signed = Buffer.from(`${head}.${payload}`);
   const raw = Buffer.from(signature, 'base64url');
   if (!keys.some((key) => fits(key, header) && isSignedBy(key, String(header['alg']), signed, raw))) {
-    refuse('signed by no known key');
+    refuse('no known key verifies the signature');
   }
-  if (claims['iss'] !== clientId || claims['sub'] !== clientId) refuse('not by the client itself');
+  if (claims['iss'] !== clientId || claims['sub'] !== clientId) refuse('iss and sub must be the client id');
   const audience = [claims['aud']].flat();
-  if (!audience.some((each) => audiences.includes(String(each)))) refuse('meant for somebody else');
-  if (typeof claims['exp'] !== 'number' || claims['exp'] * 1_000 <= now) refuse('over');
+  if (!audience.some((each) => audiences.includes(String(each)))) refuse('wrong audience');
+  if (typeof claims['exp'] !== 'number' || claims['exp'] * 1_000 <= now) refuse('expired');
   const id = String(claims['jti']);
-  if (claims['jti'] === undefined || used.has(id)) refuse('not its first time');
+  if (claims['jti'] === undefined || used.has(id)) refuse('jti was used before');
   used.add(id);
 }
 

@@ -117,13 +117,13 @@ export function createGrants({ switches, now, count, born }: Parts): Grants {
     refresh(clientId, refreshToken, wished) {
       const held = refreshTokens.get(refreshToken);
       if (!held || held.family.clientId !== clientId || held.family.revoked) {
-        throw new OAuthRefusal('invalid_grant', 'the refresh token is not good');
+        throw new OAuthRefusal('invalid_grant', 'the refresh token is not valid');
       }
       const { family } = held;
       const scope = wished ?? family.scope;
       const granted = family.scope.split(' ');
       if (wished !== undefined && !wished.split(' ').every((each) => granted.includes(each))) {
-        throw new OAuthRefusal('invalid_scope', 'a refresh does not widen');
+        throw new OAuthRefusal('invalid_scope', 'a refresh cannot add scopes');
       }
       if (held.supersededAt !== undefined) return again(held, scope);
       const { rotation, omitRefreshToken } = switches();

@@ -48,16 +48,16 @@ export function createTokenEndpoint(parts: Parts): TokenEndpoint {
       throw new OAuthRefusal('invalid_grant', 'the code was used before');
     }
     if (code.clientId !== client.clientId)
-      throw new OAuthRefusal('invalid_grant', 'the code is of another client');
+      throw new OAuthRefusal('invalid_grant', 'the code was issued to another client');
     if (code.redirectUri !== form.get('redirect_uri')) {
-      throw new OAuthRefusal('invalid_grant', 'redirect_uri is another one');
+      throw new OAuthRefusal('invalid_grant', 'redirect_uri does not match');
     }
     if (code.challenge !== null && code.challenge !== s256(form.get('code_verifier') ?? '')) {
-      throw new OAuthRefusal('invalid_grant', 'the verifier does not fit');
+      throw new OAuthRefusal('invalid_grant', 'code_verifier does not match');
     }
     const resource = form.get('resource');
     if (switches().resource !== 'ignore' && resource !== code.resource) {
-      throw new OAuthRefusal('invalid_target', 'resource is another one than at the authorize endpoint');
+      throw new OAuthRefusal('invalid_target', 'resource differs from the authorization request');
     }
     const tokens = grants.issue({
       clientId: client.clientId,
@@ -80,7 +80,7 @@ export function createTokenEndpoint(parts: Parts): TokenEndpoint {
 
   function ofClient(client: AuthorizationClient, form: URLSearchParams): Given {
     if (client.authMethod === 'none') {
-      throw new OAuthRefusal('unauthorized_client', 'a public client has nothing of its own');
+      throw new OAuthRefusal('unauthorized_client', 'public clients cannot use client_credentials');
     }
     const resource = form.get('resource');
     const tokens = grants.issue({

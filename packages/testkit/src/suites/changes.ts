@@ -42,7 +42,7 @@ export function changesSuite(
           await other.changes.publish({ topic: 'users', id: 'u9' });
           await eventually('this one to hear', () => about(heardHere, 'users', 'u9'));
           expect(about(heardThere, 'settings', '*')).toBe(false);
-          for (const topic of ['credentials', 'flows'] as const) {
+          for (const topic of ['credentials', 'oauthFlows'] as const) {
             await store().changes.publish({ topic, id: 'x' });
             await eventually('the peer to hear of it', () => about(heardThere, topic, 'x'));
           }

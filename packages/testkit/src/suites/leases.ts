@@ -14,28 +14,28 @@ export function leasesSuite(label: string, open: OpenStore<CoordinationStore>): 
       const held = taken.filter((lease) => lease !== null);
       expect(held).toHaveLength(1);
       expect(await store().leases.holder('k')).toEqual({ owner: held[0]!.owner, purpose: 'refresh' });
-      expect(await store().leases.acquire('other', 'login', 60_000)).not.toBeNull();
+      expect(await store().leases.acquire('other', 'exchange', 60_000)).not.toBeNull();
     });
 
     test('a released lease is free at once', async () => {
       const lease = await store().leases.acquire('k', 'refresh', 60_000);
       expect(await lease!.release()).toBe(true);
       expect(await store().leases.holder('k')).toBeNull();
-      expect(await store().leases.acquire('k', 'login', 60_000)).not.toBeNull();
+      expect(await store().leases.acquire('k', 'exchange', 60_000)).not.toBeNull();
     });
 
     test('a lease nobody extends is taken over after its TTL', async () => {
       await store().leases.acquire('k', 'refresh', 120);
       const next = await eventually('the lease to expire', () =>
-        store().leases.acquire('k', 'login', 60_000),
+        store().leases.acquire('k', 'exchange', 60_000),
       );
-      expect(await store().leases.holder('k')).toEqual({ owner: next.owner, purpose: 'login' });
+      expect(await store().leases.holder('k')).toEqual({ owner: next.owner, purpose: 'exchange' });
     });
 
     test('who lost a lease can neither extend nor release the next one', async () => {
       const lost = (await store().leases.acquire('k', 'refresh', 120))!;
       const next = await eventually('the lease to expire', () =>
-        store().leases.acquire('k', 'login', 60_000),
+        store().leases.acquire('k', 'exchange', 60_000),
       );
       expect(await lost.extend(60_000)).toBe(false);
       expect(await lost.release()).toBe(false);

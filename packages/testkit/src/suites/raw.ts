@@ -59,7 +59,7 @@ export function rawSuite(label: string, open: OpenStore<PrimaryStore>): void {
         await store().raw.put('blocks', [aBlock()]);
         await store().raw.put('sets', [aSet()]);
         await store().raw.put('runs', [aRun()]);
-        await store().raw.put('facade', [aFacadeRecord({ consumedAt: 5 })]);
+        await store().raw.put('authorizationServer', [aFacadeRecord({ consumedAt: 5 })]);
         await store().raw.put('audit', [aSegment()]);
       }
       expect(await store().users.findById('u1')).toEqual(user);

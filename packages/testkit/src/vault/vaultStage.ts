@@ -130,7 +130,7 @@ export async function createVaultStage({
     start,
     async startMany(count) {
       const [first, ...rest] = await Promise.all(Array.from({ length: count }, () => start()));
-      if (!first) throw new RangeError('There is at least one');
+      if (!first) throw new RangeError('At least one process is required');
       return [first, ...rest];
     },
     async advance(ms) {

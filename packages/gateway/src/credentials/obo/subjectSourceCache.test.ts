@@ -95,7 +95,7 @@ describe('the known token of a caller', () => {
     for (const notice of notices) {
       await source.current(session.caller);
       await store.changes.publish({ topic: notice.topic, id: 'somebody else' });
-      await store.changes.publish({ topic: 'keys', id: '*' });
+      await store.changes.publish({ topic: 'apiKeys', id: '*' });
       expect(source.current(session.caller)).not.toBeInstanceOf(Promise);
       await store.changes.publish(notice);
       expect(source.current(session.caller)).toBeInstanceOf(Promise);

@@ -60,7 +60,7 @@ export function createFacadeKeys({ records, changes, random, clock }: FacadeKeyP
   let epoch = 0;
 
   const close = changes.subscribe(({ topic }) => {
-    if (topic !== 'facade') return;
+    if (topic !== 'signingKeys') return;
     epoch += 1;
     held = null;
     // Whoever was known by a token of these keys is looked at again.

@@ -84,6 +84,6 @@ export async function rotateFacadeKey(parts: RotationParts, isAlone: boolean): P
   // One that ended others stays when it is over: it is what keeps the first of all, which is never removed, from verifying again.
   const over = isAlone ? before : before.filter((key) => !key.isAlone && !live.includes(key));
   for (const { jwk: old } of over) await records.remove(KEYS, old.kid ?? '');
-  await changes.publish({ topic: 'facade', id: 'keys' });
+  await changes.publish({ topic: 'signingKeys', id: 'keys' });
   return kid;
 }

@@ -27,6 +27,6 @@ export async function endFlow(
     },
   );
   if (!moved) return false;
-  await changes.publish({ topic: 'flows', id: flow.id });
+  await changes.publish({ topic: 'oauthFlows', id: flow.id });
   return true;
 }

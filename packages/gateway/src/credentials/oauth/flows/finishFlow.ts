@@ -99,7 +99,7 @@ async function take(
     { status: 'exchanging', expiresAt: Math.min(flow.expiresAt, now + EXCHANGE_MS) },
   );
   if (!taken) return 'flow_used';
-  await changes.publish({ topic: 'flows', id: flow.id });
+  await changes.publish({ topic: 'oauthFlows', id: flow.id });
   return { flow: taken, principal };
 }
 

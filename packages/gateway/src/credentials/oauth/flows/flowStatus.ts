@@ -97,7 +97,7 @@ function listenFor({ changes, clock }: OAuthFlowParts, flowId: string) {
   let isHeard = false;
   let wake: () => void = () => undefined;
   const stop = changes.subscribe(({ topic, id }) => {
-    if (topic !== 'flows' || (id !== flowId && id !== '*')) return;
+    if (topic !== 'oauthFlows' || (id !== flowId && id !== '*')) return;
     isHeard = true;
     wake();
   });

@@ -118,7 +118,7 @@ export function createDynamicClients(parts: DynamicClientParts): DynamicClients 
       const found = await find();
       if (found) return found;
       if (clock.now() > deadline) throw authorizationServerAway();
-      const lease = await leases.acquire(`oauth-client:${oauthClientId(key)}`, 'login', LEASE_MS);
+      const lease = await leases.acquire(`oauth-client:${oauthClientId(key)}`, 'registration', LEASE_MS);
       if (!lease) {
         await sleep(clock, LOOK_MS);
         continue;
