@@ -105,7 +105,7 @@ export function composeParts({ port, era, servers, scope }: Shape): Composed {
         inheritedEnv: {},
       }),
       appTokens: { bearerFor: log, connectionBearer: noTokens },
-      vault: { exclusively: (_key, _signal, work) => work() },
+      vault: { withExclusiveUse: (_key, _signal, work) => work() },
       connections,
       catalog,
       listAll: createListAll({ clock }),

@@ -156,7 +156,7 @@ export const confinements: readonly Confinement[] = [
       'packages/gateway/src/identity/',
       // Our own proof towards a token endpoint.
       'packages/gateway/src/credentials/obo/providers/',
-      'packages/gateway/src/credentials/oauth/oauthClientProof.ts',
+      'packages/gateway/src/credentials/oauth/clientAuthentication.ts',
       'packages/devidp/',
     ],
     why: 'who somebody is, is decided in one place',

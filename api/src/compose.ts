@@ -367,7 +367,7 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
       return secret && `${origins.base}/setup?token=${secret}`;
     },
     reload: () => void reload('SIGHUP'),
-    isRenewing: () => vault.vault.renewing > 0,
+    isRenewing: () => vault.vault.activeRenewals > 0,
     drain() {
       draining = true;
       chat.drain();

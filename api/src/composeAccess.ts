@@ -107,7 +107,7 @@ export async function composeAccess(parts: ComposeAccessParts): Promise<Access> 
   const sessions = createSessions({
     sessions: primary.sessions,
     ...{ users, credentials, changes, clock, random },
-    endTokens: (key) => parts.vault.end(key),
+    endTokens: (key) => parts.vault.remove(key),
   });
   const apiKeys = createApiKeys({ store: primary.apiKeys, users, changes, clock, random, audit });
   closers.add(every(SWEEP_MS, clock, () => sessions.sweep()));

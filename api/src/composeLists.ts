@@ -6,7 +6,7 @@ import {
   createServerKeys,
   listKinds,
   principalKey,
-  readVariablesKey,
+  parseVariablesKey,
   type Catalog,
   type ListFeeds,
   type Listings,
@@ -71,7 +71,7 @@ export function composeLists({ clock, log, closers }: { clock: Clock; log: Log; 
           if (topic === 'acl' || topic === 'roles') news.tell({ kinds: listKinds });
           if (topic !== 'variables') return;
           // Entered at another replica: what was listed with the old values is listed anew.
-          const owner = readVariablesKey(id);
+          const owner = parseVariablesKey(id);
           if (owner) return invalidate(owner.serverId, principalKey(owner));
           for (const server of registry.all()) if (server.scope === 'user') invalidate(server.id);
         }),

@@ -2,15 +2,15 @@ import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import type { Env } from '@behalf/contracts';
 import {
-  createOAuth,
+  createOAuthServices,
   type AccessParts,
   type Audit,
   type Drafts,
   type CredentialVault,
-  type IssuerBook,
+  type IssuerSettings,
   type Log,
-  type OAuth,
-  type OAuthParts,
+  type OAuthServices,
+  type OAuthServicesParts,
   type Registry,
   type RetiringServers,
   type Sessions,
@@ -58,17 +58,17 @@ export interface ComposeOAuthParts {
   retiring: RetiringServers;
   drafts: Pick<Drafts, 'get'>;
   audit: Audit;
-  valuesOf: OAuthParts['servers']['valuesOf'];
-  probe: OAuthParts['probe'];
+  valuesOf: OAuthServicesParts['servers']['readHolderValues'];
+  probe: OAuthServicesParts['probe'];
   base: () => string;
   /** Where our documents stand, when that is not below `base`. */
-  addresses?: OAuthParts['addresses'];
+  addresses?: OAuthServicesParts['clientUrls'];
 }
 
 /** Users' own grants at servers: how they are got, renewed and ended. */
-export function composeOAuth(parts: ComposeOAuthParts): OAuth {
+export function composeOAuth(parts: ComposeOAuthParts): OAuthServices {
   const { env, configuration, primary, coordination, closers, clock, door, registry } = parts;
-  const book = (): IssuerBook => {
+  const book = (): IssuerSettings => {
     const settings = configuration.current();
     const login = env.OPENID_ISSUER === undefined ? [] : [env.OPENID_ISSUER];
     return {
@@ -77,7 +77,7 @@ export function composeOAuth(parts: ComposeOAuthParts): OAuth {
     };
   };
   closers.add(every(SWEEP_MS, clock, () => primary.oauthFlows.removeExpired(clock.now())));
-  return createOAuth({
+  return createOAuthServices({
     flows: primary.oauthFlows,
     oauthClients: primary.oauthClients,
     credentials: primary.credentials,
@@ -85,7 +85,7 @@ export function composeOAuth(parts: ComposeOAuthParts): OAuth {
       get: (tenant, id) =>
         registry.get(tenant, id) ?? parts.retiring.get(tenant, id) ?? parts.drafts.get(tenant, id),
       all: () => registry.all(),
-      valuesOf: parts.valuesOf,
+      readHolderValues: parts.valuesOf,
     },
     network: door.oauth,
     leases: coordination.leases,
@@ -94,9 +94,9 @@ export function composeOAuth(parts: ComposeOAuthParts): OAuth {
     cache: coordination.cache('issuers'),
     identity: createIdentityIssuers({ env, configuration, door, clock }),
     readText: (file) => readFile(file, 'utf8'),
-    times: { pendingMs: env.MCP_OAUTH_HANDLING_TIMEOUT, toldMs: env.MCP_OAUTH_FLOW_TTL },
-    detectionMs: env.MCP_OAUTH_DETECTION_TIMEOUT,
-    book,
+    times: { pendingMs: env.MCP_OAUTH_HANDLING_TIMEOUT, retentionMs: env.MCP_OAUTH_FLOW_TTL },
+    detectionTimeoutMs: env.MCP_OAUTH_DETECTION_TIMEOUT,
+    issuerSettings: book,
     vault: parts.vault,
     audit: parts.audit,
     keyring: parts.keyring,
@@ -104,7 +104,7 @@ export function composeOAuth(parts: ComposeOAuthParts): OAuth {
     random: parts.random,
     log: parts.log,
     base: parts.base,
-    ...(parts.addresses && { addresses: parts.addresses }),
+    ...(parts.addresses && { clientUrls: parts.addresses }),
     probe: parts.probe,
   });
 }
@@ -112,7 +112,7 @@ export function composeOAuth(parts: ComposeOAuthParts): OAuth {
 export interface OAuthRouteParts extends AccessParts {
   clock: Clock;
   keyring: Keyring;
-  oauth: OAuth;
+  oauth: OAuthServices;
   drafts: Pick<Drafts, 'enter' | 'isKnown'>;
   vault: CredentialVault;
   registry: Registry;

@@ -22,9 +22,9 @@ import {
   createVariableCache,
   createWatches,
   authorizationState,
-  followGrants,
+  subscribeToGrantChanges,
   followSignOuts,
-  holderValues,
+  readHolderValues,
   inspectServer,
   openWithoutSession,
   createRetiringServers,
@@ -45,7 +45,7 @@ import {
   type ListToolsParts,
   type Log,
   type Naming,
-  type OAuth,
+  type OAuthServices,
   type OverrideParts,
   type Registry,
   type ServerKeys,
@@ -118,7 +118,7 @@ export interface Servers {
   readonly naming: () => Naming;
   /** Where the tokens of callers come from that are exchanged. */
   readonly subjects: Pick<SubjectSource, 'foresee'>;
-  readonly oauth: OAuth;
+  readonly oauth: OAuthServices;
   readonly overriding: OverrideParts & ListAllServersParts;
   /** What was opened or listed with a user's old values is of no use any more. */
   readonly forget: (serverId: string, principal: string) => Promise<void>;
@@ -271,11 +271,11 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     await connections.dropHolder(serverId, principal);
   };
   closers.add(
-    followGrants({
+    subscribeToGrantChanges({
       vault: parts.vault.vault,
       store: primary.credentials,
       clock,
-      onReplaced: (serverId, principal) => void forget(serverId, principal),
+      onGrantEnded: (serverId, principal) => void forget(serverId, principal),
     }),
   );
   const approvals = createApprovals({ cache: cache('approvals'), leases, keyring, clock, random, audit });
@@ -304,7 +304,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
   } satisfies Pick<ReinitParts, 'open' | 'openWithoutSession'>;
   const { vault } = parts.vault;
   const valuesOf: ComposeOAuthParts['valuesOf'] = (server, tenant, holder) =>
-    holderValues({ users: primary.users, variables: variableCache }, server, tenant, holder);
+    readHolderValues({ users: primary.users, variables: variableCache }, server, tenant, holder);
   const retiring = createRetiringServers();
   const grants = createServerGrants({
     ...{ vault, retiring, credentials: primary.credentials },
@@ -384,7 +384,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
       network: createDiagnosisNetwork(door),
       oboTargets: obo.targets,
       chosen: parts.vault.chosen,
-      signIn: { servers: { valuesOf }, discovery: oauth.discovery, clients: oauth.clients },
+      signIn: { servers: { readHolderValues: valuesOf }, discovery: oauth.discovery, clients: oauth.clients },
     },
     oauth,
     subjects: obo.subjects,

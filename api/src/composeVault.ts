@@ -1,14 +1,14 @@
 import {
   createAppTokens,
-  createChosenCredentials,
+  createCredentialSelector,
   createOAuthTokens,
   createVault,
-  userOfHolder,
+  userIdOfHolder,
   type AppGrants,
   type AppTokens,
   type Audit,
   type AuditEvent,
-  type ChosenCredentials,
+  type CredentialSelector,
   type CredentialVault,
   type GrantContexts,
   type Log,
@@ -47,7 +47,7 @@ export interface ContextTable {
 export interface Vault {
   readonly vault: CredentialVault;
   readonly contexts: ContextTable;
-  readonly chosen: ChosenCredentials;
+  readonly chosen: CredentialSelector;
   readonly oauthTokens: OAuthTokens;
   readonly appTokens: AppTokens;
 }
@@ -59,22 +59,22 @@ export function composeVault(parts: ComposeVaultParts): Vault {
   const vault = createVault({
     store: primary.credentials,
     usage: primary.credentialUsage,
-    ...{ orphans, leases, changes, keyring, clock, random, log },
+    ...{ pendingWrites: orphans, leases, changes, keyring, clock, random, log },
     contexts: {
       // Where nobody knows the way there is none: an identity provider that is not configured any more, say.
-      of: async (record) =>
-        (await contexts[record.kind === 'login' ? 'login' : 'servers']?.of(record)) ?? 'unbound',
+      resolve: async (record) =>
+        (await contexts[record.kind === 'login' ? 'login' : 'servers']?.resolve(record)) ?? 'unbound',
     },
-    appGrants: { of: async (key) => (await contexts.apps?.of(key)) ?? null },
+    appGrants: { resolve: async (key) => (await contexts.apps?.resolve(key)) ?? null },
     readError: (error) => door.network.readError(error),
     record: (event) => recordEvent(refreshes, contexts, event),
   });
   closers.add(() => vault.close());
-  const chosen = createChosenCredentials({ store: primary.credentials, changes, clock });
+  const chosen = createCredentialSelector({ store: primary.credentials, changes, clock });
   closers.add(() => chosen.close());
   return {
     ...{ vault, contexts, chosen },
-    oauthTokens: createOAuthTokens({ vault, chosen }),
+    oauthTokens: createOAuthTokens({ vault, selector: chosen }),
     appTokens: createAppTokens(vault),
   };
 }
@@ -104,6 +104,6 @@ function signInNeededEvent({
     outcome: 'failed',
     code: reason,
     serverId,
-    subject: userOfHolder(principal) ?? principal,
+    subject: userIdOfHolder(principal) ?? principal,
   };
 }

@@ -1,5 +1,5 @@
 import type { Env } from '@behalf/contracts';
-import type { OAuthParts } from '@behalf/gateway';
+import type { OAuthServicesParts } from '@behalf/gateway';
 import type { Clock } from '@behalf/kernel';
 import { isMicrosoftAuthority } from '@behalf/settings';
 import type { Configuration } from './configuration.ts';
@@ -18,7 +18,7 @@ export interface IdentityIssuerParts {
  * The issuers of the login and of `identityProviders` whose endpoints stand nowhere but in their metadata. They may be on another
  * host than the issuer, and are guarded there. Entra goes by its hosts, whatever its metadata says.
  */
-export function createIdentityIssuers(parts: IdentityIssuerParts): OAuthParts['identity'] {
+export function createIdentityIssuers(parts: IdentityIssuerParts): OAuthServicesParts['identity'] {
   const { env, configuration, door, clock } = parts;
   const providerOf = (issuer: string) =>
     configuration.current().identityProviders.find((provider) => provider.issuer === issuer);

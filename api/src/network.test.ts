@@ -193,12 +193,12 @@ describe('the door out under rules that change', () => {
         )(server.url)
         .catch((thrown: unknown) => thrown);
       expect(refusal(door, await asked)).toEqual({ code: 'MCP_DOMAIN_NOT_ALLOWED', requestSent: false });
-      const judged = door.oauth.judge(theirs, server.url, vouched).catch((thrown: unknown) => thrown);
+      const judged = door.oauth.checkUrl(theirs, server.url, vouched).catch((thrown: unknown) => thrown);
       expect(refusal(door, await judged)).toMatchObject({ code: 'MCP_DOMAIN_NOT_ALLOWED' });
     }
     expect(sockets).toEqual([]);
     await (await door.oauth.fetchFor(theirs, [origin])(server.url)).body?.cancel();
-    await door.oauth.judge(theirs, server.url, [origin]);
+    await door.oauth.checkUrl(theirs, server.url, [origin]);
     expect(sockets).toHaveLength(1);
   });
 });

@@ -13,7 +13,7 @@ import {
 import {
   GatewayError,
   type Network,
-  type OAuthDoor,
+  type OAuthEgress,
   type ReadNetworkError,
   type RemoteTarget,
   type ServerSnapshot,
@@ -43,7 +43,7 @@ export interface SwappableNetwork {
   /** To the models of the configuration, and to nobody else. */
   readonly model: Fetch;
   /** To whoever signs users in at a server. */
-  readonly oauth: OAuthDoor;
+  readonly oauth: OAuthEgress;
   /** Throws unless a server that a user defines may have this address. */
   judge(url: string): Promise<void>;
   /** New rules. What is in the air goes on for a moment under the old ones. */
@@ -229,7 +229,7 @@ export function createNetwork(parts: NetworkParts): SwappableNetwork {
     model: fetchBy(() => modelOptions),
     oauth: {
       fetchFor: oauthFetch,
-      judge: async ({ audience }, url, vouched) => {
+      checkUrl: async ({ audience }, url, vouched) => {
         const isVouched = vouched.includes(new URL(url).origin);
         await egress.judge(url, isVouched ? audience : UNVOUCHED);
       },

@@ -69,8 +69,8 @@ export async function openGateway({ dir, definition, door, log }: GatewayParts):
     exchanges: createExchangeStats(),
     addresses: () => ({
       redirectUri: `${PUBLIC_URL}/api/mcp/${SERVER}/oauth/callback`,
-      document: null,
-      publicDocument: `${PUBLIC_URL}/client-metadata.json`,
+      documentUrl: null,
+      publicDocumentUrl: `${PUBLIC_URL}/client-metadata.json`,
     }),
   });
   const user = login ? await signedIn(access, login) : await localUser(access);

@@ -82,9 +82,9 @@ export const access: readonly Mutant[] = [
   },
   {
     id: 'credential-choice-of-another-user',
-    file: 'packages/gateway/src/credentials/chosenCredential.ts',
-    find: 'const place = JSON.stringify([principal.tenant, holder, serverId]);\n      const found',
-    replace: 'const place = JSON.stringify([principal.tenant, serverId]);\n      const found',
+    file: 'packages/gateway/src/credentials/credentialSelector.ts',
+    find: 'const cacheKey = JSON.stringify([principal.tenant, holder, serverId]);\n      const cached',
+    replace: 'const cacheKey = JSON.stringify([principal.tenant, serverId]);\n      const cached',
     test: 'test/scenarios/blocksRun.test.ts',
     title: '200 runs of two users at once, each with their own token alone',
   },

@@ -4,7 +4,7 @@ import type { Mutant } from '../../tools/mutants/mutant.ts';
 export const oauth: readonly Mutant[] = [
   {
     id: 'issuer-compared-without-case',
-    file: 'packages/gateway/src/credentials/oauth/discovery/authorizationServer.ts',
+    file: 'packages/gateway/src/credentials/oauth/discovery/authorizationServerMetadata.ts',
     find: "if (document['issuer'] !== issuer)",
     replace: "if (String(document['issuer']).toLowerCase().replace(/\\/$/, '') !== issuer.toLowerCase())",
     test: 'packages/gateway/src/credentials/oauth/discovery/discovery.test.ts',
@@ -12,8 +12,8 @@ export const oauth: readonly Mutant[] = [
   {
     id: 'callback-issuer-as-a-prefix',
     file: 'packages/gateway/src/credentials/oauth/flows/readCallback.ts',
-    find: 'if (isNamed) return iss === issuer;',
-    replace: 'if (isNamed) return iss.startsWith(issuer);',
+    find: 'if (hasIssuerName) return iss === issuer;',
+    replace: 'if (hasIssuerName) return iss.startsWith(issuer);',
     test: 'packages/gateway/src/credentials/oauth/flows/finishFlow.test.ts',
   },
   {
@@ -26,7 +26,7 @@ export const oauth: readonly Mutant[] = [
   {
     id: 'sign-in-commits-against-any-generation',
     file: 'packages/gateway/src/credentials/oauth/flows/startFlow.ts',
-    find: 'baseGeneration: before?.generation ?? 0,',
+    find: 'baseGeneration: previous?.generation ?? 0,',
     replace: 'baseGeneration: 0,',
     test: 'packages/gateway/src/credentials/oauth/flows/relogin.test.ts',
   },
@@ -40,17 +40,17 @@ export const oauth: readonly Mutant[] = [
   {
     id: 'every-origin-is-vouched-for',
     file: 'packages/gateway/src/credentials/oauth/oauthNetwork.ts',
-    find: 'fetchFor: (target, issuer) => door.fetchFor(target.server, vouched(target, issuer)),',
+    find: 'fetchFor: (target, issuer) => egress.fetchFor(target.server, originsFor(target, issuer)),',
     replace:
-      'fetchFor: (target, issuer) => (url, init) => door.fetchFor(target.server, [...vouched(target, issuer), new URL(url).origin])(url, init),',
-    test: 'packages/gateway/src/credentials/oauth/vouchedOrigins.test.ts',
+      'fetchFor: (target, issuer) => (url, init) => egress.fetchFor(target.server, [...originsFor(target, issuer), new URL(url).origin])(url, init),',
+    test: 'packages/gateway/src/credentials/oauth/configuredOrigins.test.ts',
   },
   {
     id: 'metadata-of-an-unvouched-issuer-cached-for-all',
     file: 'packages/gateway/src/credentials/oauth/discovery/metadataCache.ts',
-    find: 'JSON.stringify([audience, isVouched, issuer])',
+    find: 'JSON.stringify([audience, isConfigured, issuer])',
     replace: 'JSON.stringify([audience, issuer])',
-    test: 'packages/gateway/src/credentials/oauth/vouchedOrigins.test.ts',
+    test: 'packages/gateway/src/credentials/oauth/configuredOrigins.test.ts',
   },
   {
     id: 'unrelated-host-with-the-same-suffix',
@@ -62,7 +62,7 @@ export const oauth: readonly Mutant[] = [
   {
     id: 'one-dpop-key-for-all-sign-ins',
     file: 'packages/gateway/src/credentials/oauth/flows/openFlow.ts',
-    find: 'dpopKey: newDpopKey(random).reveal()',
+    find: 'dpopKey: createDpopKey(random).reveal()',
     replace: "dpopKey: dpopKeyOf('one for all').reveal()",
     test: 'packages/gateway/src/credentials/dpop/dpopSignIn.test.ts',
   },

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { FlowError } from '@behalf/contracts';
-import { GatewayError, type Finished, type UserPrincipal } from '@behalf/gateway';
+import { GatewayError, type CallbackResult, type UserPrincipal } from '@behalf/gateway';
 import type { Request } from 'express';
 import type { RateLimits } from '../door/rateLimits.ts';
 import type { Route } from '../http.ts';
@@ -34,7 +34,7 @@ export function callbackRoute(parts: CallbackRouteParts): Route {
     }
   }
 
-  async function finish(req: Request, serverName: string): Promise<Finished> {
+  async function finish(req: Request, serverName: string): Promise<CallbackResult> {
     try {
       const principal = await signedIn(req);
       // Whoever may not use the server any more connects nothing; what they began stays as it was.
@@ -68,7 +68,7 @@ export function callbackRoute(parts: CallbackRouteParts): Route {
   };
 }
 
-function resultUrl(serverName: string, { ok, error, flowId, returnTo }: Finished): string {
+function resultUrl(serverName: string, { ok, error, flowId, returnTo }: CallbackResult): string {
   const query = new URLSearchParams({
     ...(error !== undefined && { error }),
     serverName,

@@ -1,17 +1,17 @@
 import {
   asDraft,
-  clientDocument,
+  buildClientDocument,
   couldSignIn,
   draftIdOf,
   GatewayError,
-  type OAuth,
+  type OAuthServices,
   type ServerSnapshot,
 } from '@behalf/gateway';
 import type { Response } from 'express';
 import type { Route } from '../http.ts';
 
 export interface ClientDocumentParts {
-  readonly oauth: Pick<OAuth, 'documentKey'>;
+  readonly oauth: Pick<OAuthServices, 'documentKey'>;
   /** Servers of all tenants. */
   readonly servers: () => readonly ServerSnapshot[];
   /** Whether there is a draft of this id. */
@@ -40,7 +40,7 @@ export function clientDocumentRoutes({ oauth, servers, isDraft, base }: ClientDo
     const id = file.endsWith('.json') ? file.slice(0, -'.json'.length) : '';
     const draftId = draftIdOf(id);
     const server = draftId === undefined ? serverOf(id) : await draftOf(draftId);
-    const document = server && clientDocument(base(), server, kind);
+    const document = server && buildClientDocument(base(), server, kind);
     if (!document) throw new GatewayError('NOT_FOUND');
     res.set('Cache-Control', AN_HOUR).json(document);
   }

@@ -1,4 +1,4 @@
-import type { GatewayError, Opened } from '@behalf/gateway';
+import type { GatewayError, OpenFlowResult } from '@behalf/gateway';
 import type { Response } from 'express';
 import { errorBox } from '../pages/errorBox.ts';
 import { html } from '../pages/html.ts';
@@ -8,8 +8,8 @@ import { page } from '../pages/page.ts';
  * Asks whether it is really this user who wants to sign in at that server. The form answers with a redirect to the authorization
  * server, which browsers hold to be where the form leads: that, and wherever it sends them on over https, is allowed here alone.
  */
-export function askPage(res: Response, flowId: string, ask: Extract<Opened, { kind: 'ask' }>): void {
-  const { serverName, title, serverHost, authorizationHost, isElsewhere, token } = ask;
+export function askPage(res: Response, flowId: string, ask: Extract<OpenFlowResult, { kind: 'ask' }>): void {
+  const { serverName, title, serverHost, authorizationHost, isThirdParty: isElsewhere, token } = ask;
   const action = `/api/mcp/${encodeURIComponent(serverName)}/oauth/initiate`;
   res
     .set('Content-Security-Policy', askPolicy(ask))
@@ -39,7 +39,7 @@ export function askPage(res: Response, flowId: string, ask: Extract<Opened, { ki
     );
 }
 
-function askPolicy({ authorizationOrigin }: Extract<Opened, { kind: 'ask' }>): string {
+function askPolicy({ authorizationOrigin }: Extract<OpenFlowResult, { kind: 'ask' }>): string {
   return [
     "default-src 'none'",
     "style-src 'self'",

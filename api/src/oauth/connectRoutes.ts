@@ -1,5 +1,5 @@
 import { httpStatus } from '@behalf/contracts';
-import { GatewayError, returnPath, type Opened, type UserPrincipal } from '@behalf/gateway';
+import { GatewayError, returnPath, type OpenFlowResult, type UserPrincipal } from '@behalf/gateway';
 import type { Request, Response } from 'express';
 import type { Route } from '../http.ts';
 import { isFlowId } from './attemptCookies.ts';
@@ -31,7 +31,7 @@ export function connectRoutes(parts: ConnectRouteParts): Route[] {
   function leave(
     res: Response,
     flowId: string,
-    { url, browserSecret, expiresAt }: Extract<Opened, { kind: 'leave' }>,
+    { url, browserSecret, expiresAt }: Extract<OpenFlowResult, { kind: 'leave' }>,
   ): void {
     attemptCookies(parts).write(res, { flowId, browserSecret, expiresAt });
     res.set('Referrer-Policy', 'no-referrer').redirect(res.req.method === 'POST' ? 303 : 302, url);

@@ -67,7 +67,7 @@ export function flowRoutes(parts: SignInParts): Route[] {
         requirePermission()(caller, 'USE');
         const { flowId } = req.params as { flowId: string };
         const { wait: waitMs } = parseBody(req.query, FlowStatusQuery);
-        res.json(await flows.status(caller, flowId, { waitMs, signal: callerLeaving(res) }));
+        res.json(await flows.readStatus(caller, flowId, { waitMs, signal: callerLeaving(res) }));
       },
     },
     {
@@ -78,7 +78,7 @@ export function flowRoutes(parts: SignInParts): Route[] {
       async handle(req, res, caller) {
         requirePermission()(caller, 'USE');
         const { flowId } = req.params as { flowId: string };
-        res.json(await flows.tokens(caller, flowId));
+        res.json(await flows.readTokens(caller, flowId));
       },
     },
   ];

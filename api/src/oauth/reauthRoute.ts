@@ -13,7 +13,7 @@ import { readBody } from '../middleware/body.ts';
 
 export interface ReauthRouteParts {
   readonly registry: Pick<Registry, 'find'>;
-  readonly vault: Pick<CredentialVault, 'list' | 'require'>;
+  readonly vault: Pick<CredentialVault, 'list' | 'requireSignIn'>;
   readonly users: Pick<UserStore, 'list'>;
   readonly audit: Pick<Audit, 'record'>;
 }
@@ -30,7 +30,7 @@ export function reauthRoute({ registry, vault, users, audit }: ReauthRouteParts)
         const own = await vault.list(tenant, credentialHolder({ userId }), serverId);
         for (const credential of own) {
           if (credential.kind !== 'oauth_code') continue;
-          if (await vault.require(credential, 'interaction_required')) marked += 1;
+          if (await vault.requireSignIn(credential, 'interaction_required')) marked += 1;
         }
       }
       const last = page.at(-1);

@@ -1,8 +1,8 @@
-import type { Finished } from '@behalf/gateway';
+import type { CallbackResult } from '@behalf/gateway';
 
 /** How sign-ins at servers ended when their users came back from the authorization server. */
 export interface SignInStats {
-  count(finished: Pick<Finished, 'ok' | 'error'>): void;
+  count(finished: Pick<CallbackResult, 'ok' | 'error'>): void;
   /** `ok`, or a code of ours: never a word of who sent it. */
   readonly outcomes: ReadonlyMap<string, number>;
 }

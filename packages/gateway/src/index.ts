@@ -58,10 +58,10 @@ export {
 } from './connections/connectionManager.ts';
 export type { Conversations } from './conversations/conversations.ts';
 export { createConversations, type ConversationParts } from './conversations/createConversations.ts';
-export { appKey, createAppTokens, type AppTokens } from './credentials/appTokens.ts';
-export { createChosenCredentials, type ChosenCredentials } from './credentials/chosenCredential.ts';
+export { appCredentialKey, createAppTokens, type AppTokens } from './credentials/appTokens.ts';
+export { createCredentialSelector, type CredentialSelector } from './credentials/credentialSelector.ts';
 export type { Credential } from './credentials/credential.ts';
-export { credentialHolder, userOfHolder } from './credentials/credentialHolder.ts';
+export { credentialHolder, userIdOfHolder } from './credentials/credentialHolder.ts';
 export { createCredentials, userFieldsOf, type Credentials } from './credentials/credentials.ts';
 export {
   createPendingClaims,
@@ -97,18 +97,22 @@ export {
   type SubjectSourceParts,
 } from './credentials/obo/subjectSource.ts';
 export type { GrantContext, GrantContexts } from './credentials/oauth/grantContext.ts';
-export { createOAuth, type OAuth, type OAuthParts } from './credentials/oauth/createOAuth.ts';
+export {
+  createOAuthServices,
+  type OAuthServices,
+  type OAuthServicesParts,
+} from './credentials/oauth/createOAuthServices.ts';
 export { createRetiringServers, type RetiringServers } from './credentials/oauth/retiringServers.ts';
 export { createServerGrants, type ServerGrants } from './credentials/oauth/serverGrants.ts';
 export type { OAuthFlows } from './credentials/oauth/flows/createOAuthFlows.ts';
-export type { Finished } from './credentials/oauth/flows/finishFlow.ts';
+export type { CallbackResult } from './credentials/oauth/flows/finishFlow.ts';
 export type { ProbeResult } from './credentials/oauth/flows/flowPayload.ts';
-export type { Opened } from './credentials/oauth/flows/openFlow.ts';
+export type { OpenFlowResult } from './credentials/oauth/flows/openFlow.ts';
 export type { StartedFlow, StartOptions } from './credentials/oauth/flows/startFlow.ts';
-export type { IssuerBook } from './credentials/oauth/issuerBook.ts';
-export type { OAuthDoor } from './credentials/oauth/oauthNetwork.ts';
-export { asDraft } from './credentials/oauth/registration/clientAddresses.ts';
-export { clientDocument } from './credentials/oauth/registration/clientDocument.ts';
+export type { IssuerSettings } from './credentials/oauth/issuerSettings.ts';
+export type { OAuthEgress } from './credentials/oauth/oauthNetwork.ts';
+export { asDraft } from './credentials/oauth/registration/clientUrls.ts';
+export { buildClientDocument } from './credentials/oauth/registration/clientDocument.ts';
 export {
   createOAuthTokens,
   DEFAULT_LABEL,
@@ -117,7 +121,7 @@ export {
 } from './credentials/oauthTokens.ts';
 export type { SignInReason } from './credentials/signInReason.ts';
 export { SignInRequired } from './credentials/signInRequired.ts';
-export { requestTokens, type TokenRequest } from './credentials/oauth/tokenEndpoint.ts';
+export { requestTokens, type OAuthTokenRequest } from './credentials/oauth/tokenEndpoint.ts';
 export { revokeTokens, type RevocationRequest } from './credentials/oauth/revocation.ts';
 export { createVault } from './credentials/vault/createVault.ts';
 export { checkTimings, scaledTimings, vaultTimings, type VaultTimings } from './credentials/vault/timings.ts';
@@ -131,13 +135,13 @@ export type {
 export type {
   CredentialSummary,
   CredentialVault,
-  HeldToken,
+  VaultToken,
   TokenOutcome,
 } from './credentials/vault/vault.ts';
-export { holderValues } from './credentials/holderValues.ts';
-export { followGrants } from './credentials/followGrants.ts';
+export { readHolderValues } from './credentials/holderValues.ts';
+export { subscribeToGrantChanges } from './credentials/grantChanges.ts';
 export { createUserVariables, type UserVariables } from './credentials/userVariables.ts';
-export { createVariableCache, readVariablesKey, type VariableCache } from './credentials/variableCache.ts';
+export { createVariableCache, parseVariablesKey, type VariableCache } from './credentials/variableCache.ts';
 export { diagnose, type DiagnosisInbound } from './diagnose/diagnose.ts';
 export type { DiagnoseParts, DiagnosisNetwork, NetworkProblem } from './diagnose/parts.ts';
 export { discoverTools } from './drafts/discoverTools.ts';

@@ -97,7 +97,7 @@ export async function configureRig(
     stored,
     overrides,
     grants: createServerGrants({
-      vault: { end: (key) => store.credentials.remove(key) },
+      vault: { remove: (key) => store.credentials.remove(key) },
       ...{ credentials: store.credentials, flows: store.oauthFlows, clients: store.oauthClients },
       retiring: createRetiringServers(),
     }),

@@ -1,6 +1,6 @@
 import { sleep } from '@behalf/kernel';
 import { aPrincipal } from '@behalf/testkit';
-import type { Discovered } from '../src/credentials/oauth/discovery/discovery.ts';
+import type { DiscoveredServer } from '../src/credentials/oauth/discovery/discovery.ts';
 import type { OAuthClient } from '../src/credentials/oauth/oauthClient.ts';
 import type { CredentialSummary } from '../src/credentials/vault/vault.ts';
 import { diagnose, type DiagnosisInbound } from '../src/diagnose/diagnose.ts';
@@ -15,10 +15,10 @@ import { ada, define, toolcallRig } from './toolcallRig.ts';
 export const administrator = aPrincipal({ userId: 'u-root', role: 'ADMIN' });
 
 /** An authorization server that can be used, at another host than the server. */
-export const discovered: Discovered = {
+export const discovered: DiscoveredServer = {
   as: {
     issuer: 'https://as.example',
-    isNamed: true,
+    hasIssuerName: true,
     authorizationEndpoint: 'https://as.example/authorize',
     tokenEndpoint: 'https://as.example/token',
     registrationEndpoint: 'https://as.example/register',
@@ -27,16 +27,16 @@ export const discovered: Discovered = {
     sendsIssuer: true,
     scopes: null,
     authMethods: null,
-    challengeMethods: ['S256'],
-    readsClientDocuments: false,
-    proofAlgorithms: null,
+    codeChallengeMethods: ['S256'],
+    supportsClientDocuments: false,
+    dpopAlgorithms: null,
     fetchedAt: 0,
   },
   resource: 'https://mcp.example/mcp',
-  mustAsk: false,
+  requiresConfirmation: false,
   challengedScope: undefined,
   publishedScopes: null,
-  bindsTokens: false,
+  usesDpop: false,
 };
 
 /** A diagnosis over parts that a test decides about; whatever went out is written down. */
@@ -62,8 +62,8 @@ export function diagnoseRig(
     flags: {} as Record<string, boolean>,
     values: {} as Record<string, string>,
     summary: undefined as CredentialSummary | undefined,
-    discover: async (): Promise<Discovered> => discovered,
-    client: { clientId: '', source: 'dynamic', proof: { method: 'none' } } as OAuthClient,
+    discover: async (): Promise<DiscoveredServer> => discovered,
+    client: { clientId: '', source: 'dynamic', auth: { method: 'none' } } as OAuthClient,
     manages: 0,
     oboProblem: null as ReturnType<DiagnoseParts['oboTargets']['problemOf']>,
     asked: [] as OboCandidate[],
@@ -85,7 +85,7 @@ export function diagnoseRig(
     ...rig.parts,
     log: (event) => void whole.logged.push(event),
     manageBits: () => whole.manages,
-    variables: { flags: async () => whole.flags },
+    variables: { readSetFlags: async () => whole.flags },
     network: {
       async judge() {
         whole.judged += 1;
@@ -111,9 +111,9 @@ export function diagnoseRig(
       },
     },
     vault: { ...rig.parts.vault, find: async () => whole.summary ?? null },
-    chosen: { of: () => whole.summary },
+    chosen: { select: () => whole.summary },
     signIn: {
-      servers: { valuesOf: async () => ({ userVar: whole.values }) },
+      servers: { readHolderValues: async () => ({ userVar: whole.values }) },
       discovery: {
         async discover() {
           await wait();
@@ -121,11 +121,15 @@ export function diagnoseRig(
         },
       },
       clients: {
-        async now() {
+        async resolveClient() {
           await wait();
           return whole.client;
         },
-        addresses: () => ({ redirectUri: 'https://gw.example/cb', document: null, publicDocument: null }),
+        clientUrls: () => ({
+          redirectUri: 'https://gw.example/cb',
+          documentUrl: null,
+          publicDocumentUrl: null,
+        }),
       },
     },
   };

@@ -11,11 +11,15 @@ import {
   type GuardSwitches,
 } from '@behalf/testkit';
 import type { AuditEvent } from '../src/audit/audit.ts';
-import { createOAuth, type OAuth, type OAuthParts } from '../src/credentials/oauth/createOAuth.ts';
-import type { Finished } from '../src/credentials/oauth/flows/finishFlow.ts';
-import type { Opened } from '../src/credentials/oauth/flows/openFlow.ts';
+import {
+  createOAuthServices,
+  type OAuthServices,
+  type OAuthServicesParts,
+} from '../src/credentials/oauth/createOAuthServices.ts';
+import type { CallbackResult } from '../src/credentials/oauth/flows/finishFlow.ts';
+import type { OpenFlowResult } from '../src/credentials/oauth/flows/openFlow.ts';
 import type { StartedFlow, StartOptions } from '../src/credentials/oauth/flows/startFlow.ts';
-import type { OAuthDoor } from '../src/credentials/oauth/oauthNetwork.ts';
+import type { OAuthEgress } from '../src/credentials/oauth/oauthNetwork.ts';
 import { credentialHolder } from '../src/credentials/credentialHolder.ts';
 import { createVault } from '../src/credentials/vault/createVault.ts';
 import type { CredentialVault } from '../src/credentials/vault/vault.ts';
@@ -35,17 +39,17 @@ export interface SignInRigOptions {
   readonly stored?: Record<string, unknown>;
   readonly issuers?: Record<string, Partial<OAuthIssuer>>;
   readonly identityUrls?: readonly string[];
-  readonly identity?: OAuthParts['identity'];
-  readonly times?: OAuthParts['times'];
+  readonly identity?: OAuthServicesParts['identity'];
+  readonly times?: OAuthServicesParts['times'];
   readonly detectionMs?: number;
   /** Laid over servers of the file. */
   readonly overrides?: RegistryLayers['overrides'];
   readonly base?: string;
-  readonly probe?: OAuthParts['probe'];
-  readonly readText?: OAuthParts['readText'];
+  readonly probe?: OAuthServicesParts['probe'];
+  readonly readText?: OAuthServicesParts['readText'];
   /** Opens the way to these ports of loopback. */
   readonly ports?: readonly number[];
-  readonly network?: OAuthDoor;
+  readonly network?: OAuthEgress;
   readonly store?: PrimaryStore;
   /** The memory store has a cache of its own for everybody who opens it. */
   readonly cache?: Cache;
@@ -66,7 +70,7 @@ export function movableClock(): MovableClock {
   };
 }
 
-export interface DialledNetwork extends OAuthDoor {
+export interface DialledNetwork extends OAuthEgress {
   /** Every address that was dialled: `127.0.0.1:4711`. */
   readonly dialled: readonly string[];
   close(): Promise<void>;
@@ -102,7 +106,7 @@ export function openNetwork(
       ({ audience }, vouched) =>
       (url, init) =>
         egress.fetchFor({ audience: audienceOf(url, audience, vouched) })(url, init),
-    judge: async ({ audience }, url, vouched) =>
+    checkUrl: async ({ audience }, url, vouched) =>
       void (await egress.judge(url, audienceOf(url, audience, vouched))),
     readError: (error) =>
       error instanceof EgressError
@@ -161,18 +165,18 @@ export function signInRig(options: SignInRigOptions = {}) {
     void logged.push({ event, reason: fields['reason'] });
 
   /** Each of the two needs the other. */
-  const late: { oauth?: OAuth } = {};
+  const late: { oauth?: OAuthServices } = {};
   const vault: CredentialVault = createVault({
     store: store.credentials,
     usage: store.credentialUsage,
-    ...{ orphans: store.orphans, leases: store.leases, changes: store.changes },
+    ...{ pendingWrites: store.orphans, leases: store.leases, changes: store.changes },
     ...{ keyring, clock, random, log },
-    contexts: { of: async (record) => (await late.oauth?.contexts.of(record)) ?? 'unbound' },
-    appGrants: { of: async (key) => (await late.oauth?.appGrants.of(key)) ?? null },
+    contexts: { resolve: async (record) => (await late.oauth?.contexts.resolve(record)) ?? 'unbound' },
+    appGrants: { resolve: async (key) => (await late.oauth?.appGrants.resolve(key)) ?? null },
     readError: network.readError,
     record: () => undefined,
   });
-  const made = createOAuth({
+  const made = createOAuthServices({
     flows: store.oauthFlows,
     oauthClients: store.oauthClients,
     credentials: store.credentials,
@@ -180,7 +184,7 @@ export function signInRig(options: SignInRigOptions = {}) {
     servers: {
       get: (tenant, id) => registry.get(tenant, id),
       all: () => registry.all(),
-      valuesOf: async () => ({}),
+      readHolderValues: async () => ({}),
     },
     network,
     leases: store.leases,
@@ -190,10 +194,10 @@ export function signInRig(options: SignInRigOptions = {}) {
     identity: options.identity ?? { list: () => [], endpointsOf: () => Promise.resolve([]) },
     audit: { note: (event) => void events.push(event) },
     readText: options.readText ?? (() => Promise.reject(new Error('no such file'))),
-    book: () => ({ issuers, identityUrls }),
+    issuerSettings: () => ({ issuers, identityUrls }),
     ...{ keyring, clock, random, log },
-    times: options.times ?? { pendingMs: 10 * 60 * 1000, toldMs: 15 * 60 * 1000 },
-    detectionMs: options.detectionMs ?? 5_000,
+    times: options.times ?? { pendingMs: 10 * 60 * 1000, retentionMs: 15 * 60 * 1000 },
+    detectionTimeoutMs: options.detectionMs ?? 5_000,
     base: () => base,
     probe:
       options.probe ??
@@ -231,7 +235,7 @@ export function signInRig(options: SignInRigOptions = {}) {
   }
 
   /** What the authorization server sent the browser back with. */
-  function finish(back: URL, principal: UserPrincipal | null = aPrincipal()): Promise<Finished> {
+  function finish(back: URL, principal: UserPrincipal | null = aPrincipal()): Promise<CallbackResult> {
     const [, , , name = ''] = back.pathname.split('/');
     return made.flows.finish({
       serverName: decodeURIComponent(name),
@@ -258,7 +262,7 @@ export function signInRig(options: SignInRigOptions = {}) {
     signIn: async (
       name: string,
       of: { principal?: UserPrincipal; options?: StartOptions } = {},
-    ): Promise<Finished & { flowId: string }> => {
+    ): Promise<CallbackResult & { flowId: string }> => {
       const { opened, flowId, principal } = await leave(name, of);
       return { ...(await finish(await visit(opened.url), principal)), flowId };
     },
@@ -341,7 +345,7 @@ export async function signInScene(options: SceneOptions = {}) {
 
 export interface Left {
   readonly started: StartedFlow;
-  readonly opened: Extract<Opened, { kind: 'leave' }>;
+  readonly opened: Extract<OpenFlowResult, { kind: 'leave' }>;
   readonly principal: UserPrincipal;
   readonly flowId: string;
 }

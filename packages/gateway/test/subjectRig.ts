@@ -25,7 +25,7 @@ export async function createSubjectRig(over: Partial<SubjectSourceParts> = {}, f
   const store = openMemoryStore({ clock, random });
   const keyring = createKeyring([Buffer.alloc(32, 1)], random);
   const { vault, loginTokens } = createLoginRig({ store, keyring, clock, issuer: ISSUER, fetch });
-  const sessions = createSessions({ ...store, clock, random, endTokens: (key) => vault.end(key) });
+  const sessions = createSessions({ ...store, clock, random, endTokens: (key) => vault.remove(key) });
   const reads: string[] = [];
   let meanwhile: () => Promise<void> = async () => undefined;
   let isDown = false;

@@ -115,7 +115,7 @@ export function toolcallRig(servers: readonly ServerSnapshot[], tools: readonly 
     },
     credentials,
     appTokens: { bearerFor: () => undefined, connectionBearer: noAppBearer },
-    vault: { exclusively: (_key, _signal, work) => work() },
+    vault: { withExclusiveUse: (_key, _signal, work) => work() },
     connections: {
       shared: { lease: (server, options) => lease(server, undefined, options) },
       user: {

@@ -13,10 +13,10 @@ import {
 } from '@behalf/testkit';
 import type { GrantContext, IssuerProfile } from '../src/credentials/oauth/grantContext.ts';
 import type { OAuthClient } from '../src/credentials/oauth/oauthClient.ts';
-import type { TokenSet } from '../src/credentials/oauth/tokenAnswer.ts';
+import type { TokenSet } from '../src/credentials/oauth/tokenEndpointResult.ts';
 import { createVault } from '../src/credentials/vault/createVault.ts';
 import type { VaultTimings } from '../src/credentials/vault/timings.ts';
-import type { CredentialVault, HeldToken, TokenOutcome } from '../src/credentials/vault/vault.ts';
+import type { CredentialVault, VaultToken, TokenOutcome } from '../src/credentials/vault/vault.ts';
 import type { AppGrants, VaultEvent, VaultParts } from '../src/credentials/vault/vaultParts.ts';
 import {
   credentialId,
@@ -73,7 +73,7 @@ export async function vaultRig({
   authorization: behaviour = {},
   profile = {},
   timings,
-  client = { clientId: CLIENT_ID, source: 'configured', proof: { method: 'none' } },
+  client = { clientId: CLIENT_ID, source: 'configured', auth: { method: 'none' } },
 }: VaultRigOptions = {}) {
   const clock = createFakeClock();
   const random = systemRandom;
@@ -167,7 +167,7 @@ export async function vaultRig({
       return meet(answer);
     };
     const appGrants: AppGrants = {
-      of: async () => ({ context: contextBy(fetch), endpoints, scopes: definition.appScopes }),
+      resolve: async () => ({ context: contextBy(fetch), endpoints, scopes: definition.appScopes }),
     };
     const vault = createVault({
       store: credentials,
@@ -178,7 +178,7 @@ export async function vaultRig({
           await primary.credentialUsage.put(usage);
         },
       },
-      orphans: {
+      pendingWrites: {
         put: async (...given) => (failIf(() => faults.orphansDown, 'orphans'), primary.orphans.put(...given)),
         find: async (id) => (failIf(() => faults.orphansDown, 'orphans'), primary.orphans.find(id)),
         remove: (...given) => primary.orphans.remove(...given),
@@ -195,7 +195,7 @@ export async function vaultRig({
       clock: own,
       random,
       log: (event, fields) => void logged.push({ event, fields }),
-      contexts: { of: async () => (definition.isGone ? 'unbound' : contextBy(fetch)) },
+      contexts: { resolve: async () => (definition.isGone ? 'unbound' : contextBy(fetch)) },
       appGrants,
       readError: (error) => network.readError(error),
       record: (event) => void events.push(event),
@@ -314,7 +314,7 @@ export function tokensOf({ accessToken, refreshToken, scope, expiresInS }: Grant
 }
 
 /** The token, or the outcome as an error. */
-export function held(outcome: TokenOutcome): HeldToken {
+export function held(outcome: TokenOutcome): VaultToken {
   if (outcome.kind !== 'token') throw new Error(JSON.stringify(outcome));
   return outcome.token;
 }

@@ -1,7 +1,7 @@
 import {
   isConnected,
-  readVariablesKey,
-  userOfHolder,
+  parseVariablesKey,
+  userIdOfHolder,
   type EndpointParts,
   type Inbound,
   type Principal,
@@ -84,9 +84,9 @@ function mayConnect({ topic, id }: ChangeNotice, { tenant, userId }: Principal):
   if (topic !== 'credentials' && topic !== 'variables') return false;
   if (id === '*') return true;
   if (topic === 'variables') {
-    const owner = readVariablesKey(id);
+    const owner = parseVariablesKey(id);
     return owner?.tenant === tenant && owner.userId === userId;
   }
   const [of, holder = ''] = JSON.parse(id) as string[];
-  return of === tenant && userOfHolder(holder) === userId;
+  return of === tenant && userIdOfHolder(holder) === userId;
 }

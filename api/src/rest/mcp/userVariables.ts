@@ -54,7 +54,7 @@ export function variableRoutes(parts: VariableRouteParts): Route[] {
         const view: AuthValuesView = {
           success: true,
           serverName: server.name,
-          authValueFlags: await variables.flags(server, caller),
+          authValueFlags: await variables.readSetFlags(server, caller),
         };
         res.json(view);
       },

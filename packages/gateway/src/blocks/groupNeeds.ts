@@ -1,7 +1,7 @@
 import type { CredentialGroup, CredentialNeed } from '@behalf/contracts';
 import { literalText } from '@behalf/settings';
 import { audienceOf } from '../configure/serverView.ts';
-import { canonicalUrl } from '../credentials/oauth/canonicalUrl.ts';
+import { canonicalizeUrl } from '../credentials/oauth/canonicalUrl.ts';
 import type { Principal } from '../principal/principal.ts';
 import { fieldsOf } from '../registry/canonical.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
@@ -54,7 +54,7 @@ export function groupNeeds(
 /** By its canonical address. A process has none, and one with a user's values in it has another for each: they stand alone. */
 function placeOf({ id, settings }: ServerSnapshot): string {
   const url = settings.type === 'stdio' ? undefined : literalText(settings.url);
-  return (url === undefined ? undefined : canonicalUrl(url)) ?? JSON.stringify([id]);
+  return (url === undefined ? undefined : canonicalizeUrl(url)) ?? JSON.stringify([id]);
 }
 
 /** As it was written, to who may know it: what it was filled in with may be a secret of the operator. */
@@ -65,7 +65,7 @@ function shownAddress(
 ): string | undefined {
   if (!audienceOf(principal, server, acl.manageBits(principal, server)).isEditor) return undefined;
   const { url } = fieldsOf(registry.origin(server).definition);
-  return typeof url === 'string' ? canonicalUrl(url) : undefined;
+  return typeof url === 'string' ? canonicalizeUrl(url) : undefined;
 }
 
 function compare(a: string, b: string): number {

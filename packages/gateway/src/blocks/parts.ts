@@ -25,7 +25,7 @@ export interface SaveBlockParts extends Omit<ViewBlockParts, 'acl' | 'roles'>, W
 /** How it stands with the caller's own credentials, without opening or renewing any. */
 export interface StandingParts {
   readonly vault: Pick<CredentialVault, 'list'>;
-  readonly variables: Pick<UserVariables, 'flags'>;
+  readonly variables: Pick<UserVariables, 'readSetFlags'>;
   /** Whether the caller has a sign-in of their own that could be exchanged. */
   readonly subjects: Pick<SubjectSource, 'foresee'>;
   readonly clock: Clock;

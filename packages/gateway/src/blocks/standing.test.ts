@@ -24,7 +24,7 @@ async function standing(
   const server = define('notes', { requiresOAuth: true, ...settings });
   const clock = createFakeClock();
   const parts = {
-    ...{ vault: { list: async () => own }, variables: { flags: async () => ({}) }, clock },
+    ...{ vault: { list: async () => own }, variables: { readSetFlags: async () => ({}) }, clock },
     subjects: { foresee: async () => subject },
   };
   const { needs, selected, mayGoWithout } = await standingOf(parts, server, ada, label);

@@ -1,9 +1,9 @@
 import type { CredentialChoice, CredentialNeed } from '@behalf/contracts';
 import { variablesOf } from '../configure/serverView.ts';
-import { preferred } from '../credentials/chosenCredential.ts';
+import { selectCredential } from '../credentials/credentialSelector.ts';
 import { credentialHolder } from '../credentials/credentialHolder.ts';
-import { takesOwnToken, takesValues } from '../credentials/credentials.ts';
-import { mayGoBare } from '../credentials/oauthTokens.ts';
+import { usesUserToken, usesUserVariables } from '../credentials/credentials.ts';
+import { canCallWithoutToken } from '../credentials/oauthTokens.ts';
 import type { CredentialSummary } from '../credentials/vault/vault.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { Principal } from '../principal/principal.ts';
@@ -38,7 +38,7 @@ export async function standingOf(
     ...(await missingValues(parts, server, principal)),
     ...(await missingSubject(parts, server, principal)),
   ];
-  if (server.scope === 'app' || !takesOwnToken(server)) {
+  if (server.scope === 'app' || !usesUserToken(server)) {
     // What is named must be what is used, and here nothing of the caller's is.
     if (label !== undefined) throw new GatewayError('MCP_CREDENTIAL_NOT_FOUND');
     return { needs: values, choices: [], selected: null, mayGoWithout: values.length === 0 };
@@ -52,7 +52,7 @@ export async function standingOf(
     needs,
     choices: living.map(asChoice),
     selected: chosen?.label ?? null,
-    mayGoWithout: own.length === 0 && mayGoBare(server),
+    mayGoWithout: own.length === 0 && canCallWithoutToken(server),
   };
 }
 
@@ -81,7 +81,7 @@ function choose(
     return named.find(({ isDefault }) => isDefault) ?? named.find(isSignIn) ?? named[0];
   }
   if (living.length !== 1 && !living.some(({ isDefault }) => isDefault)) return undefined;
-  return preferred(living.map(asOwn), now);
+  return selectCredential(living.map(asOwn), now);
 }
 
 function isSignIn({ kind }: CredentialSummary): boolean {
@@ -117,7 +117,7 @@ function signInNeeds(server: UserServer, of: Candidates, now: number): Need[] {
   if (label !== undefined) return [signIn('absent')];
   if (living.length > 0) return [{ kind: 'choose', ...named(server), choices: living.map(asChoice) }];
   if (own.length > 0) return [signIn('revoked')];
-  return mayGoBare(server) ? [] : [signIn('absent')];
+  return canCallWithoutToken(server) ? [] : [signIn('absent')];
 }
 
 /** As far as it can be told without asking anybody. */
@@ -146,9 +146,9 @@ async function missingValues(
   server: ServerSnapshot,
   principal: Principal,
 ): Promise<Need[]> {
-  if (server.scope === 'app' || !takesValues(server)) return [];
+  if (server.scope === 'app' || !usesUserVariables(server)) return [];
   const declared = declaredVariables(server.settings);
-  const set = principal.kind === 'user' ? await variables.flags(server, principal) : {};
+  const set = principal.kind === 'user' ? await variables.readSetFlags(server, principal) : {};
   const texts = variablesOf(server.settings) ?? {};
   const values = declared
     .filter((name) => set[name] !== true)

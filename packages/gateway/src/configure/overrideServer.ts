@@ -135,7 +135,7 @@ export function deleteOverride(
     if (isOwn) await parts.acl.removeServer(tenant, name);
     await parts.refreshed();
     // It is gone, and not only elsewhere.
-    if (isOwn && server) await parts.grants.endAll(tenant, server);
+    if (isOwn && server) await parts.grants.removeAll(tenant, server);
     return { result: undefined };
   });
 }

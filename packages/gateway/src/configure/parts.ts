@@ -31,7 +31,7 @@ export interface ConfigureParts extends AloneParts {
   readonly users: Pick<UserStore, 'findById'>;
   readonly registry: Pick<Registry, 'find' | 'isReserved'>;
   readonly stored: StoredServers;
-  readonly grants: Pick<ServerGrants, 'endAll'>;
+  readonly grants: Pick<ServerGrants, 'removeAll'>;
   readonly audit: Audit;
   readonly clock: Clock;
   readonly random: Random;

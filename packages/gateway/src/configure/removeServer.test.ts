@@ -105,7 +105,7 @@ describe('removing a server', () => {
 
   /** Parts of which one step of a removal fails. */
   const failing: Record<string, (rig: Scene) => ConfigureParts> = {
-    grants: ({ parts }) => ({ ...parts, grants: { endAll: down } }),
+    grants: ({ parts }) => ({ ...parts, grants: { removeAll: down } }),
     rights: ({ parts }) => ({ ...parts, acl: { ...parts.acl, removeServer: down } }),
     values: (rig) => withStore(rig, { variables: { ...rig.store.variables, removeOfServer: down } }),
     'the server itself': (rig) => withStore(rig, { servers: { ...rig.store.servers, remove: down } }),

@@ -31,7 +31,7 @@ export function removeServer(
     const { stored, server } = await withdraw(parts, caller, name, condition, trail);
     const { id, tenant } = stored;
     await parts.refreshed();
-    await parts.grants.endAll(tenant, server);
+    await parts.grants.removeAll(tenant, server);
     await parts.acl.removeServer(tenant, id);
     if (!(await parts.stored.remove(tenant, id))) throw new GatewayError('MCP_SERVER_NOT_FOUND');
     await parts.refreshed();

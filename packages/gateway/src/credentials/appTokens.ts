@@ -3,38 +3,38 @@ import type { AppServer } from '../registry/server.ts';
 import { usesOwnGrant } from '../registry/scope.ts';
 import { ownedByApp, type AppBearer, type Bearer } from '../upstream/target.ts';
 import { APP_HOLDER } from './credentialHolder.ts';
-import { createVaultBearer, DEFAULT_LABEL, heldOrThrow } from './oauthTokens.ts';
-import { presentable } from './presentable.ts';
+import { createVaultBearer, DEFAULT_LABEL, tokenOrThrow } from './oauthTokens.ts';
+import { toWireToken } from './wireToken.ts';
 import type { Purse } from './obo/oboTokens.ts';
-import type { CredentialVault, HeldToken } from './vault/vault.ts';
+import type { CredentialVault, VaultToken } from './vault/vault.ts';
 
 /** Tokens of ours (`client_credentials`) for servers that everybody shares. */
 export interface AppTokens {
   /** For one call; undefined where the server is not called with one. */
-  bearerFor(server: AppServer, purse: Purse): AppBearer | undefined | Promise<AppBearer | undefined>;
+  bearerFor(server: AppServer, budget: Purse): AppBearer | undefined | Promise<AppBearer | undefined>;
   /** For the connection itself: its handshake, its stream, its farewell. */
   connectionBearer(serverId: string, tenant: string): AppBearer;
 }
 
 export function createAppTokens(vault: Pick<CredentialVault, 'peek' | 'token' | 'recover'>): AppTokens {
-  const own = (key: CredentialKey, held: HeldToken, purse: Purse) =>
-    asAppBearer(createVaultBearer(vault, key, held, purse));
+  const createBearer = (key: CredentialKey, token: VaultToken, budget: Purse) =>
+    asAppBearer(createVaultBearer(vault, key, token, budget));
 
   return {
-    bearerFor(server, purse) {
+    bearerFor(server, budget) {
       if (!usesOwnGrant(server.settings)) return undefined;
-      const key = appKey(server.id, server.tenant);
-      const held = vault.peek(key);
-      if (held) return own(key, held, purse);
-      return vault.token(key).then((outcome) => own(key, heldOrThrow(outcome), purse));
+      const key = appCredentialKey(server.id, server.tenant);
+      const token = vault.peek(key);
+      if (token) return createBearer(key, token, budget);
+      return vault.token(key).then((outcome) => createBearer(key, tokenOrThrow(outcome), budget));
     },
     connectionBearer(serverId, tenant) {
-      const key = appKey(serverId, tenant);
+      const key = appCredentialKey(serverId, tenant);
       const token = () => {
-        const held = vault.peek(key);
-        return held
-          ? presentable(held)
-          : vault.token(key).then((outcome) => presentable(heldOrThrow(outcome)));
+        const current = vault.peek(key);
+        return current
+          ? toWireToken(current)
+          : vault.token(key).then((outcome) => toWireToken(tokenOrThrow(outcome)));
       };
       return asAppBearer({
         token,
@@ -47,7 +47,7 @@ export function createAppTokens(vault: Pick<CredentialVault, 'peek' | 'token' | 
   };
 }
 
-export function appKey(serverId: string, tenant: string): CredentialKey {
+export function appCredentialKey(serverId: string, tenant: string): CredentialKey {
   return { tenant, principal: APP_HOLDER, serverId, kind: 'client_credentials', label: DEFAULT_LABEL };
 }
 

@@ -9,6 +9,6 @@ export function credentialHolder({ userId }: Pick<Principal, 'userId'>): string 
 export const APP_HOLDER = '@app';
 
 /** Of a user's holder their id. */
-export function userOfHolder(holder: string): string | undefined {
+export function userIdOfHolder(holder: string): string | undefined {
   return holder.startsWith('user:') ? holder.slice('user:'.length) : undefined;
 }

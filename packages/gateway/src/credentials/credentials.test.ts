@@ -128,8 +128,8 @@ describe('credentials', () => {
     expect((await get(keyed, bob)).binding).not.toBe(binding);
     const fixed = userServer({ startup: false, headers: { A: 'b' } });
     expect((await get(fixed)).binding).not.toBe((await get(fixed, bob)).binding);
-    const elsewhere = someone('alice', { tenant: 'other' });
-    expect((await get(fixed)).binding).not.toBe((await get(fixed, elsewhere)).binding);
+    const otherTenantUser = someone('alice', { tenant: 'other' });
+    expect((await get(fixed)).binding).not.toBe((await get(fixed, otherTenantUser)).binding);
     await variables.set(keyed, alice, { KEY: 'changed' });
     expect((await get(keyed)).binding).not.toBe(binding);
     expect(binding).toMatch(/^[\w-]{43}$/);
@@ -169,16 +169,16 @@ describe('values in memory', () => {
     // As a process would whose notice was lost.
     const silent = { publish: async () => undefined, subscribe: () => () => undefined, checkedAt: () => 0 };
     const keyring = createKeyring([Buffer.alloc(32, 1)], systemRandom);
-    const elsewhere = createUserVariables({ store: store.variables, keyring, changes: silent, clock });
-    await elsewhere.set(keyed, alice, { KEY: 'three' });
+    const otherVariables = createUserVariables({ store: store.variables, keyring, changes: silent, clock });
+    await otherVariables.set(keyed, alice, { KEY: 'three' });
     await clock.advance(1_999);
     expect(await header(keyed)).toBe('two');
     await clock.advance(1);
     expect(await header(keyed)).toBe('three');
-    await elsewhere.set(keyed, alice, { KEY: 'four' });
+    await otherVariables.set(keyed, alice, { KEY: 'four' });
     await store.changes.publish({ topic: 'variables', id: '*' });
     expect(await header(keyed)).toBe('four');
-    await elsewhere.removeAll(keyed, alice);
+    await otherVariables.removeAll(keyed, alice);
     await clock.advance(2_000);
     await expect(header(keyed)).rejects.toMatchObject({ code: 'MCP_USER_VARS_MISSING' });
   });

@@ -9,10 +9,10 @@ import type { UserServer } from '../registry/server.ts';
 import type { SharedTarget } from '../upstream/target.ts';
 import type { Credential } from './credential.ts';
 import type { Wanted } from './obo/exchangeKeys.ts';
-import { canonicalUrl } from './oauth/canonicalUrl.ts';
-import type { OAuthTokens, OwnToken } from './oauthTokens.ts';
+import { canonicalizeUrl } from './oauth/canonicalUrl.ts';
+import type { OAuthTokens, UserToken } from './oauthTokens.ts';
 import { createPurse, type OboTokens, type Purse } from './obo/oboTokens.ts';
-import { createRecent } from './recent.ts';
+import { createLruMap } from './lruMap.ts';
 import { SignInRequired } from './signInRequired.ts';
 import { isBlank } from './userVariables.ts';
 import type { VariableCache, VariableValues } from './variableCache.ts';
@@ -35,11 +35,11 @@ export interface CredentialParts {
 }
 
 /** What is presented in place of the token that is in use. */
-export interface Instead {
+export interface CredentialOverride {
   /** Which of the user's own credentials: that one or none. */
   readonly label?: string | undefined;
   /** This very one. */
-  readonly own?: OwnToken | undefined;
+  readonly userToken?: UserToken | undefined;
 }
 
 /** What a user presents to a server that is not shared. */
@@ -52,15 +52,15 @@ export interface Credentials {
     server: UserServer,
     principal: Principal,
     fields?: BodyFields,
-    purse?: Purse,
-    instead?: Instead,
+    budget?: Purse,
+    override?: CredentialOverride,
   ): Promise<Credential>;
 }
 
-const MOST_RENDERED = 10_000;
+const MAX_RENDERED = 10_000;
 
 /** What a credential is made of. */
-interface Ingredients {
+interface RenderInput {
   readonly server: UserServer;
   readonly principal: Principal;
   readonly variables: VariableValues | null;
@@ -68,88 +68,100 @@ interface Ingredients {
 }
 
 /** A credential with all that it was made of, besides the definition. */
-interface Rendered extends Pick<Ingredients, 'variables' | 'principal'> {
+interface RenderedEntry extends Pick<RenderInput, 'variables' | 'principal'> {
   readonly credential: Credential;
 }
 
 /** In place of a token that changes while the connection stays: never sent anywhere. */
-const STAND_IN = 'token';
+const PLACEHOLDER_TOKEN = 'token';
 
 export function createCredentials(parts: CredentialParts): Credentials {
   const { variables, inheritedEnv, obo, oauth } = parts;
-  const rendered = createRecent<Rendered>(MOST_RENDERED);
-  const graph: Wanted = Object.freeze({ scopes: parts.graphScopes });
+  const renderedCache = createLruMap<RenderedEntry>(MAX_RENDERED);
+  const graphRequest: Wanted = Object.freeze({ scopes: parts.graphScopes });
 
-  function fill({ server, principal, variables, fields }: Ingredients, graphToken: string): SharedTarget {
+  function renderServer(
+    { server, principal, variables, fields }: RenderInput,
+    graphToken: string,
+  ): SharedTarget {
     const values: TemplateValues = {
-      userVar: declaredValues(server, variables),
+      userVar: requireDeclaredValues(server, variables),
       user: userFieldsOf(principal),
-      body: present(fields),
+      body: withoutBlanks(fields),
       graph: { ACCESS_TOKEN: graphToken },
     };
     const result = renderTarget(server.settings, values, { audience: server.audience, inheritedEnv });
-    if (!result.ok) throw unusable(result);
+    if (!result.ok) throw toRenderError(result);
     return result.target;
   }
 
-  function render(of: Ingredients): Credential {
-    const target = fill(of, STAND_IN);
+  function renderCredential(input: RenderInput): Credential {
+    const target = renderServer(input, PLACEHOLDER_TOKEN);
     const binding = createHash('sha256')
-      .update(JSON.stringify([principalKey(of.principal), of.server.revision, target]))
+      .update(JSON.stringify([principalKey(input.principal), input.server.revision, target]))
       .digest('base64url');
     return Object.freeze({ target, binding });
   }
 
   /** All but the tokens of others that are presented with it. */
-  function known(of: Ingredients): Credential {
-    const { server, principal } = of;
-    if (server.requestScoped) return render(of);
+  function renderCached(input: RenderInput): Credential {
+    const { server, principal } = input;
+    if (server.requestScoped) return renderCredential(input);
     // The revision has one length, so no two pairs share a key.
     const key = server.revision + principalKey(principal);
-    const last = rendered.get(key);
-    if (last?.variables === of.variables && sameUser(last.principal, principal)) return last.credential;
-    const credential = render({ ...of, fields: {} });
-    rendered.set(key, { variables: of.variables, principal, credential });
+    const cached = renderedCache.get(key);
+    if (cached?.variables === input.variables && isSameUser(cached.principal, principal))
+      return cached.credential;
+    const credential = renderCredential({ ...input, fields: {} });
+    renderedCache.set(key, { variables: input.variables, principal, credential });
     return credential;
   }
 
-  const storedFor = (server: UserServer, principal: Principal) =>
-    takesValues(server) ? variables.read(ownerOf(server, principal)) : null;
+  const readVariables = (server: UserServer, principal: Principal) =>
+    usesUserVariables(server) ? variables.read(variableOwner(server, principal)) : null;
 
   return {
-    async obtain(server, principal, fields = {}, purse = createPurse(), { label, own } = {}) {
-      const of = { server, principal, variables: await storedFor(server, principal), fields };
+    async obtain(server, principal, fields = {}, budget = createPurse(), { label, userToken } = {}) {
+      const input = { server, principal, variables: await readVariables(server, principal), fields };
       // What the user can fill in comes first: without it a sign-in would lead nowhere.
-      const credential = known(of);
-      const filled = usesGraph(server.settings)
-        ? { ...credential, target: fill(of, await graphToken(server, principal, purse)) }
+      const credential = renderCached(input);
+      const rendered = usesGraph(server.settings)
+        ? { ...credential, target: renderServer(input, await obtainGraphToken(server, principal, budget)) }
         : credential;
-      if (takesOwnToken(server)) {
-        return withOwnToken(filled, server, own ?? (await oauth.obtain(server, principal, purse, label)));
+      if (usesUserToken(server)) {
+        return withUserToken(
+          rendered,
+          server,
+          userToken ?? (await oauth.obtain(server, principal, budget, label)),
+        );
       }
-      const wanted = 'obo' in server.settings ? server.settings.obo : undefined;
-      if (!wanted || filled.target.type === 'stdio') return filled;
-      const bearer = obo.bearerFor(server, principal, wanted, purse);
-      return { ...filled, target: { ...filled.target, bearer } };
+      const oboSettings = 'obo' in server.settings ? server.settings.obo : undefined;
+      if (!oboSettings || rendered.target.type === 'stdio') return rendered;
+      const bearer = obo.bearerFor(server, principal, oboSettings, budget);
+      return { ...rendered, target: { ...rendered.target, bearer } };
     },
   };
 
   /** With what the user was given at the server. The grant is part of the binding: another one is another session there. */
-  function withOwnToken(credential: Credential, server: UserServer, own: OwnToken | null): Credential {
+  function withUserToken(
+    credential: Credential,
+    server: UserServer,
+    userToken: UserToken | null,
+  ): Credential {
     const { target, binding } = credential;
-    if (!own || target.type === 'stdio') return credential;
+    if (!userToken || target.type === 'stdio') return credential;
     // A value that users enter may stand in the address: what was given for one is nothing for another.
-    if (canonicalUrl(target.url) !== own.canonicalUrl) throw new SignInRequired('unbound');
+    if (canonicalizeUrl(target.url) !== userToken.canonicalUrl) throw new SignInRequired('unbound');
     return {
-      target: { ...target, bearer: own.bearer },
-      binding: binding + own.grant,
-      label: own.key.label,
-      ...(server.settings.exclusive && { exclusive: own.key }),
+      target: { ...target, bearer: userToken.bearer },
+      binding: binding + userToken.grantHash,
+      label: userToken.key.label,
+      ...(server.settings.exclusive && { exclusive: userToken.key }),
     };
   }
 
-  async function graphToken(server: UserServer, principal: Principal, purse: Purse): Promise<string> {
-    const token = await obo.bearerFor(server, principal, graph, purse).token();
+  async function obtainGraphToken(server: UserServer, principal: Principal, budget: Purse): Promise<string> {
+    const token = await obo.bearerFor(server, principal, graphRequest, budget).token();
     // What is bound to a key is nothing as a text in a header of its own.
     if (typeof token !== 'string') throw new GatewayError('OBO_MISCONFIGURED');
     return token;
@@ -157,20 +169,24 @@ export function createCredentials(parts: CredentialParts): Credentials {
 }
 
 /** Where users sign in, or could: one that says nothing of credentials may ask for a sign-in when it is called. */
-export function takesOwnToken(server: UserServer): boolean {
+export function usesUserToken(server: UserServer): boolean {
   return server.auth === 'oauth' || (server.auth === 'none' && couldSignIn(server));
 }
 
 /** Known from the kind of server alone, but for those that need a sign-in as well. */
-export function takesValues({ auth, settings }: UserServer): boolean {
+export function usesUserVariables({ auth, settings }: UserServer): boolean {
   return (
     auth === 'userVars' || (auth !== 'none' && auth !== 'static' && declaredVariables(settings).length > 0)
   );
 }
 
-const ownerOf = ({ id }: UserServer, { tenant, userId }: Principal) => ({ tenant, userId, serverId: id });
+const variableOwner = ({ id }: UserServer, { tenant, userId }: Principal) => ({
+  tenant,
+  userId,
+  serverId: id,
+});
 
-function sameUser(a: Principal, b: Principal): boolean {
+function isSameUser(a: Principal, b: Principal): boolean {
   return a === b || (a.name === b.name && a.email === b.email && a.role === b.role);
 }
 
@@ -178,19 +194,19 @@ function sameUser(a: Principal, b: Principal): boolean {
  * Only names that the definition declares: a value that came into the store under another name, that of the user's
  * identity say, is not there.
  */
-function declaredValues(
+function requireDeclaredValues(
   { name, settings }: UserServer,
   stored: VariableValues | null,
 ): Record<string, string> {
   const declared = declaredVariables(settings);
-  const known = stored?.values ?? {};
+  const storedValues = stored?.values ?? {};
   const values = declared.flatMap((variable) => {
-    const value = Object.hasOwn(known, variable) ? known[variable] : undefined;
+    const value = Object.hasOwn(storedValues, variable) ? storedValues[variable] : undefined;
     return value === undefined || isBlank(value) ? [] : [[variable, value] as const];
   });
   if (values.length < declared.length) {
-    const set = new Set(values.map(([variable]) => variable));
-    const missing = declared.filter((variable) => !set.has(variable));
+    const namesWithValue = new Set(values.map(([variable]) => variable));
+    const missing = declared.filter((variable) => !namesWithValue.has(variable));
     throw new GatewayError('MCP_USER_VARS_MISSING', {
       detail: `The server "${name}" needs values from you: ${missing.join(', ')}. Fill them in and try again.`,
       errors: missing.map((path) => ({ path, code: 'variable_missing', message: 'is not set' })),
@@ -203,23 +219,29 @@ function declaredValues(
 export function userFieldsOf({ kind, userId, name, email, role }: Principal): Record<string, string> {
   // A program is nobody: what asks for a user fails for it.
   if (kind === 'service') return {};
-  return present({ ID: userId, NAME: name, EMAIL: email, ROLE: role });
+  return withoutBlanks({ ID: userId, NAME: name, EMAIL: email, ROLE: role });
 }
 
-function present(fields: Readonly<Record<string, string | undefined>>): Record<string, string> {
+function withoutBlanks(fields: Readonly<Record<string, string | undefined>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(fields).filter((entry): entry is [string, string] => !isBlank(entry[1] ?? '')),
   );
 }
 
-function unusable({ field, code, placeholders }: RenderFailure): GatewayError {
-  const named = placeholders.join(', ') || 'its text';
-  const fromBody = placeholders.some((text) => text.startsWith('{{LIBRECHAT_BODY_'));
-  const missing = code === 'placeholder_unresolved';
-  return new GatewayError(fromBody ? 'REQUEST_INVALID' : 'MCP_CONFIG_INVALID', {
-    detail: missing
-      ? `Nothing was sent: ${field} of the server needs ${named}, which has no value here.`
-      : `Nothing was sent: ${field} of the server cannot hold the value of ${named}.`,
-    errors: [{ path: field, code, message: missing ? `needs ${named}` : `cannot hold ${named}` }],
+function toRenderError({ field, code, placeholders }: RenderFailure): GatewayError {
+  const placeholderText = placeholders.join(', ') || 'a placeholder';
+  const isFromBody = placeholders.some((text) => text.startsWith('{{LIBRECHAT_BODY_'));
+  const isUnresolved = code === 'placeholder_unresolved';
+  return new GatewayError(isFromBody ? 'REQUEST_INVALID' : 'MCP_CONFIG_INVALID', {
+    detail: isUnresolved
+      ? `The request was not sent: ${field} of the server needs ${placeholderText}, which has no value.`
+      : `The request was not sent: the value of ${placeholderText} is not allowed in ${field} of the server.`,
+    errors: [
+      {
+        path: field,
+        code,
+        message: isUnresolved ? `needs ${placeholderText}` : `does not allow the value of ${placeholderText}`,
+      },
+    ],
   });
 }

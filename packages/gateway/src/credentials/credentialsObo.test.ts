@@ -4,25 +4,25 @@ import { userServer } from '../../test/servers.ts';
 
 describe('tokens that are exchanged for a user', () => {
   test('a server that is sent exchanged tokens gets a way to them, never a token', async () => {
-    const { get, asked } = credentialsRig();
+    const { get, asked: requests } = credentialsRig();
     const server = userServer({ obo: { scopes: 'b a' }, requiresOAuth: false, headers: { 'X-Key': 'k' } });
     const { target, binding } = await get(server);
     expect(target).toMatchObject({ headers: { 'x-key': 'k' }, bearer: { token: expect.any(Function) } });
     expect(JSON.stringify(target)).not.toContain('exchanged');
-    expect(asked).toMatchObject([{ user: 'alice', wanted: { scopes: 'b a' } }]);
+    expect(requests).toMatchObject([{ user: 'alice', wanted: { scopes: 'b a' } }]);
     // Each call has its own, and all of one user's share a session.
     const again = await get(server);
     expect(again.target).not.toBe(target);
     expect(again.binding).toBe(binding);
     expect((await get(server, bob)).binding).not.toBe(binding);
-    expect(asked).toHaveLength(3);
+    expect(requests).toHaveLength(3);
     const plain = await get(userServer({ startup: false }));
     expect(plain.target).not.toHaveProperty('bearer');
-    expect(asked).toHaveLength(3);
+    expect(requests).toHaveLength(3);
   });
 
   test('the token behind the Graph placeholder is exchanged for each call; failing that, nothing is sent', async () => {
-    const { header, get, asked, exchangeWith, credentials } = credentialsRig();
+    const { header, get, asked: requests, exchangeWith, credentials } = credentialsRig();
     const server = userServer({ headers: { 'X-Key': 'for {{LIBRECHAT_GRAPH_ACCESS_TOKEN}}' } });
     expect(await header(server)).toBe('for exchanged');
     const { binding } = await get(server);
@@ -30,7 +30,7 @@ describe('tokens that are exchanged for a user', () => {
     expect(await header(server)).toBe('for renewed');
     // A token that is merely renewed keeps the connection.
     expect((await get(server)).binding).toBe(binding);
-    expect(asked[0]).toMatchObject({ user: 'alice', wanted: { scopes: 'graph/.default' } });
+    expect(requests[0]).toMatchObject({ user: 'alice', wanted: { scopes: 'graph/.default' } });
     exchangeWith(() => Promise.reject(new Error('no token')));
     await expect(credentials.obtain(server, alice)).rejects.toThrow('no token');
   });

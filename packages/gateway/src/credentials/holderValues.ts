@@ -3,7 +3,7 @@ import type { UserStore } from '../ports/index.ts';
 import { principalOf } from '../principal/principal.ts';
 import { declaredVariables } from '../registry/scope.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
-import { userOfHolder } from './credentialHolder.ts';
+import { userIdOfHolder } from './credentialHolder.ts';
 import { userFieldsOf } from './credentials.ts';
 import type { VariableCache } from './variableCache.ts';
 
@@ -16,13 +16,13 @@ export interface HolderValueParts {
  * What a server's definition is filled in with for the holder of a credential, also when they are not there: a renewal in the
  * background has no caller. What is ours alone is filled in with nothing.
  */
-export async function holderValues(
+export async function readHolderValues(
   { users, variables }: HolderValueParts,
   server: ServerSnapshot,
   tenant: string,
   holder: string,
 ): Promise<TemplateValues> {
-  const userId = userOfHolder(holder);
+  const userId = userIdOfHolder(holder);
   const account = userId === undefined ? null : await users.findById(userId);
   if (account?.tenant !== tenant || account.disabledAt !== null) return {};
   const { values } = await variables.read({ tenant, userId: account.id, serverId: server.id });

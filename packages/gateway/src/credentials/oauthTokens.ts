@@ -6,20 +6,20 @@ import type { Principal } from '../principal/principal.ts';
 import type { UserServer } from '../registry/server.ts';
 import type { Bearer, Token } from '../upstream/target.ts';
 import type { Challenge } from '../upstream/upstreamError.ts';
-import type { ChosenCredentials } from './chosenCredential.ts';
+import type { CredentialSelector } from './credentialSelector.ts';
 import { credentialHolder } from './credentialHolder.ts';
 import type { Purse } from './obo/oboTokens.ts';
-import { presentable } from './presentable.ts';
+import { toWireToken } from './wireToken.ts';
 import { SignInRequired } from './signInRequired.ts';
-import type { CredentialVault, HeldToken, TokenOutcome } from './vault/vault.ts';
+import type { CredentialVault, VaultToken, TokenOutcome } from './vault/vault.ts';
 
 export const DEFAULT_LABEL = 'default';
 
 /** A user's own token at a server, for one call. */
-export interface OwnToken {
+export interface UserToken {
   readonly bearer: Bearer;
   /** Changes with the grant, and not with a token that is merely renewed. */
-  readonly grant: string;
+  readonly grantHash: string;
   readonly key: CredentialKey;
   /** The only address that it may be presented to. */
   readonly canonicalUrl: string;
@@ -34,64 +34,64 @@ export interface OAuthTokens {
   obtain(
     server: UserServer,
     principal: Principal,
-    purse: Purse,
+    budget: Purse,
     label?: string,
-  ): OwnToken | null | Promise<OwnToken | null>;
+  ): UserToken | null | Promise<UserToken | null>;
 }
 
 export interface OAuthTokenParts {
   readonly vault: Pick<CredentialVault, 'peek' | 'token' | 'recover'>;
-  readonly chosen: Pick<ChosenCredentials, 'of'>;
+  readonly selector: Pick<CredentialSelector, 'select'>;
 }
 
 /** Whether a user who never signed in at it may call it all the same. */
-export function mayGoBare({ settings, auth }: UserServer): boolean {
+export function canCallWithoutToken({ settings, auth }: UserServer): boolean {
   return auth !== 'oauth' || settings.auth === 'optional';
 }
 
-export function createOAuthTokens({ vault, chosen }: OAuthTokenParts): OAuthTokens {
-  const grants = new WeakMap<HeldToken, string>();
+export function createOAuthTokens({ vault, selector }: OAuthTokenParts): OAuthTokens {
+  const grantHashes = new WeakMap<VaultToken, string>();
 
-  function grantOf(held: HeldToken): string {
-    let grant = grants.get(held);
-    if (grant === undefined) {
-      const { id, generation } = held;
-      grant = createHash('sha256')
+  function toGrantHash(token: VaultToken): string {
+    let hash = grantHashes.get(token);
+    if (hash === undefined) {
+      const { id, generation } = token;
+      hash = createHash('sha256')
         .update(JSON.stringify([id, generation]))
         .digest('base64url');
-      grants.set(held, grant);
+      grantHashes.set(token, hash);
     }
-    return grant;
+    return hash;
   }
 
-  const own = (key: CredentialKey, held: HeldToken, purse: Purse): OwnToken => ({
-    bearer: createVaultBearer(vault, key, held, purse),
-    grant: grantOf(held),
+  const toUserToken = (key: CredentialKey, token: VaultToken, budget: Purse): UserToken => ({
+    bearer: createVaultBearer(vault, key, token, budget),
+    grantHash: toGrantHash(token),
     key,
-    canonicalUrl: held.canonicalUrl,
+    canonicalUrl: token.canonicalUrl,
   });
 
-  async function ask(
+  async function obtainToken(
     key: CredentialKey | undefined,
     server: UserServer,
-    purse: Purse,
+    budget: Purse,
     label: string | undefined,
-  ): Promise<OwnToken | null> {
+  ): Promise<UserToken | null> {
     if (!key) {
-      if (label === undefined && mayGoBare(server)) return null;
+      if (label === undefined && canCallWithoutToken(server)) return null;
       throw new SignInRequired('absent');
     }
-    const held = vault.peek(key) ?? heldOrThrow(await vault.token(key));
-    return own(key, held, purse);
+    const token = vault.peek(key) ?? tokenOrThrow(await vault.token(key));
+    return toUserToken(key, token, budget);
   }
 
   return {
-    obtain(server, principal, purse, label) {
+    obtain(server, principal, budget, label) {
       // Programs have nobody who could sign in: they are told so like everybody who never did.
-      const key = chosen.of(server, principal, label);
-      if (key instanceof Promise) return key.then((found) => ask(found, server, purse, label));
-      const held = key && vault.peek(key);
-      return key && held ? own(key, held, purse) : ask(key, server, purse, label);
+      const key = selector.select(server, principal, label);
+      if (key instanceof Promise) return key.then((found) => obtainToken(found, server, budget, label));
+      const token = key && vault.peek(key);
+      return key && token ? toUserToken(key, token, budget) : obtainToken(key, server, budget, label);
     },
   };
 }
@@ -107,7 +107,7 @@ export function userCredentialKey(
 }
 
 /** The token, or what its user, the operator or nobody but time can do about it. */
-export function heldOrThrow(outcome: TokenOutcome): HeldToken {
+export function tokenOrThrow(outcome: TokenOutcome): VaultToken {
   switch (outcome.kind) {
     case 'token':
       return outcome.token;
@@ -124,66 +124,69 @@ export function heldOrThrow(outcome: TokenOutcome): HeldToken {
 export function createVaultBearer(
   vault: Pick<CredentialVault, 'peek' | 'token' | 'recover'>,
   key: CredentialKey,
-  first: HeldToken,
-  purse: Purse,
+  first: VaultToken,
+  budget: Purse,
 ): Bearer {
   let presented = first;
   let isReplaced = false;
   /** All of them: a server may repeat one that was replaced in the middle of the call. */
-  const shown = new Set([first.accessToken]);
+  const presentedTokens = new Set([first.accessToken]);
 
-  function take(held: HeldToken): void {
-    isReplaced = held.generation !== first.generation;
-    presented = held;
-    shown.add(held.accessToken);
+  function setPresented(token: VaultToken): void {
+    isReplaced = token.generation !== first.generation;
+    presented = token;
+    presentedTokens.add(token.accessToken);
   }
 
-  function present(held: HeldToken): Token {
-    take(held);
+  function presentToken(token: VaultToken): Token {
+    setPresented(token);
     // A login meanwhile is another grant: its token is not for a connection that was opened with the one before.
-    if (isReplaced) throw new SignInRequired('revoked', { credentialId: held.id });
-    return presentable(held);
+    if (isReplaced) throw new SignInRequired('revoked', { credentialId: token.id });
+    return toWireToken(token);
   }
 
   return {
     token() {
-      const held = vault.peek(key);
-      return held ? present(held) : vault.token(key).then((outcome) => present(heldOrThrow(outcome)));
+      const current = vault.peek(key);
+      return current
+        ? presentToken(current)
+        : vault.token(key).then((outcome) => presentToken(tokenOrThrow(outcome)));
     },
     async renew() {
-      const refused = presented.accessToken;
+      const refusedToken = presented.accessToken;
       // The vault learns of it also the second time: then no token is the answer.
-      const outcome = await vault.recover(key, refused);
-      if (purse.renewed) {
-        if (outcome.kind === 'needs_reauth') heldOrThrow(outcome);
+      const outcome = await vault.recover(key, refusedToken);
+      if (budget.renewed) {
+        if (outcome.kind === 'needs_reauth') tokenOrThrow(outcome);
         return false;
       }
-      purse.renewed = true;
-      const held = heldOrThrow(outcome);
-      if (held.accessToken === refused) return false;
-      take(held);
+      budget.renewed = true;
+      const token = tokenOrThrow(outcome);
+      if (token.accessToken === refusedToken) return false;
+      setPresented(token);
       return true;
     },
-    isRenewed: () => purse.renewed,
+    isRenewed: () => budget.renewed,
     isReplaced: () => isReplaced,
-    shown: () => [...shown],
-    widen: (challenge) => wider(presented, challenge, [...shown]),
+    shown: () => [...presentedTokens],
+    widen: (challenge) => toStepUpError(presented, challenge, [...presentedTokens]),
   };
 }
 
 /** What a sign-in has to ask for so that the server is content: all that it had, and what is missing. */
-function wider(
-  { id, scopes, scopesRequested }: HeldToken,
+function toStepUpError(
+  { id, scopes, scopesRequested }: VaultToken,
   challenge: Challenge | undefined,
-  shown: readonly string[],
+  presentedTokens: readonly string[],
 ): SignInRequired | undefined {
-  const had = scopeList(scopes);
-  const asked = scopeList(scopesRequested);
+  const grantedScopes = scopeList(scopes);
+  const requestedScopes = scopeList(scopesRequested);
   // A server that repeats the token it was shown names no scope: it would stand in the result, and in an address.
-  const isShown = (scope: string) => shown.some((token) => scope.includes(token));
-  const wanted = scopeList(challenge?.scope ?? '').filter((scope) => !isShown(scope));
+  const containsToken = (scope: string) => presentedTokens.some((token) => scope.includes(token));
+  const challengedScopes = scopeList(challenge?.scope ?? '').filter((scope) => !containsToken(scope));
   // Granted and refused all the same, or asked for and not granted: another sign-in would change nothing.
-  if (wanted.every((scope) => had.includes(scope) || asked.includes(scope))) return undefined;
-  const union = [...new Set([...had, ...wanted])].sort().join(' ');
-  return new SignInRequired('insufficient_scope', { credentialId: id, scopes: union });
+  if (challengedScopes.every((scope) => grantedScopes.includes(scope) || requestedScopes.includes(scope)))
+    return undefined;
+  const allScopes = [...new Set([...grantedScopes, ...challengedScopes])].sort().join(' ');
+  return new SignInRequired('insufficient_scope', { credentialId: id, scopes: allScopes });
 }

@@ -24,16 +24,16 @@ function rig() {
 describe('user variables', () => {
   test('tell what is set and never what it is; blanks are nothing', async () => {
     const { variables, heard, store } = rig();
-    expect(await variables.flags(server, alice)).toEqual({ A: false, B: false });
+    expect(await variables.readSetFlags(server, alice)).toEqual({ A: false, B: false });
     await variables.set(server, alice, { A: 'x', B: '  ' });
-    expect(await variables.flags(server, alice)).toEqual({ A: true, B: false });
+    expect(await variables.readSetFlags(server, alice)).toEqual({ A: true, B: false });
     expect(await store.raw.count('variables')).toBe(1);
     await variables.set(server, alice, { B: 'y' });
-    expect(await variables.flags(server, alice)).toEqual({ A: true, B: true });
+    expect(await variables.readSetFlags(server, alice)).toEqual({ A: true, B: true });
     await variables.set(server, alice, { A: '' });
-    expect(await variables.flags(server, alice)).toEqual({ A: false, B: true });
+    expect(await variables.readSetFlags(server, alice)).toEqual({ A: false, B: true });
     await variables.removeAll(server, alice);
-    expect(await variables.flags(server, alice)).toEqual({ A: false, B: false });
+    expect(await variables.readSetFlags(server, alice)).toEqual({ A: false, B: false });
     expect(new Set(heard)).toEqual(new Set(['variables ["default","alice","server"]']));
     expect(heard).toHaveLength(4);
   });
@@ -54,7 +54,7 @@ describe('user variables', () => {
     expect(await store.raw.count('variables')).toBe(0);
     const keyed = userServer({ apiKey: { source: 'user', authorization_type: 'bearer' } });
     await variables.set(keyed, alice, { MCP_API_KEY: 'mine' });
-    expect(await variables.flags(keyed, alice)).toEqual({ MCP_API_KEY: true });
+    expect(await variables.readSetFlags(keyed, alice)).toEqual({ MCP_API_KEY: true });
   });
 
   test('a value is sealed to its user, server and name', async () => {

@@ -23,7 +23,7 @@ export interface UserVariableParts {
 /** The values that users enter for servers. They go in and are used; nobody reads them back. */
 export interface UserVariables {
   /** Of each declared name, whether this user has set it. Blanks alone are not a value. */
-  flags(server: ServerSnapshot, principal: UserPrincipal): Promise<Record<string, boolean>>;
+  readSetFlags(server: ServerSnapshot, principal: UserPrincipal): Promise<Record<string, boolean>>;
   /** All or none; an empty value removes. Only names that the server declares. */
   set(
     server: ServerSnapshot,
@@ -34,48 +34,50 @@ export interface UserVariables {
 }
 
 /** Longer than any key or certificate; short enough that a thousand users do not fill the memory. */
-const LONGEST_VALUE = 16_384;
+const MAX_VALUE_LENGTH = 16_384;
 
 export function createUserVariables({ store, keyring, changes, clock }: UserVariableParts): UserVariables {
-  const ownerOf = ({ id }: ServerSnapshot, { tenant, userId }: UserPrincipal) => ({
+  const toOwner = ({ id }: ServerSnapshot, { tenant, userId }: UserPrincipal) => ({
     tenant,
     userId,
     serverId: id,
   });
-  const tell = (server: ServerSnapshot, principal: UserPrincipal) =>
-    changes.publish({ topic: 'variables', id: variablesKey(ownerOf(server, principal)) });
+  const publishChange = (server: ServerSnapshot, principal: UserPrincipal) =>
+    changes.publish({ topic: 'variables', id: variablesKey(toOwner(server, principal)) });
 
   return {
-    async flags(server, principal) {
+    async readSetFlags(server, principal) {
       const records = await store.list(principal.tenant, principal.userId, server.id);
-      const set = new Set(
+      const namesWithValue = new Set(
         records
           .filter((record) => !isBlank(keyring.open(record.valueSealed, variableContext(record))))
           .map(({ name }) => name),
       );
-      return Object.fromEntries(declaredVariables(server.settings).map((name) => [name, set.has(name)]));
+      return Object.fromEntries(
+        declaredVariables(server.settings).map((name) => [name, namesWithValue.has(name)]),
+      );
     },
     async set(server, principal, values) {
-      const errors = problemsOf(values, declaredVariables(server.settings));
+      const errors = validateValues(values, declaredVariables(server.settings));
       if (errors.length > 0) throw new GatewayError('REQUEST_INVALID', { errors });
-      const owner = ownerOf(server, principal);
-      const kept: UserVariableRecord[] = [];
-      const emptied: string[] = [];
+      const owner = toOwner(server, principal);
+      const records: UserVariableRecord[] = [];
+      const clearedNames: string[] = [];
       for (const [name, value] of Object.entries(values)) {
         const key = { ...owner, name };
-        if (isBlank(value)) emptied.push(name);
+        if (isBlank(value)) clearedNames.push(name);
         else {
           const valueSealed = keyring.seal(value, variableContext(key));
-          kept.push({ id: variableId(key), ...key, valueSealed, updatedAt: clock.now() });
+          records.push({ id: variableId(key), ...key, valueSealed, updatedAt: clock.now() });
         }
       }
-      await store.put(kept);
-      for (const name of emptied) await store.remove(owner.tenant, owner.userId, owner.serverId, name);
-      await tell(server, principal);
+      await store.put(records);
+      for (const name of clearedNames) await store.remove(owner.tenant, owner.userId, owner.serverId, name);
+      await publishChange(server, principal);
     },
     async removeAll(server, principal) {
       await store.removeAll(principal.tenant, principal.userId, server.id);
-      await tell(server, principal);
+      await publishChange(server, principal);
     },
   };
 }
@@ -84,20 +86,21 @@ export function isBlank(value: string): boolean {
   return value.trim() === '';
 }
 
-function problemsOf(values: Readonly<Record<string, string>>, declared: readonly string[]): Diagnostic[] {
+function validateValues(values: Readonly<Record<string, string>>, declared: readonly string[]): Diagnostic[] {
   return Object.entries(values).flatMap(([name, value]): Diagnostic[] => {
     // Reserved whatever a definition says: such a name would stand in for the identity of the user.
     if (name.toUpperCase().startsWith('LIBRECHAT_')) {
       return [{ path: name, code: 'variable_reserved', message: 'is a reserved name' }];
     }
     if (!declared.includes(name)) {
-      const suggestion = declared.length > 0 ? `use ${declared.join(', ')}` : 'this server takes no values';
+      const suggestion =
+        declared.length > 0 ? `use ${declared.join(', ')}` : 'this server declares no variables';
       return [
         { path: name, code: 'variable_undeclared', message: 'is not declared by the server', suggestion },
       ];
     }
-    if (value.length > LONGEST_VALUE) {
-      return [{ path: name, code: 'too_long', message: `is longer than ${LONGEST_VALUE} characters` }];
+    if (value.length > MAX_VALUE_LENGTH) {
+      return [{ path: name, code: 'too_long', message: `is longer than ${MAX_VALUE_LENGTH} characters` }];
     }
     return [];
   });

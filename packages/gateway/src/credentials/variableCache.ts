@@ -6,7 +6,7 @@ import {
   type UserVariableRecord,
   type UserVariableStore,
 } from '../ports/index.ts';
-import { createRecent } from './recent.ts';
+import { createLruMap } from './lruMap.ts';
 
 /** What a user entered for a server, opened. The same object for as long as nothing of it changed. */
 export interface VariableValues {
@@ -33,58 +33,60 @@ export interface VariableCacheParts {
 }
 
 /** For how long calls run on while the store does not answer. */
-const OUTAGE_MS = 30_000;
-const MOST_ENTRIES = 10_000;
+const MAX_STALE_MS = 30_000;
+const MAX_ENTRIES = 10_000;
 
 interface Entry {
-  readonly opened: VariableValues;
+  readonly values: VariableValues;
   /** As the store had them: while they are the same, nothing is opened anew. */
   readonly sealed: string;
   readonly readAt: number;
   /** The notices about everybody that had been heard when it was read. */
-  readonly wiped: number;
+  readonly wipeEpoch: number;
 }
 
 export function createVariableCache({ store, keyring, changes, clock }: VariableCacheParts): VariableCache {
-  const known = createRecent<Entry>(MOST_ENTRIES);
+  const cache = createLruMap<Entry>(MAX_ENTRIES);
   const flights = createSingleFlight<VariableValues>();
   /** What was being read while a notice came may be what it told about. */
-  let notices = 0;
-  let wiped = 0;
+  let changeEpoch = 0;
+  let wipeEpoch = 0;
 
-  const close = changes.subscribe(({ topic, id }) => {
+  const unsubscribe = changes.subscribe(({ topic, id }) => {
     if (topic !== 'variables') return;
-    notices += 1;
-    if (id === '*') wiped += 1;
-    else known.delete(id);
+    changeEpoch += 1;
+    if (id === '*') wipeEpoch += 1;
+    else cache.delete(id);
   });
 
   async function load(key: string, { tenant, userId, serverId }: VariableOwner): Promise<VariableValues> {
-    const begun = notices;
+    const startEpoch = changeEpoch;
     const readAt = clock.now();
-    const before = known.get(key);
+    const previous = cache.get(key);
     let records: UserVariableRecord[];
     try {
       records = await store.list(tenant, userId, serverId);
     } catch (error) {
-      if (before?.wiped === wiped && clock.now() - before.readAt < OUTAGE_MS) return before.opened;
+      if (previous?.wipeEpoch === wipeEpoch && clock.now() - previous.readAt < MAX_STALE_MS)
+        return previous.values;
       throw error;
     }
     const sealed = JSON.stringify(records.map(({ name, valueSealed }) => [name, valueSealed]));
-    const opened = before?.sealed === sealed ? before.opened : open(records, keyring);
+    const values = previous?.sealed === sealed ? previous.values : openValues(records, keyring);
     // A notice meanwhile: this answer is good enough for who asked before it, and for nobody after.
-    if (begun === notices) known.set(key, { opened, sealed, readAt, wiped });
-    return opened;
+    if (startEpoch === changeEpoch) cache.set(key, { values, sealed, readAt, wipeEpoch });
+    return values;
   }
 
   return {
     read(owner) {
       const key = variablesKey(owner);
-      const entry = known.get(key);
-      if (entry?.wiped === wiped && isCurrent(changes, clock.now(), entry.readAt)) return entry.opened;
-      return flights.run([key, notices], () => load(key, owner), { detached: true });
+      const entry = cache.get(key);
+      if (entry?.wipeEpoch === wipeEpoch && isCurrent(changes, clock.now(), entry.readAt))
+        return entry.values;
+      return flights.run([key, changeEpoch], () => load(key, owner), { detached: true });
     },
-    close,
+    close: unsubscribe,
   };
 }
 
@@ -94,13 +96,13 @@ export function variablesKey({ tenant, userId, serverId }: VariableOwner): strin
 }
 
 /** Whose values a notice is about; undefined when it does not say. */
-export function readVariablesKey(id: string): VariableOwner | undefined {
+export function parseVariablesKey(id: string): VariableOwner | undefined {
   if (id === '*') return undefined;
   const [tenant, userId, serverId] = JSON.parse(id) as [string, string, string];
   return { tenant, userId, serverId };
 }
 
-function open(records: readonly UserVariableRecord[], keyring: Keyring): VariableValues {
+function openValues(records: readonly UserVariableRecord[], keyring: Keyring): VariableValues {
   return Object.freeze({
     values: Object.freeze(
       Object.fromEntries(

@@ -18,7 +18,7 @@ export async function bareTarget(
   if (settings.type === 'stdio') return 'process';
   const { apiKey: _key, ...rest } = settings;
   const bare = bareSettings(settings) ?? { ...rest, headers: {} };
-  const values = await signIn.servers.valuesOf(server, principal.tenant, credentialHolder(principal));
+  const values = await signIn.servers.readHolderValues(server, principal.tenant, credentialHolder(principal));
   const rendered = renderTarget(bare, values, { audience, inheritedEnv: {} });
   return rendered.ok && rendered.target.type !== 'stdio' ? rendered.target : 'not_known';
 }

@@ -67,7 +67,7 @@ export async function diagnose(
 
 /** An address or a header that takes a value of the user is then one that is not known. */
 function withoutValues(parts: DiagnoseParts): DiagnoseParts {
-  return { ...parts, signIn: { ...parts.signIn, servers: { valuesOf: async () => ({}) } } };
+  return { ...parts, signIn: { ...parts.signIn, servers: { readHolderValues: async () => ({}) } } };
 }
 
 async function walk(parts: DiagnoseParts, list: Checklist, of: Case): Promise<void> {

@@ -1,4 +1,4 @@
-import { mayGoBare } from '../credentials/oauthTokens.ts';
+import { canCallWithoutToken } from '../credentials/oauthTokens.ts';
 import type { CredentialSummary } from '../credentials/vault/vault.ts';
 import { couldSignIn } from '../registry/couldSignIn.ts';
 import { usesOwnGrant } from '../registry/scope.ts';
@@ -28,11 +28,11 @@ export async function lookAtCredential(
   if (server.auth === 'none' && !couldSignIn(server)) {
     return { finding: ok('The server is asked without a credential.') };
   }
-  const key = await parts.chosen.of(server, principal);
+  const key = await parts.chosen.select(server, principal);
   const summary = key && (await parts.vault.find(key));
   if (summary) return { finding: judge(summary, parts.clock.now()), summary };
   return {
-    finding: mayGoBare(server)
+    finding: canCallWithoutToken(server)
       ? skipped('You have not signed in at the server, and it may be asked without.')
       : failed('MCP_AUTHORIZATION_REQUIRED', explainReason('absent')),
   };

@@ -20,7 +20,7 @@ export function lookAtScopes(
   }
   const { scope: configured } = target.oauth;
   const { challengedScope: challenged, publishedScopes: published, as } = discovered;
-  const asked = scopeList(chooseScopes({ configured, challenged, published, offered: as.scopes }));
+  const asked = scopeList(chooseScopes({ configured, challenged, published, supported: as.scopes }));
   const missing = asked.filter((scope) => scope !== OFFLINE && !granted.has(scope));
   if (missing.length === 0) return ok('Your sign-in has every scope that is asked for.');
   const which =

@@ -1,8 +1,8 @@
 import { APP_HOLDER, credentialHolder } from '../credentials/credentialHolder.ts';
-import type { Discovered } from '../credentials/oauth/discovery/discovery.ts';
+import type { DiscoveredServer } from '../credentials/oauth/discovery/discovery.ts';
 import { hostOf } from '../credentials/oauth/safeUrl.ts';
 import { SignInImpossible, type SignInProblem } from '../credentials/oauth/signInProblem.ts';
-import { targetFor } from '../credentials/oauth/signInServers.ts';
+import { resolveSignInTarget } from '../credentials/oauth/signInServers.ts';
 import type { SignInTarget } from '../credentials/oauth/signInTarget.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { couldSignIn } from '../registry/couldSignIn.ts';
@@ -14,7 +14,7 @@ import type { Case, DiagnoseParts } from './parts.ts';
 /** Where users sign in, as it was found. */
 export interface FoundSignIn {
   readonly target: SignInTarget;
-  readonly discovered: Discovered;
+  readonly discovered: DiscoveredServer;
 }
 
 export interface SignInLook {
@@ -51,7 +51,7 @@ export function createSignInLook(
   return {
     found: () => found,
     async metadata() {
-      const target = await targetFor(signIn.servers, server, { tenant, holder });
+      const target = await resolveSignInTarget(signIn.servers, server, { tenant, holder });
       if (!target) return unusable(new SignInImpossible('not_fillable'));
       try {
         found = { target, discovered: await signIn.discovery.discover(target, challenge) };
@@ -64,7 +64,7 @@ export function createSignInLook(
     },
     authorizationServer() {
       if (!found) return refused ?? failed('MCP_AUTHORIZATION_UNAVAILABLE');
-      const { as, mustAsk } = found.discovered;
+      const { as, requiresConfirmation: mustAsk } = found.discovered;
       const where = seesAddresses ? `${hostOf(as.issuer)} may` : 'The authorization server may';
       const consent = mustAsk ? ' Users are asked first: it is of another domain than the server.' : '';
       return ok(`${where} give tokens for this server, and it protects the sign-in (PKCE).${consent}`);
@@ -74,10 +74,11 @@ export function createSignInLook(
       const { target, discovered } = found;
       const { as } = discovered;
       try {
-        const known = await signIn.clients.now({ tenant, target, issuer: as.issuer, as }, '');
+        const known = await signIn.clients.resolveClient({ tenant, target, issuer: as.issuer, as }, '');
         if (known.source === 'configured') return ok('The definition names the OAuth client.');
-        const { document, publicDocument } = signIn.clients.addresses(target);
-        if (as.readsClientDocuments && (document ?? publicDocument) !== null) {
+        const { documentUrl: document, publicDocumentUrl: publicDocument } =
+          signIn.clients.clientUrls(target);
+        if (as.supportsClientDocuments && (document ?? publicDocument) !== null) {
           return ok('It reads the document that we publish about ourselves.');
         }
         if (known.clientId !== '') return ok('We are registered there as a client.');

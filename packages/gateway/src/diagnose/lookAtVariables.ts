@@ -8,7 +8,7 @@ export async function lookAtVariables(
   { server, principal }: Case,
 ): Promise<Finding> {
   if (declaredVariables(server.settings).length === 0) return skipped('The server wants no values of yours.');
-  const flags = Object.entries(await variables.flags(server, principal));
+  const flags = Object.entries(await variables.readSetFlags(server, principal));
   const missing = flags.filter(([, isSet]) => !isSet).map(([name]) => name);
   if (missing.length === 0) return ok('You have entered all values that the server wants of you.');
   return failed('MCP_USER_VARS_MISSING', `Values of yours are missing: ${missing.join(', ')}.`);

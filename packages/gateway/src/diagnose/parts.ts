@@ -1,8 +1,8 @@
 import type { Clock } from '@behalf/kernel';
 import type { Acl } from '../access/acl.ts';
 import type { OboTargets } from '../access/oboTargets.ts';
-import type { ChosenCredentials } from '../credentials/chosenCredential.ts';
-import type { Discovery } from '../credentials/oauth/discovery/discovery.ts';
+import type { CredentialSelector } from '../credentials/credentialSelector.ts';
+import type { OAuthDiscovery } from '../credentials/oauth/discovery/discovery.ts';
 import type { OAuthClients } from '../credentials/oauth/registration/clients.ts';
 import type { SignInServers } from '../credentials/oauth/signInServers.ts';
 import type { UserVariables } from '../credentials/userVariables.ts';
@@ -35,18 +35,18 @@ export interface DiagnoseParts extends AskParts, LoadParts, PolicyParts {
   readonly log: Log;
   /** What the caller may do with a server besides using it. */
   readonly manageBits: Acl['manageBits'];
-  readonly variables: Pick<UserVariables, 'flags'>;
+  readonly variables: Pick<UserVariables, 'readSetFlags'>;
   readonly network: DiagnosisNetwork;
   /** Asks a server without any credential. */
   readonly open: OpenUpstream;
   readonly oboTargets: Pick<OboTargets, 'problemOf'>;
-  readonly vault: Pick<CredentialVault, 'find' | 'exclusively'>;
-  readonly chosen: Pick<ChosenCredentials, 'of'>;
+  readonly vault: Pick<CredentialVault, 'find' | 'withExclusiveUse'>;
+  readonly chosen: Pick<CredentialSelector, 'select'>;
   /** How users sign in at servers. None of it is begun here. */
   readonly signIn: {
-    readonly servers: Pick<SignInServers, 'valuesOf'>;
-    readonly discovery: Pick<Discovery, 'discover'>;
-    readonly clients: Pick<OAuthClients, 'now' | 'addresses'>;
+    readonly servers: Pick<SignInServers, 'readHolderValues'>;
+    readonly discovery: Pick<OAuthDiscovery, 'discover'>;
+    readonly clients: Pick<OAuthClients, 'resolveClient' | 'clientUrls'>;
   };
 }
 

@@ -1,7 +1,7 @@
 import { scopeList, type DiscoverToolsView, type RejectionHint } from '@behalf/contracts';
 import { createPurse } from '../credentials/obo/oboTokens.ts';
 import { DEFAULT_LABEL, userCredentialKey } from '../credentials/oauthTokens.ts';
-import { scopeText } from '../credentials/oauth/discovery/scopeNames.ts';
+import { parseScopeText } from '../credentials/oauth/discovery/scopeNames.ts';
 import { SignInRequired } from '../credentials/signInRequired.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
@@ -77,7 +77,9 @@ async function rejected(
   const given = await records.find(userCredentialKey(server, principal, 'oauth_code'));
   // A server that repeats the token it was shown names no scope.
   const isShown = (scope: string) => shown.some((token) => scope.includes(token));
-  const wanted = scopeList(scopeText(error.detail.challenge?.scope) ?? '').filter((scope) => !isShown(scope));
+  const wanted = scopeList(parseScopeText(error.detail.challenge?.scope) ?? '').filter(
+    (scope) => !isShown(scope),
+  );
   return {
     ...{ outcome: 'credential_rejected', hint: hints[reason], draftId: id, expiresAt },
     ...(given?.resource != null && { resource: given.resource }),

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { closeSignInRigs, signInScene, type SceneOptions } from '../../test/signInRig.ts';
-import { clientDocument } from '../credentials/oauth/registration/clientDocument.ts';
-import { asDraft } from '../credentials/oauth/registration/clientAddresses.ts';
+import { buildClientDocument } from '../credentials/oauth/registration/clientDocument.ts';
+import { asDraft } from '../credentials/oauth/registration/clientUrls.ts';
 
 afterEach(closeSignInRigs);
 
@@ -17,7 +17,7 @@ async function signedIn(options: SceneOptions) {
       registration: false,
       async fetchDocument(url: string): Promise<unknown> {
         if (url === `${BASE}/oauth/jwks.json`) return scene.oauth.documentKey.jwks();
-        return clientDocument(BASE, scene.serverOf('files'), 'key');
+        return buildClientDocument(BASE, scene.serverOf('files'), 'key');
       },
     },
   });
@@ -27,7 +27,7 @@ async function signedIn(options: SceneOptions) {
   const { id } = scene.serverOf('files');
   /** As it would be, had it been given to the client of this name. */
   const clientOf = async (file: string) => {
-    const context = await scene.oauth.contexts.of({
+    const context = await scene.oauth.contexts.resolve({
       ...record,
       clientId: `${BASE}/oauth/client/${file}.json`,
     });
@@ -44,7 +44,7 @@ describe('the client of a draft', () => {
       ['key', ''],
       ['none', 'public/'],
     ] as const) {
-      expect(clientDocument(BASE, asDraft(server), kind)).toMatchObject({
+      expect(buildClientDocument(BASE, asDraft(server), kind)).toMatchObject({
         client_id: `${BASE}/oauth/client/${folder}draft~${server.id}.json`,
         redirect_uris: [`${BASE}/api/mcp/draft~${server.id}/oauth/callback`],
       });
@@ -56,7 +56,7 @@ describe('the client of a draft', () => {
     const own = `draft~${saved.id}`;
     expect(await saved.clientOf(own)).toMatchObject({
       ...{ clientId: `${BASE}/oauth/client/${own}.json`, source: 'document' },
-      proof: { method: 'private_key_jwt' },
+      auth: { method: 'private_key_jwt' },
     });
     // Of another draft it is none of ours.
     expect(await saved.clientOf('draft~another')).toMatchObject({ clientId: '' });

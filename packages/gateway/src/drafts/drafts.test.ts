@@ -24,7 +24,7 @@ function rig() {
     requirePermission: () => () => undefined,
     grants: createServerGrants({
       vault: {
-        end: (key) => {
+        remove: (key) => {
           ended.push(key.serverId);
           return store.credentials.remove(key);
         },

@@ -1,6 +1,6 @@
 import type { Clock, Keyring, Random } from '@behalf/kernel';
 import type { RequirePermission } from '../access/requirePermission.ts';
-import { canonicalUrl } from '../credentials/oauth/canonicalUrl.ts';
+import { canonicalizeUrl } from '../credentials/oauth/canonicalUrl.ts';
 import type { ServerGrants } from '../credentials/oauth/serverGrants.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { draftContext, type DraftRecord, type DraftStore, type ServerStore } from '../ports/index.ts';
@@ -89,7 +89,7 @@ export function createDrafts(parts: DraftParts): Drafts {
   const take = ({ tenant, id, userId }: Draft) => store.take(tenant, id, userId, clock.now());
 
   async function end({ tenant, id, server }: Draft): Promise<void> {
-    await grants.endAll(tenant, server);
+    await grants.removeAll(tenant, server);
     await store.remove(tenant, id);
   }
 
@@ -101,7 +101,7 @@ export function createDrafts(parts: DraftParts): Drafts {
       if (await take(draft)) await end(draft);
     },
     async open(principal, definition) {
-      const place = canonicalUrl(definition.url);
+      const place = canonicalizeUrl(definition.url);
       if (place === undefined) throw new GatewayError('MCP_CONFIG_INVALID');
       const again = await known(principal, stableText(definition), place);
       if (again) return { draft: again, isNew: false };
@@ -149,7 +149,7 @@ export function createDrafts(parts: DraftParts): Drafts {
           continue;
         }
         // One that does not open: without its row nobody would ever end what was given for it.
-        if (!isServer) await grants.endLost(tenant, id);
+        if (!isServer) await grants.removeWithoutDefinition(tenant, id);
         await store.remove(tenant, id);
       }
     },

@@ -1,5 +1,5 @@
 import { userCredentialKey } from '../credentials/oauthTokens.ts';
-import type { OAuth } from '../credentials/oauth/createOAuth.ts';
+import type { OAuthServices } from '../credentials/oauth/createOAuthServices.ts';
 import type { CredentialStore, OAuthFlowStore } from '../ports/index.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import type { UserServer } from '../registry/server.ts';
@@ -11,7 +11,7 @@ export interface KeepDraftParts {
   readonly drafts: Pick<Drafts, 'own' | 'take' | 'end' | 'drop'>;
   readonly records: Pick<CredentialStore, 'find'>;
   readonly flows: Pick<OAuthFlowStore, 'removeOf'>;
-  readonly oauth: Pick<OAuth, 'isGrantFor'>;
+  readonly oauth: Pick<OAuthServices, 'isGrantFor'>;
 }
 
 /** The draft that somebody saves, and whether its sign-in fits what they save. */

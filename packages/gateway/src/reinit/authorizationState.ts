@@ -1,12 +1,12 @@
 import type { ServerStatus } from '@behalf/contracts';
 import { credentialHolder } from '../credentials/credentialHolder.ts';
-import type { OAuth } from '../credentials/oauth/createOAuth.ts';
+import type { OAuthServices } from '../credentials/oauth/createOAuthServices.ts';
 import type { CredentialVault } from '../credentials/vault/vault.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import type { UserServer } from '../registry/server.ts';
 
 export interface AuthorizationParts {
-  readonly oauth: { readonly flows: Pick<OAuth['flows'], 'isPending'> };
+  readonly oauth: { readonly flows: Pick<OAuthServices['flows'], 'isPending'> };
   readonly vault: Pick<CredentialVault, 'list'>;
 }
 

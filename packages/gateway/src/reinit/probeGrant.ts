@@ -2,7 +2,7 @@ import type { ListAll } from '../catalog/listAll.ts';
 import type { NewToken } from '../credentials/oauth/flows/flowParts.ts';
 import type { ProbeResult } from '../credentials/oauth/flows/flowPayload.ts';
 import { createPurse } from '../credentials/obo/oboTokens.ts';
-import type { OwnToken } from '../credentials/oauthTokens.ts';
+import type { UserToken } from '../credentials/oauthTokens.ts';
 import { SignInRequired } from '../credentials/signInRequired.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import { renderTarget } from '../registry/renderTarget.ts';
@@ -32,7 +32,9 @@ export async function probeGrant(
   if (server.scope !== 'user') return 'unreachable';
   try {
     const own = asItIs(token);
-    const { target } = await parts.credentials.obtain(server, principal, {}, createPurse(), { own });
+    const { target } = await parts.credentials.obtain(server, principal, {}, createPurse(), {
+      userToken: own,
+    });
     if (target.type === 'stdio') return 'unreachable';
     await list(parts, server, target, signal);
   } catch (error) {
@@ -46,14 +48,14 @@ export async function probeGrant(
 }
 
 /** Nobody renews it: what is asked is whether this one is taken. */
-function asItIs({ key, token, canonicalUrl }: NewToken): OwnToken {
+function asItIs({ key, token, canonicalUrl }: NewToken): UserToken {
   const bearer: Bearer = {
     token: () => token,
     renew: () => Promise.resolve(false),
     isRenewed: () => false,
     shown: () => [typeof token === 'string' ? token : token.text],
   };
-  return { bearer, key, canonicalUrl, grant: '' };
+  return { bearer, key, canonicalUrl, grantHash: '' };
 }
 
 async function list(

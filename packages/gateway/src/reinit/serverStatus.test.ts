@@ -31,7 +31,7 @@ function statusRig(servers: readonly ServerSnapshot[]) {
       },
     },
     inspection: { stateOf: () => whole.state },
-    variables: { flags: ({ name }) => whole.flags(name) },
+    variables: { readSetFlags: ({ name }) => whole.flags(name) },
     authorization: () => Promise.resolve(whole.authorization),
   };
   return Object.assign(whole, { status: parts });

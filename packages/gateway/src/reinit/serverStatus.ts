@@ -12,7 +12,7 @@ import { findServer, findServers, type FindParts } from '../toolcall/findServer.
 export interface StatusParts extends FindParts, AccessParts {
   readonly connections: Pick<ConnectionManager, 'state'>;
   readonly inspection: Pick<Inspection, 'stateOf'>;
-  readonly variables: Pick<UserVariables, 'flags'>;
+  readonly variables: Pick<UserVariables, 'readSetFlags'>;
   /** How things stand with a user's sign-in at a server. */
   readonly authorization: (
     server: UserServer,
@@ -59,7 +59,7 @@ async function statusOf(
   const signsIn =
     !usesObo(server.settings) && (needsOAuth(server.settings) || (refused && couldSignIn(server)));
   const declared = declaredVariables(server.settings);
-  const flags = declared.length > 0 ? await variables.flags(server, principal) : {};
+  const flags = declared.length > 0 ? await variables.readSetFlags(server, principal) : {};
   const problem = code ?? failed?.code;
   const again = retryAt ?? failed?.retryAt;
   const begun = [since, failed?.since].filter((at) => at !== undefined);

@@ -33,7 +33,7 @@ export interface AskParts extends AccessParts {
   readonly credentials: Credentials;
   /** What is ours, for servers that everybody shares. */
   readonly appTokens: AppTokens;
-  readonly vault: Pick<CredentialVault, 'exclusively'>;
+  readonly vault: Pick<CredentialVault, 'withExclusiveUse'>;
   readonly connections: Pick<ConnectionManager, 'shared' | 'user'>;
   readonly random: Random;
   /** Whether users' own tokens may go where this server leads. */
@@ -94,7 +94,7 @@ export async function ask(
   // Nobody holds a credential while a person thinks: each round is a request of its own.
   const round = (now: Inbound) => {
     const asking = () => askTwiceAtMost(parts, ready, question, now, again);
-    return exclusive ? parts.vault.exclusively(exclusive, now.signal, asking) : asking();
+    return exclusive ? parts.vault.withExclusiveUse(exclusive, now.signal, asking) : asking();
   };
   const answer = await round(inbound);
   return answer.asksBack ? inRounds(answer, { method: question.method, ready, inbound }, round) : answer;

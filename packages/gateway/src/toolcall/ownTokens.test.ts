@@ -32,13 +32,13 @@ async function ownTokensRig(...happenings: Happening[]) {
   const vault = await vaultRig();
   await vault.signIn();
   const rig = toolcallRig([define('files', { requiresOAuth: true })]);
-  const oauth = createOAuthTokens({ vault: vault.vault, chosen: { of: () => keyOf() } });
+  const oauth = createOAuthTokens({ vault: vault.vault, selector: { select: () => keyOf() } });
   const credentials: Credentials = {
     async obtain(server, principal, _fields, purse = createPurse()) {
       const own = await oauth.obtain(server, principal, purse);
       const { target } = readyFor(server, principal);
       if (!own || target.type === 'stdio') throw new Error('No token');
-      return { target: { ...target, headers: {}, bearer: own.bearer }, binding: own.grant };
+      return { target: { ...target, headers: {}, bearer: own.bearer }, binding: own.grantHash };
     },
   };
   const tokens: string[] = [];

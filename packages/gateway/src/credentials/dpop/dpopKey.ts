@@ -14,17 +14,17 @@ export interface DpopKey {
 }
 
 /** A new one, as it is sealed: a private JWK. */
-export function newDpopKey(random: Random): HiddenText {
+export function createDpopKey(random: Random): HiddenText {
   for (;;) {
-    const jwk = jwkOf(random.bytes(COORDINATE_BYTES));
+    const jwk = toPrivateJwk(random.bytes(COORDINATE_BYTES));
     if (jwk) return new HiddenText(JSON.stringify(jwk));
   }
 }
 
 /** The same one for the same secret, so that it need not be kept. Whoever has the secret has the key. */
-export function dpopKeyOf(secret: string): HiddenText {
+export function deriveDpopKey(secret: string): HiddenText {
   for (let round = 0; ; round += 1) {
-    const jwk = jwkOf(
+    const jwk = toPrivateJwk(
       createHash('sha256')
         .update(JSON.stringify(['dpop', round, secret]))
         .digest(),
@@ -34,33 +34,33 @@ export function dpopKeyOf(secret: string): HiddenText {
 }
 
 /** Throws where it is none. */
-export function readDpopKey(text: HiddenText): DpopKey {
+export function parseDpopKey(text: HiddenText): DpopKey {
   const { x, y, d } = JSON.parse(text.reveal()) as { x: string; y: string; d: string };
   const jwk = { kty: 'EC', crv: 'P-256', x, y } as const;
   // Its members in the order of their names, and no others.
-  const named = JSON.stringify({ crv: jwk.crv, kty: jwk.kty, x, y });
+  const thumbprintInput = JSON.stringify({ crv: jwk.crv, kty: jwk.kty, x, y });
   return {
     privateKey: createPrivateKey({ key: { ...jwk, d }, format: 'jwk' }),
     jwk,
-    thumbprint: createHash('sha256').update(named).digest('base64url'),
+    thumbprint: createHash('sha256').update(thumbprintInput).digest('base64url'),
   };
 }
 
 /** Undefined where the number is not one of the curve's, which next to none is. */
-function jwkOf(secret: Uint8Array): Record<string, string> | undefined {
-  const pair = createECDH(CURVE);
+function toPrivateJwk(secret: Uint8Array): Record<string, string> | undefined {
+  const ecdh = createECDH(CURVE);
   try {
-    pair.setPrivateKey(secret);
+    ecdh.setPrivateKey(secret);
   } catch {
     return undefined;
   }
   // 0x04, x, y.
-  const point = pair.getPublicKey();
-  const part = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url');
+  const point = ecdh.getPublicKey();
+  const encode = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url');
   return {
     ...{ kty: 'EC', crv: 'P-256' },
-    x: part(point.subarray(1, 1 + COORDINATE_BYTES)),
-    y: part(point.subarray(1 + COORDINATE_BYTES)),
-    d: part(secret),
+    x: encode(point.subarray(1, 1 + COORDINATE_BYTES)),
+    y: encode(point.subarray(1 + COORDINATE_BYTES)),
+    d: encode(secret),
   };
 }

@@ -4,29 +4,33 @@ import { startDpopServer, type DpopServer } from '../../../test/dpopServer.ts';
 import { closeSignInRigs, signInRig, visit } from '../../../test/signInRig.ts';
 import type { CredentialKey } from '../../ports/index.ts';
 import { credentialHolder } from '../credentialHolder.ts';
-import { presentable } from '../presentable.ts';
-import { heldOrThrow } from '../oauthTokens.ts';
+import { toWireToken } from '../wireToken.ts';
+import { tokenOrThrow } from '../oauthTokens.ts';
 
-let there: DpopServer;
-beforeEach(async () => void (there = await startDpopServer()));
+let dpopServer: DpopServer;
+beforeEach(async () => void (dpopServer = await startDpopServer()));
 afterEach(async () => {
   await closeSignInRigs();
-  await there.close();
+  await dpopServer.close();
 });
 
 const HOUR_MS = 60 * 60_000;
 const bob = aPrincipal({ userId: 'bob', email: 'bob@example.test' });
 
 function rigWith(oauth: object = {}) {
-  const files = { type: 'streamable-http', url: `${there.origin}/mcp`, oauth: { client_id: 'us', ...oauth } };
-  const rig = signInRig({ servers: { files }, ports: [there.port] });
+  const files = {
+    type: 'streamable-http',
+    url: `${dpopServer.origin}/mcp`,
+    oauth: { client_id: 'us', ...oauth },
+  };
+  const rig = signInRig({ servers: { files }, ports: [dpopServer.port] });
   async function signIn(principal = aPrincipal()) {
     const { opened } = await rig.leave('files', { principal });
     if (opened.kind !== 'leave') throw new Error('The browser stays');
     return rig.finish(await visit(opened.url), principal);
   }
   const tokenOf = async (over: Partial<CredentialKey> = {}) =>
-    heldOrThrow(await rig.vault.token(rig.keyOf('files', over)));
+    tokenOrThrow(await rig.vault.token(rig.keyOf('files', over)));
   return { ...rig, signIn, tokenOf };
 }
 
@@ -35,11 +39,11 @@ describe('a sign-in at a server that wants tokens bound to a key', () => {
     const rig = rigWith();
     expect(await rig.signIn()).toMatchObject({ ok: true });
     const held = await rig.tokenOf();
-    const jkt = there.boundTo(held.accessToken);
+    const jkt = dpopServer.boundTo(held.accessToken);
     expect(held.prover?.thumbprint).toBe(jkt);
-    expect(there.announced).toEqual([jkt]);
-    expect(there.proofs).toMatchObject([{ path: '/token', jkt, status: 200, ath: undefined }]);
-    const presented = presentable(held);
+    expect(dpopServer.announced).toEqual([jkt]);
+    expect(dpopServer.proofs).toMatchObject([{ path: '/token', jkt, status: 200, ath: undefined }]);
+    const presented = toWireToken(held);
     expect(typeof presented).toBe('object');
     // Whoever treats it as text sends nothing of it.
     expect(String(presented as unknown)).not.toContain(held.accessToken);
@@ -51,7 +55,7 @@ describe('a sign-in at a server that wants tokens bound to a key', () => {
     await rig.signIn(bob);
     const [one, two] = [await rig.tokenOf(), await rig.tokenOf({ principal: credentialHolder(bob) })];
     expect(one.prover?.thumbprint).not.toBe(two.prover?.thumbprint);
-    expect(new Set(there.announced).size).toBe(2);
+    expect(new Set(dpopServer.announced).size).toBe(2);
     const stored = JSON.stringify([
       await rig.store.credentials.find(rig.keyOf('files')),
       await rig.store.oauthFlows.pendingOf('default', aPrincipal().userId, rig.serverOf('files').id, 0),
@@ -71,87 +75,87 @@ describe('a sign-in at a server that wants tokens bound to a key', () => {
     rig.clock.pass(2 * HOUR_MS);
     const after = await rig.tokenOf();
     expect(after.accessToken).not.toBe(before.accessToken);
-    expect(there.boundTo(after.accessToken)).toBe(there.boundTo(before.accessToken));
+    expect(dpopServer.boundTo(after.accessToken)).toBe(dpopServer.boundTo(before.accessToken));
     expect(after.prover?.thumbprint).toBe(before.prover?.thumbprint);
-    expect(there.tokenRequests.map(({ grant, status }) => [grant, status])).toEqual([
+    expect(dpopServer.tokenRequests.map(({ grant, status }) => [grant, status])).toEqual([
       ['authorization_code', 200],
       ['refresh_token', 200],
     ]);
-    expect(new Set(there.proofs.map(({ jti }) => jti)).size).toBe(there.proofs.length);
+    expect(new Set(dpopServer.proofs.map(({ jti }) => jti)).size).toBe(dpopServer.proofs.length);
   });
 
   test('repeats what the authorization server wants repeated, once', async () => {
-    there.nonce = 'first';
+    dpopServer.nonce = 'first';
     const rig = rigWith();
     expect(await rig.signIn()).toMatchObject({ ok: true });
-    expect(there.tokenRequests.map(({ status }) => status)).toEqual([400, 200]);
+    expect(dpopServer.tokenRequests.map(({ status }) => status)).toEqual([400, 200]);
     // Nothing was consumed by the refusal: a refresh token rotates once.
-    there.nonce = 'second';
+    dpopServer.nonce = 'second';
     rig.clock.pass(2 * HOUR_MS);
     await rig.tokenOf();
-    expect(there.tokenRequests.slice(2).map(({ status }) => status)).toEqual([400, 200]);
-    expect(there.proofs.map(({ nonce }) => nonce)).toEqual([undefined, 'first', undefined, 'second']);
+    expect(dpopServer.tokenRequests.slice(2).map(({ status }) => status)).toEqual([400, 200]);
+    expect(dpopServer.proofs.map(({ nonce }) => nonce)).toEqual([undefined, 'first', undefined, 'second']);
   });
 
   test('asks no third time', async () => {
-    there.nonce = 'never this one';
-    there.fickle = true;
+    dpopServer.nonce = 'never this one';
+    dpopServer.fickle = true;
     const rig = rigWith();
     expect(await rig.signIn()).toMatchObject({ ok: false, error: 'token_exchange_failed' });
-    expect(there.tokenRequests).toHaveLength(2);
+    expect(dpopServer.tokenRequests).toHaveLength(2);
   });
 });
 
 describe('who asks for it', () => {
   test('the server, where its authorization server can', async () => {
     // It can, and nobody asks.
-    there.resource = { ...there.resource, dpop_bound_access_tokens_required: false };
+    dpopServer.resource = { ...dpopServer.resource, dpop_bound_access_tokens_required: false };
     expect(await rigWith().signIn()).toMatchObject({ ok: false });
-    expect(there.announced).toEqual([null]);
-    expect(there.tokenRequests).toEqual([{ grant: 'authorization_code', hasProof: false, status: 400 }]);
+    expect(dpopServer.announced).toEqual([null]);
+    expect(dpopServer.tokenRequests).toEqual([{ grant: 'authorization_code', hasProof: false, status: 400 }]);
   });
 
   test('nobody, where the operator says so: a typed failure and no loop', async () => {
     const rig = rigWith({ dpop: 'off' });
     expect(await rig.signIn()).toMatchObject({ ok: false, error: 'token_exchange_failed' });
-    expect(there.tokenRequests).toEqual([{ grant: 'authorization_code', hasProof: false, status: 400 }]);
+    expect(dpopServer.tokenRequests).toEqual([{ grant: 'authorization_code', hasProof: false, status: 400 }]);
   });
 
   test('the operator, whatever the server says', async () => {
-    there.resource = { ...there.resource, dpop_bound_access_tokens_required: undefined };
+    dpopServer.resource = { ...dpopServer.resource, dpop_bound_access_tokens_required: undefined };
     const rig = rigWith({ dpop: 'require' });
     expect(await rig.signIn()).toMatchObject({ ok: true });
     expect((await rig.tokenOf()).prover).toBeDefined();
   });
 
   test('a token that is bound to nothing is refused then', async () => {
-    there.tokenType = 'Bearer';
+    dpopServer.tokenType = 'Bearer';
     expect(await rigWith({ dpop: 'require' }).signIn()).toMatchObject({ error: 'token_exchange_failed' });
     // Else it is what the authorization server says it is.
     const rig = rigWith();
     expect(await rig.signIn()).toMatchObject({ ok: true });
     const held = await rig.tokenOf();
-    expect([held.prover, presentable(held)]).toEqual([undefined, held.accessToken]);
+    expect([held.prover, toWireToken(held)]).toEqual([undefined, held.accessToken]);
   });
 
   test('and so is an authorization server that cannot', async () => {
-    there.metadata = { ...there.metadata, dpop_signing_alg_values_supported: ['RS256'] };
+    dpopServer.metadata = { ...dpopServer.metadata, dpop_signing_alg_values_supported: ['RS256'] };
     const rig = rigWith({ dpop: 'require' });
     await expect(rig.signIn()).rejects.toMatchObject({ problem: 'dpop_unsupported' });
-    expect(there.tokenRequests).toEqual([]);
+    expect(dpopServer.tokenRequests).toEqual([]);
   });
 });
 
 describe('a token of our own for a server that everybody shares', () => {
   test('is bound to a key of ours, which stays', async () => {
-    const rig = rigWith({ grant: 'client_credentials', client_secret: 's', issuer: there.origin });
+    const rig = rigWith({ grant: 'client_credentials', client_secret: 's', issuer: dpopServer.origin });
     const of = {
       kind: 'client_credentials',
       principal: '@app',
       tenant: rig.serverOf('files').tenant,
     } as const;
     const before = await rig.tokenOf(of);
-    expect(there.boundTo(before.accessToken)).toBe(before.prover?.thumbprint);
+    expect(dpopServer.boundTo(before.accessToken)).toBe(before.prover?.thumbprint);
     rig.clock.pass(2 * HOUR_MS);
     const after = await rig.tokenOf(of);
     expect(after.accessToken).not.toBe(before.accessToken);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { canonicalUrl } from './canonicalUrl.ts';
+import { canonicalizeUrl } from './canonicalUrl.ts';
 
 describe('the canonical address of a server', () => {
   test('is one spelling for all that lead to the same place', () => {
@@ -14,10 +14,10 @@ describe('the canonical address of a server', () => {
       ['https://mcp.example.com/a?key=secret', 'https://mcp.example.com/a'],
       ['https://mcp.example.com/a/../b', 'https://mcp.example.com/b'],
     ] as const) {
-      expect(canonicalUrl(text)).toBe(canonical);
-      expect(canonicalUrl(canonical)).toBe(canonical);
+      expect(canonicalizeUrl(text)).toBe(canonical);
+      expect(canonicalizeUrl(canonical)).toBe(canonical);
     }
-    expect(canonicalUrl('https://mcp.example.com/a?tenant=1', { query: true })).toBe(
+    expect(canonicalizeUrl('https://mcp.example.com/a?tenant=1', { includeQuery: true })).toBe(
       'https://mcp.example.com/a?tenant=1',
     );
   });
@@ -33,7 +33,7 @@ describe('the canonical address of a server', () => {
       'ftp://mcp.example.com',
       'javascript:alert(1)',
     ]) {
-      expect(canonicalUrl(text)).toBeUndefined();
+      expect(canonicalizeUrl(text)).toBeUndefined();
     }
   });
 });

@@ -1,6 +1,6 @@
 import type { Fetch } from '@behalf/kernel';
 import type { CredentialEndpoints, CredentialRecord } from '../../ports/index.ts';
-import type { ClientProof, OAuthClient } from './oauthClient.ts';
+import type { ClientAuthentication, OAuthClient } from './oauthClient.ts';
 
 /** What a credential was given for, and must still be for. */
 export interface GrantBinding {
@@ -29,7 +29,7 @@ export interface GrantContext {
    * How the client is proven, where somebody has to be asked for that: only for what is sent to the authorization server, so
    * that a token which lives is used whoever is away. Rejects while there is no answer.
    */
-  readonly askProof?: () => Promise<ClientProof>;
+  readonly loadClientAuth?: () => Promise<ClientAuthentication>;
   /** The guarded way to this authorization server. It refuses redirects. */
   readonly fetch: Fetch;
   /** `oauth_headers` of the definition. */
@@ -47,13 +47,13 @@ export interface GrantContext {
 
 /** Whoever knows definitions and clients. `unbound`: the server leads elsewhere now, or is gone. */
 export interface GrantContexts {
-  of(record: CredentialRecord): Promise<GrantContext | 'unbound'>;
+  resolve(record: CredentialRecord): Promise<GrantContext | 'unbound'>;
 }
 
 /** Who we are there, with all that a request takes. Rejects while that is not known. */
-export async function provableClient({
+export async function resolveClientAuth({
   client,
-  askProof,
-}: Pick<GrantContext, 'client' | 'askProof'>): Promise<OAuthClient> {
-  return askProof ? { ...client, proof: await askProof() } : client;
+  loadClientAuth,
+}: Pick<GrantContext, 'client' | 'loadClientAuth'>): Promise<OAuthClient> {
+  return loadClientAuth ? { ...client, auth: await loadClientAuth() } : client;
 }

@@ -88,14 +88,14 @@ describe('what a grant is renewed with', () => {
     const scene = await signInScene();
     await scene.signIn('files');
     const { metadataReads } = scene.as.counters;
-    const asked = scene.mcp.requests.length;
+    const requestsBefore = scene.mcp.requests.length;
     for (let turn = 1; turn <= 3; turn += 1) {
       scene.clock.pass(2 * HOUR_MS);
       expect(await scene.vault.token(scene.keyOf('files'))).toMatchObject({ kind: 'token' });
       expect(scene.as.counters.refreshHits).toBe(turn);
     }
     expect(scene.as.counters.metadataReads).toBe(metadataReads);
-    expect(scene.mcp.requests).toHaveLength(asked);
+    expect(scene.mcp.requests).toHaveLength(requestsBefore);
   });
 
   test('an endpoint that is gone is looked for once more, at the same issuer', async () => {
@@ -218,8 +218,8 @@ describe('a token that a user brings', () => {
       if (said === 'refused') await expect(bringing).rejects.toMatchObject({ code: 'MCP_TOKEN_REFUSED' });
       else expect(await bringing).toMatchObject({ probe: said, credential: { status: 'active' } });
       expect(shown).toEqual(['brought']);
-      const kept = await scene.vault.find(scene.keyOf('files', { kind: 'static' }));
-      expect(kept === null).toBe(said === 'refused');
+      const credential = await scene.vault.find(scene.keyOf('files', { kind: 'static' }));
+      expect(credential === null).toBe(said === 'refused');
     }
   });
 
@@ -239,7 +239,7 @@ describe('a token that a user brings', () => {
       ]);
     expect(await labels()).toEqual([['oauth_code', 'default']]);
     await expect(bring()).rejects.toMatchObject({ code: 'MCP_CREDENTIAL_LABEL_TAKEN' });
-    await scene.vault.require(scene.keyOf('files'), 'interaction_required');
+    await scene.vault.requireSignIn(scene.keyOf('files'), 'interaction_required');
     await expect(bring('default')).rejects.toMatchObject({ code: 'MCP_CREDENTIAL_LABEL_TAKEN' });
     await bring('brought');
     expect(await labels()).toEqual([

@@ -7,25 +7,25 @@ import type { Allowed } from '../../toolcall/checkAccess.ts';
 import type { Clock } from '@behalf/kernel';
 import { credentialHolder } from '../credentialHolder.ts';
 import { DEFAULT_LABEL } from '../oauthTokens.ts';
-import type { CredentialSummary, CredentialVault, NewGrant } from '../vault/vault.ts';
-import type { Discovery } from './discovery/discovery.ts';
-import type { Probe } from './flows/flowParts.ts';
+import type { CredentialSummary, CredentialVault, GrantCommit } from '../vault/vault.ts';
+import type { OAuthDiscovery } from './discovery/discovery.ts';
+import type { TokenProbe } from './flows/flowParts.ts';
 import type { ProbeResult } from './flows/flowPayload.ts';
-import { endpointsOf } from './grantContexts.ts';
+import { toCredentialEndpoints } from './grantContexts.ts';
 import { probeToken } from './probeToken.ts';
 import type { OAuthClients } from './registration/clients.ts';
 import { SignInImpossible } from './signInProblem.ts';
-import { targetFor, type SignInServers } from './signInServers.ts';
+import { resolveSignInTarget, type SignInServers } from './signInServers.ts';
 import type { SignInTarget } from './signInTarget.ts';
 import { storeGrant } from './storeGrant.ts';
 
 export interface ImportParts {
-  readonly vault: Pick<CredentialVault, 'commit' | 'find' | 'makeDefault' | 'end'>;
+  readonly vault: Pick<CredentialVault, 'commit' | 'find' | 'makeDefault' | 'remove'>;
   readonly credentials: Pick<CredentialStore, 'find' | 'list'>;
   readonly servers: SignInServers;
-  readonly discovery: Pick<Discovery, 'discover'>;
+  readonly discovery: Pick<OAuthDiscovery, 'discover'>;
   readonly clients: OAuthClients;
-  readonly probe: Probe;
+  readonly probe: TokenProbe;
   readonly clock: Clock;
 }
 
@@ -49,31 +49,31 @@ export async function importCredential(
   if (server.scope !== 'user' || !couldSignIn(server)) throw new SignInImpossible('not_offered');
   const { tenant } = principal;
   const holder = credentialHolder(principal);
-  const target = await targetFor(parts.servers, server, { tenant, holder });
+  const target = await resolveSignInTarget(parts.servers, server, { tenant, holder });
   if (!target) throw new SignInImpossible('not_fillable');
   const isRenewable = request.refreshToken !== undefined;
   const key: CredentialKey = {
     ...{ tenant, principal: holder, serverId: server.id },
     ...{ kind: isRenewable ? 'oauth_code' : 'static', label: request.label ?? DEFAULT_LABEL },
   };
-  const bound =
+  const grantFields =
     isRenewable || request.issuer !== undefined
-      ? await given(parts, tenant, target, request)
-      : brought(target);
-  await requireLabel(parts, key);
+      ? await resolveGrant(parts, tenant, target, request)
+      : toStaticGrant(target);
+  await requireFreeLabel(parts, key);
   const { accessToken, refreshToken, expiresIn, scope } = request;
   const probe = await probeToken(parts, server, principal, {
     ...{ key, token: accessToken, canonicalUrl: target.canonicalUrl },
   });
   if (probe === 'refused') throw new GatewayError('MCP_TOKEN_REFUSED');
-  const before = await parts.credentials.find(key);
+  const previous = await parts.credentials.find(key);
   const committed = await storeGrant(parts, {
     ...key,
-    ...bound,
+    ...grantFields,
     tokens: { accessToken, tokenType: 'bearer', refreshToken, expiresInS: expiresIn ?? null, scope },
     sentAt: parts.clock.now(),
     scopesRequested: scope ?? '',
-    baseGeneration: before?.generation ?? 0,
+    baseGeneration: previous?.generation ?? 0,
   });
   const stored = committed.kind === 'committed' ? await parts.vault.find(key) : null;
   // Somebody signed in at the same moment: theirs counts.
@@ -82,37 +82,39 @@ export async function importCredential(
 }
 
 /** One label is one credential. A token that was brought ends no sign-in: its user does. */
-async function requireLabel({ credentials }: ImportParts, key: CredentialKey): Promise<void> {
+async function requireFreeLabel({ credentials }: ImportParts, key: CredentialKey): Promise<void> {
   if (key.kind !== 'static') return;
   const signIn = await credentials.find({ ...key, kind: 'oauth_code' });
   if (signIn && signIn.status !== 'revoked') throw new GatewayError('MCP_CREDENTIAL_LABEL_TAKEN');
 }
 
-type Bound = Pick<NewGrant, 'binding' | 'endpoints'>;
+type GrantFields = Pick<GrantCommit, 'binding' | 'endpoints'>;
 
-function brought({ canonicalUrl }: SignInTarget): Bound {
+function toStaticGrant({ canonicalUrl }: SignInTarget): GrantFields {
   return { binding: { canonicalUrl, issuer: '', clientId: '', resource: null }, endpoints: null };
 }
 
 /** Its issuer and client are what the server has now, or it is refused. */
-async function given(
+async function resolveGrant(
   { discovery, clients }: ImportParts,
   tenant: string,
   target: SignInTarget,
   { issuer, clientId, refreshToken }: ImportCredentialRequest,
-): Promise<Bound> {
+): Promise<GrantFields> {
   const isRenewable = refreshToken !== undefined;
   if (issuer === undefined || (isRenewable && clientId === undefined)) {
     throw new GatewayError('REQUEST_INVALID', {
-      detail: 'A refresh token needs the issuer and the clientId it was given to.',
+      detail: 'A refresh token requires the issuer and the clientId that it was issued to.',
     });
   }
   const { as, resource } = await discovery.discover(target);
   if (as.issuer !== issuer) throw new GatewayError('MCP_CREDENTIAL_UNBOUND');
-  const client = clientId === undefined ? null : await clients.now({ tenant, target, issuer, as }, clientId);
+  const client =
+    clientId === undefined ? null : await clients.resolveClient({ tenant, target, issuer, as }, clientId);
   if (client && client.clientId !== clientId) throw new GatewayError('MCP_CREDENTIAL_UNBOUND');
   return {
     binding: { canonicalUrl: target.canonicalUrl, issuer, clientId: clientId ?? '', resource },
-    endpoints: isRenewable && client ? { ...endpointsOf(as), clientAuth: client.proof.method } : null,
+    endpoints:
+      isRenewable && client ? { ...toCredentialEndpoints(as), clientAuth: client.auth.method } : null,
   };
 }

@@ -2,14 +2,14 @@ import type { CredentialRecord } from '../../ports/index.ts';
 import type { ServerSnapshot } from '../../registry/server.ts';
 import { couldSignIn } from '../../registry/couldSignIn.ts';
 import { GatewayError } from '../../errors/gatewayError.ts';
-import type { Discovery } from './discovery/discovery.ts';
+import type { OAuthDiscovery } from './discovery/discovery.ts';
 import type { OAuthClients } from './registration/clients.ts';
-import { targetFor, type SignInServers } from './signInServers.ts';
+import { resolveSignInTarget, type SignInServers } from './signInServers.ts';
 
 export interface GrantForParts {
-  readonly servers: Pick<SignInServers, 'valuesOf'>;
-  readonly discovery: Pick<Discovery, 'discover'>;
-  readonly clients: Pick<OAuthClients, 'now'>;
+  readonly servers: Pick<SignInServers, 'readHolderValues'>;
+  readonly discovery: Pick<OAuthDiscovery, 'discover'>;
+  readonly clients: Pick<OAuthClients, 'resolveClient'>;
 }
 
 /**
@@ -22,12 +22,12 @@ export async function isGrantFor(
   { tenant, principal, canonicalUrl, issuer, clientId, resource }: CredentialRecord,
 ): Promise<boolean> {
   if (!couldSignIn(server)) return false;
-  const target = await targetFor(servers, server, { tenant, holder: principal });
+  const target = await resolveSignInTarget(servers, server, { tenant, holder: principal });
   if (target?.canonicalUrl !== canonicalUrl) return false;
   try {
-    const found = await discovery.discover(target);
-    if (found.as.issuer !== issuer || found.resource !== resource) return false;
-    const client = await clients.now({ tenant, target, issuer, as: found.as }, clientId);
+    const discovered = await discovery.discover(target);
+    if (discovered.as.issuer !== issuer || discovered.resource !== resource) return false;
+    const client = await clients.resolveClient({ tenant, target, issuer, as: discovered.as }, clientId);
     return client.clientId === clientId;
   } catch (error) {
     if (error instanceof GatewayError) return false;

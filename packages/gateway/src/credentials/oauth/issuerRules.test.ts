@@ -4,7 +4,7 @@ import { closeSignInRigs, signInRig, signInScene, type SceneOptions } from '../.
 import { registryOf, stored } from '../../../test/registryRig.ts';
 import { createIssuerRules } from './issuerRules.ts';
 import { areRelatedHosts } from './relatedHosts.ts';
-import { signInTargetOf } from './signInTarget.ts';
+import { toSignInTarget } from './signInTarget.ts';
 
 afterEach(closeSignInRigs);
 
@@ -85,16 +85,16 @@ describe('a server that names somebody else’s authorization server', () => {
   test('under no other name of the same place', async () => {
     const { registry } = registryOf({}, { stored: [stored()] });
     const server = registry.find('default', 'mine');
-    const target = server && signInTargetOf(server, {});
+    const target = server && toSignInTarget(server, {});
     if (!target) throw new Error('no server');
     const rules = createIssuerRules({
-      book: () => ({
+      issuerSettings: () => ({
         issuers: {},
         identityUrls: ['https://login.microsoftonline.com/contoso/v2.0', 'https://auth.example/one'],
       }),
       operatorIssuers: {
-        all: () => Promise.resolve({ urls: [], isComplete: true }),
-        known: () => Promise.resolve({ urls: [], isComplete: true }),
+        list: () => Promise.resolve({ urls: [], isComplete: true }),
+        readCached: () => Promise.resolve({ urls: [], isComplete: true }),
       },
       log: () => undefined,
     });
@@ -108,7 +108,7 @@ describe('a server that names somebody else’s authorization server', () => {
       ['https://auth.example:8443', true],
       ['https://other.example', true],
     ] as const) {
-      expect([issuer, await rules.mayStillName(target, issuer, [])]).toEqual([issuer, isFree]);
+      expect([issuer, await rules.isGrantAllowed(target, issuer, [])]).toEqual([issuer, isFree]);
     }
   });
 
@@ -142,20 +142,20 @@ describe('a server that names somebody else’s authorization server', () => {
   });
 
   test('endpoints stand where their issuer does, or the operator says where', async () => {
-    const elsewhere = 'https://elsewhere.example';
+    const otherIssuer = 'https://elsewhere.example';
     for (const name of ['authorization', 'token', 'registration', 'revocation']) {
       for (const isStored of [true, false]) {
         const scene = await signInScene({
           isStored,
-          authorization: { metadata: { [`${name}_endpoint`]: `${elsewhere}/${name}` } },
+          authorization: { metadata: { [`${name}_endpoint`]: `${otherIssuer}/${name}` } },
         });
         await expect(scene.leave('files')).rejects.toMatchObject(REFUSED);
         expect(scene.reasons()).toContain('endpoint_origin');
       }
     }
     const listed = await signInScene({
-      authorization: { metadata: { revocation_endpoint: `${elsewhere}/revoke` } },
-      issuer: { endpointOrigins: [elsewhere] },
+      authorization: { metadata: { revocation_endpoint: `${otherIssuer}/revoke` } },
+      issuer: { endpointOrigins: [otherIssuer] },
     });
     await listed.leave('files');
   });
@@ -191,7 +191,7 @@ describe('a server that names somebody else’s authorization server', () => {
     for (const isStored of [true, false]) {
       expect(await opened({ isStored })).toMatchObject({
         kind: 'ask',
-        isElsewhere: true,
+        isThirdParty: true,
         serverHost: 'localhost',
         authorizationHost: '127.0.0.1',
       });

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import type { HiddenText } from '@behalf/kernel';
 
 /** How we prove at an authorization server that we are the client. */
-export type ClientProof =
+export type ClientAuthentication =
   | { readonly method: 'none' }
   | { readonly method: 'client_secret_basic' | 'client_secret_post'; readonly secret: HiddenText }
   | {
@@ -20,5 +20,5 @@ export interface OAuthClient {
    * that we serve. `dynamic`: registered by us.
    */
   readonly source: 'configured' | 'document' | 'dynamic';
-  readonly proof: ClientProof;
+  readonly auth: ClientAuthentication;
 }

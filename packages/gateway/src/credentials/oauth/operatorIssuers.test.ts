@@ -12,7 +12,7 @@ const REFUSED = { code: 'MCP_AUTHORIZATION_SERVER_REFUSED' };
 const AWAY = { code: 'UPSTREAM_AUTH_UNAVAILABLE' };
 const remote = { type: 'streamable-http' };
 const variables = { customUserVars: { KEY: { title: 'Key', description: 'A key' } } };
-const elsewhere = (url: string) => url.replace('127.0.0.1', 'localhost');
+const toLocalhost = (url: string) => url.replace('127.0.0.1', 'localhost');
 
 /** A server of a user that names whom `as` stands for. */
 const hostile = (options: SceneOptions) =>
@@ -104,24 +104,24 @@ describe('the authorization servers of the operator', () => {
   async function silent() {
     const authorizationServer = await startAuthorizationServer();
     closing.push(authorizationServer);
-    const gone = await guardedMcpServer({ authorizationServer, era: 'modern', tools: [] });
-    await gone.close();
-    return { theirs: { ...remote, url: gone.url, requiresOAuth: true }, port: gone.port };
+    const closedServer = await guardedMcpServer({ authorizationServer, era: 'modern', tools: [] });
+    await closedServer.close();
+    return { theirs: { ...remote, url: closedServer.url, requiresOAuth: true }, port: closedServer.port };
   }
 
   test('while one of them is not known, nobody signs in at a stranger’s', async () => {
     const { theirs, port } = await silent();
-    const options = { morePorts: [port], others: () => ({ theirs }), urlOf: elsewhere };
+    const options = { morePorts: [port], others: () => ({ theirs }), urlOf: toLocalhost };
     const scene = await hostile(options);
-    scene.mcp.guard({ metadata: { resource: elsewhere(scene.mcp.url) } });
+    scene.mcp.guard({ metadata: { resource: toLocalhost(scene.mcp.url) } });
     await expect(scene.leave('files')).rejects.toMatchObject(AWAY);
-    expect(scene.logged.map(({ event }) => event)).toContain('oauth_issuer_unjudged');
+    expect(scene.logged.map(({ event }) => event)).toContain('oauth_issuer_check_incomplete');
     expect(scene.as.counters).toMatchObject({ registrations: 0, authorizations: 0 });
     // The operator's own may, and so may who is listed, and who signs users in at their own place.
     const origins: string[] = [];
     const listed = await hostile({ ...options, issuer: { origins } });
-    listed.mcp.guard({ metadata: { resource: elsewhere(listed.mcp.url) } });
-    origins.push(new URL(elsewhere(listed.mcp.url)).origin);
+    listed.mcp.guard({ metadata: { resource: toLocalhost(listed.mcp.url) } });
+    origins.push(new URL(toLocalhost(listed.mcp.url)).origin);
     await listed.leave('files');
     await (await hostile({ ...options, urlOf: (url) => url })).leave('files');
   });
@@ -129,13 +129,13 @@ describe('the authorization servers of the operator', () => {
   test('the same when it is the login that never said', async () => {
     let isAway = true;
     const scene = await hostile({
-      urlOf: elsewhere,
+      urlOf: toLocalhost,
       identity: {
         list: () => ['https://pool.example'],
         endpointsOf: () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve([])),
       },
     });
-    scene.mcp.guard({ metadata: { resource: elsewhere(scene.mcp.url) } });
+    scene.mcp.guard({ metadata: { resource: toLocalhost(scene.mcp.url) } });
     await expect(scene.leave('files')).rejects.toMatchObject(AWAY);
     isAway = false;
     scene.clock.pass(61_000);

@@ -4,18 +4,18 @@ import { couldSignIn } from '../../registry/couldSignIn.ts';
 import { usesOwnGrant } from '../../registry/scope.ts';
 import type { ServerSnapshot } from '../../registry/server.ts';
 import { GatewayError } from '../../errors/gatewayError.ts';
-import { createRecent } from '../recent.ts';
+import { createLruMap } from '../lruMap.ts';
 import { SignInImpossible } from './signInProblem.ts';
-import { commonTarget, type SignInTarget } from './signInTarget.ts';
-import { leavesIssuerOpen, writtenPlaces } from './writtenPlaces.ts';
+import { targetWithoutUserValues, type SignInTarget } from './signInTarget.ts';
+import { requiresIssuerDiscovery, listConfiguredIssuers } from './configuredIssuers.ts';
 
-const FRESH_MS = 60 * 60 * 1000;
+const MAX_AGE_MS = 60 * 60 * 1000;
 /** After a failure it is asked again no sooner. */
-const RETRY_MS = 60 * 1000;
-const MOST_REMEMBERED = 10_000;
-const REMEMBERED_MS = 30 * 24 * 60 * 60 * 1000;
+const RETRY_AFTER_MS = 60 * 1000;
+const MAX_ENTRIES = 10_000;
+const SHARED_CACHE_MS = 30 * 24 * 60 * 60 * 1000;
 /** Whoever waits for this has a user waiting. */
-const PATIENCE_MS = 6_000;
+const TIMEOUT_MS = 6_000;
 
 /** Where people sign in to this gateway, and who exchanges their tokens. */
 export interface IdentityIssuers {
@@ -29,32 +29,32 @@ export interface OperatorIssuerParts {
   /** Every server of the file, as the file has it: what an administrator lays over one does not end its protection. */
   readonly servers: () => readonly ServerSnapshot[];
   /** Which authorization server it uses, when it is asked. */
-  readonly issuersOf: (target: SignInTarget) => Promise<readonly string[]>;
+  readonly readIssuers: (target: SignInTarget) => Promise<readonly string[]>;
   readonly identity: IdentityIssuers;
   /** For all processes, and over restarts: what somebody said while they answered. */
   readonly cache: Cache;
   readonly clock: Clock;
 }
 
-export interface Guarded {
+export interface OperatorIssuerList {
   readonly urls: readonly string[];
   /** False: somebody who was asked never answered, and what they would add is not known. */
   readonly isComplete: boolean;
 }
 
 export interface OperatorIssuers {
-  all(): Promise<Guarded>;
+  list(): Promise<OperatorIssuerList>;
   /** Without asking anybody but the cache. */
-  known(): Promise<Guarded>;
+  readCached(): Promise<OperatorIssuerList>;
 }
 
 /** Somebody who can say where an authorization server of the operator's is. */
-interface Source {
+interface IssuerSource {
   readonly key: string;
-  readonly ask: () => Promise<readonly string[]>;
+  readonly load: () => Promise<readonly string[]>;
 }
 
-interface Known {
+interface CacheEntry {
   /** Null: never answered. */
   readonly urls: readonly string[] | null;
   readonly until: number;
@@ -66,11 +66,11 @@ interface Known {
  * to say what may be done meanwhile.
  */
 export function createOperatorIssuers(parts: OperatorIssuerParts): OperatorIssuers {
-  const { servers, issuersOf, identity, cache, clock } = parts;
+  const { servers, readIssuers, identity, cache, clock } = parts;
   const flights = createSingleFlight<readonly string[] | null>();
-  const known = createRecent<Known>(MOST_REMEMBERED);
+  const entries = createLruMap<CacheEntry>(MAX_ENTRIES);
 
-  async function lastAnswer(key: string): Promise<readonly string[] | null> {
+  async function readSharedCache(key: string): Promise<readonly string[] | null> {
     try {
       return JSON.parse((await cache.get(key)) ?? 'null') as string[] | null;
     } catch {
@@ -78,66 +78,69 @@ export function createOperatorIssuers(parts: OperatorIssuerParts): OperatorIssue
     }
   }
 
-  async function remembered(key: string): Promise<readonly string[] | null> {
-    const found = known.get(key);
-    if (found) return found.urls ?? (clock.now() < found.until ? null : lastAnswer(key));
-    const urls = await lastAnswer(key);
+  async function readCachedUrls(key: string): Promise<readonly string[] | null> {
+    const cached = entries.get(key);
+    if (cached) return cached.urls ?? (clock.now() < cached.until ? null : readSharedCache(key));
+    const urls = await readSharedCache(key);
     // Over at once: it counts for who asks nobody, and whoever may ask does.
-    known.set(key, { urls, until: urls ? 0 : clock.now() + RETRY_MS });
+    entries.set(key, { urls, until: urls ? 0 : clock.now() + RETRY_AFTER_MS });
     return urls;
   }
 
-  async function ask({ key, ask: answer }: Source): Promise<readonly string[] | null> {
+  async function fetchUrls({ key, load: load }: IssuerSource): Promise<readonly string[] | null> {
     try {
-      const urls = await within(clock, PATIENCE_MS, answer(), () => {
-        throw new Error('no answer in time');
+      const urls = await within(clock, TIMEOUT_MS, load(), () => {
+        throw new Error('the request timed out');
       });
-      known.set(key, { urls, until: clock.now() + FRESH_MS });
-      await cache.set(key, JSON.stringify(urls), REMEMBERED_MS).catch(() => undefined);
+      entries.set(key, { urls, until: clock.now() + MAX_AGE_MS });
+      await cache.set(key, JSON.stringify(urls), SHARED_CACHE_MS).catch(() => undefined);
       return urls;
     } catch (error) {
-      const urls = known.get(key)?.urls ?? (await lastAnswer(key)) ?? (isAnswer(error) ? [] : null);
-      known.set(key, { urls, until: clock.now() + RETRY_MS });
+      const urls =
+        entries.get(key)?.urls ?? (await readSharedCache(key)) ?? (isDefinitive(error) ? [] : null);
+      entries.set(key, { urls, until: clock.now() + RETRY_AFTER_MS });
       return urls;
     }
   }
 
-  async function answerOf(source: Source): Promise<readonly string[] | null> {
-    const found = known.get(source.key);
-    if (found && clock.now() < found.until) return found.urls;
-    return flights.run([source.key], () => ask(source), { detached: true });
+  async function resolveUrls(source: IssuerSource): Promise<readonly string[] | null> {
+    const cached = entries.get(source.key);
+    if (cached && clock.now() < cached.until) return cached.urls;
+    return flights.run([source.key], () => fetchUrls(source), { detached: true });
   }
 
-  function sources(): Source[] {
-    const asked = servers().flatMap((server): Source[] => {
+  function listSources(): IssuerSource[] {
+    const serverSources = servers().flatMap((server): IssuerSource[] => {
       if (!couldSignIn(server) && !usesOwnGrant(server.settings)) return [];
       // An address that depends on a user's value is nobody's in particular.
-      const target = leavesIssuerOpen(server) ? commonTarget(server) : undefined;
-      return target ? [{ key: serverKey(server), ask: () => issuersOf(target) }] : [];
+      const target = requiresIssuerDiscovery(server) ? targetWithoutUserValues(server) : undefined;
+      return target ? [{ key: serverKey(server), load: () => readIssuers(target) }] : [];
     });
-    const providers = identity.list().map((issuer) => ({
+    const identitySources = identity.list().map((issuer) => ({
       key: JSON.stringify(['identity', issuer]),
-      ask: () => identity.endpointsOf(issuer),
+      load: () => identity.endpointsOf(issuer),
     }));
-    return [...asked, ...providers];
+    return [...serverSources, ...identitySources];
   }
 
-  async function gathered(find: (source: Source) => Promise<readonly string[] | null>): Promise<Guarded> {
-    const answers = await Promise.all(sources().map(find));
+  async function collectUrls(
+    find: (source: IssuerSource) => Promise<readonly string[] | null>,
+  ): Promise<OperatorIssuerList> {
+    const urlLists = await Promise.all(listSources().map(find));
     return {
-      urls: [...servers().flatMap(writtenPlaces), ...answers.flatMap((urls) => urls ?? [])],
-      isComplete: answers.every((urls) => urls !== null),
+      urls: [...servers().flatMap(listConfiguredIssuers), ...urlLists.flatMap((urls) => urls ?? [])],
+      isComplete: urlLists.every((urls) => urls !== null),
     };
   }
 
   return {
-    all: () => gathered(answerOf),
-    known: () => gathered(({ key }) => remembered(key)),
+    list: () => collectUrls(resolveUrls),
+    readCached: () => collectUrls(({ key }) => readCachedUrls(key)),
   };
 }
 
 /** Nobody can sign in there, or the door out is closed: that is known, and no outage. */
-function isAnswer(error: unknown): boolean {
+function isDefinitive(error: unknown): boolean {
   if (error instanceof SignInImpossible) return true;
   return error instanceof GatewayError && error.code === 'MCP_DOMAIN_NOT_ALLOWED';
 }

@@ -4,20 +4,20 @@
  * `auth.example.com`. Asking once too often costs a click; not asking may cost a token.
  */
 export function areRelatedHosts(a: string, b: string): boolean {
-  const [one, other] = [plain(a), plain(b)];
-  if (one === other) return true;
-  if (isAddress(one) || isAddress(other)) return false;
-  return isUnder(one, other) || isUnder(other, one);
+  const [first, second] = [normalizeHost(a), normalizeHost(b)];
+  if (first === second) return true;
+  if (isIpAddress(first) || isIpAddress(second)) return false;
+  return isSubdomainOf(first, second) || isSubdomainOf(second, first);
 }
 
-function isUnder(host: string, parent: string): boolean {
+function isSubdomainOf(host: string, parent: string): boolean {
   return parent.split('.').length >= 2 && host.endsWith(`.${parent}`);
 }
 
-function isAddress(host: string): boolean {
+function isIpAddress(host: string): boolean {
   return host.startsWith('[') || /^[\d.]+$/.test(host);
 }
 
-function plain(host: string): string {
+function normalizeHost(host: string): string {
   return host.toLowerCase().replace(/\.$/, '');
 }

@@ -4,18 +4,18 @@ import type { ServerSnapshot } from '../../registry/server.ts';
 export interface RetiringServers {
   get(tenant: string, serverId: string): ServerSnapshot | undefined;
   /** Until the answer is called. */
-  enter(tenant: string, server: ServerSnapshot): () => void;
+  add(tenant: string, server: ServerSnapshot): () => void;
 }
 
 export function createRetiringServers(): RetiringServers {
-  const going = new Map<string, ServerSnapshot>();
+  const servers = new Map<string, ServerSnapshot>();
   const keyOf = (tenant: string, id: string) => JSON.stringify([tenant, id]);
   return {
-    get: (tenant, serverId) => going.get(keyOf(tenant, serverId)),
-    enter(tenant, server) {
+    get: (tenant, serverId) => servers.get(keyOf(tenant, serverId)),
+    add(tenant, server) {
       const key = keyOf(tenant, server.id);
-      going.set(key, server);
-      return () => void (going.get(key) === server && going.delete(key));
+      servers.set(key, server);
+      return () => void (servers.get(key) === server && servers.delete(key));
     },
   };
 }

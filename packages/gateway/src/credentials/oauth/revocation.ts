@@ -1,7 +1,7 @@
 import type { Clock, Fetch, Random } from '@behalf/kernel';
 import type { OAuthClient } from './oauthClient.ts';
-import { proveClient } from './oauthClientProof.ts';
-import { postForm } from './tokenEndpointPost.ts';
+import { authenticateClient } from './clientAuthentication.ts';
+import { postForm } from './postForm.ts';
 
 const TIMEOUT_MS = 5_000;
 
@@ -25,17 +25,17 @@ export interface RevocationRequest {
  */
 export async function revokeTokens(request: RevocationRequest): Promise<boolean> {
   const { endpoint, issuer, client, refreshToken, accessToken, headers = {}, fetch, clock, random } = request;
-  const endsAt = clock.now() + (request.timeoutMs ?? TIMEOUT_MS);
+  const deadline = clock.now() + (request.timeoutMs ?? TIMEOUT_MS);
 
   async function revoke(token: string, hint: 'refresh_token' | 'access_token'): Promise<boolean> {
-    const timeoutMs = endsAt - clock.now();
+    const timeoutMs = deadline - clock.now();
     if (timeoutMs <= 0) return false;
     try {
-      const proven = await proveClient(client, { issuer, clock, random });
+      const clientAuth = await authenticateClient(client, { issuer, clock, random });
       const { status, text } = await postForm({
         ...{ url: endpoint, fetch, clock, timeoutMs },
-        fields: { token, token_type_hint: hint, ...proven.fields },
-        headers: { ...headers, ...proven.headers },
+        fields: { token, token_type_hint: hint, ...clientAuth.fields },
+        headers: { ...headers, ...clientAuth.headers },
       });
       const isUnsupported = refreshToken !== undefined && hint === 'access_token' && isUnsupportedType(text);
       return status === 200 || (status === 400 && isUnsupported);
@@ -44,9 +44,9 @@ export async function revokeTokens(request: RevocationRequest): Promise<boolean>
     }
   }
 
-  const grant = refreshToken === undefined || (await revoke(refreshToken, 'refresh_token'));
-  const access = accessToken === undefined || (await revoke(accessToken, 'access_token'));
-  return grant && access;
+  const isRefreshTokenRevoked = refreshToken === undefined || (await revoke(refreshToken, 'refresh_token'));
+  const isAccessTokenRevoked = accessToken === undefined || (await revoke(accessToken, 'access_token'));
+  return isRefreshTokenRevoked && isAccessTokenRevoked;
 }
 
 function isUnsupportedType(text: string): boolean {

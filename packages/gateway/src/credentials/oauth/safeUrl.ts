@@ -1,13 +1,13 @@
 import { isLoopbackHost, parseUrl } from '@behalf/contracts';
 
-const LONGEST = 2_048;
+const MAX_URL_LENGTH = 2_048;
 
 /**
  * An address that codes, tokens or secrets may be sent to, or a browser with them: https, or plain http on this machine, and
  * nothing in it that is read as somebody's password. Whether it may be reached is for the door out to say.
  */
 export function isSafeUrl(text: unknown): text is string {
-  if (typeof text !== 'string' || text.length > LONGEST || text.includes('#')) return false;
+  if (typeof text !== 'string' || text.length > MAX_URL_LENGTH || text.includes('#')) return false;
   const url = parseUrl(text);
   if (!url) return false;
   const { protocol, hostname, username, password } = url;

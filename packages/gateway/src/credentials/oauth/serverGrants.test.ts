@@ -30,7 +30,7 @@ describe('what users have at a server that goes', () => {
     };
     const retiring = createRetiringServers();
     const grants = createServerGrants({ vault: scene.vault, credentials, flows, clients, retiring });
-    await grants.endAll('default', scene.serverOf('files'));
+    await grants.removeAll('default', scene.serverOf('files'));
     expect(done.at(-1)).toBe('clients removed');
     expect(done).toContain('client read');
     expect(await scene.vault.find(scene.keyOf('files'))).toBeNull();

@@ -9,42 +9,42 @@ export interface ServerGrants {
    * Ends all of it, and what is under way: here before it resolves, then at the authorization server. `was`: the server as it was
    * defined, without which nobody could be told.
    */
-  endAll(tenant: string, was: ServerSnapshot): Promise<void>;
+  removeAll(tenant: string, server: ServerSnapshot): Promise<void>;
   /** The same where its definition is lost: here all of it ends, and who is still known is told. */
-  endLost(tenant: string, serverId: string): Promise<void>;
+  removeWithoutDefinition(tenant: string, serverId: string): Promise<void>;
 }
 
 export interface ServerGrantParts {
-  readonly vault: Pick<CredentialVault, 'end'>;
+  readonly vault: Pick<CredentialVault, 'remove'>;
   readonly credentials: Pick<CredentialStore, 'keysOfServer'>;
   readonly flows: Pick<OAuthFlowStore, 'removeOfServer'>;
   readonly clients: Pick<OAuthClientStore, 'removeOfServer'>;
   readonly retiring: RetiringServers;
 }
 
-const AT_ONCE = 20;
+const BATCH_SIZE = 20;
 
 export function createServerGrants(parts: ServerGrantParts): ServerGrants {
   const { vault, credentials, flows, clients, retiring } = parts;
 
-  async function end(tenant: string, serverId: string, was?: ServerSnapshot): Promise<void> {
+  async function removeGrants(tenant: string, serverId: string, server?: ServerSnapshot): Promise<void> {
     // First: what is under way would bring another credential.
     await flows.removeOfServer(tenant, serverId);
-    const leave = was && retiring.enter(tenant, was);
+    const unregister = server && retiring.add(tenant, server);
     try {
       for (;;) {
-        const some = await credentials.keysOfServer(tenant, serverId, AT_ONCE);
-        if (some.length === 0) break;
-        await Promise.all(some.map((key) => vault.end(key)));
+        const keys = await credentials.keysOfServer(tenant, serverId, BATCH_SIZE);
+        if (keys.length === 0) break;
+        await Promise.all(keys.map((key) => vault.remove(key)));
       }
     } finally {
-      leave?.();
+      unregister?.();
     }
     await clients.removeOfServer(tenant, serverId);
   }
 
   return {
-    endAll: (tenant, was) => end(tenant, was.id, was),
-    endLost: (tenant, serverId) => end(tenant, serverId),
+    removeAll: (tenant, server) => removeGrants(tenant, server.id, server),
+    removeWithoutDefinition: (tenant, serverId) => removeGrants(tenant, serverId),
   };
 }

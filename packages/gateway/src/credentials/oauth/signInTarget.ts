@@ -8,7 +8,7 @@ import {
   type TemplateValues,
 } from '@behalf/settings';
 import type { ServerSnapshot } from '../../registry/server.ts';
-import { canonicalUrl } from './canonicalUrl.ts';
+import { canonicalizeUrl } from './canonicalUrl.ts';
 
 /** What the definition says of the sign-in, filled in. What is absent is discovered. */
 export interface SignInSettings {
@@ -22,7 +22,7 @@ export interface SignInSettings {
   readonly resource?: string | undefined;
   readonly issuer?: string | undefined;
   /** Everything of it that is no text. */
-  readonly plain: Partial<OAuthSettings>;
+  readonly raw: Partial<OAuthSettings>;
 }
 
 /** A server as sign-ins see it, with the values of one holder filled in. */
@@ -33,61 +33,68 @@ export interface SignInTarget {
   /** What tokens are bound to. */
   readonly canonicalUrl: string;
   /** The operator wrote it, and nobody else changed what decides about tokens. */
-  readonly isOperators: boolean;
+  readonly isOperatorDefined: boolean;
   readonly oauth: SignInSettings;
   /** `oauth_headers`. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /** Undefined where something cannot be filled in, or nobody can sign in at all. */
-export function signInTargetOf(server: ServerSnapshot, values: TemplateValues): SignInTarget | undefined {
-  const filled = new Filling(values);
-  const target = fill(server, filled);
-  return filled.isIncomplete ? undefined : target;
+export function toSignInTarget(server: ServerSnapshot, values: TemplateValues): SignInTarget | undefined {
+  const renderer = new TemplateRenderer(values);
+  const target = renderSignInTarget(server, renderer);
+  return renderer.isIncomplete ? undefined : target;
 }
 
 /** As far as it is the same for everybody: what depends on a user's value is left out. Undefined where its address does. */
-export function commonTarget(server: ServerSnapshot): SignInTarget | undefined {
-  return fill(server, new Filling({}));
+export function targetWithoutUserValues(server: ServerSnapshot): SignInTarget | undefined {
+  return renderSignInTarget(server, new TemplateRenderer({}));
 }
 
-function fill(server: ServerSnapshot, filled: Filling): SignInTarget | undefined {
+function renderSignInTarget(server: ServerSnapshot, renderer: TemplateRenderer): SignInTarget | undefined {
   const { settings } = server;
   if (settings.type === 'stdio') return undefined;
-  const url = filled.url(settings.url) ?? '';
-  const { oauth: given = {} as Partial<OAuthSettings> } = settings;
-  const secret = filled.text(given.client_secret);
+  const url = renderer.url(settings.url) ?? '';
+  const { oauth: oauthSettings = {} as Partial<OAuthSettings> } = settings;
+  const secret = renderer.text(oauthSettings.client_secret);
   const oauth: SignInSettings = {
-    authorizationUrl: filled.url(given.authorization_url),
-    tokenUrl: filled.url(given.token_url),
-    revocationUrl: filled.url(given.revocation_endpoint),
-    clientId: filled.text(given.client_id),
+    authorizationUrl: renderer.url(oauthSettings.authorization_url),
+    tokenUrl: renderer.url(oauthSettings.token_url),
+    revocationUrl: renderer.url(oauthSettings.revocation_endpoint),
+    clientId: renderer.text(oauthSettings.client_id),
     clientSecret: secret === undefined ? undefined : new HiddenText(secret),
-    scope: filled.text(given.scope),
-    audience: filled.text(given.audience),
-    resource: filled.text(given.resource),
-    issuer: given.issuer,
-    plain: given,
+    scope: renderer.text(oauthSettings.scope),
+    audience: renderer.text(oauthSettings.audience),
+    resource: renderer.text(oauthSettings.resource),
+    issuer: oauthSettings.issuer,
+    raw: oauthSettings,
   };
   const headers = Object.fromEntries(
     Object.entries(settings.oauth_headers ?? {}).map(([name, value]) => [
       name.toLowerCase(),
-      filled.header(value) ?? '',
+      renderer.header(value) ?? '',
     ]),
   );
-  const canonical = canonicalUrl(url);
-  if (canonical === undefined) return undefined;
-  return { server, url, canonicalUrl: canonical, isOperators: isOperators(server), oauth, headers };
+  const canonicalAddress = canonicalizeUrl(url);
+  if (canonicalAddress === undefined) return undefined;
+  return {
+    server,
+    url,
+    canonicalUrl: canonicalAddress,
+    isOperatorDefined: isOperatorDefined(server),
+    oauth,
+    headers,
+  };
 }
 
 /** A definition of the file, or one that an administrator changed nothing of but texts and the picture. */
-export function isOperators({ source, audience, secured }: ServerSnapshot): boolean {
+export function isOperatorDefined({ source, audience, secured }: ServerSnapshot): boolean {
   if (source === 'yaml') return true;
   return source === 'config' && audience === 'yaml-server' && secured?.by === null;
 }
 
 /** Remembers whether anything was missing. */
-class Filling {
+class TemplateRenderer {
   isIncomplete = false;
   readonly #values: TemplateValues;
   constructor(values: TemplateValues) {

@@ -11,16 +11,16 @@ import {
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { OAuthClient } from './oauthClient.ts';
 import { revokeTokens } from './revocation.ts';
-import { requestTokens, type TokenRequest } from './tokenEndpoint.ts';
+import { requestTokens, type OAuthTokenRequest } from './tokenEndpoint.ts';
 
 const open: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const close of open.splice(0)) await close();
 });
 
-const nobody: OAuthClient = { clientId: 'behalf', source: 'configured', proof: { method: 'none' } };
+const publicClient: OAuthClient = { clientId: 'behalf', source: 'configured', auth: { method: 'none' } };
 
-async function stage(options: AuthorizationServerOptions = {}) {
+async function tokenEndpointRig(options: AuthorizationServerOptions = {}) {
   const server = await startAuthorizationServer({
     clients: [{ clientId: 'behalf', authMethod: 'none' }],
     ...options,
@@ -31,9 +31,9 @@ async function stage(options: AuthorizationServerOptions = {}) {
     () => network.close(),
   );
   const fetch = network.fetchTo({ url: server.origin, audience: 'yaml-server' });
-  const ask = (change: Partial<TokenRequest> = {}) =>
+  const ask = (change: Partial<OAuthTokenRequest> = {}) =>
     requestTokens({
-      ...{ endpoint: server.endpoints.token, issuer: server.issuer, client: nobody, fetch },
+      ...{ endpoint: server.endpoints.token, issuer: server.issuer, client: publicClient, fetch },
       form: { grant_type: 'refresh_token', refresh_token: 'rt' },
       ...{
         readError: (error: unknown) => network.readError(error),
@@ -52,7 +52,7 @@ function grantForm(server: AuthorizationServer, clientId: string): Record<string
 
 describe('a token request', () => {
   test('is judged by status and code alone', async () => {
-    const { server, ask } = await stage();
+    const { server, ask } = await tokenEndpointRig();
     const json = (status: number, body: OAuthAnswer['body'], headers = {}): OAuthAnswer => ({
       status,
       body: body ?? {},
@@ -111,7 +111,7 @@ describe('a token request', () => {
   });
 
   test('brings tokens as they are written', async () => {
-    const { server, ask } = await stage();
+    const { server, ask } = await tokenEndpointRig();
     const cases = [
       [
         { access_token: 'at', token_type: 'BEARER', expires_in: 60 },
@@ -157,7 +157,7 @@ describe('a token request', () => {
   });
 
   test('that was not sent is told from one that may have arrived', async () => {
-    const { server, fetch, ask } = await stage();
+    const { server, fetch, ask } = await tokenEndpointRig();
     const away = 'https://nowhere.example.com/token';
     expect(await ask({ endpoint: away })).toEqual({ kind: 'unavailable' });
     const refusing = createTestNetwork([1]);
@@ -178,27 +178,27 @@ describe('a token request', () => {
     const broken = async () => Promise.reject(new Error('who knows'));
     expect(await ask({ fetch: broken })).toEqual({ kind: 'in_doubt' });
     let isSent = false;
-    const watched: typeof fetch = (...given) => ((isSent = true), fetch(...given));
-    expect(await ask({ fetch: watched, maySend: () => false })).toEqual({ kind: 'unavailable' });
+    const watched: typeof fetch = (...args) => ((isSent = true), fetch(...args));
+    expect(await ask({ fetch: watched, canSend: () => false })).toEqual({ kind: 'unavailable' });
     expect(isSent).toBe(false);
   });
 
   test('takes so long and reads so much at most', async () => {
-    const { server, ask } = await stage();
+    const { server, ask } = await tokenEndpointRig();
     server.answerNext('token', { status: 200, body: { access_token: 'at', more: 'x'.repeat(300_000) } });
     expect(await ask()).toEqual({ kind: 'in_doubt' });
     const clock = createFakeClock();
     const gate = server.hold('token', 'before');
-    const asked = ask({ clock });
+    const response = ask({ clock });
     await gate.arrived();
     await clock.advance(9_999);
     await clock.advance(1);
-    expect(await asked).toEqual({ kind: 'in_doubt' });
+    expect(await response).toEqual({ kind: 'in_doubt' });
     gate.release();
   });
 
   test('is read by a process that was stopped, although its time is over', async () => {
-    const { server, fetch, ask } = await stage();
+    const { server, fetch, ask } = await tokenEndpointRig();
     // All that came while nobody looked: first the timer, then the answer.
     const clock = createFakeClock();
     let wake = () => {};
@@ -214,12 +214,12 @@ describe('a token request', () => {
       signal?.throwIfAborted();
       return answer;
     };
-    const asked = ask({ clock: own, fetch: late, form: grantForm(server, 'behalf') });
+    const response = ask({ clock: own, fetch: late, form: grantForm(server, 'behalf') });
     while (timers.length === 0) await new Promise((resolve) => setTimeout(resolve, 2));
     await clock.advance(25_000);
     timers[0]!();
     wake();
-    expect(await asked).toMatchObject({ kind: 'tokens' });
+    expect(await response).toMatchObject({ kind: 'tokens' });
   });
 });
 
@@ -229,18 +229,20 @@ describe('the proof of a client', () => {
 
   for (const method of ['client_secret_basic', 'client_secret_post'] as const) {
     test(`by ${method}`, async () => {
-      const { server, ask } = await stage({ clients: [{ clientId: id, authMethod: method, secret }] });
+      const { server, ask } = await tokenEndpointRig({
+        clients: [{ clientId: id, authMethod: method, secret }],
+      });
       const client: OAuthClient = {
         clientId: id,
         source: 'configured',
-        proof: { method, secret: new HiddenText(secret) },
+        auth: { method, secret: new HiddenText(secret) },
       };
       expect(await ask({ client, form: grantForm(server, id) })).toMatchObject({ kind: 'tokens' });
       const [request] = server.received('token');
       expect(request!.clientAuth).toEqual({ method, clientId: id });
       // One proof and never two.
       expect('client_id' in request!.form).toBe(method === 'client_secret_post');
-      const wrong: OAuthClient = { ...client, proof: { method, secret: new HiddenText('other') } };
+      const wrong: OAuthClient = { ...client, auth: { method, secret: new HiddenText('other') } };
       expect(await ask({ client: wrong, form: grantForm(server, id) })).toMatchObject({
         kind: 'client_refused',
       });
@@ -250,11 +252,11 @@ describe('the proof of a client', () => {
   test('by private_key_jwt, for this issuer and no endpoint', async () => {
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const keys = [{ ...publicKey.export({ format: 'jwk' }), kid: 'k1' }];
-    const { server, ask } = await stage({
+    const { server, ask } = await tokenEndpointRig({
       clients: [{ clientId: 'behalf', authMethod: 'private_key_jwt', keys }],
     });
-    const proof = { method: 'private_key_jwt', key: privateKey, alg: 'ES256', kid: 'k1' } as const;
-    const client: OAuthClient = { clientId: 'behalf', source: 'configured', proof };
+    const auth = { method: 'private_key_jwt', key: privateKey, alg: 'ES256', kid: 'k1' } as const;
+    const client: OAuthClient = { clientId: 'behalf', source: 'configured', auth };
     let body = '';
     const answer = await ask({ client, form: grantForm(server, 'behalf') });
     expect(answer).toMatchObject({ kind: 'tokens' });
@@ -269,12 +271,12 @@ describe('the proof of a client', () => {
     const claims = JSON.parse(Buffer.from(assertion.split('.')[1] ?? '', 'base64url').toString()) as object;
     expect(claims).toMatchObject({ iss: 'behalf', sub: 'behalf', aud: server.issuer });
     const rsa = generateKeyPairSync('rsa', { modulusLength: 1_024 }).privateKey;
-    const unusable: OAuthClient = { ...client, proof: { method: 'private_key_jwt', key: rsa, alg: 'ES256' } };
+    const unusable: OAuthClient = { ...client, auth: { method: 'private_key_jwt', key: rsa, alg: 'ES256' } };
     expect(await ask({ client: unusable })).toEqual({ kind: 'misconfigured', error: 'client_key_unusable' });
   });
 
   test('is not replaced by what a definition adds', async () => {
-    const { server, ask } = await stage();
+    const { server, ask } = await tokenEndpointRig();
     const form = { ...grantForm(server, 'behalf'), client_id: 'other' };
     const headers = { 'X-Tenant': 'one', 'Content-Type': 'text/plain', Accept: 'text/html' };
     expect(await ask({ form, headers })).toMatchObject({ kind: 'tokens' });
@@ -290,11 +292,11 @@ describe('the proof of a client', () => {
 
 describe('a revocation', () => {
   test('ends the refresh token, then the access token, and tells what is true', async () => {
-    const { server, fetch } = await stage({ revocation: 'token' });
+    const { server, fetch } = await tokenEndpointRig({ revocation: 'token' });
     const granted = server.grant({ clientId: 'behalf' });
     const { accessToken, refreshToken } = granted;
     const request = {
-      ...{ endpoint: server.endpoints.revocation, issuer: server.issuer, client: nobody, fetch },
+      ...{ endpoint: server.endpoints.revocation, issuer: server.issuer, client: publicClient, fetch },
       ...{ clock: systemClock, random: systemRandom, accessToken, refreshToken },
     };
     expect(await revokeTokens(request)).toBe(true);
@@ -318,11 +320,11 @@ describe('a revocation', () => {
   });
 
   test('takes five seconds in all', async () => {
-    const { server, fetch } = await stage();
+    const { server, fetch } = await tokenEndpointRig();
     const clock = createFakeClock();
     const gate = server.hold('revoke', 'before');
     const revoking = revokeTokens({
-      ...{ endpoint: server.endpoints.revocation, issuer: server.issuer, client: nobody, fetch, clock },
+      ...{ endpoint: server.endpoints.revocation, issuer: server.issuer, client: publicClient, fetch, clock },
       ...{ random: systemRandom, accessToken: 'at', refreshToken: 'rt' },
     });
     await gate.arrived();

@@ -2,14 +2,14 @@ import type { Clock, Fetch, Random } from '@behalf/kernel';
 import type { ReadNetworkError } from '../../upstream/upstreamError.ts';
 import type { Prover } from '../dpop/dpop.ts';
 import type { OAuthClient } from './oauthClient.ts';
-import { proveClient, type ProvenClient } from './oauthClientProof.ts';
-import type { TokenAnswer } from './tokenAnswer.ts';
-import { readTokenAnswer } from './tokenAnswerReading.ts';
-import { postForm, type FormAnswer, type FormPost } from './tokenEndpointPost.ts';
+import { authenticateClient, type ClientAuthenticationParams } from './clientAuthentication.ts';
+import type { TokenEndpointResult } from './tokenEndpointResult.ts';
+import { parseTokenResponse } from './tokenResponse.ts';
+import { postForm, type FormResponse, type FormRequest } from './postForm.ts';
 
 const TIMEOUT_MS = 10_000;
 
-export interface TokenRequest {
+export interface OAuthTokenRequest {
   readonly endpoint: string;
   readonly issuer: string;
   readonly client: OAuthClient;
@@ -25,7 +25,7 @@ export interface TokenRequest {
   /** The key that the tokens are, or are to be, bound to (RFC 9449, section 5). */
   readonly prover?: Prover | undefined;
   /** Asked when nothing is left but sending; false: nothing is sent. */
-  readonly maySend?: () => boolean;
+  readonly canSend?: () => boolean;
 }
 
 /** One request to a token endpoint. Never rejects: what became of it is in the answer. */
@@ -41,61 +41,64 @@ export async function requestTokens({
   random,
   timeoutMs = TIMEOUT_MS,
   prover,
-  maySend = () => true,
-}: TokenRequest): Promise<TokenAnswer> {
-  const begunAt = clock.now();
+  canSend = () => true,
+}: OAuthTokenRequest): Promise<TokenEndpointResult> {
+  const startedAt = clock.now();
 
-  async function send(): Promise<{ answer: FormAnswer; sentAt: number; proof: string } | TokenAnswer> {
-    let proven: ProvenClient;
+  async function send(): Promise<
+    { response: FormResponse; sentAt: number; proof: string } | TokenEndpointResult
+  > {
+    let clientAuth: ClientAuthenticationParams;
     try {
       // Anew for each request: an assertion is good once.
-      proven = await proveClient(client, { issuer, clock, random });
+      clientAuth = await authenticateClient(client, { issuer, clock, random });
     } catch {
       return { kind: 'misconfigured', error: 'client_key_unusable' };
     }
-    if (!maySend()) return { kind: 'unavailable' };
+    if (!canSend()) return { kind: 'unavailable' };
     const sentAt = clock.now();
-    const proof = prover?.proof('POST', endpoint) ?? '';
-    const post: FormPost = {
-      ...{ url: endpoint, fetch, clock, timeoutMs: timeoutMs - (sentAt - begunAt) },
+    const proof = prover?.createProof('POST', endpoint) ?? '';
+    const request: FormRequest = {
+      ...{ url: endpoint, fetch, clock, timeoutMs: timeoutMs - (sentAt - startedAt) },
       // Nothing that a definition adds takes the place of who we are.
-      fields: { ...form, ...proven.fields },
+      fields: { ...form, ...clientAuth.fields },
       headers: {
-        ...lowerCase(headers),
-        ...proven.headers,
+        ...lowerCaseNames(headers),
+        ...clientAuth.headers,
         ...(prover && { dpop: proof }),
       },
     };
     try {
-      return { answer: await postForm(post), sentAt, proof };
+      return { response: await postForm(request), sentAt, proof };
     } catch (error) {
-      return ofFailure(error, readError);
+      return classifyFailure(error, readError);
     }
   }
 
   const first = await send();
   if ('kind' in first) return first;
-  const isAnother = prover?.heard(endpoint, first.answer.header('dpop-nonce'), first.proof) === true;
-  const read = readTokenAnswer(first.answer, first.sentAt, clock);
+  const hasNewNonce =
+    prover?.recordNonce(endpoint, first.response.header('dpop-nonce'), first.proof) === true;
+  const result = parseTokenResponse(first.response, first.sentAt, clock);
   // Nothing was done there but saying what to repeat (RFC 9449, section 8). Once: who asks again asks for something else.
-  if (!isAnother || read.kind !== 'misconfigured' || read.error !== 'use_dpop_nonce') return read;
+  if (!hasNewNonce || result.kind !== 'misconfigured' || result.error !== 'use_dpop_nonce') return result;
   // What is left must be enough for an answer: who hangs up early does not know what became of it.
-  if (clock.now() - begunAt > timeoutMs / 2) return { kind: 'unavailable' };
+  if (clock.now() - startedAt > timeoutMs / 2) return { kind: 'unavailable' };
   const second = await send();
   if ('kind' in second) return second;
-  prover.heard(endpoint, second.answer.header('dpop-nonce'), second.proof);
-  return readTokenAnswer(second.answer, second.sentAt, clock);
+  prover.recordNonce(endpoint, second.response.header('dpop-nonce'), second.proof);
+  return parseTokenResponse(second.response, second.sentAt, clock);
 }
 
 /** Only who knows that nothing was sent may say so. */
-function ofFailure(error: unknown, readError: ReadNetworkError): TokenAnswer {
-  const known = readError(error);
-  if (known?.requestSent !== false) return { kind: 'in_doubt' };
-  return known.code === 'MCP_DOMAIN_NOT_ALLOWED'
+function classifyFailure(error: unknown, readError: ReadNetworkError): TokenEndpointResult {
+  const networkError = readError(error);
+  if (networkError?.requestSent !== false) return { kind: 'in_doubt' };
+  return networkError.code === 'MCP_DOMAIN_NOT_ALLOWED'
     ? { kind: 'misconfigured', error: 'endpoint_not_allowed' }
     : { kind: 'unavailable' };
 }
 
-function lowerCase(headers: Readonly<Record<string, string>>): Record<string, string> {
+function lowerCaseNames(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }

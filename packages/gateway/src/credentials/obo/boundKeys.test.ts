@@ -12,7 +12,7 @@ import {
   type TokenEndpointRig,
 } from '../../../test/tokenEndpointRig.ts';
 import { createDpop } from '../dpop/dpop.ts';
-import { newDpopKey } from '../dpop/dpopKey.ts';
+import { createDpopKey } from '../dpop/dpopKey.ts';
 import { createBoundKeys } from './boundKeys.ts';
 
 const dpop = createDpop({ clock: createFakeClock(), random: systemRandom });
@@ -69,7 +69,7 @@ describe('an exchange for a token that is bound to a key', () => {
       },
       ...(dpop && { dpop }),
     });
-  const prover = dpop.prover(newDpopKey(systemRandom));
+  const prover = dpop.proverFor(createDpopKey(systemRandom));
 
   test('shows a proof, and takes nothing that is not bound', async () => {
     rig.endpoint.reply = () => aToken({ token_type: 'DPoP' });

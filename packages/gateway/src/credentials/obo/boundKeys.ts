@@ -2,8 +2,8 @@ import type { HiddenText, Keyring } from '@behalf/kernel';
 import { principalKey, type Principal } from '../../principal/principal.ts';
 import type { UserServer } from '../../registry/server.ts';
 import type { Dpop, Prover } from '../dpop/dpop.ts';
-import { dpopKeyOf } from '../dpop/dpopKey.ts';
-import { createRecent } from '../recent.ts';
+import { deriveDpopKey } from '../dpop/dpopKey.ts';
+import { createLruMap } from '../lruMap.ts';
 
 const MOST_REMEMBERED = 10_000;
 
@@ -21,7 +21,7 @@ export function createBoundKeys({
   readonly keyring: Pick<Keyring, 'mac'>;
   readonly dpop: Dpop;
 }): BoundKeys {
-  const known = createRecent<HiddenText>(MOST_REMEMBERED);
+  const known = createLruMap<HiddenText>(MOST_REMEMBERED);
   return (server, principal, provider) => {
     const owner = principalKey(principal);
     const name = JSON.stringify([owner, server.tenant, server.id, provider]);
@@ -29,9 +29,9 @@ export function createBoundKeys({
     if (!key) {
       const { tenant } = principal;
       const place = { tenant, principal: owner, server: server.id, kind: 'dpop', field: 'key' };
-      key = dpopKeyOf(keyring.mac(name, place));
+      key = deriveDpopKey(keyring.mac(name, place));
       known.set(name, key);
     }
-    return dpop.prover(key);
+    return dpop.proverFor(key);
   };
 }

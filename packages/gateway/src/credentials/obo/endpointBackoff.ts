@@ -1,6 +1,6 @@
 import type { Clock } from '@behalf/kernel';
 import type { Log } from '../../upstream/parts.ts';
-import { createRecent } from '../recent.ts';
+import { createLruMap } from '../lruMap.ts';
 import { ExchangeFault } from './exchangeFault.ts';
 import type { ExchangeJob } from './exchanger.ts';
 import type { ExchangerLimits } from './exchangerLimits.ts';
@@ -38,7 +38,7 @@ interface Endpoint {
 }
 
 export function createEndpointBackoff({ clock, log, limits }: EndpointBackoffParts): EndpointBackoff {
-  const endpoints = createRecent<Endpoint>(MOST_ENDPOINTS);
+  const endpoints = createLruMap<Endpoint>(MOST_ENDPOINTS);
 
   function stateOf(name: string): Endpoint {
     const known = endpoints.get(name);

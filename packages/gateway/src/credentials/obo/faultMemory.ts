@@ -1,5 +1,5 @@
 import type { Clock } from '@behalf/kernel';
-import { createRecent } from '../recent.ts';
+import { createLruMap } from '../lruMap.ts';
 import { ExchangeFault } from './exchangeFault.ts';
 import type { ExchangeJob } from './exchanger.ts';
 import type { ExchangerLimits } from './exchangerLimits.ts';
@@ -28,7 +28,7 @@ interface Remembered {
 }
 
 export function createFaultMemory(clock: Clock, limits: Limits): FaultMemory {
-  const faults = createRecent<Remembered>(MOST_FAULTS);
+  const faults = createLruMap<Remembered>(MOST_FAULTS);
 
   function lastsFor({ code, detail }: ExchangeFault): number {
     if (code === 'OBO_REJECTED') return limits.rejectedMs;

@@ -5,8 +5,8 @@ import { GatewayError } from '../../errors/gatewayError.ts';
 import { principalKey, type Principal } from '../../principal/principal.ts';
 import type { ServerSnapshot, UserServer } from '../../registry/server.ts';
 import type { Bearer, Token } from '../../upstream/target.ts';
-import { presentable } from '../presentable.ts';
-import type { Recent } from '../recent.ts';
+import { toWireToken } from '../wireToken.ts';
+import type { LruMap } from '../lruMap.ts';
 import { ReauthNeeded } from '../reauthNeeded.ts';
 import { claimsOf, claimsText } from './claimsChallenge.ts';
 import type { ExchangeJob } from './exchanger.ts';
@@ -22,7 +22,7 @@ const MOST_REQUESTS = 2;
 
 export interface OboBearerParts extends OboTokenParts {
   readonly keyOf: ExchangeKeys;
-  readonly claimsAsked: Recent<string>;
+  readonly claimsAsked: LruMap<string>;
 }
 
 export interface OboBearerFor {
@@ -83,7 +83,7 @@ export function createOboBearer(parts: OboBearerParts, of: OboBearerFor): Bearer
 
   /** Where tokens are bound to a key, never a mere text. */
   function asPresented(accessToken: string): Token {
-    return presentable({ accessToken, prover: proverOf(requireProvider()) });
+    return toWireToken({ accessToken, prover: proverOf(requireProvider()) });
   }
 
   function jobFor(subject: Subject, provider: ExchangeProvider): ExchangeJob {

@@ -3,7 +3,7 @@ import type { OboTrust } from '../../access/oboTrust.ts';
 import type { Principal } from '../../principal/principal.ts';
 import type { ServerSnapshot, UserServer } from '../../registry/server.ts';
 import type { Bearer } from '../../upstream/target.ts';
-import { createRecent } from '../recent.ts';
+import { createLruMap } from '../lruMap.ts';
 import type { BoundKeys } from './boundKeys.ts';
 import type { About, Exchanger } from './exchanger.ts';
 import type { Place } from './exchangeProvider.ts';
@@ -61,7 +61,7 @@ export interface OboTokens {
 export function createOboTokens(parts: OboTokenParts): OboTokens {
   const keyOf = createExchangeKeys();
   /** What a server asked to be proven, for later calls of the same sign-in. */
-  const claimsAsked = createRecent<string>(MOST_REMEMBERED);
+  const claimsAsked = createLruMap<string>(MOST_REMEMBERED);
   const shared = { ...parts, keyOf, claimsAsked };
   return {
     bearerFor: (server, principal, wanted, purse) =>

@@ -1,10 +1,10 @@
 import type { Clock } from '@behalf/kernel';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import type { UserServer } from '../../registry/server.ts';
-import type { OAuthDoor } from '../oauth/oauthNetwork.ts';
+import type { OAuthEgress } from '../oauth/oauthNetwork.ts';
 import { readProtectedResource } from '../oauth/discovery/protectedResource.ts';
-import { commonTarget } from '../oauth/signInTarget.ts';
-import { createRecent } from '../recent.ts';
+import { targetWithoutUserValues } from '../oauth/signInTarget.ts';
+import { createLruMap } from '../lruMap.ts';
 import { ExchangeFault } from './exchangeFault.ts';
 import type { Place } from './exchangeProvider.ts';
 
@@ -13,24 +13,24 @@ const MOST_REMEMBERED = 1_000;
 
 export interface PlaceParts {
   /** To the server itself: nothing that it publishes is followed elsewhere. */
-  readonly network: Pick<OAuthDoor, 'fetchFor' | 'readError'>;
+  readonly network: Pick<OAuthEgress, 'fetchFor' | 'readError'>;
   readonly clock: Clock;
   readonly patienceMs: number;
 }
 
 /** Servers as exchanges see them. What a server publishes only chooses among what the operator has written down. */
 export function createPlaces({ network, clock, patienceMs }: PlaceParts): (server: UserServer) => Place {
-  const known = createRecent<{ readonly servers: readonly string[]; readonly until: number }>(
+  const known = createLruMap<{ readonly servers: readonly string[]; readonly until: number }>(
     MOST_REMEMBERED,
   );
 
   async function published(server: UserServer): Promise<readonly string[]> {
     const last = known.get(server.revision);
     if (last && clock.now() < last.until) return last.servers;
-    const target = commonTarget(server);
+    const target = targetWithoutUserValues(server);
     if (!target) return [];
     const fetch = network.fetchFor(server, [new URL(target.url).origin]);
-    const reading = { fetch, clock, patienceMs, readError: network.readError };
+    const reading = { fetch, clock, timeoutMs: patienceMs, readError: network.readError };
     const found = await readProtectedResource(reading, target, undefined).catch((cause: unknown) => {
       throw faultOf(cause);
     });
@@ -40,7 +40,7 @@ export function createPlaces({ network, clock, patienceMs }: PlaceParts): (serve
   }
 
   return (server) => ({
-    url: commonTarget(server)?.url ?? '',
+    url: targetWithoutUserValues(server)?.url ?? '',
     authorizationServers: () => published(server),
   });
 }

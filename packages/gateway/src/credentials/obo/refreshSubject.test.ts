@@ -27,8 +27,8 @@ async function createRig() {
   /** What would be sent; or why nothing is. */
   const sent = async (subject: Subject, successor?: string): Promise<string> => {
     const used = await subject.lend!(new LightCancellation(), async (lent) => ({
-      value: lent.take().reveal(),
-      successor,
+      value: lent.reveal().reveal(),
+      rotatedToken: successor,
     }));
     return used.kind === 'used' ? used.value : used.kind;
   };

@@ -2,7 +2,7 @@ import { HiddenText, type Cancellation } from '@behalf/kernel';
 import type { LentUse } from '../../identity/openid/loginTokens.ts';
 import type { Principal } from '../../principal/principal.ts';
 import type { SignInReason } from '../signInReason.ts';
-import type { Lent, Returned } from '../vault/vault.ts';
+import type { BorrowedToken, BorrowResult } from '../vault/vault.ts';
 
 /** The caller's own token, which is exchanged: the one they presented, or the one their sign-in gave. */
 export interface Subject {
@@ -25,7 +25,7 @@ export interface Subject {
 /** One use of a refresh token, which nobody else uses meanwhile. */
 export type LendSubject = <T>(
   signal: Cancellation,
-  work: (lent: Lent) => Promise<Returned<T>>,
+  work: (lent: BorrowedToken) => Promise<BorrowResult<T>>,
 ) => Promise<LentUse<T>>;
 
 /**

@@ -1,60 +1,60 @@
 import { HiddenText, sleep } from '@behalf/kernel';
 import { credentialId, type CredentialPatch, type CredentialRecord } from '../../ports/index.ts';
-import type { Discards } from './discards.ts';
-import type { Notices } from './notices.ts';
-import { newHashKey, openTokens, sealTokens } from './openTokens.ts';
-import { lifetimeOf, scopeText, settled } from './pair.ts';
-import type { Setbacks } from './setbacks.ts';
-import type { CommitOutcome, NewGrant } from './vault.ts';
-import type { VaultTools } from './vaultParts.ts';
+import type { RevocationQueue } from './revocationQueue.ts';
+import type { ChangeBus } from './changeBus.ts';
+import { createHashKey, openTokens, sealTokens } from './sealedTokens.ts';
+import { toLifetime, normalizeScopes, clearedClaim } from './tokenPair.ts';
+import type { RefreshBackoff } from './refreshBackoff.ts';
+import type { CommitOutcome, GrantCommit } from './vault.ts';
+import type { ResolvedVaultParts } from './vaultParts.ts';
 
 /** Stores a grant that was just given. Rejects when the store does not answer for long. */
-export type Commit = (grant: NewGrant) => Promise<CommitOutcome>;
+export type Commit = (grant: GrantCommit) => Promise<CommitOutcome>;
 
 export interface CommitParts extends Pick<
-  VaultTools,
+  ResolvedVaultParts,
   'store' | 'keyring' | 'clock' | 'localClock' | 'random' | 'contexts' | 'timings'
 > {
-  readonly discards: Discards;
-  readonly notices: Notices;
-  readonly setbacks: Setbacks;
+  readonly revocationQueue: RevocationQueue;
+  readonly changeBus: ChangeBus;
+  readonly backoff: RefreshBackoff;
   readonly onCommitted: (record: CredentialRecord) => void;
 }
 
-const FIRST_PAUSE_MS = 50;
+const MIN_RETRY_MS = 50;
 
 export function createCommit(parts: CommitParts): Commit {
   const { store, keyring, clock, localClock, random, contexts, timings } = parts;
-  const { discards, notices, setbacks, onCommitted } = parts;
+  const { revocationQueue, changeBus, backoff, onCommitted } = parts;
 
   /** All but what names it, and what counts over all generations. */
-  function contentOf(grant: NewGrant) {
+  function buildContent(grant: GrantCommit) {
     const { binding, tokens, endpoints } = grant;
     // Told by this process's clock, kept by the store's.
     const sentAt = grant.sentAt - localClock.now() + clock.now();
     const { accessToken, tokenType, idToken } = tokens;
     const refreshToken = tokens.refreshToken === undefined ? undefined : new HiddenText(tokens.refreshToken);
-    const hashKey = newHashKey(random);
-    const bound = { ...binding, generation: grant.baseGeneration + 1, tokenSeq: 1 };
+    const hashKey = createHashKey(random);
+    const versionFields = { ...binding, generation: grant.baseGeneration + 1, tokenSeq: 1 };
     const dpopKey = tokenType === 'dpop' ? grant.dpopKey : undefined;
-    const opened = { accessToken, tokenType, refreshToken, idToken, endpoints, hashKey, dpopKey };
+    const decrypted = { accessToken, tokenType, refreshToken, idToken, endpoints, hashKey, dpopKey };
     return {
-      ...bound,
-      ...sealTokens(keyring, { ...grant, ...bound }, opened),
-      ...lifetimeOf(tokens, sentAt),
+      ...versionFields,
+      ...sealTokens(keyring, { ...grant, ...versionFields }, decrypted),
+      ...toLifetime(tokens, sentAt),
       status: 'active',
       reason: null,
       statusAt: clock.now(),
       rtSuspect: false,
-      scopesRequested: scopeText(grant.scopesRequested),
+      scopesRequested: normalizeScopes(grant.scopesRequested),
       // An answer that does not say grants what was asked for (RFC 6749, section 5.1).
-      scopesGranted: scopeText(tokens.scope ?? grant.scopesRequested),
+      scopesGranted: normalizeScopes(tokens.scope ?? grant.scopesRequested),
       expiresAt: grant.rowExpiresAt ?? null,
-      ...settled,
+      ...clearedClaim,
     } as const;
   }
 
-  function recordOf(grant: NewGrant, content: ReturnType<typeof contentOf>): CredentialRecord {
+  function buildRecord(grant: GrantCommit, content: ReturnType<typeof buildContent>): CredentialRecord {
     const { tenant, principal, serverId, kind, label } = grant;
     const key = { tenant, principal, serverId, kind, label };
     const now = clock.now();
@@ -63,57 +63,57 @@ export function createCommit(parts: CommitParts): Commit {
   }
 
   /** Also when an earlier step stored it, whose answer was lost. */
-  async function put(
+  async function storeRecord(
     record: CredentialRecord,
     baseGeneration: number,
     patch: CredentialPatch,
   ): Promise<CommitOutcome> {
     const { id, generation } = record;
-    const isPut =
+    const isStored =
       baseGeneration === 0
         ? await store.insert(record)
         : (await store.replace(id, { generation: baseGeneration }, patch)) !== null;
-    if (isPut) return { kind: 'committed', id, generation };
-    const found = await store.findById(id);
-    const isOurs = found?.generation === generation && found.atHash === record.atHash;
-    return isOurs
+    if (isStored) return { kind: 'committed', id, generation };
+    const current = await store.findById(id);
+    const isOwnWrite = current?.generation === generation && current.atHash === record.atHash;
+    return isOwnWrite
       ? { kind: 'committed', id, generation }
-      : { kind: 'superseded', generation: found?.generation ?? 0 };
+      : { kind: 'superseded', generation: current?.generation ?? 0 };
   }
 
   /** What it takes the place of, or what it was itself when another was faster. */
-  async function discard(record: CredentialRecord): Promise<void> {
+  async function queueRevocation(record: CredentialRecord): Promise<void> {
     const tokens = openTokens(keyring, record);
     if (!tokens) return;
-    const context = await contexts.of(record);
+    const context = await contexts.resolve(record);
     if (context === 'unbound') return;
-    discards.replaced(record, context, tokens);
+    revocationQueue.revokeReplaced(record, context, tokens);
   }
 
   return async (grant) => {
-    const content = contentOf(grant);
-    const record = recordOf(grant, content);
-    const before = grant.baseGeneration === 0 ? null : await store.findById(record.id).catch(() => null);
-    const givesUpAt = localClock.now() + timings.postMs;
+    const content = buildContent(grant);
+    const record = buildRecord(grant, content);
+    const previous = grant.baseGeneration === 0 ? null : await store.findById(record.id).catch(() => null);
+    const deadline = localClock.now() + timings.postMs;
     let outcome: CommitOutcome;
-    for (let pause = FIRST_PAUSE_MS; ; pause *= 2) {
+    for (let retryMs = MIN_RETRY_MS; ; retryMs *= 2) {
       try {
-        outcome = await put(record, grant.baseGeneration, content);
+        outcome = await storeRecord(record, grant.baseGeneration, content);
         break;
       } catch (error) {
         // A code is good for one exchange: what it brought is not given up at the first failure.
-        if (localClock.now() + pause >= givesUpAt) throw error;
-        await sleep(localClock, pause);
+        if (localClock.now() + retryMs >= deadline) throw error;
+        await sleep(localClock, retryMs);
       }
     }
     if (outcome.kind === 'superseded') {
-      await discard(record).catch(() => undefined);
+      await queueRevocation(record).catch(() => undefined);
       return outcome;
     }
-    setbacks.clear(record.id);
+    backoff.clear(record.id);
     onCommitted(record);
-    await notices.publish(record.id);
-    if (before?.generation === grant.baseGeneration) await discard(before).catch(() => undefined);
+    await changeBus.publish(record.id);
+    if (previous?.generation === grant.baseGeneration) await queueRevocation(previous).catch(() => undefined);
     return outcome;
   };
 }

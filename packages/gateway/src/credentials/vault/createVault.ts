@@ -1,88 +1,108 @@
 import { unlessAborted, within, type Cancellation } from '@behalf/kernel';
 import { credentialId, type CredentialKey } from '../../ports/index.ts';
 import { createDpop } from '../dpop/dpop.ts';
-import { createAppRenewal } from './appRenewal.ts';
-import { createAttempt } from './attempt.ts';
+import { createAppTokenRenewal } from './appTokenRenewal.ts';
+import { createRefreshOnce } from './refreshOnce.ts';
 import { createCommit } from './commit.ts';
-import { createDisconnect } from './disconnect.ts';
-import { createDiscards } from './discards.ts';
+import { createCredentialRemoval } from './credentialRemoval.ts';
+import { createRevocationQueue } from './revocationQueue.ts';
 import { createEarlyRenewal } from './earlyRenewal.ts';
-import { createExclusively } from './exclusive.ts';
-import { judge } from './judge.ts';
-import { createKeepPair } from './keepPair.ts';
-import { createLend } from './lend.ts';
-import { createNotices } from './notices.ts';
-import { createOrphanPairs } from './orphanPairs.ts';
-import { createReading } from './reading.ts';
+import { createWithExclusiveUse } from './exclusiveUse.ts';
+import { evaluateCredential } from './evaluateCredential.ts';
+import { createTokenPersister } from './persistTokens.ts';
+import { createWithRefreshToken } from './withRefreshToken.ts';
+import { createChangeBus } from './changeBus.ts';
+import { createPendingTokenWrites } from './pendingTokenWrites.ts';
+import { createCredentialReader } from './credentialReader.ts';
 import { createRecovery } from './recovery.ts';
 import { createRequireSignIn } from './requireSignIn.ts';
-import { createRefusedRefresh } from './refusedRefresh.ts';
+import { createRefreshErrorHandler } from './refreshErrors.ts';
 import { createRenewal } from './renewal.ts';
-import { createSetbacks, nothingYet } from './setbacks.ts';
-import { createSnapshots } from './snapshots.ts';
+import { createRefreshBackoff, initialVersion } from './refreshBackoff.ts';
+import { createCredentialCache } from './credentialCache.ts';
 import { createStoreTime } from './storeTime.ts';
-import { summaryOf } from './summary.ts';
+import { summarizeCredential } from './summary.ts';
 import { checkTimings, vaultTimings } from './timings.ts';
-import { createTurns } from './turns.ts';
-import { createUsageNotes } from './usageNotes.ts';
-import type { CredentialVault, HeldToken, TokenOutcome } from './vault.ts';
-import type { VaultEvent, VaultParts, VaultTools } from './vaultParts.ts';
-import type { CredentialView } from './view.ts';
+import { createRefreshLeases } from './refreshLeases.ts';
+import { createLastUsedTracker } from './lastUsedTracker.ts';
+import type { CredentialVault, VaultToken, TokenOutcome } from './vault.ts';
+import type { VaultEvent, VaultParts, ResolvedVaultParts } from './vaultParts.ts';
+import type { CredentialSnapshot } from './credentialSnapshot.ts';
 
 export function createVault(parts: VaultParts): CredentialVault {
   const timings = checkTimings({ ...vaultTimings, ...parts.timings });
   const { store, log, clock: localClock } = parts;
-  const time = createStoreTime(store, localClock);
+  const storeTime = createStoreTime(store, localClock);
   const dpop = parts.dpop ?? createDpop({ clock: localClock, random: parts.random });
-  const tools: VaultTools = { ...parts, dpop, timings, clock: time.clock, localClock, record };
+  const tools: ResolvedVaultParts = { ...parts, dpop, timings, clock: storeTime.clock, localClock, record };
   const { clock } = tools;
 
   let closingSince = Infinity;
   let closed: Promise<void> | undefined;
   const isClosing = () => closingSince !== Infinity;
 
-  const usageNotes = createUsageNotes(tools);
-  const snapshots = createSnapshots(tools);
-  const notices = createNotices({ ...tools, onNotice: (notice) => snapshots.onNotice(notice) });
-  const setbacks = createSetbacks(tools);
-  const turns = createTurns(tools);
-  const discards = createDiscards(tools);
-  const orphanPairs = createOrphanPairs(tools);
-  const keepPair = createKeepPair({
+  const lastUsedTracker = createLastUsedTracker(tools);
+  const credentialCache = createCredentialCache(tools);
+  const changeBus = createChangeBus({ ...tools, invalidate: (change) => credentialCache.invalidate(change) });
+  const backoff = createRefreshBackoff(tools);
+  const refreshLeases = createRefreshLeases(tools);
+  const revocationQueue = createRevocationQueue(tools);
+  const pendingTokenWrites = createPendingTokenWrites(tools);
+  const persister = createTokenPersister({
     ...tools,
-    ...{ orphanPairs, discards, notices },
+    ...{ pendingTokenWrites, revocationQueue, changeBus },
     closingSince: () => closingSince,
   });
-  const reading = createReading({ ...tools, snapshots, time, shown: (found) => keepPair.shown(found) });
-  const refused = createRefusedRefresh({ ...tools, setbacks, notices });
+  const reader = createCredentialReader({
+    ...tools,
+    credentialCache,
+    storeTime,
+    applyPending: (found) => persister.applyPending(found),
+  });
+  const errorHandler = createRefreshErrorHandler({ ...tools, backoff, changeBus });
   const commit = createCommit({
     ...tools,
-    discards,
-    notices,
-    setbacks,
-    onCommitted: (record) => early.used(record),
+    revocationQueue,
+    changeBus,
+    backoff,
+    onCommitted: (record) => earlyRenewal.recordUse(record),
   });
-  const renewApp = createAppRenewal({ ...tools, reading, setbacks, notices, commit });
-  const attempt = createAttempt({
+  const renewAppToken = createAppTokenRenewal({ ...tools, reader, backoff, changeBus, commit });
+  const refreshOnce = createRefreshOnce({
     ...tools,
-    ...{ reading, setbacks, refused, keepPair, orphanPairs, notices, renewApp },
-    onRenewed: (renewed) => early.renewed(renewed),
+    ...{ reader, backoff, errorHandler, persister, pendingTokenWrites, changeBus, renewAppToken },
+    onRenewed: (renewed) => earlyRenewal.recordRenewal(renewed),
   });
-  const renewal = createRenewal({ ...tools, attempt, turns, reading, snapshots, notices, isClosing });
-  const recovery = createRecovery({ ...tools, reading, renewal });
-  const early = createEarlyRenewal({ ...tools, renew: (key) => renewal.renewEarly(key) });
-  const endings = createDisconnect({ ...tools, discards, notices, orphanPairs, keepPair });
-  const exclusively = createExclusively({ ...tools, notices });
-  const lend = createLend({
+  const renewal = createRenewal({
     ...tools,
-    ...{ reading, renewal, refused, keepPair, notices, discards, exclusively, isClosing },
+    refreshOnce,
+    refreshLeases,
+    reader,
+    credentialCache,
+    changeBus,
+    isClosing,
   });
-  const onGiven = new Set<(token: HeldToken) => void>();
+  const recovery = createRecovery({ ...tools, reader, renewal });
+  const earlyRenewal = createEarlyRenewal({ ...tools, renew: (key) => renewal.renewEarly(key) });
+  const removal = createCredentialRemoval({
+    ...tools,
+    revocationQueue,
+    changeBus,
+    pendingTokenWrites,
+    persister,
+  });
+  const withExclusiveUse = createWithExclusiveUse({ ...tools, changeBus });
+  const withRefreshToken = createWithRefreshToken({
+    ...tools,
+    ...{ reader, renewal, errorHandler, persister, changeBus, revocationQueue, withExclusiveUse, isClosing },
+  });
+  const providedListeners = new Set<(token: VaultToken) => void>();
   /** What was given out of a view before: a call costs no more than looking it up. */
-  const given = new WeakMap<CredentialView, HeldToken>();
+  const tokensBySnapshot = new WeakMap<CredentialSnapshot, VaultToken>();
 
   function record(event: VaultEvent): void {
-    if (event.kind === 'refresh') usageNotes.renewed(credentialId(event.credential), event.outcome);
+    if (event.kind === 'refresh')
+      lastUsedTracker.recordRenewal(credentialId(event.credential), event.outcome);
     try {
       parts.record(event);
     } catch (error) {
@@ -90,110 +110,110 @@ export function createVault(parts: VaultParts): CredentialVault {
     }
   }
 
-  function noteUse({ record: used, context }: CredentialView): void {
-    if (!used) return;
-    usageNotes.used(used.id);
-    early.used(used, context);
+  function recordUse({ record: usedRecord, context }: CredentialSnapshot): void {
+    if (!usedRecord) return;
+    lastUsedTracker.recordUse(usedRecord.id);
+    earlyRenewal.recordUse(usedRecord, context);
   }
 
-  function give(token: HeldToken): HeldToken {
-    for (const listener of onGiven) listener(token);
+  function notifyProvided(token: VaultToken): VaultToken {
+    for (const listener of providedListeners) listener(token);
     return token;
   }
 
-  function giveOut(outcome: TokenOutcome): TokenOutcome {
-    if (outcome.kind === 'token') give(outcome.token);
+  function provideOutcome(outcome: TokenOutcome): TokenOutcome {
+    if (outcome.kind === 'token') notifyProvided(outcome.token);
     return outcome;
   }
 
-  function peek(key: CredentialKey): HeldToken | undefined {
-    const token = known(key);
-    return token && give(token);
+  function peek(key: CredentialKey): VaultToken | undefined {
+    const token = peekToken(key);
+    return token && notifyProvided(token);
   }
 
-  function known(key: CredentialKey): HeldToken | undefined {
-    const view = snapshots.fresh(credentialId(key));
-    if (!view) return undefined;
-    const before = given.get(view);
-    if (before && clock.now() < before.usableUntil) {
-      noteUse(view);
-      return before;
+  function peekToken(key: CredentialKey): VaultToken | undefined {
+    const snapshot = credentialCache.getFresh(credentialId(key));
+    if (!snapshot) return undefined;
+    const previous = tokensBySnapshot.get(snapshot);
+    if (previous && clock.now() < previous.usableUntil) {
+      recordUse(snapshot);
+      return previous;
     }
-    const verdict = judge(view, { now: clock.now() }, timings);
-    if (verdict.kind !== 'outcome' || verdict.outcome.kind !== 'token') return undefined;
-    given.set(view, verdict.outcome.token);
-    noteUse(view);
-    return verdict.outcome.token;
+    const decision = evaluateCredential(snapshot, { now: clock.now() }, timings);
+    if (decision.kind !== 'outcome' || decision.outcome.kind !== 'token') return undefined;
+    tokensBySnapshot.set(snapshot, decision.outcome.token);
+    recordUse(snapshot);
+    return decision.outcome.token;
   }
 
-  async function obtain(key: CredentialKey): Promise<TokenOutcome> {
-    let view: CredentialView;
+  async function obtainToken(key: CredentialKey): Promise<TokenOutcome> {
+    let snapshot: CredentialSnapshot;
     try {
-      view = await reading.current(key);
+      snapshot = await reader.readRecent(key);
     } catch (error) {
       log('vault_store_failed', { reason: error instanceof Error ? error.name : 'unknown' });
       return renewal.withoutStore(key);
     }
-    const verdict = judge(view, { now: clock.now() }, timings);
-    if (verdict.kind === 'outcome') {
-      noteUse(view);
-      return verdict.outcome;
+    const decision = evaluateCredential(snapshot, { now: clock.now() }, timings);
+    if (decision.kind === 'outcome') {
+      recordUse(snapshot);
+      return decision.outcome;
     }
-    const standing = setbacks.standing(view.record ?? nothingYet(credentialId(key)));
-    if (!standing) return renewal.renew(key);
-    return verdict.last ? { kind: 'token', token: verdict.last } : standing;
+    const activeBackoff = backoff.current(snapshot.record ?? initialVersion(credentialId(key)));
+    if (!activeBackoff) return renewal.renew(key);
+    return decision.fallback ? { kind: 'token', token: decision.fallback } : activeBackoff;
   }
 
-  function patiently<T>(work: Promise<T>, signal: Cancellation | undefined): Promise<T> {
+  function abortable<T>(work: Promise<T>, signal: Cancellation | undefined): Promise<T> {
     return signal ? unlessAborted(work, signal) : work;
   }
 
   async function close(): Promise<void> {
     closingSince = localClock.now();
-    early.close();
+    earlyRenewal.close();
     // Who only waits need not be waited for.
-    notices.wakeAll();
-    const all = Promise.all([renewal.idle(), discards.idle(), usageNotes.idle()]);
-    await within(localClock, timings.closeMs, all, () => log('vault_closed_early', {}));
-    await turns.endAll();
-    keepPair.close();
-    notices.close();
-    snapshots.clear();
+    changeBus.wakeAll();
+    const pendingWork = Promise.all([renewal.idle(), revocationQueue.idle(), lastUsedTracker.idle()]);
+    await within(localClock, timings.closeTimeoutMs, pendingWork, () => log('vault_closed_early', {}));
+    await refreshLeases.releaseAll();
+    persister.close();
+    changeBus.close();
+    credentialCache.clear();
   }
 
   return {
     peek,
     async token(key, { signal } = {}) {
       const token = peek(key);
-      return token ? { kind: 'token', token } : giveOut(await patiently(obtain(key), signal));
+      return token ? { kind: 'token', token } : provideOutcome(await abortable(obtainToken(key), signal));
     },
     recover: async (key, refusedToken, { signal } = {}) =>
-      giveOut(await patiently(recovery(key, refusedToken), signal)),
+      provideOutcome(await abortable(recovery(key, refusedToken), signal)),
     commit,
-    disconnect: (key) => endings.disconnect(key),
-    end: (key) => endings.end(key),
-    require: createRequireSignIn({ ...tools, notices }),
+    disconnect: (key) => removal.disconnect(key),
+    remove: (key) => removal.remove(key),
+    requireSignIn: createRequireSignIn({ ...tools, changeBus }),
     async list(tenant, principal, serverId) {
       const records = await store.list(tenant, principal, serverId);
-      return Promise.all(records.map((one) => summaryOf(tools, one)));
+      return Promise.all(records.map((credentialRecord) => summarizeCredential(tools, credentialRecord)));
     },
     async find(key) {
       const found = await store.find(key);
-      return found && summaryOf(tools, found);
+      return found && summarizeCredential(tools, found);
     },
     async makeDefault(id) {
-      const isMade = await store.makeDefault(id);
-      if (isMade) await notices.publish(id);
-      return isMade;
+      const isUpdated = await store.makeDefault(id);
+      if (isUpdated) await changeBus.publish(id);
+      return isUpdated;
     },
-    exclusively,
-    lend,
-    onChange: (listener) => notices.onChange(listener),
-    onGiven(listener) {
-      onGiven.add(listener);
-      return () => void onGiven.delete(listener);
+    withExclusiveUse,
+    withRefreshToken,
+    onChange: (listener) => changeBus.onChange(listener),
+    onTokenProvided(listener) {
+      providedListeners.add(listener);
+      return () => void providedListeners.delete(listener);
     },
-    get renewing() {
+    get activeRenewals() {
       return renewal.size;
     },
     close: () => (closed ??= close()),

@@ -5,8 +5,11 @@ import { createStoreTime } from './storeTime.ts';
 describe('the time of the store', () => {
   test('is waited for by all who come before it is known', async () => {
     const local = createFakeClock();
-    const asked: ((now: number) => void)[] = [];
-    const time = createStoreTime({ now: () => new Promise((resolve) => asked.push(resolve)) }, local);
+    const pendingRequests: ((now: number) => void)[] = [];
+    const time = createStoreTime(
+      { now: () => new Promise((resolve) => pendingRequests.push(resolve)) },
+      local,
+    );
     const seen: number[] = [];
     const readers = [0, 1, 2].map(async () => {
       await time.sample();
@@ -14,16 +17,16 @@ describe('the time of the store', () => {
     });
     await Promise.resolve();
     expect(seen).toEqual([]);
-    expect(asked).toHaveLength(1);
-    asked[0]?.(local.now() + 300_000);
+    expect(pendingRequests).toHaveLength(1);
+    pendingRequests[0]?.(local.now() + 300_000);
     await Promise.all(readers);
     expect(seen).toEqual([300_000, 300_000, 300_000]);
     // Known for a while; then it is compared again.
     await time.sample();
-    expect(asked).toHaveLength(1);
+    expect(pendingRequests).toHaveLength(1);
     await local.advance(60_000);
     const again = time.sample();
-    asked[1]?.(local.now() + 200_000);
+    pendingRequests[1]?.(local.now() + 200_000);
     await again;
     expect(time.clock.now() - local.now()).toBe(200_000);
   });
@@ -31,9 +34,9 @@ describe('the time of the store', () => {
   test('that is not told leaves what is known, and is asked for again', async () => {
     const local = createFakeClock();
     let isDown = true;
-    let asked = 0;
+    let requestCount = 0;
     const now = async () => {
-      asked += 1;
+      requestCount += 1;
       if (isDown) throw new Error('The store does not answer');
       return local.now() - 5_000;
     };
@@ -43,6 +46,6 @@ describe('the time of the store', () => {
     isDown = false;
     await time.sample();
     expect(time.clock.now()).toBe(local.now() - 5_000);
-    expect(asked).toBe(2);
+    expect(requestCount).toBe(2);
   });
 });

@@ -1,7 +1,7 @@
 import type { Clock } from '@behalf/kernel';
 import type { CredentialStore } from '../../ports/index.ts';
 
-const SAMPLE_EVERY_MS = 60_000;
+const SAMPLE_INTERVAL_MS = 60_000;
 
 /** The time of all processes: the store's. A clock that is minutes off makes no token older or younger than it is. */
 export interface StoreTime {
@@ -13,19 +13,19 @@ export interface StoreTime {
 export function createStoreTime(store: Pick<CredentialStore, 'now'>, local: Clock): StoreTime {
   let offsetMs = 0;
   let sampledAt = -Infinity;
-  let sampling: Promise<void> | undefined;
+  let pendingSample: Promise<void> | undefined;
 
-  async function compare(): Promise<void> {
-    const begun = local.now();
+  async function measureOffset(): Promise<void> {
+    const startedAt = local.now();
     try {
-      const told = await store.now();
+      const storeNow = await store.now();
       // It was told somewhere between the question and the answer.
-      offsetMs = Math.round(told - (begun + local.now()) / 2);
-      sampledAt = begun;
+      offsetMs = Math.round(storeNow - (startedAt + local.now()) / 2);
+      sampledAt = startedAt;
     } catch {
       // What was known before holds; the next one asks again.
     } finally {
-      sampling = undefined;
+      pendingSample = undefined;
     }
   }
 
@@ -35,9 +35,9 @@ export function createStoreTime(store: Pick<CredentialStore, 'now'>, local: Cloc
       timer: (ms, fn, options) => local.timer(ms, fn, options),
     },
     async sample() {
-      if (local.now() - sampledAt < SAMPLE_EVERY_MS) return;
+      if (local.now() - sampledAt < SAMPLE_INTERVAL_MS) return;
       // Who comes meanwhile waits too: until the first answer every time is this process's own.
-      await (sampling ??= compare());
+      await (pendingSample ??= measureOffset());
     },
   };
 }

@@ -1,18 +1,18 @@
 import type { CredentialRecord, CredentialStatus } from '../../ports/index.ts';
 import type { CredentialSummary } from './vault.ts';
-import type { VaultTools } from './vaultParts.ts';
-import { fitOf } from './view.ts';
+import type { ResolvedVaultParts } from './vaultParts.ts';
+import { checkBinding } from './credentialSnapshot.ts';
 
 const FINGERPRINT_LENGTH = 8;
 
 /** What may be shown of a credential, as it stands with the server of today. Opens nothing. */
-export async function summaryOf(
-  { keyring, contexts }: Pick<VaultTools, 'keyring' | 'contexts'>,
+export async function summarizeCredential(
+  { keyring, contexts }: Pick<ResolvedVaultParts, 'keyring' | 'contexts'>,
   record: CredentialRecord,
 ): Promise<CredentialSummary> {
   const { id, tenant, principal, serverId, kind, label, isDefault, reason, statusAt, generation, issuer } =
     record;
-  const status = await statusOf();
+  const status = await readStatus();
   return {
     ...{ id, tenant, principal, serverId, kind, label, isDefault },
     status,
@@ -27,12 +27,14 @@ export async function summaryOf(
   };
 
   /** Whether it fits and opens is nothing that is stored: a definition that is put right again brings it back. */
-  async function statusOf(): Promise<CredentialStatus> {
+  async function readStatus(): Promise<CredentialStatus> {
     if (record.status !== 'active' || record.sealed === null) return record.status;
     if (!keyring.knowsKeyOf(record.sealed)) return 'unreadable';
     try {
-      const context = await contexts.of(record);
-      return fitOf(record, context === 'unbound' ? undefined : context) === 'unbound' ? 'unbound' : 'active';
+      const context = await contexts.resolve(record);
+      return checkBinding(record, context === 'unbound' ? undefined : context) === 'unbound'
+        ? 'unbound'
+        : 'active';
     } catch {
       return 'active';
     }

@@ -14,26 +14,26 @@ export interface VaultTimings {
   /** For how long a pair that was received is tried to be stored before it goes aside. */
   readonly holdMs: number;
   /** What the leases may take to answer. */
-  readonly sharedMs: number;
+  readonly storeTimeoutMs: number;
   /** Between attempts at an authorization server that is away; doubles up to the longest. */
   readonly backoffMs: number;
-  readonly longestBackoffMs: number;
+  readonly maxBackoffMs: number;
   /** For how long an answer that would only be repeated stands. */
-  readonly setbackMs: number;
+  readonly failureCacheMs: number;
   /** For how long a new token that was refused all the same is not renewed again. */
-  readonly refusedMs: number;
+  readonly refusedTokenMs: number;
   /** Every token is renewed this long before its end at most, and a tenth of its lifetime at most. */
-  readonly longestSkewMs: number;
+  readonly maxSkewMs: number;
   /** Renewed before anybody asks: only what was used this recently, and lives this long. */
   readonly recentUseMs: number;
-  readonly shortestEarlyMs: number;
+  readonly minEarlyLifetimeMs: number;
   /** That a server has no credential is remembered this long at most. */
-  readonly absentMs: number;
+  readonly absentCacheMs: number;
   /** For how long calls run on while the store does not answer. */
-  readonly outageMs: number;
-  readonly revokeMs: number;
-  readonly usageMs: number;
-  readonly closeMs: number;
+  readonly maxStaleMs: number;
+  readonly revokeTimeoutMs: number;
+  readonly usageIntervalMs: number;
+  readonly closeTimeoutMs: number;
 }
 
 export const vaultTimings: VaultTimings = {
@@ -45,19 +45,19 @@ export const vaultTimings: VaultTimings = {
   waitMs: 30_000,
   pollMs: 100,
   holdMs: 40_000,
-  sharedMs: 1_000,
+  storeTimeoutMs: 1_000,
   backoffMs: 1_000,
-  longestBackoffMs: 60_000,
-  setbackMs: 60_000,
-  refusedMs: 30_000,
-  longestSkewMs: 60_000,
+  maxBackoffMs: 60_000,
+  failureCacheMs: 60_000,
+  refusedTokenMs: 30_000,
+  maxSkewMs: 60_000,
   recentUseMs: 30 * 60_000,
-  shortestEarlyMs: 30_000,
-  absentMs: 10_000,
-  outageMs: 30_000,
-  revokeMs: 5_000,
-  usageMs: 60_000,
-  closeMs: 15_000,
+  minEarlyLifetimeMs: 30_000,
+  absentCacheMs: 10_000,
+  maxStaleMs: 30_000,
+  revokeTimeoutMs: 5_000,
+  usageIntervalMs: 60_000,
+  closeTimeoutMs: 15_000,
 };
 
 /** The same chain, faster or slower: for who tests it across processes. */
@@ -72,8 +72,8 @@ export function scaledTimings(factor: number): VaultTimings {
  */
 export function checkTimings(timings: VaultTimings): VaultTimings {
   const { postMs, sendWithinMs, claimMs, leaseMs, leaseRenewMs, waitMs, holdMs } = timings;
-  const rules: readonly (readonly [says: string, holds: boolean])[] = [
-    ['every time is a positive number', Object.values(timings).every((ms: number) => ms > 0)],
+  const rules: readonly (readonly [rule: string, isMet: boolean])[] = [
+    ['every timing is a positive number', Object.values(timings).every((ms: number) => ms > 0)],
     ['postMs < claimMs', postMs < claimMs],
     ['sendWithinMs + postMs < claimMs', sendWithinMs + postMs < claimMs],
     ['claimMs < leaseMs', claimMs < leaseMs],
@@ -81,8 +81,7 @@ export function checkTimings(timings: VaultTimings): VaultTimings {
     ['leaseMs < waitMs', leaseMs < waitMs],
     ['claimMs < holdMs', claimMs < holdMs],
   ];
-  const broken = rules.filter(([, holds]) => !holds).map(([says]) => says);
-  if (broken.length > 0)
-    throw new RangeError(`The vault's times do not outlast each other: ${broken.join('; ')}`);
+  const violated = rules.filter(([, isMet]) => !isMet).map(([rule]) => rule);
+  if (violated.length > 0) throw new RangeError(`Invalid vault timings: ${violated.join('; ')}`);
   return Object.freeze({ ...timings });
 }

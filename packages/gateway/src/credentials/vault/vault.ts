@@ -2,11 +2,11 @@ import type { Cancellation, HiddenText } from '@behalf/kernel';
 import type { Prover } from '../dpop/dpop.ts';
 import type { CredentialEndpoints, CredentialKey, CredentialStatus } from '../../ports/index.ts';
 import type { GrantBinding } from '../oauth/grantContext.ts';
-import type { TokenSet } from '../oauth/tokenAnswer.ts';
+import type { TokenSet } from '../oauth/tokenEndpointResult.ts';
 import type { SignInReason } from '../signInReason.ts';
 
 /** One access token at one moment. Immutable: a renewed one is another. */
-export interface HeldToken {
+export interface VaultToken {
   readonly id: string;
   readonly generation: number;
   readonly tokenSeq: number;
@@ -28,7 +28,7 @@ export interface HeldToken {
 }
 
 export type TokenOutcome =
-  | { readonly kind: 'token'; readonly token: HeldToken }
+  | { readonly kind: 'token'; readonly token: VaultToken }
   | {
       readonly kind: 'needs_reauth';
       readonly reason: SignInReason;
@@ -47,7 +47,7 @@ export type TokenOutcome =
   | { readonly kind: 'misconfigured'; readonly error: string };
 
 /** A grant that was just given: stored before anything else is done with it. */
-export interface NewGrant extends CredentialKey {
+export interface GrantCommit extends CredentialKey {
   readonly binding: GrantBinding;
   readonly endpoints: CredentialEndpoints | null;
   readonly tokens: TokenSet;
@@ -86,77 +86,77 @@ export interface CredentialSummary extends CredentialKey {
 }
 
 /** `unsupported`: the authorization server offers no way. `none`: there was nothing to revoke. */
-export type Revoked = 'yes' | 'failed' | 'unsupported' | 'none';
+export type RevocationResult = 'yes' | 'failed' | 'unsupported' | 'none';
 
-export interface TokenOptions {
+export interface VaultCallOptions {
   /** This caller's patience: what was begun goes on without them. */
   readonly signal?: Cancellation;
 }
 
 /** A refresh token that may be sent once, now, to where it came from and as who it was given to. */
-export interface Lent {
+export interface BorrowedToken {
   readonly endpoint: string;
   readonly clientId: string;
   /** In the moment of sending: throws when another may have it by now. */
-  take(): HiddenText;
+  reveal(): HiddenText;
 }
 
 /** What came of it. */
-export interface Returned<T> {
+export interface BorrowResult<T> {
   readonly value: T;
   /** The refresh token that the answer puts in its place. */
-  readonly successor?: string | undefined;
+  readonly rotatedToken?: string | undefined;
   /** It was sent, and the answer does not say what became of it. */
   readonly isInDoubt?: boolean;
 }
 
-export type LendOutcome<T> =
+export type BorrowOutcome<T> =
   { readonly kind: 'used'; readonly value: T } | Exclude<TokenOutcome, { kind: 'token' }>;
 
 /**
  * Rejects as `work` does: what was taken by then is in doubt. Who leaves by the signal before that leaves the line, and takes nothing any
  * more.
  */
-export type Lend = <T>(
+export type WithRefreshToken = <T>(
   key: CredentialKey,
   signal: Cancellation,
-  work: (lent: Lent) => Promise<Returned<T>>,
-) => Promise<LendOutcome<T>>;
+  work: (borrowed: BorrowedToken) => Promise<BorrowResult<T>>,
+) => Promise<BorrowOutcome<T>>;
 
 /**
  * The one that knows refresh tokens. Everybody else gets an access token or nothing; who has to show a refresh token itself is lent it.
  */
 export interface CredentialVault {
   /** At once, from memory, while what is known is fresh enough; undefined: ask `token`. */
-  peek(key: CredentialKey): HeldToken | undefined;
+  peek(key: CredentialKey): VaultToken | undefined;
   /** A usable token, renewed if it must be. */
-  token(key: CredentialKey, options?: TokenOptions): Promise<TokenOutcome>;
+  token(key: CredentialKey, options?: VaultCallOptions): Promise<TokenOutcome>;
   /**
    * The server refused this very access token with a 401: another one, stored by a peer or renewed now, or why there is none.
    */
-  recover(key: CredentialKey, refused: string, options?: TokenOptions): Promise<TokenOutcome>;
+  recover(key: CredentialKey, refusedToken: string, options?: VaultCallOptions): Promise<TokenOutcome>;
   /** Stores a grant. The old one stays until this very step, and is gone after it. */
-  commit(grant: NewGrant): Promise<CommitOutcome>;
+  commit(grant: GrantCommit): Promise<CommitOutcome>;
   /** Ends it here at once, then at the authorization server. */
-  disconnect(key: CredentialKey): Promise<{ readonly existed: boolean; readonly revoked: Revoked }>;
+  disconnect(key: CredentialKey): Promise<{ readonly existed: boolean; readonly revoked: RevocationResult }>;
   /** Removes it here before it resolves, so that nothing is left of it; the authorization server is told afterwards. */
-  end(key: CredentialKey): Promise<boolean>;
+  remove(key: CredentialKey): Promise<boolean>;
   /** Marks that its user has to sign in again, and keeps what is there. */
-  require(key: CredentialKey, reason: SignInReason): Promise<boolean>;
+  requireSignIn(key: CredentialKey, reason: SignInReason): Promise<boolean>;
   /** Of one holder, in a stable order; opens nothing. */
   list(tenant: string, principal: string, serverId?: string): Promise<readonly CredentialSummary[]>;
   find(key: CredentialKey): Promise<CredentialSummary | null>;
   makeDefault(id: string): Promise<boolean>;
   /** One user of a credential at a time, for servers that end the old token on refresh (`exclusive: true`). */
-  exclusively<T>(key: CredentialKey, signal: Cancellation, work: () => Promise<T>): Promise<T>;
+  withExclusiveUse<T>(key: CredentialKey, signal: Cancellation, work: () => Promise<T>): Promise<T>;
   /** One use of the refresh token, which nobody else uses meanwhile, a renewal included. */
-  lend: Lend;
+  withRefreshToken: WithRefreshToken;
   /** Told when a token changed, here or elsewhere. */
   onChange(listener: (id: string) => void): () => void;
   /** Told of every token that is given out here, before its caller has it. */
-  onGiven(listener: (token: HeldToken) => void): () => void;
+  onTokenProvided(listener: (token: VaultToken) => void): () => void;
   /** How many renewals are under way: what a shutdown waits for. */
-  readonly renewing: number;
+  readonly activeRenewals: number;
   /** No new refreshes; those under way finish, within 15 s. */
   close(): Promise<void>;
 }

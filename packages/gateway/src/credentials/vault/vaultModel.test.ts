@@ -101,7 +101,7 @@ function answersOf(...kinds: Answer['kind'][]) {
   return fc.array(fc.record({ kind: fc.constantFrom('tokens' as const, ...kinds), ms }), { maxLength: 30 });
 }
 
-async function play(given: readonly Order[], answers: Answer[]) {
+async function play(steps: readonly Order[], answers: Answer[]) {
   const clock = createFakeClock();
   const store = openMemoryStore({ clock, random: systemRandom });
   const model = createModel(clock, [...answers]);
@@ -124,7 +124,12 @@ async function play(given: readonly Order[], answers: Answer[]) {
   const endpoints = { token: 'https://as/token', revocation: null, authorization: null, fetchedAt: 0 };
   const vaults = [0, 1].map(() =>
     createVault({
-      ...{ store: credentials, usage: store.credentialUsage, orphans: store.orphans, changes: store.changes },
+      ...{
+        store: credentials,
+        usage: store.credentialUsage,
+        pendingWrites: store.orphans,
+        changes: store.changes,
+      },
       leases: {
         acquire: async (...args) =>
           leasesDown ? Promise.reject(new Error('away')) : store.leases.acquire(...args),
@@ -133,9 +138,9 @@ async function play(given: readonly Order[], answers: Answer[]) {
       keyring: createKeyring([new Uint8Array(32)], systemRandom),
       ...{ clock, random: systemRandom, log: () => undefined, record: () => undefined },
       contexts: {
-        of: async () => ({
+        resolve: async () => ({
           ...{ binding, fetch: model.fetch, headers: {}, form: {} },
-          client: { clientId: 'c', source: 'configured', proof: { method: 'none' } },
+          client: { clientId: 'c', source: 'configured', auth: { method: 'none' } },
           profile: { rotationGraceMs: 0, revokeOnReplace: 'never' },
           rediscover: async () => null,
           reregister: async () => false,
@@ -165,15 +170,15 @@ async function play(given: readonly Order[], answers: Answer[]) {
 
   const calls: Promise<unknown>[] = [];
   const last = ['at-0', 'at-0'];
-  for (const order of given) {
+  for (const order of steps) {
     if (order.do === 'pass') await clock.advance(order.ms);
     else if (order.do === 'fail') failing.set(order.method, order.times);
     else if (order.do === 'leases') leasesDown = order.down;
     else {
       const { at } = order;
       const vault = vaults[at]!;
-      const asked = order.do === 'token' ? vault.token(keyOf()) : vault.recover(keyOf(), last[at]!);
-      calls.push(asked.then((one) => void (one.kind === 'token' && (last[at] = one.token.accessToken))));
+      const call = order.do === 'token' ? vault.token(keyOf()) : vault.recover(keyOf(), last[at]!);
+      calls.push(call.then((one) => void (one.kind === 'token' && (last[at] = one.token.accessToken))));
     }
   }
   failing.clear();
@@ -198,8 +203,8 @@ async function play(given: readonly Order[], answers: Answer[]) {
 describe('two vaults and a rotating authorization server', () => {
   test('while answers arrive no refresh token is sent twice, whatever else fails', async () => {
     await fc.assert(
-      fc.asyncProperty(orders, answersOf('busy', 'refuse-connection'), async (given, answers) => {
-        const { model, record } = await play(given, answers);
+      fc.asyncProperty(orders, answersOf('busy', 'refuse-connection'), async (steps, answers) => {
+        const { model, record } = await play(steps, answers);
         expect(model.state).toMatchObject({ reuses: 0, lost: 0, rejections: 0 });
         expect(new Set(model.state.seen).size).toBe(model.state.seen.length);
         expect(record).toMatchObject({ status: 'active' });
@@ -210,8 +215,8 @@ describe('two vaults and a rotating authorization server', () => {
 
   test('a refresh token comes again only after an answer was lost, and then once', async () => {
     await fc.assert(
-      fc.asyncProperty(orders, answersOf('busy', 'drop', 'fail-after'), async (given, answers) => {
-        const { model, ends, record } = await play(given, answers);
+      fc.asyncProperty(orders, answersOf('busy', 'drop', 'fail-after'), async (steps, answers) => {
+        const { model, ends, record } = await play(steps, answers);
         const { reuses, lost, rejections, unwritten, seen } = model.state;
         expect(reuses).toBeLessThanOrEqual(Math.min(1, lost));
         // A refusal may be lost as well, here or on its way into the store; one that arrives is the last.

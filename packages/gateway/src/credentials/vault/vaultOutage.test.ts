@@ -128,13 +128,13 @@ describe('an outage', () => {
     rig.endpoints.token = `${rig.server.origin}/old/token`;
     const { refreshToken } = await rig.signIn();
     await rig.clock.advance(HOUR);
-    let asked = 0;
+    let requestCount = 0;
     rig.definition.rediscover = async () => {
-      asked += 1;
+      requestCount += 1;
       return null;
     };
     expect(await rig.passing(rig.vault.token(keyOf()))).toMatchObject({ kind: 'unavailable' });
-    expect(asked).toBe(1);
+    expect(requestCount).toBe(1);
     expect(rig.server.counters.tokenHits).toBe(0);
     expect(rig.server.isCurrent(refreshToken!)).toBe(true);
     expect(await rig.record()).toMatchObject({
@@ -173,7 +173,7 @@ describe('an answer for the operator or the user', () => {
 
   test('a client that we registered is registered anew, and its refresh tokens are over', async () => {
     const rig = await vaultRig({
-      client: { clientId: 'behalf', source: 'dynamic', proof: { method: 'none' } },
+      client: { clientId: 'behalf', source: 'dynamic', auth: { method: 'none' } },
     });
     const { accessToken } = await rig.signIn();
     await rig.clock.advance(HOUR - 30_000);
@@ -219,7 +219,7 @@ describe('the end of a process', () => {
     const gate = rig.server.hold('token', 'after');
     const call = rig.vault.token(keyOf());
     await gate.arrived();
-    expect(rig.vault.renewing).toBe(1);
+    expect(rig.vault.activeRenewals).toBe(1);
     let isClosed = false;
     const closing = rig.vault.close().then(() => void (isClosed = true));
     await pause(5);

@@ -45,18 +45,18 @@ export interface AppGrant {
   readonly endpoints: CredentialEndpoints;
   readonly scopes: string;
   /** Whether its tokens are bound to a key of ours. */
-  readonly bindsTokens?: boolean;
+  readonly usesDpop?: boolean;
 }
 
 /** Null: the server has no such grant. */
 export interface AppGrants {
-  of(key: CredentialKey): Promise<AppGrant | null>;
+  resolve(key: CredentialKey): Promise<AppGrant | null>;
 }
 
 export interface VaultParts {
   readonly store: CredentialStore;
   readonly usage: CredentialUsageStore;
-  readonly orphans: OrphanStore;
+  readonly pendingWrites: OrphanStore;
   readonly leases: Leases;
   readonly changes: ChangeFeed;
   readonly keyring: Keyring;
@@ -74,7 +74,7 @@ export interface VaultParts {
 }
 
 /** The parts as they go on within this folder. */
-export interface VaultTools extends Omit<VaultParts, 'timings' | 'dpop'> {
+export interface ResolvedVaultParts extends Omit<VaultParts, 'timings' | 'dpop'> {
   readonly dpop: Dpop;
   readonly timings: VaultTimings;
   /** The store's time: what is written into records and compared with them. */

@@ -83,8 +83,8 @@ describe('a token that a server refused', () => {
     const { accessToken } = await rig.signIn();
     const [first, second] = rig.replicas;
     held(await rig.passing(first!.vault.recover(keyOf(), accessToken)));
-    const taken = held(await second!.vault.recover(keyOf(), accessToken)).accessToken;
-    expect(await second!.vault.recover(keyOf(), taken)).toMatchObject({ reason: 'audience_or_policy' });
+    const usedToken = held(await second!.vault.recover(keyOf(), accessToken)).accessToken;
+    expect(await second!.vault.recover(keyOf(), usedToken)).toMatchObject({ reason: 'audience_or_policy' });
     expect(rig.server.counters.refreshHits).toBe(1);
   });
 
@@ -126,7 +126,7 @@ describe('a token of our own', () => {
     client: {
       clientId: 'behalf',
       source: 'configured',
-      proof: { method: 'client_secret_basic', secret: new HiddenText(secret) },
+      auth: { method: 'client_secret_basic', secret: new HiddenText(secret) },
     },
     authorization: { clients: [{ clientId: 'behalf', authMethod: 'client_secret_basic', secret }] },
   };

@@ -107,12 +107,12 @@ describe('a token', () => {
 
     // Also the only one.
     await rig.clock.advance(HOUR);
-    const alone = new LightCancellation();
+    const cancellation = new LightCancellation();
     const second = rig.server.hold('token', 'after');
-    const gone = rig.vault.token(keyOf(), { signal: alone });
+    const abortedCall = rig.vault.token(keyOf(), { signal: cancellation });
     await second.arrived();
-    alone.abort(new Error('gone'));
-    await expect(gone).rejects.toThrow('gone');
+    cancellation.abort(new Error('gone'));
+    await expect(abortedCall).rejects.toThrow('gone');
     second.release();
     await rig.passing(untilSeq(rig, 3));
     expect(rig.server.counters).toMatchObject({ refreshHits: 2, familyRevocations: 0 });
@@ -171,9 +171,9 @@ describe('a token', () => {
     const { rtHash, atHash } = await rig.record();
     await rig.clock.advance(HOUR);
     expect(held(await rig.passing(rig.vault.token(keyOf()))).scopes).toBe('read write');
-    const kept = await rig.record();
-    expect(kept).toMatchObject({ rtHash, scopesGranted: 'read write', tokenSeq: 2, rtSuspect: false });
-    expect(kept.atHash).not.toBe(atHash);
+    const record = await rig.record();
+    expect(record).toMatchObject({ rtHash, scopesGranted: 'read write', tokenSeq: 2, rtSuspect: false });
+    expect(record.atHash).not.toBe(atHash);
     // And it is good for another one.
     await rig.clock.advance(HOUR);
     held(await rig.passing(rig.vault.token(keyOf())));
@@ -283,7 +283,7 @@ async function settled(rig: Awaited<ReturnType<typeof vaultRig>>): Promise<void>
   await rig.passing(
     (async () => {
       await pause(5);
-      while (rig.replicas.some(({ vault }) => vault.renewing > 0)) await pause(2);
+      while (rig.replicas.some(({ vault }) => vault.activeRenewals > 0)) await pause(2);
     })(),
     1,
   );

@@ -1,7 +1,7 @@
 import { HiddenText, type Fetch } from '@behalf/kernel';
-import { userOfHolder } from '../../credentials/credentialHolder.ts';
+import { userIdOfHolder } from '../../credentials/credentialHolder.ts';
 import type { GrantBinding, GrantContext, GrantContexts } from '../../credentials/oauth/grantContext.ts';
-import type { ClientProof } from '../../credentials/oauth/oauthClient.ts';
+import type { ClientAuthentication } from '../../credentials/oauth/oauthClient.ts';
 import type { CredentialEndpoints, UserStore } from '../../ports/index.ts';
 import type { Document } from './fetchDocument.ts';
 import type { OpenIdSettings } from './openIdSettings.ts';
@@ -18,8 +18,8 @@ export interface LoginContextParts {
 /** How the tokens of sign-ins are renewed: at the provider, as the client that signed people in. */
 export function createLoginContexts({ settings, metadata, users, fetch }: LoginContextParts): GrantContexts {
   return {
-    async of(record) {
-      const userId = userOfHolder(record.principal);
+    async resolve(record) {
+      const userId = userIdOfHolder(record.principal);
       const account = userId === undefined ? null : await users.findById(userId);
       // What was given for another subject, or to another client, is not this account's.
       if (account?.tenant !== record.tenant || account.issuer !== settings.issuer) return 'unbound';
@@ -33,10 +33,10 @@ export function createLoginContexts({ settings, metadata, users, fetch }: LoginC
         client: {
           clientId: settings.clientId ?? '',
           source: 'configured',
-          proof: { method: 'none' },
+          auth: { method: 'none' },
         },
         ...(clientSecret !== null && {
-          askProof: async () => proofOf(clientSecret, (await metadata.current()).document),
+          loadClientAuth: async () => proofOf(clientSecret, (await metadata.current()).document),
         }),
         fetch,
         headers: {},
@@ -77,7 +77,7 @@ export function loginEndpoints({ document }: ProviderMetadata, fetchedAt: number
 function proofOf(
   secret: string,
   { token_endpoint_auth_methods_supported: supported }: Document,
-): ClientProof {
+): ClientAuthentication {
   const methods: readonly unknown[] = Array.isArray(supported) ? supported : ['client_secret_basic'];
   const method = methods.includes('client_secret_post') ? 'client_secret_post' : 'client_secret_basic';
   return { method, secret: new HiddenText(secret) };

@@ -1,5 +1,10 @@
 import { HiddenText, type Cancellation, type Clock } from '@behalf/kernel';
-import type { CredentialVault, Lent, Returned, TokenOutcome } from '../../credentials/vault/vault.ts';
+import type {
+  CredentialVault,
+  BorrowedToken,
+  BorrowResult,
+  TokenOutcome,
+} from '../../credentials/vault/vault.ts';
 import { loginKey } from '../loginKey.ts';
 import { loginBinding, loginEndpoints } from './loginContext.ts';
 import type { OpenIdSettings } from './openIdSettings.ts';
@@ -53,7 +58,7 @@ export interface LoginTokens {
   lend<T>(
     of: LoginSession,
     signal: Cancellation,
-    work: (lent: Lent) => Promise<Returned<T>>,
+    work: (lent: BorrowedToken) => Promise<BorrowResult<T>>,
   ): Promise<LentUse<T>>;
 }
 
@@ -61,7 +66,7 @@ export type LentUse<T> =
   { readonly kind: 'used'; readonly value: T } | Exclude<LoginToken, { kind: 'token' }>;
 
 export interface LoginTokenParts {
-  readonly vault: Pick<CredentialVault, 'token' | 'commit' | 'recover' | 'lend'>;
+  readonly vault: Pick<CredentialVault, 'token' | 'commit' | 'recover' | 'withRefreshToken'>;
   readonly settings: Pick<OpenIdSettings, 'clientId' | 'scope'>;
   readonly metadata: Pick<ProviderMetadataSource, 'current'>;
   readonly clock: Clock;
@@ -90,7 +95,7 @@ export function createLoginTokens({ vault, settings, metadata, clock }: LoginTok
     current: async (of) => given(await vault.token(loginKey(of))),
     renewed: async (of, accessToken) => given(await vault.recover(loginKey(of), accessToken)),
     async lend(of, signal, work) {
-      const outcome = await vault.lend(loginKey(of), signal, work);
+      const outcome = await vault.withRefreshToken(loginKey(of), signal, work);
       return outcome.kind === 'used' ? outcome : lacking(outcome);
     },
   };

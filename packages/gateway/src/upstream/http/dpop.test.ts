@@ -6,8 +6,8 @@ import { decodeJwt } from 'jose';
 import { neverRenewed } from '../../../test/bearerRig.ts';
 import { callTool, createHttpRig, failureOf, stopHttpRigs } from '../../../test/httpRig.ts';
 import { createDpop } from '../../credentials/dpop/dpop.ts';
-import { newDpopKey } from '../../credentials/dpop/dpopKey.ts';
-import { presentable } from '../../credentials/presentable.ts';
+import { createDpopKey } from '../../credentials/dpop/dpopKey.ts';
+import { toWireToken } from '../../credentials/wireToken.ts';
 import type { Bearer } from '../target.ts';
 
 afterEach(stopHttpRigs);
@@ -17,8 +17,10 @@ const capabilities = { tools: { listChanged: true } };
 const ATH = createHash('sha256').update('bound-token').digest('base64url');
 
 function boundBearer(): Bearer {
-  const prover = createDpop({ clock: systemClock, random: systemRandom }).prover(newDpopKey(systemRandom));
-  return { token: () => presentable({ accessToken: 'bound-token', prover }), ...neverRenewed };
+  const prover = createDpop({ clock: systemClock, random: systemRandom }).proverFor(
+    createDpopKey(systemRandom),
+  );
+  return { token: () => toWireToken({ accessToken: 'bound-token', prover }), ...neverRenewed };
 }
 
 const isCall = ({ message }: ScriptedRequest) => message?.method === 'tools/call';

@@ -1,6 +1,6 @@
 import { scopeList } from '@behalf/contracts';
 
-const OFFLINE = 'offline_access';
+const OFFLINE_ACCESS = 'offline_access';
 
 export interface ScopeSources {
   /** Of the definition. */
@@ -10,21 +10,22 @@ export interface ScopeSources {
   /** What the server publishes. */
   readonly published: readonly string[] | null;
   /** What the authorization server publishes. */
-  readonly offered: readonly string[] | null;
+  readonly supported: readonly string[] | null;
   /** What a sign-in has to reach besides: all that was granted before, and what was missing. */
-  readonly widened?: string | undefined;
+  readonly additional?: string | undefined;
 }
 
 /** What is asked for, sorted; empty: the authorization server decides. */
 export function chooseScopes(sources: ScopeSources): string {
-  const { configured, challenged, published, offered, widened = '' } = sources;
-  const chosen = scopeList(configured ?? challenged ?? published?.join(' ') ?? '');
-  const all = new Set([...chosen, ...scopeList(widened)]);
+  const { configured, challenged, published, supported, additional = '' } = sources;
+  const base = scopeList(configured ?? challenged ?? published?.join(' ') ?? '');
+  const all = new Set([...base, ...scopeList(additional)]);
   // Alone it would take the place of what the authorization server would choose.
-  if (all.size > 0 && configured === undefined && offered?.includes(OFFLINE)) all.add(OFFLINE);
+  if (all.size > 0 && configured === undefined && supported?.includes(OFFLINE_ACCESS))
+    all.add(OFFLINE_ACCESS);
   return [...all].sort().join(' ');
 }
 
-export function asksOffline(scopes: string): boolean {
-  return scopeList(scopes).includes(OFFLINE);
+export function includesOfflineAccess(scopes: string): boolean {
+  return scopeList(scopes).includes(OFFLINE_ACCESS);
 }

@@ -1,25 +1,28 @@
 import { isSafeEndpointOf, isSafeUrl } from '../safeUrl.ts';
 import { SignInImpossible } from '../signInProblem.ts';
 import type { SignInTarget } from '../signInTarget.ts';
-import type { AuthorizationServer } from './authorizationServer.ts';
+import type { AuthorizationServerMetadata } from './authorizationServerMetadata.ts';
 
 /**
  * The authorization server that the definition writes down; undefined where it leaves something to be discovered. Without a name
  * its token endpoint stands for it: another endpoint is then another authorization server, and nothing given by the one is taken
  * to the other.
  */
-export function configuredServer(target: SignInTarget, now: number): AuthorizationServer | undefined {
-  const { authorizationUrl, tokenUrl, revocationUrl, issuer = tokenUrl, plain } = target.oauth;
-  const isOwnGrant = plain.grant === 'client_credentials';
+export function readConfiguredServer(
+  target: SignInTarget,
+  now: number,
+): AuthorizationServerMetadata | undefined {
+  const { authorizationUrl, tokenUrl, revocationUrl, issuer = tokenUrl, raw } = target.oauth;
+  const usesClientCredentials = raw.grant === 'client_credentials';
   if (tokenUrl === undefined || issuer === undefined) return undefined;
-  if (authorizationUrl === undefined && !isOwnGrant) return undefined;
+  if (authorizationUrl === undefined && !usesClientCredentials) return undefined;
   if (!isSafeUrl(issuer)) throw new SignInImpossible('metadata_invalid');
   for (const url of [authorizationUrl, tokenUrl, revocationUrl]) {
     if (url !== undefined && !isSafeEndpointOf(issuer, url)) throw new SignInImpossible('metadata_invalid');
   }
   return {
     issuer,
-    isNamed: target.oauth.issuer !== undefined,
+    hasIssuerName: target.oauth.issuer !== undefined,
     authorizationEndpoint: authorizationUrl ?? null,
     tokenEndpoint: tokenUrl,
     registrationEndpoint: null,
@@ -27,23 +30,28 @@ export function configuredServer(target: SignInTarget, now: number): Authorizati
     jwksUri: null,
     sendsIssuer: false,
     scopes: null,
-    authMethods: plain.token_endpoint_auth_methods_supported ?? null,
+    authMethods: raw.token_endpoint_auth_methods_supported ?? null,
     // Nobody advertises anything here. On the operator's word it is used all the same.
-    challengeMethods: target.isOperators ? (plain.code_challenge_methods_supported ?? ['S256']) : null,
-    readsClientDocuments: false,
-    proofAlgorithms: null,
+    codeChallengeMethods: target.isOperatorDefined
+      ? (raw.code_challenge_methods_supported ?? ['S256'])
+      : null,
+    supportsClientDocuments: false,
+    dpopAlgorithms: null,
     fetchedAt: now,
   };
 }
 
 /** What is written down beside a name takes the place of what was discovered. */
-export function withConfigured(as: AuthorizationServer, { oauth }: SignInTarget): AuthorizationServer {
-  const { authorizationUrl, tokenUrl, revocationUrl, plain } = oauth;
+export function withConfiguredEndpoints(
+  as: AuthorizationServerMetadata,
+  { oauth }: SignInTarget,
+): AuthorizationServerMetadata {
+  const { authorizationUrl, tokenUrl, revocationUrl, raw } = oauth;
   return {
     ...as,
     authorizationEndpoint: authorizationUrl ?? as.authorizationEndpoint,
     tokenEndpoint: tokenUrl ?? as.tokenEndpoint,
     revocationEndpoint: revocationUrl ?? as.revocationEndpoint,
-    authMethods: plain.token_endpoint_auth_methods_supported ?? as.authMethods,
+    authMethods: raw.token_endpoint_auth_methods_supported ?? as.authMethods,
   };
 }

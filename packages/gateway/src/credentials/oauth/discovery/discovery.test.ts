@@ -6,7 +6,7 @@ afterEach(closeSignInRigs);
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource';
 
-async function asked(options: SceneOptions) {
+async function discoverWith(options: SceneOptions) {
   const scene = await signInScene(options);
   const outcome = await scene.leave('files').then(
     () => 'left',
@@ -21,18 +21,22 @@ async function asked(options: SceneOptions) {
 
 describe('where users of a server sign in', () => {
   test('the place that a challenge names is the only one that is asked', async () => {
-    const { outcome, paths } = await asked({ guard: { documents: 'root' } });
+    const { outcome, paths } = await discoverWith({ guard: { documents: 'root' } });
     expect({ outcome, paths }).toEqual({ outcome: 'left', paths: [WELL_KNOWN] });
-    const gone = await asked({ guard: { documents: 'none' } });
-    expect(gone).toMatchObject({ outcome: 'no_metadata', paths: [`${WELL_KNOWN}/mcp`], metadata: [] });
+    const withoutDocuments = await discoverWith({ guard: { documents: 'none' } });
+    expect(withoutDocuments).toMatchObject({
+      outcome: 'no_metadata',
+      paths: [`${WELL_KNOWN}/mcp`],
+      metadata: [],
+    });
   });
 
   test('without one it is the path, then the root', async () => {
-    const bare = await asked({ guard: { challenge: 'bare', documents: 'root' } });
+    const bare = await discoverWith({ guard: { challenge: 'bare', documents: 'root' } });
     expect(bare).toMatchObject({ outcome: 'left', paths: [`${WELL_KNOWN}/mcp`, WELL_KNOWN] });
-    const both = await asked({ guard: { challenge: 'none' } });
+    const both = await discoverWith({ guard: { challenge: 'none' } });
     expect(both).toMatchObject({ outcome: 'left', paths: [`${WELL_KNOWN}/mcp`] });
-    const none = await asked({ guard: { challenge: 'none', documents: 'none' } });
+    const none = await discoverWith({ guard: { challenge: 'none', documents: 'none' } });
     expect(none).toMatchObject({ outcome: 'no_metadata', metadata: [] });
   });
 
@@ -60,12 +64,12 @@ describe('where users of a server sign in', () => {
 
   test('of an issuer with and without a path, in the order of the standards', async () => {
     const documents = 'none' as const;
-    const plain = await asked({ authorization: { documents } });
+    const plain = await discoverWith({ authorization: { documents } });
     expect(plain.metadata).toEqual([
       '/.well-known/oauth-authorization-server',
       '/.well-known/openid-configuration',
     ]);
-    const withPath = await asked({ authorization: { documents, issuerPath: '/tenant' } });
+    const withPath = await discoverWith({ authorization: { documents, issuerPath: '/tenant' } });
     expect(withPath).toMatchObject({
       outcome: 'no_metadata',
       metadata: [
@@ -75,7 +79,7 @@ describe('where users of a server sign in', () => {
       ],
     });
     for (const found of ['oauth', 'oidc'] as const) {
-      const one = await asked({ authorization: { documents: found, issuerPath: '/tenant' } });
+      const one = await discoverWith({ authorization: { documents: found, issuerPath: '/tenant' } });
       expect(one.outcome).toBe('left');
     }
   });
@@ -95,7 +99,7 @@ describe('where users of a server sign in', () => {
   test('metadata that speaks of another address is not believed', async () => {
     const wrong = ['https://elsewhere.example/mcp', 'http://127.0.0.1:1/mcp', 'not an address', 7];
     for (const resource of wrong) {
-      const { outcome, metadata } = await asked({ guard: { metadata: { resource } } });
+      const { outcome, metadata } = await discoverWith({ guard: { metadata: { resource } } });
       expect({ outcome, metadata }).toEqual({ outcome: 'resource_mismatch', metadata: [] });
     }
   });
@@ -154,14 +158,14 @@ describe('where users of a server sign in', () => {
 
   test('without S256 there is no sign-in', async () => {
     for (const pkceMethods of [null, ['plain'], []]) {
-      const { outcome } = await asked({ authorization: { pkceMethods } });
+      const { outcome } = await discoverWith({ authorization: { pkceMethods } });
       expect(outcome).toBe('pkce_missing');
     }
   });
 
   test('what a user writes down says nothing of it', async () => {
     const written = async (authorization: SceneOptions['authorization'], more: object = {}) => {
-      const { outcome } = await asked({
+      const { outcome } = await discoverWith({
         isStored: true,
         authorization: { clients: [{ clientId: 'c1', authMethod: 'none' }], ...authorization },
         definition: ({ endpoints: { authorization: authorization_url, token: token_url } }) => ({

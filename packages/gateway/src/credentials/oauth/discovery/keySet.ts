@@ -1,9 +1,12 @@
-import { endpointOriginsOf, type IssuerBook } from '../issuerBook.ts';
+import { endpointOriginsOf, type IssuerSettings } from '../issuerSettings.ts';
 import { originOf } from '../safeUrl.ts';
-import type { AuthorizationServer } from './authorizationServer.ts';
+import type { AuthorizationServerMetadata } from './authorizationServerMetadata.ts';
 
 /** Whether its key set stands where its endpoints may: what an issuer names elsewhere is not asked for on its word. */
-export function hasOwnKeySet({ issuer, jwksUri }: AuthorizationServer, book: IssuerBook): boolean {
+export function hasTrustedKeySet(
+  { issuer, jwksUri }: AuthorizationServerMetadata,
+  issuerSettings: IssuerSettings,
+): boolean {
   if (jwksUri === null) return true;
-  return [originOf(issuer), ...endpointOriginsOf(book, issuer)].includes(originOf(jwksUri));
+  return [originOf(issuer), ...endpointOriginsOf(issuerSettings, issuer)].includes(originOf(jwksUri));
 }

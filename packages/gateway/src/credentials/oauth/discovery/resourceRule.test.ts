@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { registryOf, stored } from '../../../../test/registryRig.ts';
-import { signInTargetOf } from '../signInTarget.ts';
-import { isResourceOf } from './resourceRule.ts';
+import { toSignInTarget } from '../signInTarget.ts';
+import { isCurrentResource } from './resourceRule.ts';
 
 const url = 'https://host.example/one/mcp';
 const { registry } = registryOf(
@@ -11,17 +11,18 @@ const { registry } = registryOf(
 
 function targetOf(name: string) {
   const server = registry.find('default', name);
-  const target = server && signInTargetOf(server, {});
+  const target = server && toSignInTarget(server, {});
   if (!target) throw new Error('no server');
   return target;
 }
 
 describe('what a grant was asked for', () => {
   test('all of an origin is asked for by the operator’s servers alone', () => {
-    const asked = (name: string, sent: string) => isResourceOf({ kind: 'send' }, targetOf(name), sent);
-    expect([asked('theirs', url), asked('mine', url)]).toEqual([true, true]);
+    const isCurrent = (name: string, sent: string) =>
+      isCurrentResource({ kind: 'send' }, targetOf(name), sent);
+    expect([isCurrent('theirs', url), isCurrent('mine', url)]).toEqual([true, true]);
     const origin = 'https://host.example';
-    expect([asked('theirs', origin), asked('mine', origin)]).toEqual([true, false]);
-    expect(asked('theirs', `${origin}/two/mcp`)).toBe(false);
+    expect([isCurrent('theirs', origin), isCurrent('mine', origin)]).toEqual([true, false]);
+    expect(isCurrent('theirs', `${origin}/two/mcp`)).toBe(false);
   });
 });

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { closeSignInRigs, signInScene } from '../../../../test/signInRig.ts';
-import { isIssuer } from './authorizationServer.ts';
-import { scopeNames, scopeText } from './scopeNames.ts';
+import { isValidIssuer } from './authorizationServerMetadata.ts';
+import { parseScopeNames, parseScopeText } from './scopeNames.ts';
 
 afterEach(closeSignInRigs);
 
@@ -9,11 +9,11 @@ const many = (count: number) => Array.from({ length: count }, (_, index) => `s${
 
 describe('what a server publishes', () => {
   test('scopes are names, and not more of them than anybody needs', () => {
-    expect(scopeNames(['mcp:read', 'https://x.example/.default'])).toEqual([
+    expect(parseScopeNames(['mcp:read', 'https://x.example/.default'])).toEqual([
       'mcp:read',
       'https://x.example/.default',
     ]);
-    expect(scopeNames(many(100))).toHaveLength(100);
+    expect(parseScopeNames(many(100))).toHaveLength(100);
     for (const value of [
       many(101),
       ['a'.repeat(4_097)],
@@ -26,34 +26,34 @@ describe('what a server publishes', () => {
       'a',
       null,
     ]) {
-      expect([value, scopeNames(value)]).toEqual([value, null]);
+      expect([value, parseScopeNames(value)]).toEqual([value, null]);
     }
-    expect(scopeText('mcp:read  mcp:write')).toBe('mcp:read mcp:write');
-    expect(scopeText(many(101).join(' '))).toBeUndefined();
+    expect(parseScopeText('mcp:read  mcp:write')).toBe('mcp:read mcp:write');
+    expect(parseScopeText(many(101).join(' '))).toBeUndefined();
   });
 
   test('what cannot be believed is not asked for', async () => {
     const scene = await signInScene({ guard: { metadata: { scopes_supported: many(101) } } });
     const { opened } = await scene.leave('files');
     expect(new URL(opened.url).searchParams.has('scope')).toBe(false);
-    const told = await signInScene({
+    const challengedScene = await signInScene({
       guard: { access: 'anonymous', metadata: { scopes_supported: ['mcp:read'] } },
     });
     const scope = many(101).join(' ');
-    told.mcp.change({
+    challengedScene.mcp.change({
       respond: () => ({
         status: 401,
         headers: {
-          'www-authenticate': `Bearer scope="${scope}", resource_metadata="${told.mcp.metadataUrl}"`,
+          'www-authenticate': `Bearer scope="${scope}", resource_metadata="${challengedScene.mcp.metadataUrl}"`,
         },
       }),
     });
-    const left = await told.leave('files');
+    const left = await challengedScene.leave('files');
     expect(new URL(left.opened.url).searchParams.get('scope')).toBe('mcp:read offline_access');
   });
 
   test('the name of an issuer has an end', () => {
     const name = (length: number) => 'https://as.example/'.padEnd(length, 'x');
-    expect([isIssuer(name(512)), isIssuer(name(513))]).toEqual([true, false]);
+    expect([isValidIssuer(name(512)), isValidIssuer(name(513))]).toEqual([true, false]);
   });
 });

@@ -16,7 +16,7 @@ const forged = {
   access_type: 'online',
 };
 
-async function asked(isStored: boolean) {
+async function readAuthorizeParameters(isStored: boolean) {
   const scene = await signInScene({ isStored });
   const query = new URLSearchParams({ p: 'policy', ...forged }).toString();
   scene.as.change({ metadata: { authorization_endpoint: `${scene.as.endpoints.authorization}?${query}` } });
@@ -26,7 +26,7 @@ async function asked(isStored: boolean) {
 
 describe('where the browser leaves for', () => {
   test('nothing that is the operator’s to say comes with an address', async () => {
-    const sent = await asked(true);
+    const sent = await readAuthorizeParameters(true);
     for (const [name, value] of Object.entries(forged))
       expect([name, sent.get(name)]).not.toEqual([name, value]);
     expect(sent.get('p')).toBe('policy');
@@ -34,7 +34,7 @@ describe('where the browser leaves for', () => {
   });
 
   test('what an operator’s authorization server has stays', async () => {
-    const sent = await asked(false);
+    const sent = await readAuthorizeParameters(false);
     expect([sent.get('p'), sent.get('login_hint')]).toEqual(['policy', 'bob@example.com']);
   });
 });

@@ -1,17 +1,17 @@
 import { scopeList } from '@behalf/contracts';
 import { HiddenText } from '@behalf/kernel';
-import { readDpopKey } from '../../dpop/dpopKey.ts';
-import { asksOffline } from '../discovery/chooseScopes.ts';
+import { parseDpopKey } from '../../dpop/dpopKey.ts';
+import { includesOfflineAccess } from '../discovery/chooseScopes.ts';
 import type { SignInTarget } from '../signInTarget.ts';
 import type { FlowPayload } from './flowPayload.ts';
-import { s256 } from './secrets.ts';
+import { s256 } from './flowSecrets.ts';
 
 /** What only the operator may add to a request. */
-const extras = ['access_type', 'prompt', 'audience', 'domain_hint', 'login_hint'] as const;
+const OPERATOR_PARAMETERS = ['access_type', 'prompt', 'audience', 'domain_hint', 'login_hint'] as const;
 
 /** What would say in our name whom a token is for, who signs in, or that the request stands elsewhere altogether. */
-const reserved = [
-  ...extras,
+const RESERVED_PARAMETERS = [
+  ...OPERATOR_PARAMETERS,
   'resource',
   'request',
   'request_uri',
@@ -25,34 +25,36 @@ const reserved = [
 ] as const;
 
 /** Where the browser leaves for (RFC 6749, section 4.1.1; RFC 7636; RFC 8707). */
-export function authorizeUrl(
+export function buildAuthorizeUrl(
   payload: FlowPayload & { readonly verifier: string; readonly nonce: string },
   state: string,
   target: SignInTarget,
 ): string {
   const url = new URL(payload.endpoints.authorization);
   // Set, not appended: what the address itself has does not take the place of ours.
-  const put = (name: string, value: string | null | undefined) => {
+  const setParameter = (name: string, value: string | null | undefined) => {
     if (value !== null && value !== undefined && value !== '') url.searchParams.set(name, value);
   };
-  const { oauth, isOperators } = target;
-  if (isOperators) {
-    put('audience', oauth.audience);
-    for (const name of extras) put(name, oauth.plain.authorize_params?.[name]);
-  } else for (const name of reserved) url.searchParams.delete(name);
+  const { oauth, isOperatorDefined } = target;
+  if (isOperatorDefined) {
+    setParameter('audience', oauth.audience);
+    for (const name of OPERATOR_PARAMETERS) setParameter(name, oauth.raw.authorize_params?.[name]);
+  } else for (const name of RESERVED_PARAMETERS) url.searchParams.delete(name);
   // Without it many give a refresh token the first time alone (OpenID Connect Core 1.0, section 11).
-  if (asksOffline(payload.scopes) && !url.searchParams.has('prompt')) put('prompt', 'consent');
-  put('response_type', 'code');
-  put('client_id', payload.clientId);
-  put('redirect_uri', payload.redirectUri);
-  put('scope', payload.scopes);
-  put('resource', payload.resource);
-  put('state', state);
-  put('code_challenge', s256(payload.verifier));
-  put('code_challenge_method', 'S256');
-  if (scopeList(payload.scopes).includes('openid')) put('nonce', payload.nonce);
+  if (includesOfflineAccess(payload.scopes) && !url.searchParams.has('prompt'))
+    setParameter('prompt', 'consent');
+  setParameter('response_type', 'code');
+  setParameter('client_id', payload.clientId);
+  setParameter('redirect_uri', payload.redirectUri);
+  setParameter('scope', payload.scopes);
+  setParameter('resource', payload.resource);
+  setParameter('state', state);
+  setParameter('code_challenge', s256(payload.verifier));
+  setParameter('code_challenge_method', 'S256');
+  if (scopeList(payload.scopes).includes('openid')) setParameter('nonce', payload.nonce);
   // Section 10: the code too is of use to who has the key alone.
-  if (payload.dpopKey !== undefined) put('dpop_jkt', readDpopKey(new HiddenText(payload.dpopKey)).thumbprint);
-  put('claims', payload.claims);
+  if (payload.dpopKey !== undefined)
+    setParameter('dpop_jkt', parseDpopKey(new HiddenText(payload.dpopKey)).thumbprint);
+  setParameter('claims', payload.claims);
   return url.href;
 }

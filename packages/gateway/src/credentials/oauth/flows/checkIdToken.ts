@@ -3,7 +3,7 @@ import { createKeySource } from '../../../identity/openid/keySource.ts';
 import { verifySigned } from '../../../identity/openid/verifySigned.ts';
 import type { Log } from '../../../upstream/parts.ts';
 import type { OAuthNetwork } from '../oauthNetwork.ts';
-import { refusingRedirects } from '../refusingRedirects.ts';
+import { withoutRedirects } from '../withoutRedirects.ts';
 import type { SignInTarget } from '../signInTarget.ts';
 import type { FlowPayload } from './flowPayload.ts';
 
@@ -24,7 +24,7 @@ export async function checkIdToken(
   target: SignInTarget,
 ): Promise<void> {
   if (jwks === null) return;
-  const fetch = refusingRedirects(network.fetchFor(target, issuer));
+  const fetch = withoutRedirects(network.fetchFor(target, issuer));
   const metadata = {
     current: () => Promise.resolve({ issuer, jwksUri: jwks, document: {} }),
     origins: () => [],

@@ -3,7 +3,7 @@ import type { FlowStatus, OAuthFlowRecord } from '../../../ports/index.ts';
 import type { OAuthFlowParts } from './flowParts.ts';
 import { sealPayload, type FlowPayload } from './flowPayload.ts';
 
-export interface FlowEnd {
+export interface FlowOutcome {
   /** Only from here: what ended meanwhile stays ended as it did. */
   readonly from: readonly FlowStatus[];
   readonly status: 'approved' | 'failed' | 'cancelled';
@@ -15,9 +15,9 @@ export interface FlowEnd {
 export async function endFlow(
   { flows, changes, keyring }: Pick<OAuthFlowParts, 'flows' | 'changes' | 'keyring'>,
   flow: OAuthFlowRecord,
-  { from, status, error, payload }: FlowEnd,
+  { from, status, error, payload }: FlowOutcome,
 ): Promise<boolean> {
-  const moved = await flows.move(
+  const updated = await flows.move(
     flow.id,
     { status: from, userId: flow.userId },
     {
@@ -26,7 +26,7 @@ export async function endFlow(
       ...(payload && { sealed: sealPayload(keyring, flow, payload) }),
     },
   );
-  if (!moved) return false;
+  if (!updated) return false;
   await changes.publish({ topic: 'oauthFlows', id: flow.id });
   return true;
 }

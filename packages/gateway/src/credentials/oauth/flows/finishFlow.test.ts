@@ -44,12 +44,12 @@ describe('the end of a sign-in at a server', () => {
     back.searchParams.set('error_description', 'Call 555-0199');
     const done = await finish(back);
     expect(done).toMatchObject({ ok: false, error: 'issuer_mismatch' });
-    const shown = JSON.stringify([done, await flows.status(aPrincipal(), flowId), events]);
+    const shown = JSON.stringify([done, await flows.readStatus(aPrincipal(), flowId), events]);
     for (const text of ['access_denied', '555-0199', 'evil.example']) expect(shown).not.toContain(text);
   });
 
   test('texts that are no code of ours are not passed on', async () => {
-    for (const [said, told] of [
+    for (const [said, expectedError] of [
       ['access_denied', 'access_denied'],
       ['temporarily_unavailable', 'temporarily_unavailable'],
       ['<script>', 'provider_error'],
@@ -57,7 +57,7 @@ describe('the end of a sign-in at a server', () => {
     ] as const) {
       const { finish, back } = await returned({ authorization: { consent: 'deny' } });
       back.searchParams.set('error', said);
-      expect(await finish(back)).toMatchObject({ error: told });
+      expect(await finish(back)).toMatchObject({ error: expectedError });
     }
   });
 
@@ -76,7 +76,10 @@ describe('the end of a sign-in at a server', () => {
     expect(await finish(unknown)).toEqual({ ok: false, error: 'flow_unknown' });
     clock.pass(10 * 60_000 + 1);
     expect(await finish(back)).toEqual({ ok: false, error: 'flow_unknown' });
-    expect(await flows.status(aPrincipal(), flowId)).toMatchObject({ status: 'FAILED', error: 'expired' });
+    expect(await flows.readStatus(aPrincipal(), flowId)).toMatchObject({
+      status: 'FAILED',
+      error: 'expired',
+    });
     expect(as.counters.tokenHits).toBe(0);
   });
 
@@ -129,9 +132,9 @@ describe('the end of a sign-in at a server', () => {
     const { as, finish, back } = await returned({
       others: ({ url }) => ({ other: { type: 'streamable-http', url, requiresOAuth: true } }),
     });
-    const elsewhere = new URL(back);
-    elsewhere.pathname = '/api/mcp/other/oauth/callback';
-    expect(await finish(elsewhere)).toEqual({ ok: false, error: 'invalid_state' });
+    const otherServerUrl = new URL(back);
+    otherServerUrl.pathname = '/api/mcp/other/oauth/callback';
+    expect(await finish(otherServerUrl)).toEqual({ ok: false, error: 'invalid_state' });
     expect(as.counters.tokenHits).toBe(0);
     expect(await finish(back)).toMatchObject({ ok: true });
   });
@@ -150,28 +153,30 @@ describe('the end of a sign-in at a server', () => {
     const other = scene.replica();
     other.cookies.set(scene.flowId, scene.cookies.get(scene.flowId) ?? '');
     expect(await other.finish(scene.back)).toMatchObject({ ok: true });
-    expect(await scene.flows.status(aPrincipal(), scene.flowId)).toMatchObject({ status: 'COMPLETED' });
+    expect(await scene.flows.readStatus(aPrincipal(), scene.flowId)).toMatchObject({ status: 'COMPLETED' });
     expect(await scene.vault.token(scene.keyOf('files'))).toMatchObject({ kind: 'token' });
   });
 
   test('who declines is told so within a second, wherever they wait', async () => {
     const { finish, back, flows, flowId } = await returned({ authorization: { consent: 'deny' } });
-    const waiting = flows.status(aPrincipal(), flowId, { waitMs: 20_000 });
-    const begun = Date.now();
+    const waiting = flows.readStatus(aPrincipal(), flowId, { waitMs: 20_000 });
+    const startedAt = Date.now();
     expect(await finish(back)).toMatchObject({ ok: false, error: 'access_denied', flowId });
     expect(await waiting).toMatchObject({ status: 'FAILED', failed: true, error: 'access_denied' });
-    expect(Date.now() - begun).toBeLessThan(1_000);
+    expect(Date.now() - startedAt).toBeLessThan(1_000);
   });
 
   test('the status alone decides, and it is for its owner', async () => {
     const { flows, flowId, finish, back } = await returned();
-    expect(await flows.status(aPrincipal(), flowId)).toMatchObject({ status: 'PENDING' });
-    await expect(flows.status(bob, flowId)).rejects.toMatchObject({ code: 'MCP_FLOW_FORBIDDEN' });
-    await expect(flows.tokens(bob, flowId)).rejects.toMatchObject({ code: 'MCP_FLOW_FORBIDDEN' });
-    await expect(flows.tokens(aPrincipal(), flowId)).rejects.toMatchObject({ code: 'MCP_FLOW_INVALID' });
-    await expect(flows.status(aPrincipal(), 'unknown')).rejects.toMatchObject({ code: 'MCP_FLOW_NOT_FOUND' });
+    expect(await flows.readStatus(aPrincipal(), flowId)).toMatchObject({ status: 'PENDING' });
+    await expect(flows.readStatus(bob, flowId)).rejects.toMatchObject({ code: 'MCP_FLOW_FORBIDDEN' });
+    await expect(flows.readTokens(bob, flowId)).rejects.toMatchObject({ code: 'MCP_FLOW_FORBIDDEN' });
+    await expect(flows.readTokens(aPrincipal(), flowId)).rejects.toMatchObject({ code: 'MCP_FLOW_INVALID' });
+    await expect(flows.readStatus(aPrincipal(), 'unknown')).rejects.toMatchObject({
+      code: 'MCP_FLOW_NOT_FOUND',
+    });
     await finish(back);
-    const { tokens } = await flows.tokens(aPrincipal(), flowId);
+    const { tokens } = await flows.readTokens(aPrincipal(), flowId);
     expect(tokens).toMatchObject({ token_type: 'Bearer', has_refresh_token: true });
     expect(Object.keys(tokens).sort()).toEqual([
       'expires_at',
@@ -207,13 +212,13 @@ describe('the end of a sign-in at a server', () => {
     });
     expect(await scene.finish(scene.back)).toMatchObject({ ok: true });
     expect(stored).toBe(true);
-    expect(await scene.flows.status(aPrincipal(), scene.flowId)).toMatchObject({ probe: 'unreachable' });
+    expect(await scene.flows.readStatus(aPrincipal(), scene.flowId)).toMatchObject({ probe: 'unreachable' });
   });
 
   test('a server that answers without a token as well is told of as such', async () => {
     const scene = await returned({ probe: () => Promise.resolve('unverified') });
     await scene.finish(scene.back);
-    expect(await scene.flows.status(aPrincipal(), scene.flowId)).toMatchObject({
+    expect(await scene.flows.readStatus(aPrincipal(), scene.flowId)).toMatchObject({
       status: 'COMPLETED',
       probe: 'unverified',
     });
@@ -222,7 +227,7 @@ describe('the end of a sign-in at a server', () => {
   test('one that refuses the new token ends it as failed, and the grant stays', async () => {
     const scene = await returned({ probe: () => Promise.resolve('refused') });
     expect(await scene.finish(scene.back)).toMatchObject({ ok: false, error: 'probe_refused' });
-    expect(await scene.flows.status(aPrincipal(), scene.flowId)).toMatchObject({
+    expect(await scene.flows.readStatus(aPrincipal(), scene.flowId)).toMatchObject({
       status: 'FAILED',
       error: 'probe_refused',
     });
@@ -253,12 +258,12 @@ describe('the end of a sign-in at a server', () => {
       const flow = await scene.store.oauthFlows.find(scene.flowId);
       return flow?.status === 'approved' ? flow : undefined;
     });
-    const told = JSON.stringify([
+    const visibleText = JSON.stringify([
       row,
       scene.logged,
       scene.events,
-      await scene.flows.tokens(aPrincipal(), scene.flowId),
+      await scene.flows.readTokens(aPrincipal(), scene.flowId),
     ]);
-    for (const secret of scene.as.secrets) expect(told).not.toContain(secret);
+    for (const secret of scene.as.secrets) expect(visibleText).not.toContain(secret);
   });
 });

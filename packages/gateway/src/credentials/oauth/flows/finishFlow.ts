@@ -6,19 +6,19 @@ import type { CredentialKey, OAuthFlowRecord } from '../../../ports/index.ts';
 import type { UserPrincipal } from '../../../principal/principal.ts';
 import { credentialHolder } from '../../credentialHolder.ts';
 import type { Prover } from '../../dpop/dpop.ts';
-import { presentable } from '../../presentable.ts';
+import { toWireToken } from '../../wireToken.ts';
 import { probeToken } from '../probeToken.ts';
-import { refusingRedirects } from '../refusingRedirects.ts';
-import { targetFor } from '../signInServers.ts';
+import { withoutRedirects } from '../withoutRedirects.ts';
+import { resolveSignInTarget } from '../signInServers.ts';
 import type { SignInTarget } from '../signInTarget.ts';
 import { storeGrant } from '../storeGrant.ts';
-import type { TokenAnswer, TokenSet } from '../tokenAnswer.ts';
+import type { TokenEndpointResult, TokenSet } from '../tokenEndpointResult.ts';
 import { requestTokens } from '../tokenEndpoint.ts';
 import { endFlow } from './endFlow.ts';
-import { EXCHANGE_MS, type OAuthFlowParts } from './flowParts.ts';
+import { MAX_EXCHANGE_MS, type OAuthFlowParts } from './flowParts.ts';
 import { openPayload, type FlowPayload, type ProbeResult } from './flowPayload.ts';
-import { errorOf, isOfIssuer, readCallback, type CallbackParameters } from './readCallback.ts';
-import { isSecretOf, secretHash } from './secrets.ts';
+import { toFlowError, isFromIssuer, readCallback, type CallbackParameters } from './readCallback.ts';
+import { matchesFlowSecret, hashFlowSecret } from './flowSecrets.ts';
 
 export interface CallbackRequest {
   /** Of the path. */
@@ -30,7 +30,7 @@ export interface CallbackRequest {
   readonly browserSecretOf: (flowId: string) => string | null;
 }
 
-export interface Finished {
+export interface CallbackResult {
   readonly ok: boolean;
   readonly error?: FlowError;
   /** Only to its owner, in their browser. */
@@ -39,54 +39,54 @@ export interface Finished {
 }
 
 /** The end of a sign-in: what the authorization server sent back. In this order, and in no other. */
-export async function finishFlow(parts: OAuthFlowParts, request: CallbackRequest): Promise<Finished> {
+export async function finishFlow(parts: OAuthFlowParts, request: CallbackRequest): Promise<CallbackResult> {
   const parameters = readCallback(request.query);
   if (typeof parameters === 'string') return { ok: false, error: parameters };
-  const taken = await take(parts, request, parameters);
-  if (typeof taken === 'string') return { ok: false, error: taken };
-  const { flow, principal } = taken;
+  const claimed = await claimFlow(parts, request, parameters);
+  if (typeof claimed === 'string') return { ok: false, error: claimed };
+  const { flow, principal } = claimed;
   const payload = openPayload(parts.keyring, flow);
   let outcome: FlowError | ProbeResult;
   try {
-    outcome = await complete(parts, { ...taken, payload, parameters });
+    outcome = await completeFlow(parts, { ...claimed, payload, parameters });
   } catch (error) {
-    parts.log('oauth_callback_failed', { server: request.serverName, reason: nameOf(error) });
+    parts.log('oauth_callback_failed', { server: request.serverName, reason: errorName(error) });
     outcome = 'callback_failed';
   }
-  const probe = isProbe(outcome) ? outcome : undefined;
-  const error = probe === 'refused' ? 'probe_refused' : isProbe(outcome) ? undefined : outcome;
+  const probe = isProbeResult(outcome) ? outcome : undefined;
+  const error = probe === 'refused' ? 'probe_refused' : isProbeResult(outcome) ? undefined : outcome;
   await endFlow(parts, flow, {
     from: ['exchanging'],
     status: error === undefined ? 'approved' : 'failed',
     ...(error !== undefined && { error }),
     payload: withoutSecrets(payload, probe),
   });
-  parts.audit.note(connectEvent(principal, request.serverName, flow, error));
-  const place = { flowId: flow.id, returnTo: payload.returnTo };
-  return error === undefined ? { ok: true, ...place } : { ok: false, error, ...place };
+  parts.audit.note(toConnectEvent(principal, request.serverName, flow, error));
+  const flowReference = { flowId: flow.id, returnTo: payload.returnTo };
+  return error === undefined ? { ok: true, ...flowReference } : { ok: false, error, ...flowReference };
 }
 
-interface Taken {
+interface ClaimedFlow {
   readonly flow: OAuthFlowRecord;
   readonly principal: UserPrincipal;
 }
 
 /** One callback, of the right user in the right browser, gets it. What is not theirs is left as it was. */
-async function take(
+async function claimFlow(
   { flows, servers, clock, changes }: OAuthFlowParts,
   { serverName, principal, browserSecretOf }: CallbackRequest,
   { state }: CallbackParameters,
-): Promise<Taken | FlowError> {
-  const stateHash = secretHash(state);
+): Promise<ClaimedFlow | FlowError> {
+  const stateHash = hashFlowSecret(state);
   const flow = await flows.findByState(stateHash);
   const now = clock.now();
   if (!flow || now >= flow.removeAt) return 'flow_unknown';
   if ((await servers.get(flow.tenant, flow.serverId))?.name !== serverName) return 'invalid_state';
-  const isOwners = principal?.tenant === flow.tenant && principal.userId === flow.userId;
-  if (!isOwners || !isSecretOf(flow.browserHash, browserSecretOf(flow.id))) return 'flow_forbidden';
+  const isOwner = principal?.tenant === flow.tenant && principal.userId === flow.userId;
+  if (!isOwner || !matchesFlowSecret(flow.browserHash, browserSecretOf(flow.id))) return 'flow_forbidden';
   if (flow.status !== 'opened') return 'flow_used';
   if (now >= flow.expiresAt) return 'flow_unknown';
-  const taken = await flows.move(
+  const claimedFlow = await flows.move(
     flow.id,
     {
       status: ['opened'],
@@ -96,33 +96,33 @@ async function take(
       now,
     },
     // A process that dies meanwhile keeps its user from beginning anew no longer than this.
-    { status: 'exchanging', expiresAt: Math.min(flow.expiresAt, now + EXCHANGE_MS) },
+    { status: 'exchanging', expiresAt: Math.min(flow.expiresAt, now + MAX_EXCHANGE_MS) },
   );
-  if (!taken) return 'flow_used';
+  if (!claimedFlow) return 'flow_used';
   await changes.publish({ topic: 'oauthFlows', id: flow.id });
-  return { flow: taken, principal };
+  return { flow: claimedFlow, principal };
 }
 
-interface Completing extends Taken {
+interface CompletionInput extends ClaimedFlow {
   readonly payload: FlowPayload;
   readonly parameters: CallbackParameters;
 }
 
 /** What the server makes of the new token, or why there is none. */
-async function complete(parts: OAuthFlowParts, of: Completing): Promise<FlowError | ProbeResult> {
-  const { flow, principal, payload, parameters } = of;
+async function completeFlow(parts: OAuthFlowParts, input: CompletionInput): Promise<FlowError | ProbeResult> {
+  const { flow, principal, payload, parameters } = input;
   // Mix-up: an error of somebody else is neither acted on nor shown.
-  if (!isOfIssuer(parameters.iss, payload)) return 'issuer_mismatch';
-  if (parameters.error !== null) return errorOf(parameters.error);
+  if (!isFromIssuer(parameters.iss, payload)) return 'issuer_mismatch';
+  if (parameters.error !== null) return toFlowError(parameters.error);
   if (parameters.code === null) return 'missing_code';
   const target = await currentTarget(parts, flow, payload);
   if (!target) return 'config_changed';
   const dpopKey = payload.dpopKey === undefined ? undefined : new HiddenText(payload.dpopKey);
-  const prover = dpopKey && parts.dpop.prover(dpopKey);
-  const answer = await exchange(parts, flow, payload, target, { code: parameters.code, prover });
-  if (typeof answer === 'string') return answer;
-  const { tokens, sentAt } = answer;
-  if (!isWantedKind(tokens, prover, target)) return 'token_exchange_failed';
+  const prover = dpopKey && parts.dpop.proverFor(dpopKey);
+  const result = await exchangeCode(parts, flow, payload, target, { code: parameters.code, prover });
+  if (typeof result === 'string') return result;
+  const { tokens, sentAt } = result;
+  if (!isAcceptedTokenType(tokens, prover, target)) return 'token_exchange_failed';
   const key: CredentialKey = {
     tenant: flow.tenant,
     principal: credentialHolder(principal),
@@ -161,7 +161,7 @@ async function complete(parts: OAuthFlowParts, of: Completing): Promise<FlowErro
   const { accessToken, tokenType } = tokens;
   return probeToken(parts, target.server, principal, {
     key,
-    token: presentable({ accessToken, prover: tokenType === 'dpop' ? prover : undefined }),
+    token: toWireToken({ accessToken, prover: tokenType === 'dpop' ? prover : undefined }),
     canonicalUrl: payload.canonicalUrl,
   });
 }
@@ -174,22 +174,25 @@ async function currentTarget(
 ): Promise<SignInTarget | undefined> {
   const server = await servers.get(tenant, serverId);
   if (server?.revision !== payload.revision) return undefined;
-  const target = await targetFor(servers, server, { tenant, holder: credentialHolder({ userId }) });
+  const target = await resolveSignInTarget(servers, server, { tenant, holder: credentialHolder({ userId }) });
   return target?.canonicalUrl === payload.canonicalUrl ? target : undefined;
 }
 
-async function exchange(
+async function exchangeCode(
   { clients, discovery, network, clock, random, log }: OAuthFlowParts,
   { tenant }: OAuthFlowRecord,
   payload: FlowPayload,
   target: SignInTarget,
   { code, prover }: { readonly code: string; readonly prover: Prover | undefined },
-): Promise<Extract<TokenAnswer, { kind: 'tokens' }> | FlowError> {
+): Promise<Extract<TokenEndpointResult, { kind: 'tokens' }> | FlowError> {
   const { issuer, clientId, redirectUri, resource, verifier = '' } = payload;
-  const use = { tenant, target, issuer };
-  const client = await clients.now({ ...use, as: { authMethods: [payload.clientAuth] } }, clientId);
+  const clientUse = { tenant, target, issuer };
+  const client = await clients.resolveClient(
+    { ...clientUse, as: { authMethods: [payload.clientAuth] } },
+    clientId,
+  );
   if (client.clientId !== clientId) return 'config_changed';
-  const answer = await requestTokens({
+  const result = await requestTokens({
     endpoint: payload.endpoints.token,
     issuer,
     client,
@@ -201,24 +204,28 @@ async function exchange(
       ...(resource !== null && { resource }),
     },
     headers: target.headers,
-    fetch: refusingRedirects(network.fetchFor(target, issuer)),
+    fetch: withoutRedirects(network.fetchFor(target, issuer)),
     readError: network.readError,
     clock,
     random,
     prover,
   });
-  if (answer.kind === 'tokens') return answer;
-  log('oauth_code_not_exchanged', { server: target.server.name, reason: answer.kind });
+  if (result.kind === 'tokens') return result;
+  log('oauth_code_not_exchanged', { server: target.server.name, reason: result.kind });
   // The code is spent. The next sign-in finds no dead client in its way; one that is configured stays.
-  if (answer.kind === 'client_refused') await clients.forget(use, client);
-  if (answer.kind === 'moved') discovery.forget(issuer);
-  if (answer.kind === 'rejected') return 'code_refused';
-  return answer.kind === 'unavailable' ? 'temporarily_unavailable' : 'token_exchange_failed';
+  if (result.kind === 'client_refused') await clients.forget(clientUse, client);
+  if (result.kind === 'moved') discovery.forget(issuer);
+  if (result.kind === 'rejected') return 'code_refused';
+  return result.kind === 'unavailable' ? 'temporarily_unavailable' : 'token_exchange_failed';
 }
 
 /** A token that is bound to a key we do not have is of no use, and one that is bound to none is not what the operator wants. */
-function isWantedKind({ tokenType }: TokenSet, prover: Prover | undefined, { oauth }: SignInTarget): boolean {
-  return tokenType === 'dpop' ? prover !== undefined : oauth.plain.dpop !== 'require';
+function isAcceptedTokenType(
+  { tokenType }: TokenSet,
+  prover: Prover | undefined,
+  { oauth }: SignInTarget,
+): boolean {
+  return tokenType === 'dpop' ? prover !== undefined : oauth.raw.dpop !== 'require';
 }
 
 /** What is over needs none any more. */
@@ -229,13 +236,18 @@ function withoutSecrets(
   return { ...rest, ...(probe && { probe }) };
 }
 
-const probes: readonly string[] = ['ok', 'unverified', 'unreachable', 'refused'] satisfies ProbeResult[];
+const PROBE_RESULTS: readonly string[] = [
+  'ok',
+  'unverified',
+  'unreachable',
+  'refused',
+] satisfies ProbeResult[];
 
-function isProbe(outcome: FlowError | ProbeResult): outcome is ProbeResult {
-  return probes.includes(outcome);
+function isProbeResult(outcome: FlowError | ProbeResult): outcome is ProbeResult {
+  return PROBE_RESULTS.includes(outcome);
 }
 
-function connectEvent(
+function toConnectEvent(
   principal: UserPrincipal,
   server: string,
   { serverId }: OAuthFlowRecord,
@@ -254,6 +266,6 @@ function connectEvent(
   };
 }
 
-function nameOf(error: unknown): string {
+function errorName(error: unknown): string {
   return error instanceof Error ? error.name : 'unknown';
 }

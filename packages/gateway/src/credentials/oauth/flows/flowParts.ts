@@ -13,29 +13,29 @@ import type { Log } from '../../../upstream/parts.ts';
 import type { Token } from '../../../upstream/target.ts';
 import type { Dpop } from '../../dpop/dpop.ts';
 import type { CredentialVault } from '../../vault/vault.ts';
-import type { Discovery } from '../discovery/discovery.ts';
+import type { OAuthDiscovery } from '../discovery/discovery.ts';
 import type { OAuthNetwork } from '../oauthNetwork.ts';
 import type { OAuthClients } from '../registration/clients.ts';
 import type { SignInServers } from '../signInServers.ts';
 import type { ProbeResult } from './flowPayload.ts';
 
 /** Sign-ins that may be pending at once. */
-export const FLOW_CAPS = { perUser: 5, perTenant: 200 } as const;
+export const FLOW_LIMITS = { perUser: 5, perTenant: 200 } as const;
 /** From the callback to the end: the exchange, storing and a look at the server, with room to spare. */
-export const EXCHANGE_MS = 60 * 1000;
+export const MAX_EXCHANGE_MS = 60 * 1000;
 
 /** How long a sign-in may take, and for how long after its beginning it is told of. */
 export interface FlowTimes {
   readonly pendingMs: number;
-  readonly toldMs: number;
+  readonly retentionMs: number;
 }
 
 export interface OAuthFlowParts {
   readonly flows: OAuthFlowStore;
   readonly credentials: Pick<CredentialStore, 'find' | 'list'>;
-  readonly vault: Pick<CredentialVault, 'commit' | 'find' | 'makeDefault' | 'end'>;
+  readonly vault: Pick<CredentialVault, 'commit' | 'find' | 'makeDefault' | 'remove'>;
   readonly servers: SignInServers;
-  readonly discovery: Discovery;
+  readonly discovery: OAuthDiscovery;
   readonly clients: OAuthClients;
   readonly network: OAuthNetwork;
   readonly dpop: Dpop;
@@ -49,7 +49,7 @@ export interface OAuthFlowParts {
   readonly log: Log;
   /** Under which address people reach us. */
   readonly base: () => string;
-  readonly probe: Probe;
+  readonly probe: TokenProbe;
 }
 
 /** A token that a user was just given, or brings. */
@@ -61,7 +61,7 @@ export interface NewToken {
 }
 
 /** Asks the server with this very token. `unverified`: it also answers without one. */
-export type Probe = (
+export type TokenProbe = (
   server: ServerSnapshot,
   principal: UserPrincipal,
   token: NewToken,

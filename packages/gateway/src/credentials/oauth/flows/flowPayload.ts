@@ -12,7 +12,7 @@ export interface FlowPayload {
   readonly returnTo: string;
   readonly canonicalUrl: string;
   readonly issuer: string;
-  readonly isNamed: boolean;
+  readonly hasIssuerName: boolean;
   readonly sendsIssuer: boolean;
   readonly endpoints: {
     readonly authorization: string;
@@ -24,17 +24,17 @@ export interface FlowPayload {
   readonly clientId: string;
   readonly clientSource: OAuthClient['source'];
   /** How it proves itself: the metadata that decided so is not read again. */
-  readonly clientAuth: OAuthClient['proof']['method'];
+  readonly clientAuth: OAuthClient['auth']['method'];
   readonly redirectUri: string;
   readonly resource: string | null;
   readonly scopes: string;
   /** What the authorization server has to be shown: JSON text. */
   readonly claims?: string | undefined;
   /** Users are told first whose tokens go where. */
-  readonly mustAsk: boolean;
+  readonly requiresConfirmation: boolean;
   readonly baseGeneration: number;
   /** Tokens are bound to a key of their own (RFC 9449). */
-  readonly bindsTokens?: boolean;
+  readonly usesDpop?: boolean;
   /** Of the last time that the browser left. */
   readonly verifier?: string;
   readonly nonce?: string;
@@ -44,10 +44,10 @@ export interface FlowPayload {
   readonly probe?: ProbeResult;
 }
 
-type Place = Pick<OAuthFlowRecord, 'tenant' | 'userId' | 'serverId' | 'id'>;
+type FlowKey = Pick<OAuthFlowRecord, 'tenant' | 'userId' | 'serverId' | 'id'>;
 
-export function sealPayload(keyring: Keyring, place: Place, payload: FlowPayload): string {
-  return keyring.seal(JSON.stringify(payload), flowContext(place));
+export function sealPayload(keyring: Keyring, key: FlowKey, payload: FlowPayload): string {
+  return keyring.seal(JSON.stringify(payload), flowContext(key));
 }
 
 /** Throws where it was sealed for another flow, user or server. */

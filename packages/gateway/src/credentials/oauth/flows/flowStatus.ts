@@ -8,51 +8,51 @@ import type { OAuthFlowParts } from './flowParts.ts';
 import { openPayload } from './flowPayload.ts';
 
 /** Whoever waits looks again after this time, whether a notice came or not. */
-const LOOK_MS = 500;
+const POLL_MS = 500;
 
-export interface Waiting {
+export interface FlowWaitOptions {
   readonly waitMs?: number | undefined;
   readonly signal?: Cancellation | undefined;
 }
 
 /** How a sign-in of the caller stands: the one place that says so. */
-export async function flowStatus(
+export async function readFlowStatus(
   parts: OAuthFlowParts,
   principal: Principal,
   flowId: string,
-  { waitMs = 0, signal }: Waiting = {},
+  { waitMs = 0, signal }: FlowWaitOptions = {},
 ): Promise<FlowStatusView> {
   const deadline = parts.clock.now() + waitMs;
   for (;;) {
     // Listening before reading: what happens in between is heard.
-    const listening = listenFor(parts, flowId);
+    const listener = listenForChange(parts, flowId);
     try {
-      const view = statusView(parts, await own(parts, principal, flowId));
-      const left = deadline - parts.clock.now();
-      if (view.status !== 'PENDING' || left <= 0 || signal?.aborted) return view;
-      await listening.heard(Math.min(left, LOOK_MS), signal);
+      const view = toStatusView(parts, await requireOwnFlow(parts, principal, flowId));
+      const remainingMs = deadline - parts.clock.now();
+      if (view.status !== 'PENDING' || remainingMs <= 0 || signal?.aborted) return view;
+      await listener.waitForChange(Math.min(remainingMs, POLL_MS), signal);
     } finally {
-      listening.stop();
+      listener.stop();
     }
   }
 }
 
 /** About the tokens, and never one of them. */
-export async function flowTokens(
+export async function readFlowTokens(
   parts: OAuthFlowParts,
   principal: Principal,
   flowId: string,
 ): Promise<FlowTokensView> {
-  const flow = await own(parts, principal, flowId);
+  const flow = await requireOwnFlow(parts, principal, flowId);
   if (flow.status !== 'approved')
-    throw new GatewayError('MCP_FLOW_INVALID', { detail: 'The sign-in is not completed.' });
+    throw new GatewayError('MCP_FLOW_INVALID', { detail: 'The sign-in is not complete.' });
   const { label } = openPayload(parts.keyring, flow);
-  const found = await parts.vault.find({
+  const credential = await parts.vault.find({
     ...{ tenant: flow.tenant, principal: credentialHolder(flow), serverId: flow.serverId },
     ...{ kind: 'oauth_code', label },
   });
-  if (!found) throw new GatewayError('MCP_CREDENTIAL_NOT_FOUND');
-  const { scopes, expiresAt, updatedAt, hasRefreshToken } = found;
+  if (!credential) throw new GatewayError('MCP_CREDENTIAL_NOT_FOUND');
+  const { scopes, expiresAt, updatedAt, hasRefreshToken } = credential;
   return {
     tokens: {
       token_type: 'Bearer',
@@ -64,7 +64,7 @@ export async function flowTokens(
   };
 }
 
-async function own(
+async function requireOwnFlow(
   { flows }: OAuthFlowParts,
   { tenant, userId }: Principal,
   id: string,
@@ -75,35 +75,41 @@ async function own(
   return flow;
 }
 
-function statusView({ clock, keyring }: OAuthFlowParts, flow: OAuthFlowRecord): FlowStatusView {
+function toStatusView({ clock, keyring }: OAuthFlowParts, flow: OAuthFlowRecord): FlowStatusView {
   const { expiresAt } = flow;
   const isPending = pendingStatuses.includes(flow.status) && clock.now() < expiresAt;
   if (isPending) return { status: 'PENDING', completed: false, failed: false, expiresAt };
   if (flow.status === 'approved') {
     const { probe } = openPayload(keyring, flow);
-    const shown = probe === 'refused' ? undefined : probe;
-    return { status: 'COMPLETED', completed: true, failed: false, expiresAt, ...(shown && { probe: shown }) };
+    const visibleProbe = probe === 'refused' ? undefined : probe;
+    return {
+      status: 'COMPLETED',
+      completed: true,
+      failed: false,
+      expiresAt,
+      ...(visibleProbe && { probe: visibleProbe }),
+    };
   }
-  return { status: 'FAILED', completed: false, failed: true, error: whyOver(flow), expiresAt };
+  return { status: 'FAILED', completed: false, failed: true, error: toFailureReason(flow), expiresAt };
 }
 
-function whyOver({ status, error }: OAuthFlowRecord): FlowError {
+function toFailureReason({ status, error }: OAuthFlowRecord): FlowError {
   if (status === 'cancelled') return 'cancelled';
   if (status !== 'failed') return 'expired';
   return flowErrors.find((known) => known === error) ?? 'callback_failed';
 }
 
-function listenFor({ changes, clock }: OAuthFlowParts, flowId: string) {
-  let isHeard = false;
+function listenForChange({ changes, clock }: OAuthFlowParts, flowId: string) {
+  let hasChanged = false;
   let wake: () => void = () => undefined;
   const stop = changes.subscribe(({ topic, id }) => {
     if (topic !== 'oauthFlows' || (id !== flowId && id !== '*')) return;
-    isHeard = true;
+    hasChanged = true;
     wake();
   });
   return {
     stop,
-    heard: (ms: number, signal: Cancellation | undefined): Promise<void> =>
+    waitForChange: (ms: number, signal: Cancellation | undefined): Promise<void> =>
       new Promise((resolve) => {
         const done = () => {
           cancel();
@@ -113,7 +119,7 @@ function listenFor({ changes, clock }: OAuthFlowParts, flowId: string) {
         const cancel = clock.timer(ms, done, { hold: true });
         signal?.addEventListener('abort', done);
         wake = done;
-        if (isHeard) done();
+        if (hasChanged) done();
       }),
   };
 }

@@ -3,18 +3,18 @@ import { GatewayError } from '../../../errors/gatewayError.ts';
 import type { OAuthFlowRecord } from '../../../ports/index.ts';
 import type { UserPrincipal } from '../../../principal/principal.ts';
 import { credentialHolder } from '../../credentialHolder.ts';
-import { newDpopKey } from '../../dpop/dpopKey.ts';
+import { createDpopKey } from '../../dpop/dpopKey.ts';
 import { hostOf, originOf } from '../safeUrl.ts';
-import { targetFor } from '../signInServers.ts';
+import { resolveSignInTarget } from '../signInServers.ts';
 import type { SignInTarget } from '../signInTarget.ts';
-import { authorizeUrl } from './authorizeUrl.ts';
+import { buildAuthorizeUrl } from './authorizeUrl.ts';
 import { endFlow } from './endFlow.ts';
 import type { OAuthFlowParts } from './flowParts.ts';
 import { openPayload, sealPayload, type FlowPayload } from './flowPayload.ts';
-import { isSecretOf, newSecret, secretHash } from './secrets.ts';
+import { matchesFlowSecret, createFlowSecret, hashFlowSecret } from './flowSecrets.ts';
 
 /** Before the authorization server has been reached. */
-const UNOPENED = ['created', 'opened'] as const;
+const PENDING_STATUSES = ['created', 'opened'] as const;
 
 export interface OpenRequest {
   readonly flowId: string;
@@ -24,7 +24,7 @@ export interface OpenRequest {
   readonly browserSecret: string | null;
 }
 
-export type Opened =
+export type OpenFlowResult =
   /** The browser leaves for the authorization server, and brings the secret back. */
   | {
       readonly kind: 'leave';
@@ -41,16 +41,16 @@ export type Opened =
       readonly authorizationHost: string;
       readonly authorizationOrigin: string;
       /** The two belong to different people, as far as anybody can tell. */
-      readonly isElsewhere: boolean;
+      readonly isThirdParty: boolean;
       /** Goes back with the answer. */
       readonly token: string;
     };
 
 /** The connect page: at once for the browser that began it, else after a question. */
-export async function openFlow(parts: OAuthFlowParts, request: OpenRequest): Promise<Opened> {
-  const { flow, payload, target } = await find(parts, request);
-  if (!payload.mustAsk && isSecretOf(flow.browserHash, request.browserSecret)) {
-    return leave(parts, flow, payload, target);
+export async function openFlow(parts: OAuthFlowParts, request: OpenRequest): Promise<OpenFlowResult> {
+  const { flow, payload, target } = await findPendingFlow(parts, request);
+  if (!payload.requiresConfirmation && matchesFlowSecret(flow.browserHash, request.browserSecret)) {
+    return startRedirect(parts, flow, payload, target);
   }
   return {
     kind: 'ask',
@@ -59,8 +59,8 @@ export async function openFlow(parts: OAuthFlowParts, request: OpenRequest): Pro
     serverHost: hostOf(payload.canonicalUrl),
     authorizationHost: hostOf(payload.endpoints.authorization),
     authorizationOrigin: originOf(payload.endpoints.authorization),
-    isElsewhere: payload.mustAsk,
-    token: parts.keyring.mac(confirmation(request), confirmContext(request.principal)),
+    isThirdParty: payload.requiresConfirmation,
+    token: parts.keyring.mac(confirmationInput(request), confirmationContext(request.principal)),
   };
 }
 
@@ -68,12 +68,18 @@ export async function openFlow(parts: OAuthFlowParts, request: OpenRequest): Pro
 export async function confirmFlow(
   parts: OAuthFlowParts,
   request: OpenRequest & { readonly token: string },
-): Promise<Extract<Opened, { kind: 'leave' }>> {
-  const { flow, payload, target } = await find(parts, request);
-  if (!parts.keyring.verifyMac(confirmation(request), request.token, confirmContext(request.principal))) {
+): Promise<Extract<OpenFlowResult, { kind: 'leave' }>> {
+  const { flow, payload, target } = await findPendingFlow(parts, request);
+  if (
+    !parts.keyring.verifyMac(
+      confirmationInput(request),
+      request.token,
+      confirmationContext(request.principal),
+    )
+  ) {
     throw new GatewayError('CSRF_REFUSED');
   }
-  return leave(parts, flow, payload, target);
+  return startRedirect(parts, flow, payload, target);
 }
 
 /** Makes the browser that asks the one that the sign-in belongs to: its user is signed in there. */
@@ -85,86 +91,89 @@ export async function bindFlow(
   const { flows, clock, random } = parts;
   const now = clock.now();
   const pending = await flows.pendingOf(tenant, userId, serverId, now);
-  const browserSecret = newSecret(random);
-  const bound =
+  const browserSecret = createFlowSecret(random);
+  const boundFlow =
     pending &&
     (await flows.move(
       pending.id,
-      { status: UNOPENED, userId, now },
-      { browserHash: secretHash(browserSecret) },
+      { status: PENDING_STATUSES, userId, now },
+      { browserHash: hashFlowSecret(browserSecret) },
     ));
-  if (!bound) throw new GatewayError('MCP_FLOW_NOT_FOUND');
-  return { flowId: bound.id, browserSecret, expiresAt: bound.expiresAt };
+  if (!boundFlow) throw new GatewayError('MCP_FLOW_NOT_FOUND');
+  return { flowId: boundFlow.id, browserSecret, expiresAt: boundFlow.expiresAt };
 }
 
-interface Found {
+interface FoundFlow {
   readonly flow: OAuthFlowRecord;
   readonly payload: FlowPayload;
   readonly target: SignInTarget;
 }
 
 /** Before anything else: whose it is. Another user is turned away here, and the authorization server never hears of it. */
-async function find(parts: OAuthFlowParts, { flowId, serverName, principal }: OpenRequest): Promise<Found> {
+async function findPendingFlow(
+  parts: OAuthFlowParts,
+  { flowId, serverName, principal }: OpenRequest,
+): Promise<FoundFlow> {
   const { flows, servers, clock, keyring } = parts;
   const { tenant, userId } = principal;
   const flow = await flows.find(flowId);
   if (!flow) throw new GatewayError('MCP_FLOW_NOT_FOUND');
   if (flow.tenant !== tenant || flow.userId !== userId) throw new GatewayError('MCP_FLOW_FORBIDDEN');
-  const isOpen = (flow.status === 'created' || flow.status === 'opened') && clock.now() < flow.expiresAt;
-  if (!isOpen) throw new GatewayError('MCP_FLOW_INVALID');
+  const isPending = (flow.status === 'created' || flow.status === 'opened') && clock.now() < flow.expiresAt;
+  if (!isPending) throw new GatewayError('MCP_FLOW_INVALID');
   const payload = openPayload(keyring, flow);
   const server = await servers.get(tenant, flow.serverId);
   if (server && server.name !== serverName) throw new GatewayError('MCP_FLOW_INVALID');
   const target =
-    server && (await targetFor(servers, server, { tenant, holder: credentialHolder(principal) }));
+    server && (await resolveSignInTarget(servers, server, { tenant, holder: credentialHolder(principal) }));
   if (
     !target ||
     target.server.revision !== payload.revision ||
     target.canonicalUrl !== payload.canonicalUrl
   ) {
-    await endFlow(parts, flow, { from: UNOPENED, status: 'failed', error: 'config_changed' });
+    await endFlow(parts, flow, { from: PENDING_STATUSES, status: 'failed', error: 'config_changed' });
     throw new GatewayError('MCP_FLOW_INVALID');
   }
   return { flow, payload, target };
 }
 
 /** New secrets each time: what an earlier departure left behind is of no use any more. */
-async function leave(
+async function startRedirect(
   parts: OAuthFlowParts,
   flow: OAuthFlowRecord,
   payload: FlowPayload,
   target: SignInTarget,
-): Promise<Extract<Opened, { kind: 'leave' }>> {
+): Promise<Extract<OpenFlowResult, { kind: 'leave' }>> {
   const { flows, clock, keyring, random } = parts;
-  const [state, browserSecret] = [newSecret(random), newSecret(random)];
-  const leaving = {
+  const [state, browserSecret] = [createFlowSecret(random), createFlowSecret(random)];
+  const redirectPayload = {
     ...payload,
-    ...{ verifier: newSecret(random), nonce: newSecret(random) },
-    ...(payload.bindsTokens && { dpopKey: newDpopKey(random).reveal() }),
+    ...{ verifier: createFlowSecret(random), nonce: createFlowSecret(random) },
+    ...(payload.usesDpop && { dpopKey: createDpopKey(random).reveal() }),
   };
-  const opened = await flows.move(
+  const updated = await flows.move(
     flow.id,
-    { status: UNOPENED, userId: flow.userId, now: clock.now() },
+    { status: PENDING_STATUSES, userId: flow.userId, now: clock.now() },
     {
       status: 'opened',
-      stateHash: secretHash(state),
-      browserHash: secretHash(browserSecret),
-      sealed: sealPayload(keyring, flow, leaving),
+      stateHash: hashFlowSecret(state),
+      browserHash: hashFlowSecret(browserSecret),
+      sealed: sealPayload(keyring, flow, redirectPayload),
     },
   );
-  if (!opened) throw new GatewayError('MCP_FLOW_INVALID');
+  if (!updated) throw new GatewayError('MCP_FLOW_INVALID');
   return {
     kind: 'leave',
-    url: authorizeUrl(leaving, state, target),
+    url: buildAuthorizeUrl(redirectPayload, state, target),
     browserSecret,
     expiresAt: flow.expiresAt,
   };
 }
 
-function confirmation({ flowId, principal: { by } }: OpenRequest): string {
+function confirmationInput({ flowId, principal: { by } }: OpenRequest): string {
   return JSON.stringify([flowId, by.via === 'session' ? by.session : null]);
 }
 
-function confirmContext({ tenant, userId }: UserPrincipal): SealContext {
+function confirmationContext({ tenant, userId }: UserPrincipal): SealContext {
   return { tenant, principal: `user:${userId}`, server: '-', kind: 'oauth-flow', field: 'confirm' };
 }

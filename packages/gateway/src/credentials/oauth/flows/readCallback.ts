@@ -9,11 +9,11 @@ export interface CallbackParameters {
   readonly iss: string | null;
 }
 
-const NAMES = ['state', 'code', 'error', 'error_description', 'error_uri', 'iss'] as const;
+const CALLBACK_PARAMETERS = ['state', 'code', 'error', 'error_description', 'error_uri', 'iss'] as const;
 
 /** A parameter that comes twice has two readers who disagree (RFC 6749, section 3.1): nothing of it is believed. */
 export function readCallback(query: URLSearchParams): CallbackParameters | FlowError {
-  if (NAMES.some((name) => query.getAll(name).length > 1)) return 'callback_failed';
+  if (CALLBACK_PARAMETERS.some((name) => query.getAll(name).length > 1)) return 'callback_failed';
   const state = query.get('state');
   if (state === null || state === '') return 'missing_state';
   return { state, code: query.get('code') || null, error: query.get('error') || null, iss: query.get('iss') };
@@ -23,21 +23,21 @@ export function readCallback(query: URLSearchParams): CallbackParameters | FlowE
  * RFC 9207: whoever says that it names itself does so each time, and whatever name comes is compared letter by letter. Where the
  * definition gives endpoints and no name, it must at least be one of the same place.
  */
-export function isOfIssuer(
+export function isFromIssuer(
   iss: string | null,
   {
     issuer,
-    isNamed,
+    hasIssuerName,
     sendsIssuer,
-  }: { readonly issuer: string; readonly isNamed: boolean; readonly sendsIssuer: boolean },
+  }: { readonly issuer: string; readonly hasIssuerName: boolean; readonly sendsIssuer: boolean },
 ): boolean {
   if (iss === null) return !sendsIssuer;
-  if (isNamed) return iss === issuer;
+  if (hasIssuerName) return iss === issuer;
   return parseUrl(iss)?.origin === new URL(issuer).origin;
 }
 
 /** RFC 6749, section 4.1.2.1, and OpenID Connect. Everything else is a text of somebody else and is not repeated. */
-const SAID: ReadonlyMap<string, FlowError> = new Map<string, FlowError>([
+const KNOWN_ERRORS: ReadonlyMap<string, FlowError> = new Map<string, FlowError>([
   ['access_denied', 'access_denied'],
   ['consent_required', 'access_denied'],
   ['server_error', 'server_error'],
@@ -45,6 +45,6 @@ const SAID: ReadonlyMap<string, FlowError> = new Map<string, FlowError>([
   ['invalid_scope', 'invalid_scope'],
 ]);
 
-export function errorOf(said: string): FlowError {
-  return SAID.get(said) ?? 'provider_error';
+export function toFlowError(error: string): FlowError {
+  return KNOWN_ERRORS.get(error) ?? 'provider_error';
 }

@@ -34,22 +34,22 @@ describe('beginning a sign-in at a server', () => {
     const { flows, serverOf } = await signInScene();
     const { flow } = await flows.start(serverOf('files'), aPrincipal());
     const link = { flowId: flow.flowId, serverName: 'files', principal: aPrincipal(), browserSecret: null };
-    const asked = await flows.open(link);
-    expect(asked).toMatchObject({
+    const openResult = await flows.open(link);
+    expect(openResult).toMatchObject({
       kind: 'ask',
       serverHost: '127.0.0.1',
       authorizationHost: '127.0.0.1',
-      isElsewhere: false,
+      isThirdParty: false,
     });
-    if (asked.kind !== 'ask') throw new Error('not asked');
-    const { token } = asked;
+    if (openResult.kind !== 'ask') throw new Error('not asked');
+    const { token } = openResult;
     for (const wrong of ['', `${token}x`, token.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))]) {
       await expect(flows.confirm({ ...link, token: wrong })).rejects.toMatchObject({
         code: 'CSRF_REFUSED',
       });
     }
-    const elsewhere = aPrincipal({ by: { via: 'session', session: 'another session' } });
-    await expect(flows.confirm({ ...link, principal: elsewhere, token })).rejects.toMatchObject({
+    const otherSession = aPrincipal({ by: { via: 'session', session: 'another session' } });
+    await expect(flows.confirm({ ...link, principal: otherSession, token })).rejects.toMatchObject({
       code: 'CSRF_REFUSED',
     });
     expect(await flows.confirm({ ...link, token })).toMatchObject({ kind: 'leave' });
@@ -58,12 +58,12 @@ describe('beginning a sign-in at a server', () => {
   test('a second start joins the first', async () => {
     const { flows, serverOf, mcp } = await signInScene();
     const first = await flows.start(serverOf('files'), aPrincipal());
-    const asked = mcp.requests.length;
+    const requestsBefore = mcp.requests.length;
     const second = await flows.start(serverOf('files'), aPrincipal());
     expect(second).toMatchObject({ isJoined: true, flow: first.flow });
     expect(first.isJoined).toBe(false);
     // Nobody is asked anything for it.
-    expect(mcp.requests).toHaveLength(asked);
+    expect(mcp.requests).toHaveLength(requestsBefore);
     const together = await Promise.all([bob, bob, bob].map((user) => flows.start(serverOf('files'), user)));
     expect(new Set(together.map(({ flow }) => flow.flowId)).size).toBe(1);
     expect(together.filter(({ isJoined }) => !isJoined)).toHaveLength(1);
@@ -86,7 +86,7 @@ describe('beginning a sign-in at a server', () => {
     expect(first.flow.label).toBe('work');
     const second = await flows.start(server, aPrincipal());
     expect(second).toMatchObject({ isJoined: false, flow: { label: 'default' } });
-    expect(await flows.status(aPrincipal(), first.flow.flowId)).toMatchObject({ error: 'cancelled' });
+    expect(await flows.readStatus(aPrincipal(), first.flow.flowId)).toMatchObject({ error: 'cancelled' });
     const wider = await flows.start(server, aPrincipal(), { widenedScopes: 'mcp:read mcp:admin' });
     expect(wider.isJoined).toBe(false);
     const less = await flows.start(server, aPrincipal(), { widenedScopes: 'mcp:admin' });
@@ -139,12 +139,12 @@ describe('beginning a sign-in at a server', () => {
     const { retryAfterMs = 0 } = refused as { retryAfterMs?: number };
     expect(retryAfterMs).toBeGreaterThan(9 * 60_000);
     expect(retryAfterMs).toBeLessThanOrEqual(10 * 60_000);
-    const asked = mcp.requests.length;
+    const requestsBefore = mcp.requests.length;
     await expect(rig.flows.start(rig.serverOf('six'), aPrincipal())).rejects.toMatchObject({
       code: 'MCP_FLOW_LIMIT',
     });
     // Who has no place makes us ask nobody.
-    expect(mcp.requests).toHaveLength(asked);
+    expect(mcp.requests).toHaveLength(requestsBefore);
     await rig.flows.start(rig.serverOf('six'), bob);
     await rig.flows.cancel(rig.serverOf('one'), aPrincipal());
     await rig.flows.start(rig.serverOf('six'), aPrincipal());
@@ -159,7 +159,7 @@ describe('beginning a sign-in at a server', () => {
     expect(await flows.cancel(serverOf('files'), aPrincipal())).toBe(false);
     expect(await finish(back)).toMatchObject({ ok: false, error: 'flow_used' });
     expect(as.counters.tokenHits).toBe(0);
-    expect(await flows.status(aPrincipal(), flowId)).toMatchObject({
+    expect(await flows.readStatus(aPrincipal(), flowId)).toMatchObject({
       status: 'FAILED',
       error: 'cancelled',
     });
@@ -216,21 +216,21 @@ describe('beginning a sign-in at a server', () => {
       browserSecret: null,
     };
     await expect(replica.flows.open(open)).rejects.toMatchObject({ code: 'MCP_FLOW_INVALID' });
-    expect(await changed.flows.status(aPrincipal(), open.flowId)).toMatchObject({
+    expect(await changed.flows.readStatus(aPrincipal(), open.flowId)).toMatchObject({
       error: 'config_changed',
     });
   });
 
   test('it leads back to a path of ours and nowhere else', async () => {
     const scene = await signInScene();
-    for (const [asked, given] of [
+    for (const [requestedPath, returnPath] of [
       ['/chat/1?x=2', '/chat/1?x=2'],
       ['//evil.example', '/'],
       ['https://evil.example', '/'],
       ['/\\evil.example', '/'],
     ] as const) {
-      const done = await scene.signIn('files', { options: { returnTo: asked } });
-      expect(done).toMatchObject({ ok: true, returnTo: given });
+      const done = await scene.signIn('files', { options: { returnTo: requestedPath } });
+      expect(done).toMatchObject({ ok: true, returnTo: returnPath });
     }
   });
 
@@ -245,21 +245,21 @@ describe('beginning a sign-in at a server', () => {
 
   test('the operator says how long a sign-in may take and is told of', async () => {
     const minute = 60 * 1000;
-    const scene = await signInScene({ times: { pendingMs: 2 * minute, toldMs: 5 * minute } });
-    const begun = scene.clock.now();
+    const scene = await signInScene({ times: { pendingMs: 2 * minute, retentionMs: 5 * minute } });
+    const startedAt = scene.clock.now();
     const { opened, flowId } = await scene.leave('files');
-    expect(opened.expiresAt - begun).toBeLessThan(2 * minute + 5_000);
+    expect(opened.expiresAt - startedAt).toBeLessThan(2 * minute + 5_000);
     scene.clock.pass(2 * minute + 1);
     expect(await scene.finish(await visit(opened.url))).toMatchObject({ ok: false });
-    expect(await scene.flows.status(aPrincipal(), flowId)).toMatchObject({
+    expect(await scene.flows.readStatus(aPrincipal(), flowId)).toMatchObject({
       status: 'FAILED',
       error: 'expired',
     });
     scene.clock.pass(4 * minute);
     await scene.store.oauthFlows.removeExpired(scene.clock.now());
-    await expect(scene.flows.status(aPrincipal(), flowId)).rejects.toThrow();
+    await expect(scene.flows.readStatus(aPrincipal(), flowId)).rejects.toThrow();
     // Not forgotten while it goes on.
-    const short = await signInScene({ times: { pendingMs: 2 * minute, toldMs: minute } });
+    const short = await signInScene({ times: { pendingMs: 2 * minute, retentionMs: minute } });
     const left = await short.leave('files');
     short.clock.pass(2 * minute - 1_000);
     await short.store.oauthFlows.removeExpired(short.clock.now());
@@ -272,8 +272,8 @@ describe('beginning a sign-in at a server', () => {
       guard: { access: 'anonymous', documents: 'none' },
     });
     scene.mcp.change({ respond: () => new Promise(() => undefined) });
-    const begun = performance.now();
+    const startedAt = performance.now();
     await expect(scene.leave('files')).rejects.toThrow();
-    expect(performance.now() - begun).toBeLessThan(4_000);
+    expect(performance.now() - startedAt).toBeLessThan(4_000);
   });
 });

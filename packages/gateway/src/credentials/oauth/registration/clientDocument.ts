@@ -1,21 +1,21 @@
 import type { ServerSnapshot } from '../../../registry/server.ts';
-import { clientAddresses } from './clientAddresses.ts';
+import { buildClientUrls } from './clientUrls.ts';
 
 /** `key`: it proves itself with our key (`private_key_jwt`). `none`: for authorization servers that take public clients alone. */
 export type DocumentKind = 'key' | 'none';
 
 /** Who we are, for an authorization server that fetches it (client ID metadata document). Null where it could not fetch it. */
-export function clientDocument(
+export function buildClientDocument(
   base: string,
   server: Pick<ServerSnapshot, 'id' | 'name'>,
   kind: DocumentKind,
 ): Readonly<Record<string, unknown>> | null {
-  const { redirectUri, document, publicDocument } = clientAddresses(base, server);
-  const clientId = kind === 'key' ? document : publicDocument;
+  const { redirectUri, documentUrl, publicDocumentUrl } = buildClientUrls(base, server);
+  const clientId = kind === 'key' ? documentUrl : publicDocumentUrl;
   if (clientId === null) return null;
   return {
     client_id: clientId,
-    ...registrationOf(base, redirectUri),
+    ...buildRegistration(base, redirectUri),
     ...(kind === 'key'
       ? {
           token_endpoint_auth_method: 'private_key_jwt',
@@ -27,7 +27,7 @@ export function clientDocument(
 }
 
 /** What every registration of ours says. The server's title is not in it: a user may have written that. */
-export function registrationOf(base: string, redirectUri: string): Readonly<Record<string, unknown>> {
+export function buildRegistration(base: string, redirectUri: string): Readonly<Record<string, unknown>> {
   return {
     client_name: `Behalf (${new URL(base).host})`,
     client_uri: base,

@@ -1,32 +1,36 @@
 import type { OAuthClientKey } from '../../../ports/index.ts';
-import type { AuthorizationServer } from '../discovery/authorizationServer.ts';
+import type { AuthorizationServerMetadata } from '../discovery/authorizationServerMetadata.ts';
 import type { OAuthClient } from '../oauthClient.ts';
 import { SignInImpossible } from '../signInProblem.ts';
 import type { SignInTarget } from '../signInTarget.ts';
-import { asDraft, clientAddresses, type ClientAddresses } from './clientAddresses.ts';
-import { configuredClient, type ReadText } from './configuredClient.ts';
+import { asDraft, buildClientUrls, type ClientUrls } from './clientUrls.ts';
+import { readConfiguredClient, type ReadKeyFile } from './configuredClient.ts';
 import type { DocumentKey } from './documentKey.ts';
 import type { DynamicClients } from './dynamicClients.ts';
 
 export interface OAuthClients {
   /** Whom we are at this authorization server, for a sign-in that begins. */
-  obtain(of: ClientUse, scopes: string): Promise<OAuthClient>;
+  obtain(use: ClientUse, scopes: string): Promise<OAuthClient>;
   /**
    * The one with which something was obtained, as it is now. With another id where that one is ours no more: then what the
    * definition names, or whom we are registered as, and nobody where we are not.
    */
-  now(of: ClientUse, clientId: string): Promise<OAuthClient>;
+  resolveClient(use: ClientUse, clientId: string): Promise<OAuthClient>;
   /**
    * The one with this id was refused: another is registered in its place. False for what is configured, which stays, and where
    * nobody registers us. Rejects while that cannot be done; the one that was refused stays then.
    */
-  renew(of: ClientUse, client: Pick<OAuthClient, 'clientId' | 'source'>, scopes: string): Promise<boolean>;
+  reregister(
+    use: ClientUse,
+    client: Pick<OAuthClient, 'clientId' | 'source'>,
+    scopes: string,
+  ): Promise<boolean>;
   /** It was refused. True for one that can be registered anew: it is forgotten. What is configured never is. */
   forget(
-    of: Pick<ClientUse, 'tenant' | 'target' | 'issuer'>,
+    use: Pick<ClientUse, 'tenant' | 'target' | 'issuer'>,
     client: Pick<OAuthClient, 'clientId' | 'source'>,
   ): Promise<boolean>;
-  addresses(target: SignInTarget): ClientAddresses;
+  clientUrls(target: SignInTarget): ClientUrls;
 }
 
 /** For whom: a registration belongs to one tenant's server at one issuer. */
@@ -34,22 +38,22 @@ export interface ClientUse {
   readonly tenant: string;
   readonly target: SignInTarget;
   readonly issuer: string;
-  readonly as: Pick<AuthorizationServer, 'authMethods'> & Partial<AuthorizationServer>;
+  readonly as: Pick<AuthorizationServerMetadata, 'authMethods'> & Partial<AuthorizationServerMetadata>;
 }
 
 export interface OAuthClientsParts {
   readonly base: () => string;
-  readonly readText: ReadText;
+  readonly readText: ReadKeyFile;
   readonly dynamic: DynamicClients;
   readonly documentKey: DocumentKey;
   /** Where our documents stand, when that is not below `base`. */
-  readonly addresses?: (target: SignInTarget) => ClientAddresses;
+  readonly clientUrls?: (target: SignInTarget) => ClientUrls;
 }
 
 /** The definition's own client, else our document, else one that is registered. */
 export function createOAuthClients(parts: OAuthClientsParts): OAuthClients {
   const { base, readText, dynamic, documentKey } = parts;
-  const addresses = parts.addresses ?? (({ server }: SignInTarget) => clientAddresses(base(), server));
+  const clientUrls = parts.clientUrls ?? (({ server }: SignInTarget) => buildClientUrls(base(), server));
 
   const keyOf = ({
     tenant,
@@ -59,88 +63,92 @@ export function createOAuthClients(parts: OAuthClientsParts): OAuthClients {
     tenant,
     serverId: target.server.id,
     issuer,
-    redirectUri: addresses(target).redirectUri,
+    redirectUri: clientUrls(target).redirectUri,
   });
 
   /**
    * What was given before the server was saved was given to the client of its draft, which comes back to another address. It is renewed
    * as that client, for as long as it lasts; whoever signs in now does so as the server's own.
    */
-  function ofDraft<U extends Pick<ClientUse, 'target'>>(of: U): U | undefined {
-    const { server } = of.target;
+  function toDraftUse<U extends Pick<ClientUse, 'target'>>(use: U): U | undefined {
+    const { server } = use.target;
     return server.source === 'user'
-      ? { ...of, target: { ...of.target, server: asDraft(server) } }
+      ? { ...use, target: { ...use.target, server: asDraft(server) } }
       : undefined;
   }
 
-  async function registered(of: ClientUse, clientId: string): Promise<OAuthClient | null> {
-    const own = await dynamic.find(keyOf(of));
-    if (own?.clientId === clientId) return own;
-    const draft = ofDraft(of);
-    const drafted = draft && (await dynamic.find(keyOf(draft)));
-    return drafted?.clientId === clientId ? drafted : own;
+  async function findRegistered(use: ClientUse, clientId: string): Promise<OAuthClient | null> {
+    const registered = await dynamic.find(keyOf(use));
+    if (registered?.clientId === clientId) return registered;
+    const draftUse = toDraftUse(use);
+    const draftClient = draftUse && (await dynamic.find(keyOf(draftUse)));
+    return draftClient?.clientId === clientId ? draftClient : registered;
   }
 
-  async function forgetDrafted(of: Pick<ClientUse, 'tenant' | 'target' | 'issuer'>, clientId: string) {
-    const draft = ofDraft(of);
-    if (draft) await dynamic.forget(keyOf(draft), clientId);
+  async function forgetDraftClient(use: Pick<ClientUse, 'tenant' | 'target' | 'issuer'>, clientId: string) {
+    const draftUse = toDraftUse(use);
+    if (draftUse) await dynamic.forget(keyOf(draftUse), clientId);
   }
 
-  async function byDocument(target: SignInTarget, clientId: string | null): Promise<OAuthClient | null> {
-    const { document, publicDocument } = addresses(target);
+  async function findDocumentClient(
+    target: SignInTarget,
+    clientId: string | null,
+  ): Promise<OAuthClient | null> {
+    const { documentUrl, publicDocumentUrl } = clientUrls(target);
     if (clientId === null) return null;
-    if (clientId === publicDocument) return { clientId, source: 'document', proof: { method: 'none' } };
-    if (clientId !== document) return null;
+    if (clientId === publicDocumentUrl) return { clientId, source: 'document', auth: { method: 'none' } };
+    if (clientId !== documentUrl) return null;
     const { key, kid } = await documentKey.current();
-    return { clientId, source: 'document', proof: { method: 'private_key_jwt', key, alg: 'ES256', kid } };
+    return { clientId, source: 'document', auth: { method: 'private_key_jwt', key, alg: 'ES256', kid } };
   }
 
   /** Which of the two documents an authorization server can work with. */
-  function documentFor({ target, as }: ClientUse): string | null {
-    if (as.readsClientDocuments !== true) return null;
-    const { document, publicDocument } = addresses(target);
-    return as.authMethods?.includes('private_key_jwt') ? document : publicDocument;
+  function selectDocumentUrl({ target, as }: ClientUse): string | null {
+    if (as.supportsClientDocuments !== true) return null;
+    const { documentUrl, publicDocumentUrl } = clientUrls(target);
+    return as.authMethods?.includes('private_key_jwt') ? documentUrl : publicDocumentUrl;
   }
 
   return {
-    addresses,
-    async obtain(of, scopes) {
-      const { target, as } = of;
-      const own = await configuredClient(target, as, readText);
-      if (own) return own;
-      const documented = await byDocument(target, documentFor(of));
-      if (documented) return documented;
-      if (!isWhole(as) || as.registrationEndpoint === null) throw new SignInImpossible('no_client');
-      return dynamic.obtain(keyOf(of), target, as, scopes);
+    clientUrls,
+    async obtain(use, scopes) {
+      const { target, as } = use;
+      const configured = await readConfiguredClient(target, as, readText);
+      if (configured) return configured;
+      const documentClient = await findDocumentClient(target, selectDocumentUrl(use));
+      if (documentClient) return documentClient;
+      if (!isComplete(as) || as.registrationEndpoint === null) throw new SignInImpossible('no_client');
+      return dynamic.obtain(keyOf(use), target, as, scopes);
     },
-    async now(of, clientId) {
-      const own = await configuredClient(of.target, of.as, readText);
+    async resolveClient(use, clientId) {
+      const configured = await readConfiguredClient(use.target, use.as, readText);
       // What the definition names takes the place of whatever else we were.
-      if (own) return own;
-      const drafted = ofDraft(of)?.target;
-      const documented =
-        (await byDocument(of.target, clientId)) ?? (drafted && (await byDocument(drafted, clientId)));
-      return documented ?? (await registered(of, clientId)) ?? nobody;
+      if (configured) return configured;
+      const draftTarget = toDraftUse(use)?.target;
+      const documentClient =
+        (await findDocumentClient(use.target, clientId)) ??
+        (draftTarget && (await findDocumentClient(draftTarget, clientId)));
+      return documentClient ?? (await findRegistered(use, clientId)) ?? unknownClient;
     },
-    async renew(of, { clientId, source }, scopes) {
-      const { target, as } = of;
-      if (source !== 'dynamic' || !isWhole(as) || as.registrationEndpoint === null) return false;
-      await dynamic.renew(keyOf(of), clientId, target, as, scopes);
-      await forgetDrafted(of, clientId);
+    async reregister(use, { clientId, source }, scopes) {
+      const { target, as } = use;
+      if (source !== 'dynamic' || !isComplete(as) || as.registrationEndpoint === null) return false;
+      await dynamic.reregister(keyOf(use), clientId, target, as, scopes);
+      await forgetDraftClient(use, clientId);
       return true;
     },
-    async forget(of, { clientId, source }) {
+    async forget(use, { clientId, source }) {
       if (source !== 'dynamic') return false;
-      await dynamic.forget(keyOf(of), clientId);
-      await forgetDrafted(of, clientId);
+      await dynamic.forget(keyOf(use), clientId);
+      await forgetDraftClient(use, clientId);
       return true;
     },
   };
 }
 
 /** No authorization server gives out such an id. */
-const nobody: OAuthClient = { clientId: '', source: 'dynamic', proof: { method: 'none' } };
+const unknownClient: OAuthClient = { clientId: '', source: 'dynamic', auth: { method: 'none' } };
 
-function isWhole(as: ClientUse['as']): as is AuthorizationServer {
+function isComplete(as: ClientUse['as']): as is AuthorizationServerMetadata {
   return as.tokenEndpoint !== undefined && as.registrationEndpoint !== undefined;
 }

@@ -4,16 +4,16 @@ import { createSingleFlight, type Clock, type Keyring } from '@behalf/kernel';
 import { oauthClientContext, oauthClientId, type OAuthClientStore } from '../../../ports/index.ts';
 
 /** Stands among the clients that were registered: no server, tenant or issuer has such a name. */
-const PLACE = { tenant: '-', serverId: '@gateway', issuer: '-', redirectUri: '-' } as const;
+const GATEWAY_CLIENT_KEY = { tenant: '-', serverId: '@gateway', issuer: '-', redirectUri: '-' } as const;
 
-export interface SigningKey {
+export interface DocumentSigningKey {
   readonly key: KeyObject;
   readonly kid: string;
 }
 
 export interface DocumentKey {
   /** With which we prove that we are who our document speaks of. */
-  current(): Promise<SigningKey>;
+  current(): Promise<DocumentSigningKey>;
   /** What authorization servers check it by. */
   jwks(): Promise<{ readonly keys: readonly Readonly<Record<string, unknown>>[] }>;
 }
@@ -30,19 +30,20 @@ export interface DocumentKeyParts {
  * sign with a key that the others do not publish. In the store it is sealed anew with everything else, and stays the same.
  */
 export function createDocumentKey({ clients, keyring, clock }: DocumentKeyParts): DocumentKey {
-  const flights = createSingleFlight<SigningKey>();
-  let known: SigningKey | undefined;
+  const flights = createSingleFlight<DocumentSigningKey>();
+  let loadedKey: DocumentSigningKey | undefined;
 
-  async function make(): Promise<SigningKey> {
-    const stored = (await clients.find(PLACE)) ?? (await clients.insert(await candidate()));
+  async function loadOrCreate(): Promise<DocumentSigningKey> {
+    const stored =
+      (await clients.find(GATEWAY_CLIENT_KEY)) ?? (await clients.insert(await createCandidate()));
     const pem = keyring.open(stored.sealed, oauthClientContext(stored));
-    known = { key: createPrivateKey(pem), kid: stored.clientId };
-    return known;
+    loadedKey = { key: createPrivateKey(pem), kid: stored.clientId };
+    return loadedKey;
   }
 
-  async function candidate() {
+  async function createCandidate() {
     const { privateKey } = await promisify(generateKeyPair)('ec', { namedCurve: 'P-256' });
-    const record = { ...PLACE, clientId: thumbprint(privateKey) };
+    const record = { ...GATEWAY_CLIENT_KEY, clientId: thumbprint(privateKey) };
     const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
     return {
       ...record,
@@ -53,7 +54,7 @@ export function createDocumentKey({ clients, keyring, clock }: DocumentKeyParts)
     };
   }
 
-  const current = async () => known ?? flights.run([], make, { detached: true });
+  const current = async () => loadedKey ?? flights.run([], loadOrCreate, { detached: true });
   return {
     current,
     async jwks() {

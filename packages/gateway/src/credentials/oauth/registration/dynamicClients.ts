@@ -7,17 +7,21 @@ import {
   type OAuthClientStore,
 } from '../../../ports/index.ts';
 import type { Log } from '../../../upstream/parts.ts';
-import type { AuthorizationServer } from '../discovery/authorizationServer.ts';
-import type { ClientProof, OAuthClient } from '../oauthClient.ts';
-import { authorizationServerAway } from '../signInProblem.ts';
+import type { AuthorizationServerMetadata } from '../discovery/authorizationServerMetadata.ts';
+import type { ClientAuthentication, OAuthClient } from '../oauthClient.ts';
+import { authorizationServerUnavailable } from '../signInProblem.ts';
 import type { SignInTarget } from '../signInTarget.ts';
-import { requestRegistration, type Registered, type RegistrationParts } from './requestRegistration.ts';
+import {
+  requestRegistration,
+  type RegistrationResult,
+  type RegistrationParts,
+} from './requestRegistration.ts';
 
 const LEASE_MS = 25_000;
 const WAIT_MS = 30_000;
-const LOOK_MS = 100;
+const POLL_MS = 100;
 /** A secret that is over in a moment is of no use for a sign-in that begins now. */
-const MARGIN_MS = 15 * 60 * 1000;
+const EXPIRY_MARGIN_MS = 15 * 60 * 1000;
 
 export interface DynamicClientParts extends RegistrationParts {
   readonly clients: OAuthClientStore;
@@ -35,18 +39,18 @@ export interface DynamicClients {
   obtain(
     key: OAuthClientKey,
     target: SignInTarget,
-    as: AuthorizationServer,
+    as: AuthorizationServerMetadata,
     scopes: string,
   ): Promise<OAuthClient>;
   /**
    * The one with this id is not known there any more. Another is registered first and then takes its place, for everybody at
    * once: where none is to be had the old one stays, and so does what was given to it.
    */
-  renew(
+  reregister(
     key: OAuthClientKey,
     clientId: string,
     target: SignInTarget,
-    as: AuthorizationServer,
+    as: AuthorizationServerMetadata,
     scopes: string,
   ): Promise<void>;
   /** It is not known there any more. Only this one goes: another may have taken its place. */
@@ -59,14 +63,16 @@ export function createDynamicClients(parts: DynamicClientParts): DynamicClients 
 
   async function find(key: OAuthClientKey): Promise<OAuthClient | null> {
     const record = await clients.find(key);
-    return record && usable(record);
+    return record && toUsableClient(record);
   }
 
-  function usable(record: OAuthClientRecord): OAuthClient | null {
-    if (record.expiresAt !== null && record.expiresAt - MARGIN_MS < clock.now()) return null;
+  function toUsableClient(record: OAuthClientRecord): OAuthClient | null {
+    if (record.expiresAt !== null && record.expiresAt - EXPIRY_MARGIN_MS < clock.now()) return null;
     try {
-      const kept = JSON.parse(keyring.open(record.sealed, oauthClientContext(record))) as KeptRegistration;
-      return { clientId: record.clientId, source: 'dynamic', proof: proofOf(kept) };
+      const registration = JSON.parse(
+        keyring.open(record.sealed, oauthClientContext(record)),
+      ) as StoredRegistration;
+      return { clientId: record.clientId, source: 'dynamic', auth: toClientAuth(registration) };
     } catch {
       // Sealed with a key that is not ours any more. Another registration takes its place.
       log('oauth_client_unreadable', { server: record.serverId });
@@ -74,28 +80,32 @@ export function createDynamicClients(parts: DynamicClientParts): DynamicClients 
     }
   }
 
-  function recordOf(
+  function toRecord(
     key: OAuthClientKey,
-    { clientId, method, secret, expiresAt }: Registered,
+    { clientId, method, secret, expiresAt }: RegistrationResult,
   ): OAuthClientRecord {
-    const kept: KeptRegistration = { method, ...(secret !== undefined && { secret }) };
+    const registration: StoredRegistration = { method, ...(secret !== undefined && { secret }) };
     const record = { ...key, clientId };
     return {
       ...record,
       id: oauthClientId(key),
-      sealed: keyring.seal(JSON.stringify(kept), oauthClientContext(record)),
+      sealed: keyring.seal(JSON.stringify(registration), oauthClientContext(record)),
       createdAt: clock.now(),
       expiresAt,
     };
   }
 
   /** False: one that somebody registered meanwhile counts, and this one is nobody's. */
-  async function store(key: OAuthClientKey, registered: Registered, refused?: string): Promise<boolean> {
-    const record = recordOf(key, registered);
-    const before = await clients.find(key);
-    if (!before) return (await clients.insert(record)).clientId === record.clientId;
-    if (before.clientId !== refused && usable(before)) return false;
-    return clients.replace(record, before.clientId);
+  async function storeRegistration(
+    key: OAuthClientKey,
+    registered: RegistrationResult,
+    refusedClientId?: string,
+  ): Promise<boolean> {
+    const record = toRecord(key, registered);
+    const existing = await clients.find(key);
+    if (!existing) return (await clients.insert(record)).clientId === record.clientId;
+    if (existing.clientId !== refusedClientId && toUsableClient(existing)) return false;
+    return clients.replace(record, existing.clientId);
   }
 
   /**
@@ -105,33 +115,33 @@ export function createDynamicClients(parts: DynamicClientParts): DynamicClients 
   async function register(
     key: OAuthClientKey,
     target: SignInTarget,
-    as: AuthorizationServer,
+    as: AuthorizationServerMetadata,
     scopes: string,
-    refused?: string,
+    refusedClientId?: string,
   ): Promise<OAuthClient> {
     const deadline = clock.now() + WAIT_MS;
-    const find = async () => {
+    const findUsable = async () => {
       const record = await clients.find(key);
-      return record && record.clientId !== refused ? usable(record) : null;
+      return record && record.clientId !== refusedClientId ? toUsableClient(record) : null;
     };
     for (;;) {
-      const found = await find();
+      const found = await findUsable();
       if (found) return found;
-      if (clock.now() > deadline) throw authorizationServerAway();
+      if (clock.now() > deadline) throw authorizationServerUnavailable();
       const lease = await leases.acquire(`oauth-client:${oauthClientId(key)}`, 'registration', LEASE_MS);
       if (!lease) {
-        await sleep(clock, LOOK_MS);
+        await sleep(clock, POLL_MS);
         continue;
       }
       try {
         // Who held it before may just have done it.
-        const meanwhile = await find();
-        if (meanwhile) return meanwhile;
-        const wish = { redirectUri: key.redirectUri, scopes };
-        const registered = await requestRegistration(parts, target, as, wish);
+        const concurrent = await findUsable();
+        if (concurrent) return concurrent;
+        const request = { redirectUri: key.redirectUri, scopes };
+        const registered = await requestRegistration(parts, target, as, request);
         log('oauth_client_registered', { server: target.server.name });
-        if (await store(key, registered, refused)) {
-          return { clientId: registered.clientId, source: 'dynamic', proof: proofOf(registered) };
+        if (await storeRegistration(key, registered, refusedClientId)) {
+          return { clientId: registered.clientId, source: 'dynamic', auth: toClientAuth(registered) };
         }
       } finally {
         await lease.release();
@@ -146,7 +156,7 @@ export function createDynamicClients(parts: DynamicClientParts): DynamicClients 
       if (found) return found;
       return flights.run([oauthClientId(key)], () => register(key, target, as, scopes), { detached: true });
     },
-    async renew(key, clientId, target, as, scopes) {
+    async reregister(key, clientId, target, as, scopes) {
       const work = () => register(key, target, as, scopes, clientId);
       await flights.run([oauthClientId(key), clientId], work, { detached: true });
     },
@@ -154,11 +164,11 @@ export function createDynamicClients(parts: DynamicClientParts): DynamicClients 
   };
 }
 
-interface KeptRegistration {
-  readonly method: Registered['method'];
+interface StoredRegistration {
+  readonly method: RegistrationResult['method'];
   readonly secret?: string | undefined;
 }
 
-function proofOf({ method, secret }: KeptRegistration): ClientProof {
+function toClientAuth({ method, secret }: StoredRegistration): ClientAuthentication {
   return method === 'none' ? { method } : { method, secret: new HiddenText(secret ?? '') };
 }

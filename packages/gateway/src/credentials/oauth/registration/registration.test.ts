@@ -2,7 +2,7 @@ import { aPrincipal } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { closeSignInRigs, signInScene, visit, type SceneOptions } from '../../../../test/signInRig.ts';
 import { credentialHolder } from '../../credentialHolder.ts';
-import { clientDocument } from './clientDocument.ts';
+import { buildClientDocument } from './clientDocument.ts';
 
 afterEach(closeSignInRigs);
 
@@ -23,7 +23,7 @@ async function published(options: SceneOptions = {}) {
         read.push(url);
         if (url === `${BASE}/oauth/jwks.json`) return scene.oauth.documentKey.jwks();
         const kind = url.startsWith(`${BASE}/oauth/client/public/`) ? 'none' : 'key';
-        return clientDocument(BASE, scene.serverOf('files'), kind);
+        return buildClientDocument(BASE, scene.serverOf('files'), kind);
       },
     },
   });
@@ -111,8 +111,8 @@ describe('who we are at an authorization server', () => {
     );
     expect(renewed.map(({ kind }) => kind)).toEqual(people.map(() => 'needs_reauth'));
     expect(scene.as.counters.registrations).toBe(2);
-    const [kept, ...others] = await scene.store.raw.page('oauthClients', null, 10);
-    expect([others, kept?.clientId === first]).toEqual([[], false]);
+    const [registration, ...others] = await scene.store.raw.page('oauthClients', null, 10);
+    expect([others, registration?.clientId === first]).toEqual([[], false]);
   });
 
   test('one that the definition names is never dropped, whatever it is answered', async () => {
@@ -186,7 +186,7 @@ describe('who we are at an authorization server', () => {
     const clientId = `${BASE}/oauth/client/files.json`;
     expect(scene.read).toContain(clientId);
     expect(scene.read).toContain(`${BASE}/oauth/jwks.json`);
-    expect(clientDocument(BASE, scene.serverOf('files'), 'key')).toEqual({
+    expect(buildClientDocument(BASE, scene.serverOf('files'), 'key')).toEqual({
       client_id: clientId,
       client_name: 'Behalf (behalf.example)',
       client_uri: BASE,
@@ -222,7 +222,7 @@ describe('who we are at an authorization server', () => {
     expect(new URL(opened.url).searchParams.get('client_id')).toBe('c1');
     const plain = await published({ base: 'http://localhost:3080' });
     await expect(plain.leave('files')).rejects.toMatchObject({ problem: 'no_client' });
-    expect(clientDocument('http://localhost:3080', plain.serverOf('files'), 'key')).toBeNull();
+    expect(buildClientDocument('http://localhost:3080', plain.serverOf('files'), 'key')).toBeNull();
   });
 
   test('all replicas sign with one key, which the store holds sealed', async () => {
@@ -295,16 +295,16 @@ describe('who we are at an authorization server', () => {
   });
 
   test('else it is sent on all three, as the server is called or as the operator says', async () => {
-    for (const given of [undefined, 'https://api.example/files']) {
+    for (const resource of [undefined, 'https://api.example/files']) {
       const scene = await signInScene({
         guard: { checksAudience: false },
-        ...(given !== undefined && { definition: () => ({ oauth: { resource: given } }) }),
+        ...(resource !== undefined && { definition: () => ({ oauth: { resource: resource } }) }),
       });
       expect(await scene.signIn('files')).toMatchObject({ ok: true });
       scene.clock.pass(2 * 60 * 60 * 1000);
       expect(await scene.vault.token(scene.keyOf('files'))).toMatchObject({ kind: 'token' });
       const legs = [...scene.as.received('authorize'), ...scene.as.received('token')];
-      expect(legs.map(({ form }) => form['resource'])).toEqual(Array(3).fill(given ?? scene.mcp.url));
+      expect(legs.map(({ form }) => form['resource'])).toEqual(Array(3).fill(resource ?? scene.mcp.url));
     }
   });
 });

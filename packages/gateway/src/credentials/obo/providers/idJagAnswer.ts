@@ -1,5 +1,5 @@
 import type { Clock } from '@behalf/kernel';
-import { canonicalUrl } from '../../oauth/canonicalUrl.ts';
+import { canonicalizeUrl } from '../../oauth/canonicalUrl.ts';
 import { ExchangeFault } from '../exchangeFault.ts';
 import { answerFault } from './answerFault.ts';
 import { readObject, type Answer } from './ask.ts';
@@ -68,9 +68,9 @@ function problemOf(header: Claims, claims: Claims, expected: IdJagExpected): str
   if (expected.issuer !== undefined && iss !== expected.issuer) return 'its iss is another issuer';
   if (only(aud) !== expected.audience) return 'its aud is not the authorization server';
   if (clientId !== expected.clientId) return 'its client_id is not ours there';
-  const wanted = canonicalUrl(expected.resource) ?? expected.resource;
+  const wanted = canonicalizeUrl(expected.resource) ?? expected.resource;
   const named = only(resource);
-  if (named === undefined || (canonicalUrl(named) ?? named) !== wanted)
+  if (named === undefined || (canonicalizeUrl(named) ?? named) !== wanted)
     return 'its resource is not the server';
   if (typeof sub !== 'string' || sub === '') return 'it is about nobody';
   if (typeof jti !== 'string' || jti === '') return 'it has no jti';

@@ -11,7 +11,7 @@ import {
   type TokenEndpointRig,
 } from '../../../../test/tokenEndpointRig.ts';
 import type { LentUse } from '../../../identity/openid/loginTokens.ts';
-import type { Returned } from '../../vault/vault.ts';
+import type { BorrowResult } from '../../vault/vault.ts';
 import { LentText, type LendSubject } from '../subject.ts';
 
 const ID_JAG = 'urn:ietf:params:oauth:token-type:id-jag';
@@ -230,7 +230,7 @@ describe('the authorization server of a resource', () => {
 
   describe('with a refresh token', () => {
     const TYPE = 'urn:ietf:params:oauth:token-type:';
-    const returned: Returned<unknown>[] = [];
+    const returned: BorrowResult<unknown>[] = [];
     const signals: Cancellation[] = [];
     let endpoint: string;
     let clientId: string;
@@ -246,7 +246,7 @@ describe('the authorization server of a resource', () => {
       const lend: LendSubject = async (signal, work) => {
         signals.push(signal);
         if (outcome) return outcome;
-        const back = await work({ endpoint, clientId, take: () => new HiddenText('refresh-of-ada') });
+        const back = await work({ endpoint, clientId, reveal: () => new HiddenText('refresh-of-ada') });
         returned.push(back);
         return { kind: 'used', value: back.value };
       };
@@ -273,11 +273,11 @@ describe('the authorization server of a resource', () => {
     test('what came in its place is handed back before the answer is read', async () => {
       answer = { refresh_token: 'the next one', issued_token_type: 'something else' };
       expect((await faultOf(ask())).code).toBe('OBO_EMPTY_RESPONSE');
-      expect(returned).toMatchObject([{ successor: 'the next one', isInDoubt: false }]);
+      expect(returned).toMatchObject([{ rotatedToken: 'the next one', isInDoubt: false }]);
       for (const none of ['', 7, 'x'.repeat(40_000)]) {
         answer = { refresh_token: none };
         await ask();
-        expect(returned.at(-1)?.successor).toBeUndefined();
+        expect(returned.at(-1)?.rotatedToken).toBeUndefined();
       }
     });
 

@@ -1,6 +1,6 @@
 import type { Prover } from '../../dpop/dpop.ts';
-import { canonicalUrl } from '../../oauth/canonicalUrl.ts';
-import { createRecent } from '../../recent.ts';
+import { canonicalizeUrl } from '../../oauth/canonicalUrl.ts';
+import { createLruMap } from '../../lruMap.ts';
 import { ExchangeFault } from '../exchangeFault.ts';
 import type { ExchangedToken, ExchangeProvider, ExchangeRequest } from '../exchangeProvider.ts';
 import type { SubjectKind } from '../subject.ts';
@@ -46,7 +46,7 @@ export function createIdJagProvider(parts: IdJagParts): ExchangeProvider {
     audience === undefined ? undefined : resourceServers.find(({ issuer }) => issuer === audience);
   const usable = chosen ? [chosen] : audience === undefined ? resourceServers : [];
   const identity = createIdentity({ ...parts, legs: usable }, 'id-jag');
-  const sent = createRecent<true>(MOST_SENT);
+  const sent = createLruMap<true>(MOST_SENT);
 
   const misconfigured = (hint: string) =>
     new ExchangeFault('OBO_MISCONFIGURED', { hint: `identityProviders.${settings.name}: ${hint}` });
@@ -73,7 +73,7 @@ export function createIdJagProvider(parts: IdJagParts): ExchangeProvider {
     extension: ENTERPRISE_MANAGED,
     async exchange(request, signal) {
       const at = await serverOf(request);
-      const resource = request.resource ?? canonicalUrl(request.place.url);
+      const resource = request.resource ?? canonicalizeUrl(request.place.url);
       if (resource === undefined) throw misconfigured('the address of the server names no resource');
       const wanted = { ...request, resource, audience: at.issuer };
       const { subject } = wanted;

@@ -32,8 +32,8 @@ export async function lentGrant(
       const hint = `identityProviders.${settings.name}: a refresh token goes to the client and the token endpoint of the sign-in alone`;
       throw new ExchangeFault('OBO_MISCONFIGURED', { hint });
     }
-    const answer = await postGrant(parts, () => fieldsOf(lent.take()), signal);
-    return { value: answer, successor: successorIn(answer), isInDoubt: answer.status >= 500 };
+    const answer = await postGrant(parts, () => fieldsOf(lent.reveal()), signal);
+    return { value: answer, rotatedToken: successorIn(answer), isInDoubt: answer.status >= 500 };
   });
   switch (used.kind) {
     case 'used':

@@ -40,7 +40,7 @@ export async function postGrant(
       ...settings.parameters,
       ...Object.fromEntries([...form, ...fields]),
     });
-    possession = prover?.proof('POST', to.url) ?? '';
+    possession = prover?.createProof('POST', to.url) ?? '';
     const proven = prover && { dpop: possession };
     return ask({ fetch, clock }, to.url, {
       method: 'POST',
@@ -50,10 +50,11 @@ export async function postGrant(
     });
   };
   const first = await post();
-  if (!prover?.heard(to.url, first.header('dpop-nonce'), possession) || !wantsNonce(first)) return first;
+  if (!prover?.recordNonce(to.url, first.header('dpop-nonce'), possession) || !wantsNonce(first))
+    return first;
   // Nothing was done there but saying what to repeat (RFC 9449, section 8). Once: who asks again asks for something else.
   const second = await post();
-  prover.heard(to.url, second.header('dpop-nonce'), possession);
+  prover.recordNonce(to.url, second.header('dpop-nonce'), possession);
   return second;
 }
 
