@@ -1,4 +1,4 @@
-import { createSessions, DEFAULT_TENANT, LOCAL_ISSUER } from '@behalf/gateway';
+import { createSignInSessions, DEFAULT_TENANT, LOCAL_ISSUER } from '@behalf/gateway';
 import { variableContext, variableId } from '@behalf/gateway/ports';
 import { createKeyring, systemClock as clock, systemRandom as random } from '@behalf/kernel';
 import { loadKeys, openPrimary } from '@behalf/stores/open';
@@ -20,7 +20,7 @@ export async function seedUsers(
   try {
     const keyring = createKeyring(loadKeys({ configured: undefined, dataDir, random }), random);
     const { users } = store;
-    const sessions = createSessions({
+    const sessions = createSignInSessions({
       ...{ ...store, clock, random },
       endTokens: (key) => store.credentials.remove(key),
     });

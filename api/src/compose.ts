@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Env, EnvRecord } from '@behalf/contracts';
 import { systemLocalAddresses, systemResolve } from '@behalf/egress';
-import { keyFitsStore, type Principal } from '@behalf/gateway';
+import { isStoreKeyValid, type Principal } from '@behalf/gateway';
 import { createKeyring, type Clock, type Dial, type Random } from '@behalf/kernel';
 import { loadKeys, openCoordination, openPrimary } from '@behalf/stores/open';
 import { auditRoutes } from './admin/audit.ts';
@@ -134,7 +134,7 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
   closers.add(() => primary.close());
   const coordination = await storeStep(targets, () => openCoordination(targets, primary, { clock, random }));
   closers.add(() => coordination.close());
-  if (!(await storeStep(targets, () => keyFitsStore(primary.system, keyring)))) {
+  if (!(await storeStep(targets, () => isStoreKeyValid(primary.system, keyring)))) {
     throw new StartError(
       'CREDS_KEY is not the key this store was sealed with. Set the key the other replicas use, or restore it from a backup.',
       EXIT_CONFIG,
@@ -363,7 +363,7 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
     async setupLink() {
       // With an identity provider the first administrator comes from there.
       if (env.OPENID_ISSUER !== undefined) return null;
-      const secret = await setup.offer();
+      const secret = await setup.issueLink();
       return secret && `${origins.base}/setup?token=${secret}`;
     },
     reload: () => void reload('SIGHUP'),

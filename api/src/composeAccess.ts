@@ -6,13 +6,13 @@ import {
   createApiKeys,
   createAuditLog,
   createCallerCache,
-  createCallerWatch,
+  createRevocationMonitor,
   createPasswords,
   createRoleAdmin,
   createRoles,
-  createSessions,
+  createSignInSessions,
   createSetup,
-  createSignIn,
+  createPasswordSignIn,
   createUserAdmin,
   sweepAudit,
   type Accounts,
@@ -20,15 +20,15 @@ import {
   type ApiKeys,
   type AuditLog,
   type CallerCache,
-  type CallerWatch,
+  type RevocationMonitor,
   type CredentialVault,
   type Log,
   type NamedPermissions,
   type RoleAdmin,
   type Roles,
-  type Sessions,
+  type SignInSessions,
   type Setup,
-  type SignIn,
+  type PasswordSignIn,
   type UserAdmin,
 } from '@behalf/gateway';
 import type { CoordinationStore, PrimaryStore } from '@behalf/gateway/ports';
@@ -73,9 +73,9 @@ export interface ComposeAccessParts {
 export interface Access {
   readonly audit: AuditLog;
   readonly accounts: Accounts;
-  readonly sessions: Sessions;
+  readonly sessions: SignInSessions;
   readonly setup: Setup;
-  readonly signIn: SignIn;
+  readonly signIn: PasswordSignIn;
   readonly apiKeys: ApiKeys;
   readonly openId: OpenId | null;
   /** Our own authorization server, where it is enabled. */
@@ -87,7 +87,7 @@ export interface Access {
   /** Whom a cookie, a key and a token belong to. */
   readonly known: { sessions: CallerCache; keys: CallerCache; bearers: CallerCache | null };
   /** When that is over, for what lasts. */
-  readonly callerWatch: CallerWatch;
+  readonly callerWatch: RevocationMonitor;
 }
 
 export async function composeAccess(parts: ComposeAccessParts): Promise<Access> {
@@ -104,7 +104,7 @@ export async function composeAccess(parts: ComposeAccessParts): Promise<Access> 
 
   const passwords = createPasswords(random);
   const accounts = createAccounts({ users, changes, passwords, keyring, clock, random });
-  const sessions = createSessions({
+  const sessions = createSignInSessions({
     sessions: primary.sessions,
     ...{ users, credentials, changes, clock, random },
     endTokens: (key) => parts.vault.remove(key),
@@ -113,7 +113,7 @@ export async function composeAccess(parts: ComposeAccessParts): Promise<Access> 
   closers.add(every(SWEEP_MS, clock, () => sessions.sweep()));
   closers.add(every(SWEEP_MS, clock, () => apiKeys.sweep()));
   const setup = createSetup({ tickets, accounts, clock, random });
-  const signIn = createSignIn({ accounts, attempts, clock });
+  const signIn = createPasswordSignIn({ accounts, attempts, clock });
 
   const named = namedPermissions(configuration);
   await backfillRoles({ store: primary.roles, changes, clock });
@@ -165,7 +165,7 @@ export async function composeAccess(parts: ComposeAccessParts): Promise<Access> 
     known.keys.close();
     known.bearers?.close();
   });
-  const callerWatch = createCallerWatch({
+  const callerWatch = createRevocationMonitor({
     ...{ users, sessions: primary.sessions, apiKeys: primary.apiKeys, changes, clock },
     signingKeys: facade?.keys ?? null,
   });
@@ -192,7 +192,7 @@ function generationOf(
   facade: Pick<ComposedFacade, 'keys'> | null,
 ): { generation?: () => number } {
   if (!facade) return openId ? { generation: openId.generation } : {};
-  const own = () => facade.keys.source.generation();
+  const own = () => facade.keys.keySource.generation();
   // Neither ever moves back.
   return { generation: openId ? () => openId.generation() + own() : own };
 }

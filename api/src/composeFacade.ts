@@ -1,17 +1,17 @@
 import type { AuthorizationServer } from '@behalf/contracts';
-import type { KnownCaller, Log, Sessions } from '@behalf/gateway';
+import type { ResolvedCaller, Log, SignInSessions } from '@behalf/gateway';
 import {
   createClientGrants,
   createConsents,
-  createFacadeKeys,
-  createFacadeRecords,
-  createGrantBearers,
-  createIdJags,
+  createAuthorizationServerKeys,
+  createAuthorizationServerRecords,
+  createGrantTokenCallers,
+  createIdJagVerifier,
   type ClientGrants,
   type Consents,
-  type FacadeKeys,
-  type FacadeRecords,
-  type GrantBearers,
+  type AuthorizationServerKeys,
+  type AuthorizationServerRecords,
+  type GrantTokenCallers,
 } from '@behalf/gateway/facade';
 import type { ChangeFeed, PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Fetch, Keyring, Random } from '@behalf/kernel';
@@ -37,7 +37,7 @@ export interface ComposeFacadeParts {
   primary: PrimaryStore;
   changes: ChangeFeed;
   closers: Closers;
-  sessions: Sessions;
+  sessions: SignInSessions;
   openId: OpenId | null;
   /** Where browsers and clients reach us. */
   base: () => string;
@@ -58,11 +58,11 @@ export interface ComposedFacade {
   readonly facade: Facade;
   readonly asks: AskLimit;
   readonly resources: Resources;
-  readonly records: FacadeRecords;
-  readonly keys: FacadeKeys;
+  readonly records: AuthorizationServerRecords;
+  readonly keys: AuthorizationServerKeys;
   readonly grants: ClientGrants;
   readonly consents: Consents;
-  readonly bearers: GrantBearers;
+  readonly bearers: GrantTokenCallers;
   doors(parts: FacadeDoorParts): Route[];
 }
 
@@ -74,15 +74,15 @@ export function composeFacade(parts: ComposeFacadeParts): ComposedFacade {
   const issuer = () => `${base()}${MOUNT}`;
   const isResource = parts.isEndpoint;
   const resources: Resources = { isResource, fallback: () => `${base()}${ALL_PATH}` };
-  const records = createFacadeRecords({ store: primary.facade, keyring, clock });
+  const records = createAuthorizationServerRecords({ store: primary.facade, keyring, clock });
   closers.add(every(SWEEP_MS, clock, () => records.sweep()));
-  const keys = createFacadeKeys({ records, changes: parts.changes, random, clock });
+  const keys = createAuthorizationServerKeys({ records, changes: parts.changes, random, clock });
   closers.add(() => keys.close());
   const grants = createClientGrants({ sessions, clock });
   const consents = createConsents({ records, clock });
-  const bearers = createGrantBearers({
+  const bearers = createGrantTokenCallers({
     ...{ issuer, isResource, sessions, users, clock, log },
-    keys: keys.source,
+    keys: keys.keySource,
   });
   const trusted = openId?.trust(settings.idJagIssuers, settings.idJagTenants);
   const takesIdJags = trusted !== undefined && trusted.size > 0;
@@ -93,7 +93,7 @@ export function composeFacade(parts: ComposeFacadeParts): ComposedFacade {
     idJags:
       openId && trusted && takesIdJags
         ? {
-            accept: createIdJags({
+            accept: createIdJagVerifier({
               ...{ issuers: trusted, audience: issuer, isResource, scope: SCOPE, records, clock, log },
             }),
             provisioning: openId.provisioning,
@@ -112,7 +112,7 @@ export function resolveBearer(
   token: string,
   facade: Pick<ComposedFacade, 'bearers'> | null,
   openId: Pick<OpenId, 'bearers'> | null,
-): Promise<KnownCaller | null> {
-  if (facade?.bearers.claims(token)) return facade.bearers.resolve(token);
+): Promise<ResolvedCaller | null> {
+  if (facade?.bearers.isOwnToken(token)) return facade.bearers.resolve(token);
   return openId ? openId.bearers.resolve(token) : Promise.resolve(null);
 }

@@ -1,4 +1,4 @@
-import { createToolSearch, followSignOuts, type EndpointParts, type WatchParts } from '@behalf/gateway';
+import { createToolSearch, subscribeToSignOuts, type EndpointParts, type WatchParts } from '@behalf/gateway';
 import type { CoordinationStore, PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Keyring, Random } from '@behalf/kernel';
 import type { Closers } from './closers.ts';
@@ -98,7 +98,7 @@ export function composeMcp(parts: ComposeMcpParts): McpEndpoint {
   closers.add(() => replays.close());
   const callers = parts.access.callerWatch;
   const streams = createOpenStreams({ clock, callers });
-  const signOuts = followSignOuts({
+  const signOuts = subscribeToSignOuts({
     ...{ users: parts.primary.users, changes, clock },
     onSignedOut: (principal) => streams.endOf(principal),
   });

@@ -13,7 +13,7 @@ import {
   type OAuthServicesParts,
   type Registry,
   type RetiringServers,
-  type Sessions,
+  type SignInSessions,
   type UserPrincipal,
 } from '@behalf/gateway';
 import type { CoordinationStore, PrimaryStore } from '@behalf/gateway/ports';
@@ -119,7 +119,7 @@ export interface OAuthRouteParts extends AccessParts {
   primary: PrimaryStore;
   audit: Audit;
   logger: Logger;
-  sessions: Pick<Sessions, 'resolve'>;
+  sessions: Pick<SignInSessions, 'resolve'>;
   signIns: Pick<SignInStats, 'count'>;
   cookie: () => SessionCookie;
   origins: () => Origins;

@@ -8,8 +8,8 @@ import {
   createOboTargets,
   createOboTokens,
   createOboTrust,
-  createPlaces,
-  createExchangeRecord,
+  createResourceMetadata,
+  createExchangeAudit,
   createSubjectSource,
   type Exchanger,
   type Log,
@@ -51,7 +51,7 @@ export interface Obo {
   readonly exchanger: Exchanger;
   readonly targets: OboTargets;
   readonly trust: OboTrust;
-  readonly subjects: Pick<SubjectSource, 'foresee'>;
+  readonly subjects: Pick<SubjectSource, 'checkSubject'>;
 }
 
 export async function composeObo(parts: ComposeOboParts): Promise<Obo> {
@@ -91,27 +91,31 @@ export async function composeObo(parts: ComposeOboParts): Promise<Obo> {
     providers = openProviders();
     void providers.prepare();
   });
-  const books = createExchangeRecord({ audit, log });
+  const books = createExchangeAudit({ audit, log });
   const exchanger = createExchanger({
     cache: cache('obo'),
     ...{ leases, keyring, clock, random, log },
     record(event) {
       parts.exchanges.count(event.outcome, event.requests);
-      books.exchanged(event);
+      books.recordExchange(event);
     },
   });
   closers.add(() => exchanger.close());
   const tokens = createOboTokens({
     ...{ trust, targets, subjects, exchanger },
-    current(server, tenant) {
+    getCurrentServer(server, tenant) {
       const found = registry.find(tenant, server.name);
       return found?.id === server.id && found.revision === server.revision ? found : undefined;
     },
     providers: () => providers,
     boundKeys: createBoundKeys({ keyring, dpop: createDpop({ clock, random }) }),
-    placeOf: createPlaces({ network: door.oauth, clock, patienceMs: env.MCP_OAUTH_DETECTION_TIMEOUT }),
+    resourceOf: createResourceMetadata({
+      network: door.oauth,
+      clock,
+      timeoutMs: env.MCP_OAUTH_DETECTION_TIMEOUT,
+    }),
     pendingClaims: openId?.pendingClaims ?? { put: async () => undefined },
-    refused: (wish) => books.refused(wish),
+    onRefused: (wish) => books.recordRefused(wish),
   });
   return { tokens, exchanger, targets, trust, subjects };
 }

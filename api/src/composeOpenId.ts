@@ -8,14 +8,14 @@ import {
   type LoginSource,
   type PendingClaims,
   type Roles,
-  type Sessions,
+  type SignInSessions,
 } from '@behalf/gateway';
-import { GRANT_LIFETIME_MS, type TrustedIssuer } from '@behalf/gateway/facade';
+import { GRANT_LIFETIME_MS, type IdJagIssuer } from '@behalf/gateway/facade';
 import {
   createBearerCallers,
   createBearerVerifier,
   createIntrospection,
-  createKeySource,
+  createSigningKeySource,
   createLoginContexts,
   createLoginTokens,
   createOpenIdLogin,
@@ -47,7 +47,7 @@ export interface ComposeOpenIdParts {
   isEndpoint: (audience: string) => boolean;
   audit: Audit;
   roles: Roles;
-  sessions: Sessions;
+  sessions: SignInSessions;
   vault: CredentialVault;
   contexts: ContextTable;
 }
@@ -65,7 +65,7 @@ export interface OpenId {
     issuers: readonly string[],
     /** Of those that are not the login's. */
     tenants: Readonly<Record<string, string>>,
-  ): ReadonlyMap<string, TrustedIssuer>;
+  ): ReadonlyMap<string, IdJagIssuer>;
   /** Moves when the issuer's keys change. */
   readonly generation: () => number;
   /** Null where browsers cannot sign in, for want of a client id. */
@@ -86,7 +86,7 @@ export function composeOpenId(parts: ComposeOpenIdParts): OpenId | null {
   const settings = openIdSettings(env);
   if (!settings) return null;
   const metadata = createProviderMetadata({ settings, fetch, clock, log });
-  const keys = createKeySource({ metadata, fetch, clock, log });
+  const keys = createSigningKeySource({ metadata, fetch, clock, log });
   const roleExists = (tenant: string, name: string) => roles.exists(tenant, name);
   const provisioning = createProvisioning({
     users: primary.users,
@@ -110,11 +110,16 @@ export function composeOpenId(parts: ComposeOpenIdParts): OpenId | null {
   const pendingClaims = createPendingClaims({ cache: coordination.cache('openid-claims'), keyring, clock });
   const trust: OpenId['trust'] = (issuers, tenants) =>
     new Map(
-      issuers.map((issuer): [string, TrustedIssuer] => {
+      issuers.map((issuer): [string, IdJagIssuer] => {
         if (issuer === settings.issuer) return [issuer, { keys, settings, tenant: null }];
         const other = { ...settings, issuer };
         const said = createProviderMetadata({ settings: other, fetch: parts.identityTo(issuer), clock, log });
-        const theirs = createKeySource({ metadata: said, fetch: parts.identityTo(issuer), clock, log });
+        const theirs = createSigningKeySource({
+          metadata: said,
+          fetch: parts.identityTo(issuer),
+          clock,
+          log,
+        });
         return [issuer, { keys: theirs, settings: other, tenant: tenants[issuer] ?? DEFAULT_TENANT }];
       }),
     );
@@ -137,13 +142,13 @@ export function composeOpenId(parts: ComposeOpenIdParts): OpenId | null {
         // Somebody went back and came again: what is there stays.
         if (await sessions.find(session)) return;
         const expiresAt = clock.now() + GRANT_LIFETIME_MS;
-        await tokensOf.put({ tenant: user.tenant, userId: user.id, session }, tokens, expiresAt);
+        await tokensOf.store({ tenant: user.tenant, userId: user.id, session }, tokens, expiresAt);
         await sessions.grant(user, { hash: session, groups, expiresAt, grant: { clientId, from } });
       },
       async startSession(user, { via, groups, tokens }) {
         const session = await sessions.start(user, { via, groups });
         const of = { tenant: user.tenant, userId: user.id, session: session.hash };
-        await tokensOf.put(of, tokens, session.expiresAt);
+        await tokensOf.store(of, tokens, session.expiresAt);
         await audit.record(signInEvent('session.start', user));
         return session;
       },

@@ -6,7 +6,7 @@ import {
   createConnectionManager,
   createDrafts,
   createCredentials,
-  createForgetOutdated,
+  createOutdatedTokenEviction,
   createInspectDefinition,
   createInspection,
   createListAll,
@@ -23,7 +23,7 @@ import {
   createWatches,
   authorizationState,
   subscribeToGrantChanges,
-  followSignOuts,
+  subscribeToSignOuts,
   readHolderValues,
   inspectServer,
   openWithoutSession,
@@ -117,7 +117,7 @@ export interface Servers {
   readonly serverKeys: ServerKeys;
   readonly naming: () => Naming;
   /** Where the tokens of callers come from that are exchanged. */
-  readonly subjects: Pick<SubjectSource, 'foresee'>;
+  readonly subjects: Pick<SubjectSource, 'checkSubject'>;
   readonly oauth: OAuthServices;
   readonly overriding: OverrideParts & ListAllServersParts;
   /** What was opened or listed with a user's old values is of no use any more. */
@@ -212,7 +212,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
   const obo = await composeObo({ ...parts, registry });
   // Before what gives the tokens with which sessions are ended.
   closers.add(() => connections.close());
-  const forgetTokens = createForgetOutdated(obo.exchanger);
+  const forgetTokens = createOutdatedTokenEviction(obo.exchanger);
   const credentials = createCredentials({
     variables: variableCache,
     inheritedEnv: record,
@@ -256,7 +256,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
   const following = stored.follow((servers) => registry.update({ stored: servers }));
   closers.add(() => following.stop());
   await Promise.all([overridden.ready, following.ready]);
-  const signOuts = followSignOuts({
+  const signOuts = subscribeToSignOuts({
     users: primary.users,
     changes,
     clock,

@@ -82,7 +82,7 @@ export async function composeExchange(users: number): Promise<ComposedExchange> 
   });
   const absent = async () => ({ kind: 'absent' as const });
   const subjects = createSubjectSource({
-    login: { issuer: ISSUER, tokens: { current: absent, renewed: absent, lend: absent } },
+    login: { issuer: ISSUER, tokens: { current: absent, renew: absent, withRefreshToken: absent } },
     sessions: { list: async () => [] },
     ...{ users: store.users, changes, clock },
   });
@@ -93,7 +93,7 @@ export async function composeExchange(users: number): Promise<ComposedExchange> 
   });
   return {
     parts: {
-      current: ({ name }, tenant) => registry.find(tenant, name),
+      getCurrentServer: ({ name }, tenant) => registry.find(tenant, name),
       targets: createOboTargets({
         ...{ providers: () => settings.identityProviders, declared: () => settings.servers },
         ...{ login: () => null, graphScopes: graphScopes({}) },
@@ -102,9 +102,9 @@ export async function composeExchange(users: number): Promise<ComposedExchange> 
       boundKeys: () => {
         throw new Error('No token is bound to a key here');
       },
-      placeOf: () => ({ url: '', authorizationServers: async () => [] }),
+      resourceOf: () => ({ url: '', authorizationServers: async () => [] }),
       pendingClaims: { put: async () => undefined },
-      refused: log,
+      onRefused: log,
     },
     server,
     wanted: server.settings.obo,

@@ -17,7 +17,7 @@ serveJobs(async ({ users, lookups }: LookUpJob): Promise<LookResult> => {
   const { parts, server, wanted, principals, exchanges, close } = await composeExchange(users);
   const tokens = createOboTokens(parts);
   const tokenOf = (principal: UserPrincipal) =>
-    tokens.bearerFor(server, principal, wanted, { requests: 0, renewed: false }).token();
+    tokens.bearerFor(server, principal, wanted, { requests: 0, isRenewed: false }).token();
 
   for (const principal of principals) await tokenOf(principal);
   if (exchanges() !== users) throw new Error(`${users} users cost ${exchanges()} exchanges`);

@@ -105,7 +105,7 @@ async function signedIn({ openId }: Pick<Access, 'openId'>, login: Login): Promi
       roles: [],
       groups: [],
     },
-    ...{ namesAdmin: false, isAdmitted: true, issuedAt: systemClock.now(), expiresAt, clientId },
+    ...{ hasAdminRole: false, isAdmitted: true, issuedAt: systemClock.now(), expiresAt, clientId },
   });
   if (!user) throw new Error('They may not come in');
   const tokens = { issuer, subject, accessToken: systemRandom.id(), idToken, expiresAt };

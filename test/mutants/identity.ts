@@ -12,16 +12,16 @@ export const identity: readonly Mutant[] = [
   },
   {
     id: 'session-secret-stored-in-clear',
-    file: 'packages/gateway/src/identity/sessions.ts',
-    find: 'const hash = secretHash(secret);\n      const now',
+    file: 'packages/gateway/src/identity/signInSessions.ts',
+    find: 'const hash = hashSecret(secret);\n      const now',
     replace: 'const hash = secret;\n      const now',
-    test: 'packages/gateway/src/identity/sessions.test.ts',
+    test: 'packages/gateway/src/identity/signInSessions.test.ts',
   },
   {
     id: 'setup-link-used-twice',
     file: 'packages/gateway/src/identity/setup.ts',
-    find: "if (!(await tickets.consume('setup', secretHash(secret), clock.now()))) {",
-    replace: "if (!(await tickets.isOpen('setup', secretHash(secret), clock.now()))) {",
+    find: "if (!(await tickets.consume('setup', hashSecret(secret), clock.now()))) {",
+    replace: "if (!(await tickets.isLinkOpen('setup', hashSecret(secret), clock.now()))) {",
     test: 'packages/gateway/src/identity/setup.test.ts',
   },
   {
@@ -33,22 +33,22 @@ export const identity: readonly Mutant[] = [
   },
   {
     id: 'password-checked-before-the-attempt-is-counted',
-    file: 'packages/gateway/src/identity/signIn.ts',
-    find: 'await withinLimit(pair, PER_ACCOUNT_AND_ADDRESS);',
+    file: 'packages/gateway/src/identity/passwordSignIn.ts',
+    find: 'await requireWithinLimit(accountAtNetwork, MAX_PER_ACCOUNT_AND_ADDRESS);',
     replace:
-      'await accounts.authenticate(email, password);\n    await withinLimit(pair, PER_ACCOUNT_AND_ADDRESS);',
-    test: 'packages/gateway/src/identity/signIn.test.ts',
+      'await accounts.authenticate(email, password);\n    await requireWithinLimit(accountAtNetwork, MAX_PER_ACCOUNT_AND_ADDRESS);',
+    test: 'packages/gateway/src/identity/passwordSignIn.test.ts',
   },
   {
     id: 'session-cached-after-it-ended',
     file: 'packages/gateway/src/identity/callerCache.ts',
-    find: 'begun === epoch ? readAt',
-    replace: 'begun <= epoch ? readAt',
+    find: 'startEpoch === epoch ? readAt',
+    replace: 'startEpoch <= epoch ? readAt',
     test: 'packages/gateway/src/identity/callerCache.test.ts',
   },
   {
     id: 'token-signature-not-verified',
-    file: 'packages/gateway/src/identity/openid/verifySigned.ts',
+    file: 'packages/gateway/src/identity/openid/verifyJwt.ts',
     find: 'const { payload, protectedHeader: header } = await jwtVerify(token, set.find, options);',
     replace:
       "const [h = '', p = ''] = token.split('.').map((part) => Buffer.from(part, 'base64url').toString());\n    await set.find(decodeProtectedHeader(token) as never);\n    const { payload, header } = { payload: JSON.parse(p) as { sub?: string; exp?: number; iat?: number }, header: JSON.parse(h) as object as Record<string, unknown> };",
@@ -56,7 +56,7 @@ export const identity: readonly Mutant[] = [
   },
   {
     id: 'token-verified-with-another-key',
-    file: 'packages/gateway/src/identity/openid/verifySigned.ts',
+    file: 'packages/gateway/src/identity/openid/verifyJwt.ts',
     find: 'await jwtVerify(token, set.find, options)',
     replace: "await jwtVerify(token, (header, jws) => set.find({ ...header, kid: 'k1' }, jws), options)",
     test: 'packages/gateway/src/identity/openid/bearerVerifier.test.ts',
@@ -64,8 +64,8 @@ export const identity: readonly Mutant[] = [
   {
     id: 'token-cache-key-is-a-prefix',
     file: 'packages/gateway/src/identity/openid/bearerVerifier.ts',
-    find: 'const hash = secretHash(token);',
-    replace: 'const hash = secretHash(token.slice(0, 8));',
+    find: 'const hash = hashSecret(token);',
+    replace: 'const hash = hashSecret(token.slice(0, 8));',
     test: 'packages/gateway/src/identity/openid/keySource.test.ts',
   },
   {
@@ -93,9 +93,9 @@ export const identity: readonly Mutant[] = [
   {
     id: 'id-token-signature-not-verified',
     file: 'packages/gateway/src/identity/openid/openIdLogin.ts',
-    find: 'const { claims: id } = await checkIdToken(idToken);',
+    find: 'const { claims: id } = await verifyIdToken(idToken);',
     replace:
-      "await Promise.resolve(checkIdToken);\n    const id = decodeJwt(idToken) as never as Signed['claims'];",
+      "await Promise.resolve(verifyIdToken);\n    const id = decodeJwt(idToken) as never as VerifiedJwt['claims'];",
     test: 'packages/gateway/src/identity/openid/openIdLogin.test.ts',
   },
   {

@@ -68,7 +68,7 @@ export const oauth: readonly Mutant[] = [
   },
   {
     id: 'consent-of-another-client',
-    file: 'packages/gateway/src/identity/facade/consents.ts',
+    file: 'packages/gateway/src/identity/authorizationServer/consents.ts',
     find: 'JSON.stringify([tenant, userId, clientId, redirectHost])',
     replace: 'JSON.stringify([tenant, userId, redirectHost, clientId === redirectHost])',
     test: 'test/scenarios/facadeAttacks.test.ts',

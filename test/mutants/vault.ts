@@ -123,8 +123,9 @@ export const vault: readonly Mutant[] = [
   {
     id: 'refresh-token-of-another-user-lent',
     file: 'packages/gateway/src/identity/openid/loginTokens.ts',
-    find: 'await vault.withRefreshToken(loginKey(of), signal, work)',
-    replace: "await vault.withRefreshToken(loginKey({ ...of, userId: 'u-bob' }), signal, work)",
+    find: 'await vault.withRefreshToken(loginCredentialKey(loginSession), signal, work)',
+    replace:
+      "await vault.withRefreshToken(loginCredentialKey({ ...loginSession, userId: 'u-bob' }), signal, work)",
     test: 'packages/gateway/src/credentials/obo/refreshSubject.test.ts',
   },
   {

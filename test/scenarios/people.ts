@@ -1,4 +1,4 @@
-import { createAccounts, createPasswords, createSessions, type Passwords } from '@behalf/gateway';
+import { createAccounts, createPasswords, createSignInSessions, type Passwords } from '@behalf/gateway';
 import { createKeyring, systemClock as clock, systemRandom as random } from '@behalf/kernel';
 import { loadKeys, openPrimary } from '@behalf/stores/open';
 import type { InProcessGateway } from './inProcess.ts';
@@ -44,7 +44,7 @@ export async function createPeople(
       hash: async () => 'no password: these have sessions',
     };
     const accounts = createAccounts({ ...store, passwords, keyring, clock, random });
-    const sessions = createSessions({
+    const sessions = createSignInSessions({
       ...{ ...store, clock, random },
       endTokens: (key) => store.credentials.remove(key),
     });

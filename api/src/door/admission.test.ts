@@ -25,7 +25,7 @@ function createDoor() {
   const asked: string[] = [];
   const seen = new Set<string>();
   const cache = {
-    isKnown: (secret: string) => seen.has(secret),
+    isCached: (secret: string) => seen.has(secret),
     resolve: async (secret: string) => {
       asked.push(secret);
       if (secret.startsWith('unheard')) throw new GatewayError('OPENID_UNAVAILABLE');

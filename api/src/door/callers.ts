@@ -54,7 +54,7 @@ export function createCallers(parts: CallerParts): Callers {
     secret: string,
     otherwise: Refusal,
   ): Principal | Promise<Principal> {
-    const isKnown = cache.isKnown(secret, req.socket);
+    const isKnown = cache.isCached(secret, req.socket);
     if (!isKnown) limits.checkAddress(addressOf(req));
     const found = cache.resolve(secret, req.socket);
     if (!(found instanceof Promise)) return found;

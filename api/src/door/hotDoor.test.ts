@@ -52,7 +52,7 @@ describe('the hot door', () => {
     const cookie = () => createSessionCookie(origins);
     const limits = createRateLimits({ clock: systemClock, perMinute: { calls: 1e6, writes: 1e6 } });
     const known = {
-      isKnown: () => false,
+      isCached: () => false,
       resolve: async (secret: string) => (secret === 'ada' ? ada : null),
       close: nothing,
     };

@@ -1,4 +1,4 @@
-import { createFacadeRecords } from '@behalf/gateway/facade';
+import { createAuthorizationServerRecords } from '@behalf/gateway/facade';
 import { createKeyring, systemRandom as random } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
 import { createFakeClock } from '@behalf/testkit';
@@ -9,7 +9,7 @@ function createRig({ replayWindowMs = 30_000 } = {}) {
   const clock = createFakeClock();
   const store = openMemoryStore({ clock, random });
   const keyring = createKeyring([Buffer.alloc(32, 1)], random);
-  const records = createFacadeRecords({ store: store.facade, keyring, clock });
+  const records = createAuthorizationServerRecords({ store: store.facade, keyring, clock });
   const ended: string[] = [];
   const live = new Set(['g1']);
   const adapter = createAdapter({

@@ -1,11 +1,11 @@
-import type { ClientGrants, FacadeRecords } from '@behalf/gateway/facade';
+import type { ClientGrants, AuthorizationServerRecords } from '@behalf/gateway/facade';
 import type { Clock } from '@behalf/kernel';
 import type { Adapter, AdapterPayload, ClientMetadata } from 'oidc-provider';
 import { errors } from './oidcProvider.ts';
 import { UNUSED_CLIENT_MS } from './registrationLimit.ts';
 
 export interface AdapterParts {
-  readonly records: FacadeRecords;
+  readonly records: AuthorizationServerRecords;
   readonly grants: Pick<ClientGrants, 'find' | 'end'>;
   /** Clients of the operator, by id. */
   readonly clients: ReadonlyMap<string, ClientMetadata>;

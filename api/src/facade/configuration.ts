@@ -1,11 +1,11 @@
 import {
   ACCESS_LIFETIME_MS,
-  FACADE_ALGORITHM,
+  TOKEN_ALGORITHM,
   GRANT_CLAIM,
-  grantSession,
+  grantSessionHash,
   GRANT_LIFETIME_MS,
 } from '@behalf/gateway/facade';
-import type { FacadeSecrets } from '@behalf/gateway/facade';
+import type { AuthorizationServerSecrets } from '@behalf/gateway/facade';
 import type { UserStore } from '@behalf/gateway/ports';
 import type { Fetch } from '@behalf/kernel';
 import type { AdapterFactory, Configuration } from 'oidc-provider';
@@ -25,7 +25,7 @@ const GRANT_SECONDS = GRANT_LIFETIME_MS / 1_000;
 
 export interface ConfigurationParts {
   readonly adapter: AdapterFactory;
-  readonly secrets: FacadeSecrets;
+  readonly secrets: AuthorizationServerSecrets;
   readonly resources: Resources;
   readonly users: Pick<UserStore, 'findById'>;
   /** To clients' documents and keys: how often, it knows. */
@@ -43,7 +43,7 @@ export function resourceServer(resource: string) {
     audience: resource,
     accessTokenFormat: 'jwt',
     accessTokenTTL: ACCESS_SECONDS,
-    jwt: { sign: { alg: FACADE_ALGORITHM } },
+    jwt: { sign: { alg: TOKEN_ALGORITHM } },
   } as const;
 }
 
@@ -61,7 +61,7 @@ export function facadeConfiguration(parts: ConfigurationParts): Configuration {
     },
     // Which grant a token comes from: what ends the one ends the other.
     extraTokenClaims: (_ctx, token) =>
-      'grantId' in token && token.grantId ? { [GRANT_CLAIM]: grantSession(token.grantId) } : undefined,
+      'grantId' in token && token.grantId ? { [GRANT_CLAIM]: grantSessionHash(token.grantId) } : undefined,
     scopes: ['openid', 'offline_access', SCOPE],
     claims: { openid: ['sub'] },
     responseTypes: ['code'],
@@ -73,9 +73,9 @@ export function facadeConfiguration(parts: ConfigurationParts): Configuration {
       grant_types: ['authorization_code', 'refresh_token'],
       response_types: ['code'],
       token_endpoint_auth_method: 'none',
-      id_token_signed_response_alg: FACADE_ALGORITHM,
+      id_token_signed_response_alg: TOKEN_ALGORITHM,
     },
-    enabledJWA: { idTokenSigningAlgValues: [FACADE_ALGORITHM] },
+    enabledJWA: { idTokenSigningAlgValues: [TOKEN_ALGORITHM] },
     extraClientMetadata: {
       // Its only use is to be asked about once for each client.
       properties: ['software_id'],

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Audit, Sessions } from '@behalf/gateway';
+import type { Audit, SignInSessions } from '@behalf/gateway';
 import type { Clock } from '@behalf/kernel';
 import type { ComposedFacade } from '../composeFacade.ts';
 import type { OpenId } from '../composeOpenId.ts';
@@ -19,7 +19,7 @@ import { facadeRoutes } from './routes.ts';
 export interface DoorParts extends Omit<ComposedFacade, 'doors'> {
   origins: () => Origins;
   cookie: () => SessionCookie;
-  sessions: Pick<Sessions, 'resolve'>;
+  sessions: Pick<SignInSessions, 'resolve'>;
   openId: OpenId | null;
   audit: Audit;
   logger: Pick<Logger, 'warn'>;

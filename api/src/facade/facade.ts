@@ -1,6 +1,12 @@
 import type { AuthorizationServer } from '@behalf/contracts';
 import type { Log, Provisioning } from '@behalf/gateway';
-import type { ClientGrants, FacadeKeys, FacadeRecords, FacadeSecrets, IdJags } from '@behalf/gateway/facade';
+import type {
+  ClientGrants,
+  AuthorizationServerKeys,
+  AuthorizationServerRecords,
+  AuthorizationServerSecrets,
+  IdJagVerifier,
+} from '@behalf/gateway/facade';
 import type { UserStore } from '@behalf/gateway/ports';
 import type { Clock, Fetch, Random } from '@behalf/kernel';
 import type Provider from 'oidc-provider';
@@ -11,11 +17,11 @@ export interface FacadeParts {
   readonly issuer: () => string;
   readonly secure: () => boolean;
   readonly resources: Resources;
-  readonly keys: FacadeKeys;
-  readonly records: FacadeRecords;
+  readonly keys: AuthorizationServerKeys;
+  readonly records: AuthorizationServerRecords;
   readonly grants: ClientGrants;
   /** Null where no issuer is trusted to vouch for users. */
-  readonly idJags: { readonly accept: IdJags; readonly provisioning: Provisioning } | null;
+  readonly idJags: { readonly accept: IdJagVerifier; readonly provisioning: Provisioning } | null;
   readonly users: Pick<UserStore, 'findById'>;
   /** To clients' documents and keys. */
   readonly fetch: Fetch;
@@ -31,7 +37,7 @@ export interface Facade {
 }
 
 export function createFacade(parts: FacadeParts): Facade {
-  let known: { readonly secrets: FacadeSecrets; readonly provider: Provider } | null = null;
+  let known: { readonly secrets: AuthorizationServerSecrets; readonly provider: Provider } | null = null;
 
   return {
     async provider() {

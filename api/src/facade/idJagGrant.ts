@@ -1,4 +1,4 @@
-import type { ClientGrants, IdJags } from '@behalf/gateway/facade';
+import type { ClientGrants, IdJagVerifier } from '@behalf/gateway/facade';
 import type { Provisioning } from '@behalf/gateway';
 import type { Random } from '@behalf/kernel';
 import type Provider from 'oidc-provider';
@@ -9,9 +9,9 @@ import { SCOPE } from './resources.ts';
 export const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
 export interface IdJagGrantParts {
-  readonly idJags: IdJags;
+  readonly idJags: IdJagVerifier;
   readonly provisioning: Provisioning;
-  readonly grants: Pick<ClientGrants, 'begin'>;
+  readonly grants: Pick<ClientGrants, 'create'>;
   readonly random: Random;
 }
 
@@ -34,7 +34,7 @@ export function registerIdJag(provider: Provider, parts: IdJagGrantParts): void 
       const { resource, verified } = accepted;
       const grantId = random.id();
       const lifetimeMs = ACCESS_SECONDS * 1_000;
-      await grants.begin(user, { grantId, clientId, from: '', groups: verified.groups, lifetimeMs });
+      await grants.create(user, { grantId, clientId, from: '', groups: verified.groups, lifetimeMs });
       const token = new provider.AccessToken({
         ...{ accountId: user.id, client, grantId, gty: JWT_BEARER },
         claims: {},

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { networkOf } from '@behalf/gateway';
-import type { FacadeRecords } from '@behalf/gateway/facade';
+import type { AuthorizationServerRecords } from '@behalf/gateway/facade';
 import type { Clock } from '@behalf/kernel';
 import { createBuckets } from '../door/buckets.ts';
 
@@ -18,7 +18,7 @@ const MOST_HELD = 5_000;
 export type InteractionLimit = (req: IncomingMessage, step: 'begin' | 'resume') => Promise<number>;
 
 export interface InteractionLimitParts {
-  readonly records: Pick<FacadeRecords, 'makeRoom'>;
+  readonly records: Pick<AuthorizationServerRecords, 'ensureCapacity'>;
   readonly addressOf: (req: IncomingMessage) => string;
   readonly clock: Clock;
   readonly most?: number;
@@ -34,7 +34,7 @@ export function createInteractionLimit(parts: InteractionLimitParts): Interactio
   const buckets = createBuckets({ clock, perMinute: PER_MINUTE, most: MOST_NETWORKS });
   return async (req, step) => {
     const waitMs = buckets.take(step, networkOf(addressOf(req), 'site'));
-    if (waitMs === 0) await records.makeRoom('Interaction', most, INTERACTION_MS);
+    if (waitMs === 0) await records.ensureCapacity('Interaction', most, INTERACTION_MS);
     return waitMs;
   };
 }

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import { GatewayError, returnPath, type Audit, type UserPrincipal } from '@behalf/gateway';
+import { GatewayError, toReturnPath, type Audit, type UserPrincipal } from '@behalf/gateway';
 import {
   GRANT_LIFETIME_MS,
-  grantSession,
+  grantSessionHash,
   type ClientGrants,
   type Consents,
-  type FacadeRecords,
+  type AuthorizationServerRecords,
 } from '@behalf/gateway/facade';
 import type { Request, Response } from 'express';
 import type { ClaimedLogin } from '../oauth/claimedLogin.ts';
@@ -23,7 +23,7 @@ export interface InteractionParts {
   readonly asks: Pick<AskLimit, 'during'>;
   readonly consents: Consents;
   readonly grants: ClientGrants;
-  readonly records: Pick<FacadeRecords, 'find' | 'put'>;
+  readonly records: Pick<AuthorizationServerRecords, 'find' | 'put'>;
   readonly audit: Audit;
   /** Whether the operator set up this client. */
   readonly isOperators: (clientId: string) => boolean;
@@ -88,8 +88,8 @@ export function interactionRoutes(parts: InteractionParts): Route[] {
   async function goOn(req: Request, res: Response, caller: UserPrincipal, interaction: Interaction) {
     const { uid, clientId } = interaction;
     if (login?.issuer === caller.issuer) {
-      const grant = { session: grantSession(uid), clientId };
-      const back = returnPath(`${MOUNT}/interaction/${uid}`);
+      const grant = { session: grantSessionHash(uid), clientId };
+      const back = toReturnPath(`${MOUNT}/interaction/${uid}`);
       // What was refused to this client for want of a proof is refused to its next grant too, unless it is asked for there.
       const begun = await login.begin(back, async () => caller, { grant });
       login.cookie().write(res, begun);
@@ -100,7 +100,7 @@ export function interactionRoutes(parts: InteractionParts): Route[] {
     const { userId: id, tenant, groups } = caller;
     // Whoever clicks twice agrees once.
     if (!(await grants.find(uid))) {
-      await grants.begin({ id, tenant }, { grantId: uid, clientId, from: caller.by.session, groups });
+      await grants.create({ id, tenant }, { grantId: uid, clientId, from: caller.by.session, groups });
     }
     await finish(req, res, caller, interaction);
   }
@@ -146,7 +146,7 @@ export function interactionRoutes(parts: InteractionParts): Route[] {
         }
         const caller = await signedIn(req);
         if (!caller) {
-          const returnTo = returnPath(req.originalUrl);
+          const returnTo = toReturnPath(req.originalUrl);
           res.redirect(302, `/?${new URLSearchParams({ returnTo }).toString()}`);
           return;
         }
@@ -159,7 +159,7 @@ export function interactionRoutes(parts: InteractionParts): Route[] {
           return;
         }
         // Any program on this machine could use a yes that was given to another one: there it is asked each time.
-        const isKnown = !interaction.isLocal && (await consents.has(consentOf(caller, interaction)));
+        const isKnown = !interaction.isLocal && (await consents.hasConsent(consentOf(caller, interaction)));
         if (isKnown) await goOn(req, res, caller, interaction);
         else ask(req, res, caller, interaction);
       },
@@ -185,7 +185,7 @@ export function interactionRoutes(parts: InteractionParts): Route[] {
           await interaction.provider.interactionFinished(req, res, refused);
           return;
         }
-        await consents.remember(consentOf(caller, interaction), interaction.clientName);
+        await consents.record(consentOf(caller, interaction), interaction.clientName);
         await goOn(req, res, caller, interaction);
       },
     },

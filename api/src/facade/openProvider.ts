@@ -1,5 +1,5 @@
 import type { AuthorizationServer } from '@behalf/contracts';
-import type { FacadeSecrets } from '@behalf/gateway/facade';
+import type { AuthorizationServerSecrets } from '@behalf/gateway/facade';
 import type { ClientMetadata } from 'oidc-provider';
 import type Provider from 'oidc-provider';
 import { createAdapter } from './adapter.ts';
@@ -10,7 +10,7 @@ import { Provider as Library } from './oidcProvider.ts';
 import { sameSuccessor } from './sameSuccessor.ts';
 
 /** The library, by our rules. This module and what it imports are loaded by whoever first comes to the authorization server. */
-export function openProvider(parts: FacadeParts, secrets: FacadeSecrets): Provider {
+export function openProvider(parts: FacadeParts, secrets: AuthorizationServerSecrets): Provider {
   const { settings, issuer, records, grants, clock, log, idJags, random } = parts;
   const replayWindowMs = settings.replayWindowSeconds * 1_000;
   const clients = operatorClients(settings, idJags ? [JWT_BEARER] : []);

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { createFacadeRecords, GRANT_LIFETIME_MS } from '@behalf/gateway/facade';
+import { createAuthorizationServerRecords, GRANT_LIFETIME_MS } from '@behalf/gateway/facade';
 import { createKeyring, systemRandom as random } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
 import { createFakeClock } from '@behalf/testkit';
@@ -10,7 +10,7 @@ function createRig({ perMinute = 10, most = 1_000 } = {}) {
   const clock = createFakeClock();
   const store = openMemoryStore({ clock, random });
   const keyring = createKeyring([Buffer.alloc(32, 1)], random);
-  const records = createFacadeRecords({ store: store.facade, keyring, clock });
+  const records = createAuthorizationServerRecords({ store: store.facade, keyring, clock });
   const settings = { registration: { enabled: true, perMinute, most } };
   const limit = createRegistrationLimit({ settings, records, clock, addressOf: ({ url = '' }) => url });
   const waitOf = (url: string) => limit({ url } as IncomingMessage);

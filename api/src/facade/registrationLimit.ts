@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { AuthorizationServer } from '@behalf/contracts';
 import { networkOf } from '@behalf/gateway';
-import type { FacadeRecords } from '@behalf/gateway/facade';
+import type { AuthorizationServerRecords } from '@behalf/gateway/facade';
 import type { Clock } from '@behalf/kernel';
 import { createBuckets } from '../door/buckets.ts';
 
@@ -17,7 +17,7 @@ export type RegistrationLimit = (req: IncomingMessage) => Promise<number>;
 
 export interface RegistrationLimitParts {
   readonly settings: { readonly registration: Readonly<AuthorizationServer['registration']> };
-  readonly records: Pick<FacadeRecords, 'makeRoom'>;
+  readonly records: Pick<AuthorizationServerRecords, 'ensureCapacity'>;
   readonly addressOf: (req: IncomingMessage) => string;
   readonly clock: Clock;
 }
@@ -35,6 +35,6 @@ export function createRegistrationLimit(parts: RegistrationLimitParts): Registra
     // Their own first: what is refused there takes nothing from the others.
     const waitMs = own.take('', networkOf(addressOf(req), 'site')) || all.take('', '');
     if (waitMs > 0) return waitMs;
-    return (await records.makeRoom('Client', most, UNUSED_CLIENT_MS)) ? 0 : FULL_RETRY_MS;
+    return (await records.ensureCapacity('Client', most, UNUSED_CLIENT_MS)) ? 0 : FULL_RETRY_MS;
   };
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { AuthorizationServer } from '@behalf/contracts';
 import { GatewayError } from '@behalf/gateway';
-import type { FacadeRecords } from '@behalf/gateway/facade';
+import type { AuthorizationServerRecords } from '@behalf/gateway/facade';
 import type { Clock } from '@behalf/kernel';
 import type { Request, Response } from 'express';
 import type { RateLimits } from '../door/rateLimits.ts';
@@ -15,7 +15,7 @@ import { MOUNT, SCOPE } from './resources.ts';
 export interface FacadeRouteParts {
   readonly answer: AsTheLibrary;
   readonly settings: Readonly<AuthorizationServer>;
-  readonly records: Pick<FacadeRecords, 'makeRoom'>;
+  readonly records: Pick<AuthorizationServerRecords, 'ensureCapacity'>;
   readonly limits: Pick<RateLimits, 'checkAddress' | 'refused'>;
   readonly addressOf: (req: IncomingMessage) => string;
   readonly clock: Clock;

@@ -1,4 +1,4 @@
-import type { FacadeRecords } from '@behalf/gateway/facade';
+import type { AuthorizationServerRecords } from '@behalf/gateway/facade';
 import type Provider from 'oidc-provider';
 
 type Middleware = Parameters<Provider['use']>[0];
@@ -17,7 +17,7 @@ interface Made {
  * Of two answers to one refresh token the second holds what the first did. Two successors that both live would hide a thief among
  * racing clients; with one, whoever comes second with it is noticed.
  */
-export function sameSuccessor(records: Pick<FacadeRecords, 'add'>, ttlMs: number): Middleware {
+export function sameSuccessor(records: Pick<AuthorizationServerRecords, 'add'>, ttlMs: number): Middleware {
   return async (ctx, next) => {
     await next();
     const { RotatedRefreshToken: used, RefreshToken: made } = (ctx['oidc'] as Made).entities;

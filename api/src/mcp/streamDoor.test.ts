@@ -14,7 +14,7 @@ import { createReplays } from './stream/replays.ts';
 import { createStreamDoor, type StreamDoorParts } from './streamDoor.ts';
 
 const caller = aPrincipal();
-const callers = { follow: () => () => undefined };
+const callers = { subscribe: () => () => undefined };
 const place = { tenant: 'default', principal: caller.userId, key: 'session' };
 const session = {
   ...{ id: 'id', key: 'session', capabilities: {}, expiresAt: Number.MAX_SAFE_INTEGER, place },
@@ -174,7 +174,7 @@ describe('a stream of a session', () => {
       followed.add(onOver);
       return () => void followed.delete(onOver);
     };
-    const streams = createOpenStreams({ clock, callers: { follow } });
+    const streams = createOpenStreams({ clock, callers: { subscribe: follow } });
     const ended: string[] = [];
     const leave = streams.enter(caller, () => ended.push('left'));
     streams.enter(caller, () => ended.push('taken back'));

@@ -5,17 +5,17 @@ import type { Logger } from '../logger.ts';
 const LONGEST_URL = 8_000;
 
 export type Signing = Pick<Principal, 'tenant' | 'userId'>;
-type More = Omit<NonNullable<Parameters<OpenIdLogin['begin']>[1]>, 'claims'>;
+type More = Omit<NonNullable<Parameters<OpenIdLogin['start']>[1]>, 'claims'>;
 
 /** Begins a login at the provider. `whose`: who is signed in here already; null when nobody is. */
 export type ClaimedLogin = (
   returnTo: string | undefined,
   whose: () => Promise<Signing | null>,
   more?: More,
-) => ReturnType<OpenIdLogin['begin']>;
+) => ReturnType<OpenIdLogin['start']>;
 
 export interface ClaimedLoginParts {
-  readonly login: Pick<OpenIdLogin, 'begin'>;
+  readonly login: Pick<OpenIdLogin, 'start'>;
   /** What the provider wants proven by users before it exchanges their tokens again. */
   readonly pendingClaims: Pick<PendingClaims, 'find'>;
   readonly logger: Pick<Logger, 'warn'>;
@@ -35,7 +35,7 @@ export function createClaimedLogin({ login, pendingClaims, logger }: ClaimedLogi
   }
 
   return async (returnTo, whose, more = {}) => {
-    const begun = await login.begin(returnTo, { ...more, claims: await claimsOf(whose) });
-    return begun.url.length > LONGEST_URL ? login.begin(returnTo, more) : begun;
+    const begun = await login.start(returnTo, { ...more, claims: await claimsOf(whose) });
+    return begun.url.length > LONGEST_URL ? login.start(returnTo, more) : begun;
   };
 }

@@ -1,5 +1,5 @@
 import { httpStatus } from '@behalf/contracts';
-import { GatewayError, returnPath, type OpenFlowResult, type UserPrincipal } from '@behalf/gateway';
+import { GatewayError, toReturnPath, type OpenFlowResult, type UserPrincipal } from '@behalf/gateway';
 import type { Request, Response } from 'express';
 import type { Route } from '../http.ts';
 import { isFlowId } from './attemptCookies.ts';
@@ -55,7 +55,7 @@ export function connectRoutes(parts: ConnectRouteParts): Route[] {
       async handle(req, res) {
         const caller = await signedIn(req);
         if (!caller) {
-          const returnTo = returnPath(req.originalUrl);
+          const returnTo = toReturnPath(req.originalUrl);
           res.redirect(302, `/?${new URLSearchParams({ returnTo }).toString()}`);
           return;
         }

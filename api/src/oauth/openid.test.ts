@@ -53,7 +53,7 @@ describe('signing in at the identity provider', () => {
     const log = (event: string, fields: object = {}) => void logged.push({ event, ...fields });
     const routes = openIdRoutes({
       login: {
-        begin: async (returnTo, more) => ({
+        start: async (returnTo, more) => ({
           url: `https://idp.example/authorize?returnTo=${returnTo ?? 'none'}${more?.claims ?? ''}`,
           flow: more?.claims === undefined ? 'sealed.flow' : 'asked.flow',
           expiresAt: Date.UTC(2030, 0, 1),
@@ -63,7 +63,7 @@ describe('signing in at the identity provider', () => {
           const hasClaims = callback.flow === 'asked.flow';
           return { verified, tokens, returnTo: '/tools', hasClaims, grant: undefined };
         },
-        isWithClaims: (flow) => flow === 'asked.flow',
+        hasRequestedClaims: (flow) => flow === 'asked.flow',
         ...over.login,
       },
       provisioning: { userFor: async () => (over.user === null ? null : user) },
@@ -80,7 +80,7 @@ describe('signing in at the identity provider', () => {
       },
       pendingClaims: {
         find: (principal) => answer(claims.get(principal)),
-        drop: (principal) => answer(void claims.delete(principal)),
+        remove: (principal) => answer(void claims.delete(principal)),
       },
       callbackPath: CALLBACK,
       origins: () => origins,
@@ -266,7 +266,7 @@ describe('signing in at the identity provider', () => {
     let begun = 0;
     let tried = 0;
     const login: Partial<OpenIdLogin> = {
-      begin: async () => {
+      start: async () => {
         begun += 1;
         return { url: 'https://idp.example/', flow: 'f', expiresAt: Date.UTC(2030, 0, 1) };
       },
@@ -293,7 +293,7 @@ describe('signing in at the identity provider', () => {
 
   test('a provider that is not there is said so', async () => {
     const unavailable = async () => Promise.reject(new GatewayError('OPENID_UNAVAILABLE'));
-    const { get } = await begin({ login: { begin: unavailable } });
+    const { get } = await begin({ login: { start: unavailable } });
     const { location, cookies } = await get('/oauth/openid');
     expect(location).toMatch(/^\/\?error=openid_unavailable&incident=[\w-]{22}$/);
     expect(cookies).toEqual([]);

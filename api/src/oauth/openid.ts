@@ -51,7 +51,7 @@ export interface OpenIdRouteParts {
   /** Who holds this session cookie; null when nobody does. */
   holderOf: (secret: string) => Promise<Holder | null>;
   /** What the provider wants proven by users before it exchanges their tokens again. */
-  pendingClaims: Pick<PendingClaims, 'find' | 'drop'>;
+  pendingClaims: Pick<PendingClaims, 'find' | 'remove'>;
   /** The path of OPENID_CALLBACK_URL. */
   callbackPath: string;
   origins: () => Origins;
@@ -80,7 +80,7 @@ export function openIdRoutes(parts: OpenIdRouteParts): Route[] {
   async function forget(of: () => Promise<Pick<Holder, 'tenant' | 'userId'> | null>): Promise<void> {
     try {
       const whose = await of();
-      if (whose) await pendingClaims.drop(principalKey(whose));
+      if (whose) await pendingClaims.remove(principalKey(whose));
     } catch (error) {
       logger.warn('What the identity provider wanted proven could not be forgotten', { error });
     }
@@ -103,7 +103,7 @@ export function openIdRoutes(parts: OpenIdRouteParts): Route[] {
 
   /** Not everybody can prove what was asked for, and a server may have asked: the next try goes without. */
   const dropRefused = (req: IncomingMessage, flow: string | null) =>
-    forget(async () => (flow !== null && login.isWithClaims(flow) ? holder(req) : null));
+    forget(async () => (flow !== null && login.hasRequestedClaims(flow) ? holder(req) : null));
 
   /** A page of ours with an incident id. What the provider said is for the log at most. */
   function fail(res: Response, error: unknown): void {

@@ -1,5 +1,5 @@
 import { flowErrors, type FlowError } from '@behalf/contracts';
-import { returnPath } from '@behalf/gateway';
+import { toReturnPath } from '@behalf/gateway';
 import { html, type Html } from '../pages/html.ts';
 import { page } from '../pages/page.ts';
 
@@ -57,6 +57,6 @@ function resultPage(title: string, body: Html): string {
 }
 
 function backLink(returnTo: unknown): Html {
-  const path = returnPath(typeof returnTo === 'string' ? returnTo : undefined);
+  const path = toReturnPath(typeof returnTo === 'string' ? returnTo : undefined);
   return html`<p><a class="button" href="${path}" autofocus>Back to Behalf</a></p>`;
 }

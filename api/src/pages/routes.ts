@@ -4,7 +4,7 @@ import { setupPage } from './setupPage.ts';
 import { style } from './style.ts';
 
 /** The pages of the gateway itself; the sign-in page stands where the interface would be. */
-export function pageRoutes({ setup }: { setup: Pick<Setup, 'isOpen'> }): Route[] {
+export function pageRoutes({ setup }: { setup: Pick<Setup, 'isLinkOpen'> }): Route[] {
   return [
     {
       method: 'get',
@@ -12,7 +12,7 @@ export function pageRoutes({ setup }: { setup: Pick<Setup, 'isOpen'> }): Route[]
       access: 'public',
       async handle(req, res) {
         const { token } = req.query;
-        const open = typeof token === 'string' && (await setup.isOpen(token));
+        const open = typeof token === 'string' && (await setup.isLinkOpen(token));
         res
           .status(open ? 200 : 403)
           .type('html')

@@ -1,4 +1,10 @@
-import { GatewayError, returnPath, type Accounts, type Sessions, type UserPrincipal } from '@behalf/gateway';
+import {
+  GatewayError,
+  toReturnPath,
+  type Accounts,
+  type SignInSessions,
+  type UserPrincipal,
+} from '@behalf/gateway';
 import type { Request, Response } from 'express';
 import type { SessionCookie } from '../cookies.ts';
 import type { Route } from '../http.ts';
@@ -35,8 +41,8 @@ const FOR_EVER = 'public, max-age=31536000, immutable';
 export interface WebParts {
   /** Null: it was not built. */
   web: WebFiles | null;
-  accounts: Pick<Accounts, 'exist'>;
-  sessions: Pick<Sessions, 'resolve'>;
+  accounts: Pick<Accounts, 'hasUsers'>;
+  sessions: Pick<SignInSessions, 'resolve'>;
   cookie: () => SessionCookie;
   /** Whether a setup link is ever printed here. */
   offersSetup: boolean;
@@ -71,11 +77,11 @@ export function webRoutes(parts: WebParts): Route[] {
           return;
         }
         const { returnTo } = req.query;
-        const noAccounts = offersSetup && !(await accounts.exist());
+        const noAccounts = offersSetup && !(await accounts.hasUsers());
         res.type('html').send(
           signInPage({
             ...{ offersOpenId, noAccounts, failure: openIdFailure(req.query) },
-            returnTo: returnPath(typeof returnTo === 'string' ? returnTo : undefined),
+            returnTo: toReturnPath(typeof returnTo === 'string' ? returnTo : undefined),
           }),
         );
       },
@@ -88,7 +94,10 @@ export function webRoutes(parts: WebParts): Route[] {
         const caller = await whoIs(req);
         if (caller) showInterface(res, caller);
         else
-          res.redirect(302, `/?${new URLSearchParams({ returnTo: returnPath(req.originalUrl) }).toString()}`);
+          res.redirect(
+            302,
+            `/?${new URLSearchParams({ returnTo: toReturnPath(req.originalUrl) }).toString()}`,
+          );
       },
     })),
     {

@@ -1,5 +1,5 @@
 import type { Env } from '@behalf/contracts';
-import { keyFitsStore } from '@behalf/gateway';
+import { isStoreKeyValid } from '@behalf/gateway';
 import { WRITER_TTL_MS, type PrimaryStore } from '@behalf/gateway/ports';
 import type { Keyring } from '@behalf/kernel';
 import { openPrimary } from '@behalf/stores/open';
@@ -13,7 +13,7 @@ export async function withPrimary<T>(
   const keyring = keyringOf(env);
   const store = await openPrimary({ dataDir: env.BEHALF_DATA_DIR, mongoUri: env.MONGO_URI }, parts);
   try {
-    if (!(await keyFitsStore(store.system, keyring))) {
+    if (!(await isStoreKeyValid(store.system, keyring))) {
       throw new CommandError(
         'CREDS_KEY is not the key this store was sealed with. Set the key the gateway uses.',
       );

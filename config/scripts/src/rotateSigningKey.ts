@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { createFacadeRecords, rotateFacadeKey } from '@behalf/gateway/facade';
+import { createAuthorizationServerRecords, rotateTokenSigningKey } from '@behalf/gateway/facade';
 import { CommandError, environment, parts, runCommand } from './environment.ts';
 import { withPrimary } from './openedPrimary.ts';
 
@@ -7,8 +7,8 @@ await runCommand(async () => {
   const { values } = parseArgs({ options: { now: { type: 'boolean' } } });
   const { now = false } = values;
   return withPrimary(environment(), async (store, keyring) => {
-    const records = createFacadeRecords({ store: store.facade, keyring, clock: parts.clock });
-    const kid = await rotateFacadeKey({ records, changes: store.changes, ...parts }, now);
+    const records = createAuthorizationServerRecords({ store: store.facade, keyring, clock: parts.clock });
+    const kid = await rotateTokenSigningKey({ records, changes: store.changes, ...parts }, now);
     if (kid === null) {
       throw new CommandError('Too many keys still verify tokens. Wait ten minutes, or give --now.');
     }

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createAccounts, createPasswords, keyFitsStore, queryAudit } from '@behalf/gateway';
+import { createAccounts, createPasswords, isStoreKeyValid, queryAudit } from '@behalf/gateway';
 import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
 import { openSqliteStore } from '@behalf/stores/sqlite';
 import { freePort } from '@behalf/testkit';
@@ -68,7 +68,7 @@ const login = { email: 'a@b.c', password: 'correct horse battery' };
 
 async function fill(): Promise<void> {
   const store = await openFile();
-  expect(await keyFitsStore(store.system, ring(OLD))).toBe(true);
+  expect(await isStoreKeyValid(store.system, ring(OLD))).toBe(true);
   await accountsOf(store, OLD).create({ ...login, name: 'Ada', role: 'USER' });
   await store.close();
 }
@@ -171,7 +171,7 @@ describe('npm run rotate-key', () => {
     expect(refused.code).toBe(1);
     expect(refused.output).toMatch(/^CREDS_KEY does not hold the key this store was sealed with\..*\n$/);
     const store = await openFile();
-    expect(await keyFitsStore(store.system, ring(NEW))).toBe(true);
+    expect(await isStoreKeyValid(store.system, ring(NEW))).toBe(true);
     const user = await accountsOf(store, NEW).authenticate(login.email, login.password);
     expect(user?.email).toBe(login.email);
     await store.close();
@@ -184,7 +184,7 @@ describe('npm run rotate-key', () => {
     const { code, output } = await run('rotateKey', [], { CREDS_KEY: `${NEW},${OLD}` });
     expect(output).toMatch(/^Sealed anew: users 1 of 1, system 1 of 1\. /);
     expect(code).toBe(0);
-    expect(await keyFitsStore(store.system, ring(NEW))).toBe(true);
+    expect(await isStoreKeyValid(store.system, ring(NEW))).toBe(true);
     await store.close();
   });
 });

@@ -87,9 +87,9 @@ export {
 } from './credentials/obo/providers/exchangeProviders.ts';
 export { createDpop, type Dpop } from './credentials/dpop/dpop.ts';
 export { createBoundKeys, type BoundKeys } from './credentials/obo/boundKeys.ts';
-export { createPlaces, type PlaceParts } from './credentials/obo/places.ts';
-export { createForgetOutdated } from './credentials/obo/forgetOutdated.ts';
-export { createExchangeRecord } from './credentials/obo/recordExchange.ts';
+export { createResourceMetadata, type ResourceMetadataParts } from './credentials/obo/resourceMetadata.ts';
+export { createOutdatedTokenEviction } from './credentials/obo/evictOutdated.ts';
+export { createExchangeAudit } from './credentials/obo/exchangeAudit.ts';
 export type { Subject, SubjectSource } from './credentials/obo/subject.ts';
 export {
   createSubjectSource,
@@ -156,28 +156,28 @@ export {
   normaliseEmail,
   type Accounts,
 } from './identity/accounts.ts';
-export { keyFitsStore } from './identity/keyCheck.ts';
-export type { ClientGrants } from './identity/facade/clientGrants.ts';
+export { isStoreKeyValid } from './identity/keyCheck.ts';
+export type { ClientGrants } from './identity/authorizationServer/clientGrants.ts';
 export type { FederatedTokens } from './identity/openid/loginTokens.ts';
 export type { FinishedLogin, OpenIdLogin } from './identity/openid/openIdLogin.ts';
 export type { OpenIdSettings } from './identity/openid/openIdSettings.ts';
 export type { Provisioning } from './identity/openid/provisioning.ts';
-export { returnPath } from './identity/openid/returnPath.ts';
+export { toReturnPath } from './identity/openid/returnPath.ts';
 export type { VerifiedToken } from './identity/openid/verifiedIdentity.ts';
 export { createPasswords, type Passwords } from './identity/passwords.ts';
 export {
-  createSessions,
+  createSignInSessions,
   SESSION_LIFETIME_MS,
   type IssuedSession,
-  type Sessions,
-  type SignInKind,
-} from './identity/sessions.ts';
-export { createCallerCache, type CallerCache, type KnownCaller } from './identity/callerCache.ts';
+  type SignInSessions,
+  type SignInDetails,
+} from './identity/signInSessions.ts';
+export { createCallerCache, type CallerCache, type ResolvedCaller } from './identity/callerCache.ts';
 export { API_KEY_PREFIX, createApiKeys, type ApiKeys } from './identity/apiKeys.ts';
-export { createCallerWatch, type CallerWatch } from './identity/callerWatch.ts';
-export { followSignOuts } from './identity/signOuts.ts';
+export { createRevocationMonitor, type RevocationMonitor } from './identity/revocationMonitor.ts';
+export { subscribeToSignOuts } from './identity/signOuts.ts';
 export { createSetup, SETUP_LIFETIME_MS, type Setup } from './identity/setup.ts';
-export { createSignIn, networkOf, type SignIn } from './identity/signIn.ts';
+export { createPasswordSignIn, networkOf, type PasswordSignIn } from './identity/passwordSignIn.ts';
 export {
   createApprovals,
   APPROVAL_LIFETIME_MS,

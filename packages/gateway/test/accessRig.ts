@@ -7,7 +7,7 @@ import { createRoles } from '../src/access/roles.ts';
 import type { NamedPermissions } from '../src/access/roleTable.ts';
 import { createUserAdmin } from '../src/access/userAdmin.ts';
 import type { Audit, AuditEvent } from '../src/audit/audit.ts';
-import { createSessions } from '../src/identity/sessions.ts';
+import { createSignInSessions } from '../src/identity/signInSessions.ts';
 import { aclId, type AclKey, type AclRecord, type ChangeFeed, type UserRecord } from '../src/ports/index.ts';
 import { principalOf, type UserPrincipal } from '../src/principal/principal.ts';
 import type { ServerSnapshot } from '../src/registry/server.ts';
@@ -61,7 +61,7 @@ export function createAccessRig() {
     const common = { changes, clock, log };
     const roles = createRoles({ store: answering(store.roles), named, ...common });
     const acl = createAcl({ store: answering(store.acl), ...common });
-    const sessions = createSessions({
+    const sessions = createSignInSessions({
       ...{ ...store, changes, clock, random: systemRandom },
       endTokens: (key) => store.credentials.remove(key),
     });

@@ -3,7 +3,7 @@ import { openMemoryStore } from '@behalf/stores/memory';
 import { aPrincipal, createFakeClock } from '@behalf/testkit';
 import type { Credential } from '../src/credentials/credential.ts';
 import { createCredentials, type BodyFields } from '../src/credentials/credentials.ts';
-import type { Wanted } from '../src/credentials/obo/exchangeKeys.ts';
+import type { OboOptions } from '../src/credentials/obo/exchangeKeyCache.ts';
 import { SignInRequired } from '../src/credentials/signInRequired.ts';
 import { createUserVariables } from '../src/credentials/userVariables.ts';
 import { createVariableCache } from '../src/credentials/variableCache.ts';
@@ -47,7 +47,7 @@ export function credentialsRig() {
   const changes = { ...store.changes, checkedAt: () => checkedAt };
   const parts = { store: counted, keyring: counting, changes, clock };
   const cache = createVariableCache(parts);
-  const asked: { server: string; user: string; wanted: Wanted }[] = [];
+  const asked: { server: string; user: string; wanted: OboOptions }[] = [];
   let exchanged: () => Promise<string> = async () => 'exchanged';
   const credentials = createCredentials({
     variables: cache,

@@ -72,9 +72,9 @@ export function slowly(clock: FakeClock, ms: number, token = 'token'): Answer {
   };
 }
 
-export const unavailable = () => new ExchangeFault('OBO_TEMPORARY', { mayRepeat: true, status: 503 });
+export const unavailable = () => new ExchangeFault('OBO_TEMPORARY', { isRetryable: true, status: 503 });
 export const throttled = (retryAfterMs?: number) =>
-  new ExchangeFault('OBO_TEMPORARY', { mayRepeat: true, status: 429, retryAfterMs });
+  new ExchangeFault('OBO_TEMPORARY', { isRetryable: true, status: 429, retryAfterMs });
 
 export interface JobOptions {
   readonly user?: string;
@@ -139,14 +139,25 @@ export function exchangerRig({ replicas = 1, limits = {}, chances = [0], ...wrap
       via: 'session' as const,
     };
     const place = { url: 'https://server.example/mcp', authorizationServers: async () => [] };
-    const request = { subject, scopes, audience: undefined, resource: undefined, place, claims: undefined };
+    const request = {
+      subject,
+      scopes,
+      audience: undefined,
+      resource: undefined,
+      targetServer: place,
+      claims: undefined,
+    };
     return {
-      about: { server: anyServer, principal: aPrincipal({ userId: user, tenant }), scopes: scopes.join(' ') },
+      context: {
+        server: anyServer,
+        principal: aPrincipal({ userId: user, tenant }),
+        scopes: scopes.join(' '),
+      },
       provider: options.provider ?? idp.provider,
       request,
       key: JSON.stringify([tenant, user, server, revision, subjectToken, scopes]),
       holder: { tenant, principal: `${tenant}/${user}`, serverId: server, revision },
-      requests,
+      maxRequests: requests,
       signal: options.signal ?? new LightCancellation(),
     };
   }

@@ -3,14 +3,14 @@ import { openMemoryStore } from '@behalf/stores/memory';
 import { createFakeClock, type FakeClock } from '@behalf/testkit';
 import {
   createAccounts,
-  createSessions,
+  createSignInSessions,
   createSetup,
-  createSignIn,
+  createPasswordSignIn,
   type Accounts,
   type Passwords,
-  type Sessions,
+  type SignInSessions,
   type Setup,
-  type SignIn,
+  type PasswordSignIn,
 } from '../src/index.ts';
 import { collectionNames, type PrimaryStore } from '../src/ports/index.ts';
 
@@ -37,7 +37,7 @@ export function createCountedPasswords(): CountedPasswords {
       await derive('verify', password);
       return hash === `fake$${password}`;
     },
-    pretend: (password) => derive('pretend', password),
+    simulateVerify: (password) => derive('pretend', password),
   };
 }
 
@@ -47,9 +47,9 @@ export interface IdentityRig {
   keyring: Keyring;
   passwords: CountedPasswords;
   accounts: Accounts;
-  sessions: Sessions;
+  sessions: SignInSessions;
   setup: Setup;
-  signIn: SignIn;
+  signIn: PasswordSignIn;
 }
 
 /** Identity on a memory store and a fake clock. */
@@ -66,12 +66,12 @@ export function createIdentityRig(): IdentityRig {
     keyring,
     passwords,
     accounts,
-    sessions: createSessions({
+    sessions: createSignInSessions({
       ...{ ...store, clock, random },
       endTokens: (key) => store.credentials.remove(key),
     }),
     setup: createSetup({ tickets: store.tickets, accounts, clock, random }),
-    signIn: createSignIn({ accounts, attempts: store.attempts, clock }),
+    signIn: createPasswordSignIn({ accounts, attempts: store.attempts, clock }),
   };
 }
 

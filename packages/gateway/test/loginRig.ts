@@ -26,7 +26,7 @@ export function createLoginRig({ store, keyring, clock, issuer, fetch, ...more }
 } {
   const document = { issuer, token_endpoint: `${issuer}/token`, jwks_uri: `${issuer}/jwks` };
   const current = async () => ({ issuer, jwksUri: document.jwks_uri, document });
-  const { metadata = { current, again: current, origins: () => [issuer] }, clientSecret = null } = more;
+  const { metadata = { current, refresh: current, origins: () => [issuer] }, clientSecret = null } = more;
   const settings = { issuer, clientId: 'gateway', clientSecret, scope: 'openid' };
   const silent: Fetch = () => Promise.reject(new Error('nobody answers'));
   const vault = createVault({

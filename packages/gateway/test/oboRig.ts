@@ -3,9 +3,13 @@ import type { OboProblem } from '@behalf/settings';
 import { aPrincipal, createFakeClock } from '@behalf/testkit';
 import { createDpop } from '../src/credentials/dpop/dpop.ts';
 import { createBoundKeys } from '../src/credentials/obo/boundKeys.ts';
-import type { Exchanged, ExchangeJob } from '../src/credentials/obo/exchanger.ts';
+import type { ExchangeResult, ExchangeJob } from '../src/credentials/obo/exchanger.ts';
 import type { ExchangeProvider } from '../src/credentials/obo/exchangeProvider.ts';
-import { createOboTokens, createPurse, type RefusedWish } from '../src/credentials/obo/oboTokens.ts';
+import {
+  createOboTokens,
+  createTokenRequestBudget,
+  type RefusedExchange,
+} from '../src/credentials/obo/oboTokens.ts';
 import type { Subject } from '../src/credentials/obo/subject.ts';
 import type { Principal } from '../src/principal/principal.ts';
 import { userServer } from './servers.ts';
@@ -55,20 +59,20 @@ export function oboRig(definition: Parameters<typeof userServer>[0] = { obo: { s
     jobs: [] as { how: 'obtain' | 'force'; job: ExchangeJob }[],
     evicted: [] as [key: string, token: string][],
     claims: [] as [principal: string, claims: string][],
-    refusals: [] as RefusedWish[],
+    refusals: [] as RefusedExchange[],
     /** What an exchange gives; by default a new token each time, with one request. */
-    exchange: async (): Promise<Exchanged> => aToken(`token ${rig.jobs.length}`),
-    bearer: (principal: Principal = ada, purse = createPurse()) =>
+    exchange: async (): Promise<ExchangeResult> => aToken(`token ${rig.jobs.length}`),
+    bearer: (principal: Principal = ada, purse = createTokenRequestBudget()) =>
       tokens.bearerFor(server, principal, settingsOf(server), purse),
   };
-  const run = async (how: 'obtain' | 'force', job: ExchangeJob): Promise<Exchanged> => {
+  const run = async (how: 'obtain' | 'force', job: ExchangeJob): Promise<ExchangeResult> => {
     rig.jobs.push({ how, job });
     const exchanged = await rig.exchange();
     kept.set(job.key, exchanged.token.token);
     return exchanged;
   };
   const tokens = createOboTokens({
-    current: () => (rig.isCurrent ? server : undefined),
+    getCurrentServer: () => (rig.isCurrent ? server : undefined),
     trust: {
       isTrusted() {
         rig.asked.trust += 1;
@@ -92,7 +96,7 @@ export function oboRig(definition: Parameters<typeof userServer>[0] = { obo: { s
       keyring,
       dpop: createDpop({ clock: createFakeClock(), random: systemRandom }),
     }),
-    placeOf: () => ({ url: 'https://server.example/mcp', authorizationServers: async () => [] }),
+    resourceOf: () => ({ url: 'https://server.example/mcp', authorizationServers: async () => [] }),
     exchanger: {
       peek(key) {
         const token = kept.get(key);
@@ -100,7 +104,7 @@ export function oboRig(definition: Parameters<typeof userServer>[0] = { obo: { s
       },
       async obtain(job) {
         const token = kept.get(job.key);
-        return token === undefined ? run('obtain', job) : { ...aToken(token, 0), from: 'memory' };
+        return token === undefined ? run('obtain', job) : { ...aToken(token, 0), source: 'memory' };
       },
       force: (job) => run('force', job),
       async evict(key, token) {
@@ -109,15 +113,15 @@ export function oboRig(definition: Parameters<typeof userServer>[0] = { obo: { s
       },
     },
     pendingClaims: { put: async (principal, claims) => void rig.claims.push([principal, claims]) },
-    refused: (wish) => void rig.refusals.push(wish),
+    onRefused: (wish) => void rig.refusals.push(wish),
   });
   return rig;
 }
 
-export function aToken(token: string, requests = 1): Exchanged {
+export function aToken(token: string, requests = 1): ExchangeResult {
   return {
     token: { token, expiresAt: 3_600_000, lifetimeMs: 3_600_000, scopes: undefined },
-    from: 'exchanged',
+    source: 'exchanged',
     requests,
   };
 }

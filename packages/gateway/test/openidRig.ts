@@ -5,7 +5,7 @@ import type { AuditEvent } from '../src/audit/audit.ts';
 import { createBearerCallers, type BearerCallers } from '../src/identity/openid/bearerCallers.ts';
 import { createBearerVerifier, type BearerVerifier } from '../src/identity/openid/bearerVerifier.ts';
 import { createIntrospection } from '../src/identity/openid/introspection.ts';
-import { createKeySource, type KeySource } from '../src/identity/openid/keySource.ts';
+import { createSigningKeySource, type SigningKeySource } from '../src/identity/openid/keySource.ts';
 import { createOpenIdLogin, type OpenIdLogin } from '../src/identity/openid/openIdLogin.ts';
 import type { OpenIdSettings } from '../src/identity/openid/openIdSettings.ts';
 import {
@@ -26,7 +26,7 @@ export interface OpenIdRig {
   readonly keyring: Keyring;
   readonly fetch: Fetch;
   readonly metadata: ProviderMetadataSource;
-  readonly keys: KeySource;
+  readonly keys: SigningKeySource;
   readonly verifier: BearerVerifier;
   readonly provisioning: Provisioning;
   readonly callers: BearerCallers;
@@ -85,7 +85,7 @@ export async function createOpenIdRig(
   const roles = new Set(['USER', 'ADMIN']);
   const roleExists = (tenant: string, name: string) => tenant === 'default' && roles.has(name);
   const metadata = createProviderMetadata({ settings, fetch, clock, log });
-  const keys = createKeySource({ metadata, fetch, clock, log });
+  const keys = createSigningKeySource({ metadata, fetch, clock, log });
   const isEndpoint = (audience: string) => audience.startsWith(`${GATEWAY_URL}/mcp`);
   const introspection = settings.introspection
     ? createIntrospection({ settings, metadata, fetch, clock, log })
@@ -132,7 +132,7 @@ export async function createOpenIdRig(
 
 /** A browser's whole way through a login. */
 export async function throughLogin(rig: OpenIdRig, change?: (query: URLSearchParams) => void) {
-  const { url, flow } = await rig.login.begin('/tools?x=1');
+  const { url, flow } = await rig.login.start('/tools?x=1');
   const query = rig.issuer.authorize(url);
   change?.(query);
   return rig.login.finish({ flow, query: `?${query.toString()}` });

@@ -6,7 +6,7 @@ import { SubjectUnavailable } from '../src/credentials/obo/subject.ts';
 import { createSubjectSource, type SubjectSourceParts } from '../src/credentials/obo/subjectSource.ts';
 import { GatewayError } from '../src/errors/gatewayError.ts';
 import type { FederatedTokens } from '../src/identity/openid/loginTokens.ts';
-import { createSessions } from '../src/identity/sessions.ts';
+import { createSignInSessions } from '../src/identity/signInSessions.ts';
 import type { UserRecord } from '../src/ports/index.ts';
 import {
   principalOf,
@@ -25,7 +25,7 @@ export async function createSubjectRig(over: Partial<SubjectSourceParts> = {}, f
   const store = openMemoryStore({ clock, random });
   const keyring = createKeyring([Buffer.alloc(32, 1)], random);
   const { vault, loginTokens } = createLoginRig({ store, keyring, clock, issuer: ISSUER, fetch });
-  const sessions = createSessions({ ...store, clock, random, endTokens: (key) => vault.remove(key) });
+  const sessions = createSignInSessions({ ...store, clock, random, endTokens: (key) => vault.remove(key) });
   const reads: string[] = [];
   let meanwhile: () => Promise<void> = async () => undefined;
   let isDown = false;
@@ -42,8 +42,8 @@ export async function createSubjectRig(over: Partial<SubjectSourceParts> = {}, f
       issuer: ISSUER,
       tokens: {
         current: (of) => counted('tokens', () => loginTokens.current(of)),
-        renewed: (of, accessToken) => counted('renewed', () => loginTokens.renewed(of, accessToken)),
-        lend: (of, signal, work) => loginTokens.lend(of, signal, work),
+        renew: (of, accessToken) => counted('renewed', () => loginTokens.renew(of, accessToken)),
+        withRefreshToken: (of, signal, work) => loginTokens.withRefreshToken(of, signal, work),
       },
     },
     sessions: { list: (userId) => counted('sessions', () => sessions.list(userId)) },
@@ -74,7 +74,7 @@ export async function createSubjectRig(over: Partial<SubjectSourceParts> = {}, f
   async function signIn(user: UserRecord, text: string, more: Partial<FederatedTokens> = {}) {
     const session = await sessions.start(user, { via: 'openid', groups: [] });
     const of = { tenant: user.tenant, userId: user.id, session: session.hash };
-    await loginTokens.put(of, tokensFor(user, text, more), session.expiresAt);
+    await loginTokens.store(of, tokensFor(user, text, more), session.expiresAt);
     // Two sign-ins of one moment have no order.
     await clock.advance(1);
     return { ...session, of, caller: principalOf(user, { via: 'session', session: session.hash }) };

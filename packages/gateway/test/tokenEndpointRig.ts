@@ -7,7 +7,7 @@ import type {
   ExchangedToken,
   ExchangeProvider,
   ExchangeRequest,
-  Place,
+  ExchangeResource,
 } from '../src/credentials/obo/exchangeProvider.ts';
 import type { LoginClient } from '../src/credentials/obo/providers/effectiveSettings.ts';
 import {
@@ -105,14 +105,14 @@ export function aRequest({ user = 'ada', ...over }: Wish = {}): ExchangeRequest 
     scopes: ['api://files/read'],
     audience: undefined,
     resource: undefined,
-    place: aPlace(),
+    targetServer: aPlace(),
     claims: undefined,
     ...over,
   };
 }
 
 /** A server that publishes these authorization servers. */
-export function aPlace(servers: readonly string[] = []): Place {
+export function aPlace(servers: readonly string[] = []): ExchangeResource {
   return { url: 'https://files.example/mcp', authorizationServers: async () => servers };
 }
 

@@ -8,7 +8,7 @@ import { createOpenStreams } from '../stream/openStreams.ts';
 import { createListen, type ListenParts } from './listen.ts';
 
 const caller = aPrincipal();
-const callers = { follow: () => () => undefined };
+const callers = { subscribe: () => () => undefined };
 const params = { notifications: { toolsListChanged: true } };
 
 describe('a subscription', () => {

@@ -1,4 +1,4 @@
-import { GatewayError, principalKey, type CallerWatch, type Principal } from '@behalf/gateway';
+import { GatewayError, principalKey, type RevocationMonitor, type Principal } from '@behalf/gateway';
 import type { Clock } from '@behalf/kernel';
 
 export interface StreamLimits {
@@ -27,7 +27,7 @@ export interface OpenStreams {
 
 export interface OpenStreamParts {
   readonly clock: Clock;
-  readonly callers: Pick<CallerWatch, 'follow'>;
+  readonly callers: Pick<RevocationMonitor, 'subscribe'>;
   readonly limits?: StreamLimits;
 }
 
@@ -68,7 +68,7 @@ export function createOpenStreams({ clock, callers, limits = streamLimits }: Ope
       };
       const left = Math.min(untilOf(caller), until) - clock.now();
       const cancel = clock.timer(Math.max(0, Math.min(LONGEST_MS, left)), ending);
-      const unfollow = callers.follow(caller, ending);
+      const unfollow = callers.subscribe(caller, ending);
       open.set(ending, caller);
       users.set(userId, own + 1);
       return leave;

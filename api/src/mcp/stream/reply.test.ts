@@ -38,7 +38,7 @@ describe('an answer that takes its time', () => {
       eventIds: createEventIds(keyring),
       limits,
     });
-    const callers = { follow: () => () => undefined };
+    const callers = { subscribe: () => () => undefined };
     const parts = { clock, headers: [], replays, callers, vigil: createVigil(clock) };
     let reply: Reply | undefined;
     let res: ServerResponse | undefined;

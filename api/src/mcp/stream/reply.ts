@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { CallerWatch, Json } from '@behalf/gateway';
+import type { RevocationMonitor, Json } from '@behalf/gateway';
 import type { Clock } from '@behalf/kernel';
 import type { HotExchange } from '../../http.ts';
 import type { RpcId } from '../message.ts';
@@ -32,7 +32,7 @@ export interface ReplyParts {
   readonly headers: readonly string[];
   readonly replays: Pick<Replays, 'begin'>;
   readonly vigil: Vigil;
-  readonly callers: Pick<CallerWatch, 'follow'>;
+  readonly callers: Pick<RevocationMonitor, 'subscribe'>;
 }
 
 export interface ReplyOptions {
@@ -84,7 +84,7 @@ class EventReply implements Reply, Waiting {
   look(ageMs: number): void {
     if (this.#over) return;
     // Only now: most calls are over before anybody could take a key back.
-    this.#unfollow ??= this.#parts.callers.follow(this.#exchange.caller, () => this.#cancel());
+    this.#unfollow ??= this.#parts.callers.subscribe(this.#exchange.caller, () => this.#cancel());
     const { place, primes } = this.#options;
     if (place && primes && !this.#replay && ageMs >= PRIME_AFTER_MS) this.#resumable()?.prime();
     // From here on the stream keeps itself alive.

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { GatewayError, type AuditEvent, type Sessions } from '@behalf/gateway';
+import { GatewayError, type AuditEvent, type SignInSessions } from '@behalf/gateway';
 import { systemRandom as random } from '@behalf/kernel';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createApp } from '../../app.ts';
@@ -27,7 +27,7 @@ describe('a refused sign-in with a password', () => {
     const origins = createOrigins({ PUBLIC_URL: undefined, HOST: '127.0.0.1' }, 1);
     const route = loginRoute({
       signIn: async () => Promise.reject(new GatewayError(code)),
-      sessions: {} as Sessions,
+      sessions: {} as SignInSessions,
       cookie: () => createSessionCookie(origins),
       logger,
       audit: { note: (event) => void noted.push(event), record: async () => undefined, reserve: () => true },

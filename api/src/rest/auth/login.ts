@@ -1,5 +1,11 @@
 import { httpStatus, LoginRequest } from '@behalf/contracts';
-import { GatewayError, returnPath, type Audit, type Sessions, type SignIn } from '@behalf/gateway';
+import {
+  GatewayError,
+  toReturnPath,
+  type Audit,
+  type SignInSessions,
+  type PasswordSignIn,
+} from '@behalf/gateway';
 import type { Request } from 'express';
 import type { SessionCookie } from '../../cookies.ts';
 import type { Route } from '../../http.ts';
@@ -10,8 +16,8 @@ import { refusedSignIn, signInEvent } from './signInEvents.ts';
 import { userView } from '../user/userView.ts';
 
 export interface LoginRouteParts {
-  signIn: SignIn;
-  sessions: Sessions;
+  signIn: PasswordSignIn;
+  sessions: SignInSessions;
   cookie: () => SessionCookie;
   logger: Logger;
   audit: Audit;
@@ -58,5 +64,5 @@ export function loginRoute(parts: LoginRouteParts): Route {
 function formOf(req: Request): { body: unknown; returnTo: string } {
   if (!isForm(req)) return { body: req.body, returnTo: '/' };
   const { returnTo, ...body } = (req.body ?? {}) as Record<string, unknown>;
-  return { body, returnTo: returnPath(typeof returnTo === 'string' ? returnTo : undefined) };
+  return { body, returnTo: toReturnPath(typeof returnTo === 'string' ? returnTo : undefined) };
 }

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { httpStatus } from '@behalf/contracts';
-import { GatewayError, type Audit, type Sessions } from '@behalf/gateway';
+import { GatewayError, type Audit, type SignInSessions } from '@behalf/gateway';
 import type { SessionRecord } from '@behalf/gateway/ports';
 import { describe, expect, test } from '@jest/globals';
 import { createApp } from '../../app.ts';
@@ -10,10 +10,10 @@ import { createOrigins } from '../../origins.ts';
 import { logoutRoute } from './logout.ts';
 
 /** What a browser hears that signs out with the cookie `secret`. */
-async function signOut(parts: { end: Sessions['end']; record: Audit['record'] }) {
+async function signOut(parts: { end: SignInSessions['end']; record: Audit['record'] }) {
   const cookie = createSessionCookie(createOrigins({ PUBLIC_URL: undefined, HOST: '127.0.0.1' }, 0));
   const route = logoutRoute({
-    sessions: { end: parts.end } as Sessions,
+    sessions: { end: parts.end } as SignInSessions,
     cookie: () => cookie,
     audit: { record: parts.record } as Audit,
   });

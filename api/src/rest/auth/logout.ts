@@ -1,4 +1,4 @@
-import type { Audit, Sessions } from '@behalf/gateway';
+import type { Audit, SignInSessions } from '@behalf/gateway';
 import type { SessionCookie } from '../../cookies.ts';
 import type { Route } from '../../http.ts';
 import { isForm } from '../../middleware/body.ts';
@@ -10,7 +10,7 @@ export function logoutRoute({
   cookie,
   audit,
 }: {
-  sessions: Sessions;
+  sessions: SignInSessions;
   cookie: () => SessionCookie;
   audit: Audit;
 }): Route {

@@ -1,5 +1,5 @@
 import { SetupRequest } from '@behalf/contracts';
-import { GatewayError, type Audit, type Sessions, type Setup } from '@behalf/gateway';
+import { GatewayError, type Audit, type SignInSessions, type Setup } from '@behalf/gateway';
 import type { SessionCookie } from '../../cookies.ts';
 import type { Route } from '../../http.ts';
 import type { Logger } from '../../logger.ts';
@@ -10,7 +10,7 @@ import { userView } from '../user/userView.ts';
 
 export interface SetupRouteParts {
   setup: Setup;
-  sessions: Sessions;
+  sessions: SignInSessions;
   cookie: () => SessionCookie;
   logger: Logger;
   audit: Audit;

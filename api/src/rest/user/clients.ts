@@ -4,8 +4,8 @@ import type { ClientGrants, Consents } from '@behalf/gateway/facade';
 import type { Route } from '../../http.ts';
 
 export interface OwnClientParts {
-  consents: Pick<Consents, 'list' | 'forget'>;
-  grants: Pick<ClientGrants, 'endOf'>;
+  consents: Pick<Consents, 'list' | 'remove'>;
+  grants: Pick<ClientGrants, 'endForClient'>;
   audit: Audit;
 }
 
@@ -32,9 +32,9 @@ export function ownClientRoutes({ consents, grants, audit }: OwnClientParts): Ro
       async handle(req, res, caller) {
         const { id } = req.params as { id: string };
         const { tenant, userId, by } = caller;
-        const forgotten = await consents.forget(caller, id);
+        const forgotten = await consents.remove(caller, id);
         if (!forgotten) throw new GatewayError('NOT_FOUND');
-        await grants.endOf(userId, forgotten.clientId);
+        await grants.endForClient(userId, forgotten.clientId);
         await audit.record({
           ...{ kind: 'sign_in', action: 'client.revoke', tenant, door: 'browser', outcome: 'ok' },
           ...{ subject: userId, changed: [forgotten.clientId] },

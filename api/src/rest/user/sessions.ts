@@ -1,10 +1,10 @@
-import { GatewayError, type Audit, type Sessions } from '@behalf/gateway';
+import { GatewayError, type Audit, type SignInSessions } from '@behalf/gateway';
 import { sessionView } from '../../admin/sessions.ts';
 import type { Route } from '../../http.ts';
 import { signInEvent } from '../auth/signInEvents.ts';
 
 export interface OwnSessionParts {
-  sessions: Pick<Sessions, 'list' | 'endOf'>;
+  sessions: Pick<SignInSessions, 'list' | 'endByHash'>;
   audit: Audit;
 }
 
@@ -31,7 +31,7 @@ export function ownSessionRoutes({ sessions, audit }: OwnSessionParts): Route[] 
       scope: 'none',
       async handle(req, res, caller) {
         const { session } = req.params as { session: string };
-        if (!(await sessions.endOf(caller.userId, session))) throw new GatewayError('SESSION_NOT_FOUND');
+        if (!(await sessions.endByHash(caller.userId, session))) throw new GatewayError('SESSION_NOT_FOUND');
         const { userId: id, tenant, by } = caller;
         await audit.record(signInEvent('session.end', { id, tenant }, by.via));
         res.status(204).end();

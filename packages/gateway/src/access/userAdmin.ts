@@ -2,7 +2,7 @@ import type { UserChangeRequest, UserSearch } from '@behalf/contracts';
 import { actorOf, type Audit, type AuditEvent } from '../audit/audit.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { LOCAL_ISSUER } from '../identity/accounts.ts';
-import type { Sessions } from '../identity/sessions.ts';
+import type { SignInSessions } from '../identity/signInSessions.ts';
 import type { ChangeFeed, SessionRecord, UserChange, UserRecord, UserStore } from '../ports/index.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import { alone, membersKey, type AloneParts } from './alone.ts';
@@ -23,7 +23,7 @@ export interface UserAdmin {
 
 export interface UserAdminParts extends AloneParts {
   readonly users: UserStore;
-  readonly sessions: Pick<Sessions, 'list' | 'endOf' | 'endAll'>;
+  readonly sessions: Pick<SignInSessions, 'list' | 'endByHash' | 'endAll'>;
   readonly roles: Roles;
   readonly changes: ChangeFeed;
   readonly audit: Audit;
@@ -127,7 +127,7 @@ export function createUserAdmin(parts: UserAdminParts): UserAdmin {
     endSession: (caller, id, session) =>
       recorded(audit, attempt(caller, 'session.revoke', id), async () => {
         await find(caller, id);
-        if (!(await sessions.endOf(id, session))) throw new GatewayError('SESSION_NOT_FOUND');
+        if (!(await sessions.endByHash(id, session))) throw new GatewayError('SESSION_NOT_FOUND');
         return { result: undefined, changed: ['session'] };
       }),
     endSessions: (caller, id) =>

@@ -1,7 +1,7 @@
 import type { CheckedBlock, Diagnostic } from '@behalf/contracts';
 import { within } from '@behalf/kernel';
 import type { CatalogTool } from '../catalog/catalog.ts';
-import { createPurse } from '../credentials/obo/oboTokens.ts';
+import { createTokenRequestBudget } from '../credentials/obo/oboTokens.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { toolVerdict } from '../policy/toolOffered.ts';
 import { prepare } from '../toolcall/askServer.ts';
@@ -117,7 +117,7 @@ async function lookAt(
   inbound: Inbound,
   block: Block,
 ): Promise<Looked> {
-  const purse = createPurse();
+  const purse = createTokenRequestBudget();
   const obtain = (signal = inbound.signal) => prepare(asking, server, { ...inbound, signal }, { purse });
   try {
     const list = await within(asking.clock, PATIENCE_MS, loadTools(asking, server, obtain, inbound), () => {

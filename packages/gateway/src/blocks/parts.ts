@@ -27,7 +27,7 @@ export interface StandingParts {
   readonly vault: Pick<CredentialVault, 'list'>;
   readonly variables: Pick<UserVariables, 'readSetFlags'>;
   /** Whether the caller has a sign-in of their own that could be exchanged. */
-  readonly subjects: Pick<SubjectSource, 'foresee'>;
+  readonly subjects: Pick<SubjectSource, 'checkSubject'>;
   readonly clock: Clock;
 }
 

@@ -25,7 +25,7 @@ async function standing(
   const clock = createFakeClock();
   const parts = {
     ...{ vault: { list: async () => own }, variables: { readSetFlags: async () => ({}) }, clock },
-    subjects: { foresee: async () => subject },
+    subjects: { checkSubject: async () => subject },
   };
   const { needs, selected, mayGoWithout } = await standingOf(parts, server, ada, label);
   const [need] = needs;

@@ -137,7 +137,7 @@ async function missingSubject(
   principal: Principal,
 ): Promise<Need[]> {
   if (server.scope === 'app' || !(server.auth === 'obo' || usesGraph(server.settings))) return [];
-  const reason = await subjects.foresee(principal);
+  const reason = await subjects.checkSubject(principal);
   return reason === undefined ? [] : [{ kind: 'sign_in', ...named(server), connectUrl: OWN_SIGN_IN, reason }];
 }
 

@@ -5,19 +5,22 @@ import { ownedByApp, type AppBearer, type Bearer } from '../upstream/target.ts';
 import { APP_HOLDER } from './credentialHolder.ts';
 import { createVaultBearer, DEFAULT_LABEL, tokenOrThrow } from './oauthTokens.ts';
 import { toWireToken } from './wireToken.ts';
-import type { Purse } from './obo/oboTokens.ts';
+import type { TokenRequestBudget } from './obo/oboTokens.ts';
 import type { CredentialVault, VaultToken } from './vault/vault.ts';
 
 /** Tokens of ours (`client_credentials`) for servers that everybody shares. */
 export interface AppTokens {
   /** For one call; undefined where the server is not called with one. */
-  bearerFor(server: AppServer, budget: Purse): AppBearer | undefined | Promise<AppBearer | undefined>;
+  bearerFor(
+    server: AppServer,
+    budget: TokenRequestBudget,
+  ): AppBearer | undefined | Promise<AppBearer | undefined>;
   /** For the connection itself: its handshake, its stream, its farewell. */
   connectionBearer(serverId: string, tenant: string): AppBearer;
 }
 
 export function createAppTokens(vault: Pick<CredentialVault, 'peek' | 'token' | 'recover'>): AppTokens {
-  const createBearer = (key: CredentialKey, token: VaultToken, budget: Purse) =>
+  const createBearer = (key: CredentialKey, token: VaultToken, budget: TokenRequestBudget) =>
     asAppBearer(createVaultBearer(vault, key, token, budget));
 
   return {

@@ -8,10 +8,10 @@ import { declaredVariables, usesGraph } from '../registry/scope.ts';
 import type { UserServer } from '../registry/server.ts';
 import type { SharedTarget } from '../upstream/target.ts';
 import type { Credential } from './credential.ts';
-import type { Wanted } from './obo/exchangeKeys.ts';
+import type { OboOptions } from './obo/exchangeKeyCache.ts';
 import { canonicalizeUrl } from './oauth/canonicalUrl.ts';
 import type { OAuthTokens, UserToken } from './oauthTokens.ts';
-import { createPurse, type OboTokens, type Purse } from './obo/oboTokens.ts';
+import { createTokenRequestBudget, type OboTokens, type TokenRequestBudget } from './obo/oboTokens.ts';
 import { createLruMap } from './lruMap.ts';
 import { SignInRequired } from './signInRequired.ts';
 import { isBlank } from './userVariables.ts';
@@ -52,7 +52,7 @@ export interface Credentials {
     server: UserServer,
     principal: Principal,
     fields?: BodyFields,
-    budget?: Purse,
+    budget?: TokenRequestBudget,
     override?: CredentialOverride,
   ): Promise<Credential>;
 }
@@ -78,7 +78,7 @@ const PLACEHOLDER_TOKEN = 'token';
 export function createCredentials(parts: CredentialParts): Credentials {
   const { variables, inheritedEnv, obo, oauth } = parts;
   const renderedCache = createLruMap<RenderedEntry>(MAX_RENDERED);
-  const graphRequest: Wanted = Object.freeze({ scopes: parts.graphScopes });
+  const graphRequest: OboOptions = Object.freeze({ scopes: parts.graphScopes });
 
   function renderServer(
     { server, principal, variables, fields }: RenderInput,
@@ -121,7 +121,13 @@ export function createCredentials(parts: CredentialParts): Credentials {
     usesUserVariables(server) ? variables.read(variableOwner(server, principal)) : null;
 
   return {
-    async obtain(server, principal, fields = {}, budget = createPurse(), { label, userToken } = {}) {
+    async obtain(
+      server,
+      principal,
+      fields = {},
+      budget = createTokenRequestBudget(),
+      { label, userToken } = {},
+    ) {
       const input = { server, principal, variables: await readVariables(server, principal), fields };
       // What the user can fill in comes first: without it a sign-in would lead nowhere.
       const credential = renderCached(input);
@@ -160,7 +166,11 @@ export function createCredentials(parts: CredentialParts): Credentials {
     };
   }
 
-  async function obtainGraphToken(server: UserServer, principal: Principal, budget: Purse): Promise<string> {
+  async function obtainGraphToken(
+    server: UserServer,
+    principal: Principal,
+    budget: TokenRequestBudget,
+  ): Promise<string> {
     const token = await obo.bearerFor(server, principal, graphRequest, budget).token();
     // What is bound to a key is nothing as a text in a header of its own.
     if (typeof token !== 'string') throw new GatewayError('OBO_MISCONFIGURED');

@@ -8,7 +8,7 @@ import type { Bearer, Token } from '../upstream/target.ts';
 import type { Challenge } from '../upstream/upstreamError.ts';
 import type { CredentialSelector } from './credentialSelector.ts';
 import { credentialHolder } from './credentialHolder.ts';
-import type { Purse } from './obo/oboTokens.ts';
+import type { TokenRequestBudget } from './obo/oboTokens.ts';
 import { toWireToken } from './wireToken.ts';
 import { SignInRequired } from './signInRequired.ts';
 import type { CredentialVault, VaultToken, TokenOutcome } from './vault/vault.ts';
@@ -34,7 +34,7 @@ export interface OAuthTokens {
   obtain(
     server: UserServer,
     principal: Principal,
-    budget: Purse,
+    budget: TokenRequestBudget,
     label?: string,
   ): UserToken | null | Promise<UserToken | null>;
 }
@@ -64,7 +64,7 @@ export function createOAuthTokens({ vault, selector }: OAuthTokenParts): OAuthTo
     return hash;
   }
 
-  const toUserToken = (key: CredentialKey, token: VaultToken, budget: Purse): UserToken => ({
+  const toUserToken = (key: CredentialKey, token: VaultToken, budget: TokenRequestBudget): UserToken => ({
     bearer: createVaultBearer(vault, key, token, budget),
     grantHash: toGrantHash(token),
     key,
@@ -74,7 +74,7 @@ export function createOAuthTokens({ vault, selector }: OAuthTokenParts): OAuthTo
   async function obtainToken(
     key: CredentialKey | undefined,
     server: UserServer,
-    budget: Purse,
+    budget: TokenRequestBudget,
     label: string | undefined,
   ): Promise<UserToken | null> {
     if (!key) {
@@ -125,7 +125,7 @@ export function createVaultBearer(
   vault: Pick<CredentialVault, 'peek' | 'token' | 'recover'>,
   key: CredentialKey,
   first: VaultToken,
-  budget: Purse,
+  budget: TokenRequestBudget,
 ): Bearer {
   let presented = first;
   let isReplaced = false;
@@ -156,17 +156,17 @@ export function createVaultBearer(
       const refusedToken = presented.accessToken;
       // The vault learns of it also the second time: then no token is the answer.
       const outcome = await vault.recover(key, refusedToken);
-      if (budget.renewed) {
+      if (budget.isRenewed) {
         if (outcome.kind === 'needs_reauth') tokenOrThrow(outcome);
         return false;
       }
-      budget.renewed = true;
+      budget.isRenewed = true;
       const token = tokenOrThrow(outcome);
       if (token.accessToken === refusedToken) return false;
       setPresented(token);
       return true;
     },
-    isRenewed: () => budget.renewed,
+    isRenewed: () => budget.isRenewed,
     isReplaced: () => isReplaced,
     shown: () => [...presentedTokens],
     widen: (challenge) => toStepUpError(presented, challenge, [...presentedTokens]),

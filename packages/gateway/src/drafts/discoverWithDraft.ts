@@ -1,5 +1,5 @@
 import { scopeList, type DiscoverToolsView, type RejectionHint } from '@behalf/contracts';
-import { createPurse } from '../credentials/obo/oboTokens.ts';
+import { createTokenRequestBudget } from '../credentials/obo/oboTokens.ts';
 import { DEFAULT_LABEL, userCredentialKey } from '../credentials/oauthTokens.ts';
 import { parseScopeText } from '../credentials/oauth/discovery/scopeNames.ts';
 import { SignInRequired } from '../credentials/signInRequired.ts';
@@ -54,7 +54,9 @@ async function targetWithToken(
   { server }: Draft,
   principal: UserPrincipal,
 ): Promise<RemoteTarget> {
-  const { target } = await credentials.obtain(server, principal, {}, createPurse(), { label: DEFAULT_LABEL });
+  const { target } = await credentials.obtain(server, principal, {}, createTokenRequestBudget(), {
+    label: DEFAULT_LABEL,
+  });
   if (target.type === 'stdio') throw new GatewayError('MCP_CONFIG_INVALID');
   // Known from the first request on: what the server repeats of it is taken out.
   await target.bearer?.token();

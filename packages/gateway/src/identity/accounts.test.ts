@@ -90,6 +90,6 @@ describe('accounts', () => {
     store.changes.subscribe(({ topic, id }) => heard.push(`${topic} ${id}`));
     const { id } = await accounts.create(ada);
     expect(heard).toEqual([`users ${id}`]);
-    expect(await accounts.exist()).toBe(true);
+    expect(await accounts.hasUsers()).toBe(true);
   });
 });

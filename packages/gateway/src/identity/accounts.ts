@@ -20,7 +20,7 @@ export interface Accounts {
   createFirst(account: NewAccount): Promise<UserRecord | null>;
   /** The user, or null for a wrong password, an unknown email and a disabled account alike, after the same time. */
   authenticate(email: string, password: string): Promise<UserRecord | null>;
-  exist(): Promise<boolean>;
+  hasUsers(): Promise<boolean>;
 }
 
 export interface AccountParts {
@@ -40,7 +40,7 @@ export function createAccounts({
   clock,
   random,
 }: AccountParts): Accounts {
-  async function prepare({ email, name, password, role }: NewAccount): Promise<UserRecord> {
+  async function buildRecord({ email, name, password, role }: NewAccount): Promise<UserRecord> {
     const id = random.id();
     const now = clock.now();
     const subject = normaliseEmail(email);
@@ -68,13 +68,13 @@ export function createAccounts({
 
   return {
     async create(account) {
-      const user = await prepare(account);
+      const user = await buildRecord(account);
       if ((await users.insert(user)) === 'taken') throw new GatewayError('EMAIL_TAKEN');
       await changes.publish({ topic: 'users', id: user.id });
       return user;
     },
     async createFirst(account) {
-      const user = await prepare(account);
+      const user = await buildRecord(account);
       if ((await users.insertFirst(user)) === 'not_first') return null;
       await changes.publish({ topic: 'users', id: user.id });
       return user;
@@ -82,15 +82,15 @@ export function createAccounts({
     async authenticate(email, password) {
       const user = await users.findByIdentity(DEFAULT_TENANT, LOCAL_ISSUER, normaliseEmail(email));
       if (!user?.passwordSealed) {
-        await passwords.pretend(password);
+        await passwords.simulateVerify(password);
         return null;
       }
       const hash = keyring.open(user.passwordSealed, passwordContext(user));
-      const isTheirs = await passwords.verify(password, hash);
+      const isPasswordValid = await passwords.verify(password, hash);
       // Only after the work: a disabled account takes as long as a wrong password.
-      return isTheirs && user.disabledAt === null ? user : null;
+      return isPasswordValid && user.disabledAt === null ? user : null;
     },
-    exist: async () => (await users.count()) > 0,
+    hasUsers: async () => (await users.count()) > 0,
   };
 }
 

@@ -4,17 +4,17 @@ import { actorOf, type Audit } from '../audit/audit.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { ApiKeyRecord, ApiKeyStore, ChangeFeed, UserStore } from '../ports/index.ts';
 import { principalOf, type UserPrincipal } from '../principal/principal.ts';
-import type { KnownCaller } from './callerCache.ts';
-import { secretHash } from './secretHash.ts';
+import type { ResolvedCaller } from './callerCache.ts';
+import { hashSecret } from './hashSecret.ts';
 
 /** What a key begins with: scanners for leaked secrets know it by this, and so do we. */
 export const API_KEY_PREFIX = 'bhf_';
 const DAY_MS = 24 * 60 * 60 * 1000;
-const MOST_KEYS = 25;
+const MAX_KEYS = 25;
 /** Its use is noted this often: a write for each call would cost more than the call. */
-const TOUCH_MS = 5 * 60 * 1000;
+const TOUCH_INTERVAL_MS = 5 * 60 * 1000;
 
-export interface NewApiKey {
+export interface ApiKeyInput {
   readonly name: string;
   readonly scopes: readonly ApiKeyScope[];
   readonly expiresInDays: number;
@@ -22,11 +22,11 @@ export interface NewApiKey {
 
 export interface ApiKeys {
   /** The only time the key itself is shown. */
-  create(owner: UserPrincipal, key: NewApiKey): Promise<{ key: string; record: ApiKeyRecord }>;
+  create(owner: UserPrincipal, key: ApiKeyInput): Promise<{ key: string; record: ApiKeyRecord }>;
   list(owner: UserPrincipal): Promise<ApiKeyRecord[]>;
   remove(owner: UserPrincipal, id: string): Promise<void>;
   /** Who holds this key now: one of a deleted or disabled user is nobody's. */
-  resolve(key: string): Promise<KnownCaller | null>;
+  resolve(key: string): Promise<ResolvedCaller | null>;
   sweep(): Promise<number>;
 }
 
@@ -41,7 +41,7 @@ export interface ApiKeyParts {
 
 /** Keys with which a user's programs call in the user's name, within the scopes the user chose. */
 export function createApiKeys({ store, users, changes, clock, random, audit }: ApiKeyParts): ApiKeys {
-  const recordEvent = (owner: UserPrincipal, action: string, { id, scopes }: ApiKeyRecord) =>
+  const auditKey = (owner: UserPrincipal, action: string, { id, scopes }: ApiKeyRecord) =>
     audit.record({
       kind: 'credential',
       action,
@@ -55,12 +55,12 @@ export function createApiKeys({ store, users, changes, clock, random, audit }: A
 
   return {
     async create(owner, { name, scopes, expiresInDays }) {
-      if ((await store.list(owner.userId)).length >= MOST_KEYS) throw new GatewayError('API_KEY_LIMIT');
+      if ((await store.list(owner.userId)).length >= MAX_KEYS) throw new GatewayError('API_KEY_LIMIT');
       const key = `${API_KEY_PREFIX}${Buffer.from(random.bytes(32)).toString('base64url')}`;
       const now = clock.now();
       const record: ApiKeyRecord = {
         id: random.id(),
-        hash: secretHash(key),
+        hash: hashSecret(key),
         tenant: owner.tenant,
         userId: owner.userId,
         name,
@@ -71,7 +71,7 @@ export function createApiKeys({ store, users, changes, clock, random, audit }: A
         lastUsedAt: null,
       };
       await store.insert(record);
-      await recordEvent(owner, 'api_key.create', record);
+      await auditKey(owner, 'api_key.create', record);
       return { key, record };
     },
     list: (owner) => store.list(owner.userId),
@@ -79,14 +79,14 @@ export function createApiKeys({ store, users, changes, clock, random, audit }: A
       const removed = await store.remove(owner.userId, id);
       if (!removed) throw new GatewayError('API_KEY_NOT_FOUND');
       await changes.publish({ topic: 'apiKeys', id: removed.hash });
-      await recordEvent(owner, 'api_key.delete', removed);
+      await auditKey(owner, 'api_key.delete', removed);
     },
     async resolve(key) {
       const now = clock.now();
-      const record = await store.findByHash(secretHash(key), now);
+      const record = await store.findByHash(hashSecret(key), now);
       const user = record && (await users.findById(record.userId));
       if (!user || user.disabledAt !== null || user.tenant !== record.tenant) return null;
-      if (record.lastUsedAt === null || now - record.lastUsedAt >= TOUCH_MS)
+      if (record.lastUsedAt === null || now - record.lastUsedAt >= TOUCH_INTERVAL_MS)
         await store.touch(record.id, now);
       const { id, scopes, expiresAt: until } = record;
       return { caller: principalOf(user, { via: 'api_key', key: id, scopes, until }), until };

@@ -4,7 +4,7 @@ import { ada, createIdentityRig } from '../../test/identityRig.ts';
 import { STALENESS_MS } from '../ports/index.ts';
 import { principalOf } from '../principal/principal.ts';
 import { createCallerCache } from './callerCache.ts';
-import { secretHash } from './secretHash.ts';
+import { hashSecret } from './hashSecret.ts';
 
 async function createRig() {
   const rig = createIdentityRig();
@@ -101,25 +101,25 @@ describe('the cache of callers', () => {
   test('and a notice about this very secret', async () => {
     const { cache, secret, store, reads } = await createRig();
     await cache.resolve(secret);
-    await store.changes.publish({ topic: 'sessions', id: secretHash('another') });
+    await store.changes.publish({ topic: 'sessions', id: hashSecret('another') });
     await cache.resolve(secret);
     expect(reads()).toBe(1);
-    await store.changes.publish({ topic: 'sessions', id: secretHash(secret) });
+    await store.changes.publish({ topic: 'sessions', id: hashSecret(secret) });
     await cache.resolve(secret);
     expect(reads()).toBe(2);
   });
 
   test('who was good a moment ago is known until the next look', async () => {
     const { cache, secret, store, sessions, meanwhile } = await createRig();
-    expect(cache.isKnown(secret)).toBe(false);
+    expect(cache.isCached(secret)).toBe(false);
     meanwhile(() => store.changes.publish({ topic: 'users', id: '*' }));
     await cache.resolve(secret);
-    expect(cache.isKnown(secret)).toBe(true);
+    expect(cache.isCached(secret)).toBe(true);
     for (const topic of ['users', 'sessions'] as const) await store.changes.publish({ topic, id: '*' });
-    expect(cache.isKnown(secret)).toBe(true);
+    expect(cache.isCached(secret)).toBe(true);
     await sessions.end(secret);
     expect(await cache.resolve(secret)).toBeNull();
-    expect(cache.isKnown(secret)).toBe(false);
+    expect(cache.isCached(secret)).toBe(false);
   });
 
   test('what was read before a sign-out is not kept after it', async () => {

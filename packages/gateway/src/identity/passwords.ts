@@ -1,14 +1,14 @@
 import { scrypt, timingSafeEqual, type ScryptOptions } from 'node:crypto';
 import type { Random } from '@behalf/kernel';
-import { createTurns } from './turns.ts';
+import { createSemaphore } from './semaphore.ts';
 
 /** OWASP's second scrypt setting: 32 MiB, about 80 ms on a small machine. Kept in each hash, so it can be raised. */
 const COST = { N: 2 ** 15, r: 8, p: 3 };
 /** What a stored hash may ask for: room to raise the setting, none to stall the process with a planted one. */
-const MOST_WORK = 8 * COST.N * COST.r * COST.p;
-const MOST_MEMORY = 64 * 1024 * 1024;
+const MAX_WORK = 8 * COST.N * COST.r * COST.p;
+const MAX_MEMORY_BYTES = 64 * 1024 * 1024;
 /** Hashing runs on the threads that names and files need too: two of four at most, and no endless queue of strangers. */
-const TURNS = { atOnce: 2, waiting: 64 };
+const HASH_LIMITS = { maxConcurrent: 2, maxQueued: 64 };
 const KEY_BYTES = 32;
 const SALT_BYTES = 16;
 
@@ -16,7 +16,7 @@ export interface Passwords {
   hash(password: string): Promise<string>;
   verify(password: string, hash: string): Promise<boolean>;
   /** Takes as long as `verify`, for accounts that do not exist: time must not tell which do. */
-  pretend(password: string): Promise<void>;
+  simulateVerify(password: string): Promise<void>;
 }
 
 /** The costly part, so that a test counts it instead of timing it. */
@@ -24,9 +24,9 @@ export type DeriveKey = (password: string, salt: Uint8Array, cost: ScryptOptions
 
 export function createPasswords(random: Random, deriveKey: DeriveKey = scryptKey): Passwords {
   const decoySalt = random.bytes(SALT_BYTES);
-  const inTurn = createTurns(TURNS);
+  const limitConcurrency = createSemaphore(HASH_LIMITS);
   const derive = (password: string, salt: Uint8Array, cost: ScryptOptions) =>
-    inTurn(() => deriveKey(password, salt, cost));
+    limitConcurrency(() => deriveKey(password, salt, cost));
   return {
     async hash(password) {
       const salt = random.bytes(SALT_BYTES);
@@ -43,7 +43,7 @@ export function createPasswords(random: Random, deriveKey: DeriveKey = scryptKey
       const actual = await derive(password, Buffer.from(salt, 'base64url'), cost);
       return timingSafeEqual(expected, actual);
     },
-    async pretend(password) {
+    async simulateVerify(password) {
       await derive(password, decoySalt, COST);
     },
   };
@@ -54,14 +54,14 @@ function readCost(...texts: [N: string, r: string, p: string]): typeof COST | nu
   const [N, r, p] = texts.map(Number) as [number, number, number];
   // RFC 7914 section 6: N is a power of two above one.
   if (N < 2 || !Number.isInteger(Math.log2(N))) return null;
-  return 128 * N * r <= MOST_MEMORY && N * r * p <= MOST_WORK ? { N, r, p } : null;
+  return 128 * N * r <= MAX_MEMORY_BYTES && N * r * p <= MAX_WORK ? { N, r, p } : null;
 }
 
 export function scryptKey(password: string, salt: Uint8Array, cost: ScryptOptions): Promise<Buffer> {
   // One spelling for what looks the same: keyboards differ in how they compose an accent (RFC 8265).
   const text = password.normalize('NFC');
   return new Promise((resolve, reject) => {
-    scrypt(text, salt, KEY_BYTES, { ...cost, maxmem: 2 * MOST_MEMORY }, (error, key) =>
+    scrypt(text, salt, KEY_BYTES, { ...cost, maxmem: 2 * MAX_MEMORY_BYTES }, (error, key) =>
       error ? reject(error) : resolve(key),
     );
   });

@@ -2,16 +2,16 @@ import type { Clock, Random } from '@behalf/kernel';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { TicketStore, UserRecord } from '../ports/index.ts';
 import type { Accounts } from './accounts.ts';
-import { secretHash } from './secretHash.ts';
+import { hashSecret } from './hashSecret.ts';
 
 export const SETUP_LIFETIME_MS = 15 * 60 * 1000;
 
 /** The first administrator of a deployment without an identity provider, through a link printed once. */
 export interface Setup {
   /** A new link's secret, or null when there is a user already. */
-  offer(): Promise<string | null>;
+  issueLink(): Promise<string | null>;
   /** Whether the form is worth showing. */
-  isOpen(secret: string): Promise<boolean>;
+  isLinkOpen(secret: string): Promise<boolean>;
   complete(secret: string, account: { email: string; name: string; password: string }): Promise<UserRecord>;
 }
 
@@ -24,24 +24,24 @@ export interface SetupParts {
 
 export function createSetup({ tickets, accounts, clock, random }: SetupParts): Setup {
   return {
-    async offer() {
-      if (await accounts.exist()) return null;
+    async issueLink() {
+      if (await accounts.hasUsers()) return null;
       const secret = Buffer.from(random.bytes(32)).toString('base64url');
       const now = clock.now();
       // Links of other replicas stay open: whichever is used first ends them all.
       await tickets.issue({
-        hash: secretHash(secret),
+        hash: hashSecret(secret),
         kind: 'setup',
         createdAt: now,
         expiresAt: now + SETUP_LIFETIME_MS,
       });
       return secret;
     },
-    isOpen: async (secret) =>
-      (await tickets.isOpen('setup', secretHash(secret), clock.now())) && !(await accounts.exist()),
+    isLinkOpen: async (secret) =>
+      (await tickets.isOpen('setup', hashSecret(secret), clock.now())) && !(await accounts.hasUsers()),
     async complete(secret, account) {
       // The ticket first: of two requests with one link, one gets as far as an account.
-      if (!(await tickets.consume('setup', secretHash(secret), clock.now()))) {
+      if (!(await tickets.consume('setup', hashSecret(secret), clock.now()))) {
         throw new GatewayError('SETUP_LINK_INVALID');
       }
       // A link that outlived the first account (made by the script meanwhile) creates nobody.

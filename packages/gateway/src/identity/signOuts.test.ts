@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { ada, createIdentityRig } from '../../test/identityRig.ts';
 import { principalKey } from '../principal/principal.ts';
-import { followSignOuts } from './signOuts.ts';
+import { subscribeToSignOuts } from './signOuts.ts';
 
 async function createRig() {
   const rig = createIdentityRig();
@@ -22,7 +22,7 @@ async function createRig() {
     await store.changes.publish({ topic: 'users', id: '*' });
     await settled();
   };
-  const following = followSignOuts({
+  const following = subscribeToSignOuts({
     users,
     changes: store.changes,
     clock,

@@ -18,58 +18,58 @@ const RETRY_MS = 1_000;
  * Whoever was signed out anywhere is signed out here. A notice may not say who it was: the store does, and one question
  * answers for everybody who was signed out since the last one.
  */
-export function followSignOuts({ users, changes, clock, onSignedOut }: SignOutParts): { stop(): void } {
+export function subscribeToSignOuts({ users, changes, clock, onSignedOut }: SignOutParts): { stop(): void } {
   /** What was acted upon, so that the overlap does not end connections that were opened after it. */
-  const done = new Map<string, number>();
-  let answeredAt = clock.now();
-  let wanted = false;
-  let asking = false;
-  let stopped = false;
+  const handled = new Map<string, number>();
+  let checkedAt = clock.now();
+  let isPending = false;
+  let isChecking = false;
+  let isStopped = false;
   let cancel: () => void = () => undefined;
 
-  async function ask(): Promise<void> {
-    const askedAt = clock.now();
+  async function checkStore(): Promise<void> {
+    const startedAt = clock.now();
     // Since the last answer, however long ago that was.
-    const since = answeredAt - OVERLAP_MS;
+    const since = checkedAt - OVERLAP_MS;
     const signedOut = await users.signedOutSince(since);
-    answeredAt = askedAt;
-    for (const [key, at] of done) if (at < since) done.delete(key);
+    checkedAt = startedAt;
+    for (const [key, at] of handled) if (at < since) handled.delete(key);
     for (const { id, tenant, signedOutAt } of signedOut) {
       const key = principalKey({ tenant, userId: id });
-      if (stopped || signedOutAt === null || (done.get(key) ?? -Infinity) >= signedOutAt) continue;
-      done.set(key, signedOutAt);
+      if (isStopped || signedOutAt === null || (handled.get(key) ?? -Infinity) >= signedOutAt) continue;
+      handled.set(key, signedOutAt);
       onSignedOut(key);
     }
   }
 
   /** One question at a time; a notice meanwhile asks for another. */
-  async function askAll(): Promise<void> {
-    if (asking) return;
-    asking = true;
+  async function checkAll(): Promise<void> {
+    if (isChecking) return;
+    isChecking = true;
     try {
-      while (wanted && !stopped) {
-        wanted = false;
-        await ask();
+      while (isPending && !isStopped) {
+        isPending = false;
+        await checkStore();
       }
     } catch {
-      wanted = true;
+      isPending = true;
       cancel();
-      if (!stopped) cancel = clock.timer(RETRY_MS, () => void askAll());
+      if (!isStopped) cancel = clock.timer(RETRY_MS, () => void checkAll());
     } finally {
-      asking = false;
+      isChecking = false;
     }
   }
 
-  const leave = changes.subscribe(({ topic }) => {
+  const unsubscribe = changes.subscribe(({ topic }) => {
     if (topic !== 'users') return;
-    wanted = true;
-    void askAll();
+    isPending = true;
+    void checkAll();
   });
   return {
     stop() {
-      stopped = true;
+      isStopped = true;
       cancel();
-      leave();
+      unsubscribe();
     },
   };
 }

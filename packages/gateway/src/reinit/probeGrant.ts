@@ -1,7 +1,7 @@
 import type { ListAll } from '../catalog/listAll.ts';
 import type { NewToken } from '../credentials/oauth/flows/flowParts.ts';
 import type { ProbeResult } from '../credentials/oauth/flows/flowPayload.ts';
-import { createPurse } from '../credentials/obo/oboTokens.ts';
+import { createTokenRequestBudget } from '../credentials/obo/oboTokens.ts';
 import type { UserToken } from '../credentials/oauthTokens.ts';
 import { SignInRequired } from '../credentials/signInRequired.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
@@ -32,7 +32,7 @@ export async function probeGrant(
   if (server.scope !== 'user') return 'unreachable';
   try {
     const own = asItIs(token);
-    const { target } = await parts.credentials.obtain(server, principal, {}, createPurse(), {
+    const { target } = await parts.credentials.obtain(server, principal, {}, createTokenRequestBudget(), {
       userToken: own,
     });
     if (target.type === 'stdio') return 'unreachable';

@@ -1,7 +1,7 @@
 import type { ErrorCode, FlowView } from '@behalf/contracts';
 import { toAbortSignal, within, type Cancellation, type Clock } from '@behalf/kernel';
 import type { Catalog, ToolList } from '../catalog/catalog.ts';
-import { createPurse } from '../credentials/obo/oboTokens.ts';
+import { createTokenRequestBudget } from '../credentials/obo/oboTokens.ts';
 import { ReauthNeeded } from '../credentials/reauthNeeded.ts';
 import { SignInRequired } from '../credentials/signInRequired.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
@@ -95,7 +95,7 @@ async function attempt(
   const still = await inspectAgain(parts, server, inbound);
   if (still) return still;
   try {
-    const purse = createPurse();
+    const purse = createTokenRequestBudget();
     const obtain = (signal: Cancellation = inbound.signal) =>
       prepare(parts, server, { ...inbound, signal }, { purse, explicit: true });
     const tools = await loadTools(parts, server, obtain, inbound, {

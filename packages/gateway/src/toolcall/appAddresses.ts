@@ -1,7 +1,7 @@
 import { toAbortSignal, type Cancellation } from '@behalf/kernel';
 import { eachServer } from '../catalog/eachServer.ts';
 import type { ToolList } from '../catalog/toolList.ts';
-import { createPurse } from '../credentials/obo/oboTokens.ts';
+import { createTokenRequestBudget } from '../credentials/obo/oboTokens.ts';
 import { prepare } from './askServer.ts';
 import type { Inbound } from './call.ts';
 import type { Allowed } from './checkAccess.ts';
@@ -32,7 +32,7 @@ export async function lastKnownTools(
     servers,
     (server, signal) => {
       const asking = { ...inbound, signal };
-      const purse = createPurse();
+      const purse = createTokenRequestBudget();
       const obtain = (among: Cancellation = signal) =>
         prepare(parts, server, { ...asking, signal: among }, { purse });
       return loadTools(parts, server, obtain, asking);

@@ -4,7 +4,7 @@ import type { OboTrust } from '../access/oboTrust.ts';
 import type { ConnectionManager } from '../connections/connectionManager.ts';
 import type { AppTokens } from '../credentials/appTokens.ts';
 import type { Credentials } from '../credentials/credentials.ts';
-import { createPurse, type Purse } from '../credentials/obo/oboTokens.ts';
+import { createTokenRequestBudget, type TokenRequestBudget } from '../credentials/obo/oboTokens.ts';
 import type { CredentialVault } from '../credentials/vault/vault.ts';
 import { SignInRequired } from '../credentials/signInRequired.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
@@ -55,7 +55,10 @@ export async function prepare(
   parts: AskParts,
   server: Allowed,
   inbound: Inbound,
-  { purse = createPurse(), explicit = false }: { purse?: Purse; explicit?: boolean } = {},
+  {
+    purse = createTokenRequestBudget(),
+    explicit = false,
+  }: { purse?: TokenRequestBudget; explicit?: boolean } = {},
 ): Promise<Ready> {
   if (server.scope === 'app') {
     const bearer = await parts.appTokens.bearerFor(server, purse);
@@ -116,7 +119,8 @@ async function askTwiceAtMost(
     if (wider) throw wider;
     const tries = {
       again: async (now: Ready) => maskTokens(await askOnce(parts, now, question, inbound), ready),
-      anew: () => prepare(parts, ready.server, inbound, { purse: { ...createPurse(), renewed: true } }),
+      anew: () =>
+        prepare(parts, ready.server, inbound, { purse: { ...createTokenRequestBudget(), isRenewed: true } }),
     };
     if (isRefusedToken(error, ready)) return afterRefusal(error, ready, inbound.signal, tries);
     // Signed in anew before anything was sent.

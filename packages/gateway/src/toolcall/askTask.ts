@@ -1,4 +1,4 @@
-import { createPurse } from '../credentials/obo/oboTokens.ts';
+import { createTokenRequestBudget } from '../credentials/obo/oboTokens.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { toolVerdict, type PolicyParts } from '../policy/toolOffered.ts';
 import type { TaskMethod } from '../upstream/tasks.ts';
@@ -55,7 +55,7 @@ async function walk(
   if (server.id !== task.serverId) throw unknown();
   trail.server = server;
   requireRoom(parts, server, trail);
-  const purse = createPurse();
+  const purse = createTokenRequestBudget();
   const obtain: Obtain = (signal = inbound.signal) =>
     prepare(parts, server, { ...inbound, signal }, { purse });
   await requireOffered(parts, server, task.tool, inbound, obtain, trail);

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '@behalf/contracts';
 import type { Catalog, CatalogTool, ToolList } from '../catalog/catalog.ts';
-import { createPurse } from '../credentials/obo/oboTokens.ts';
+import { createTokenRequestBudget } from '../credentials/obo/oboTokens.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { enforceApproval, type EnforceParts } from '../policy/enforceApproval.ts';
 import { toolOffered, toolVerdict, type PolicyParts } from '../policy/toolOffered.ts';
@@ -59,7 +59,7 @@ export async function walkTo(
   trail.server = server;
   requireRoom(parts, server, trail);
   let ready: Promise<Ready> | undefined;
-  const purse = createPurse();
+  const purse = createTokenRequestBudget();
   const obtain = (signal = inbound.signal) =>
     (ready = prepare(parts, server, { ...inbound, signal }, { purse }));
   const walk = { parts, server, call, inbound, obtain, prepared: () => ready ?? obtain() };

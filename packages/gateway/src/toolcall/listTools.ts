@@ -1,7 +1,7 @@
 import { toAbortSignal, type Cancellation, type Clock } from '@behalf/kernel';
 import { listForUser, type Absence, type ServerTools } from '../catalog/listForUser.ts';
 import type { SeenTools } from '../catalog/publicNames.ts';
-import { createPurse } from '../credentials/obo/oboTokens.ts';
+import { createTokenRequestBudget } from '../credentials/obo/oboTokens.ts';
 import { ReauthNeeded } from '../credentials/reauthNeeded.ts';
 import { SignInRequired } from '../credentials/signInRequired.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
@@ -51,7 +51,7 @@ export async function listToolsOf(
     if (!allowed) throw new SignInRequired('absent');
     try {
       const asking = { ...inbound, signal };
-      const purse = createPurse();
+      const purse = createTokenRequestBudget();
       const obtain = (among: Cancellation = signal) =>
         prepare(parts, allowed, { ...asking, signal: among }, { purse });
       // Also where the list is known: without a credential nothing on it can be called.

@@ -1,6 +1,6 @@
 import type { Random } from '@behalf/kernel';
 import type { Credentials } from '../credentials/credentials.ts';
-import type { Purse } from '../credentials/obo/oboTokens.ts';
+import type { TokenRequestBudget } from '../credentials/obo/oboTokens.ts';
 import type { CredentialKey } from '../ports/index.ts';
 import { principalKey } from '../principal/principal.ts';
 import type { AppServer, UserServer } from '../registry/server.ts';
@@ -31,7 +31,7 @@ export async function obtainCredential(
   server: Allowed<UserServer>,
   inbound: Inbound,
   random: Random,
-  purse: Purse,
+  purse: TokenRequestBudget,
 ): Promise<Ready> {
   const { principal, fields, request, credential } = inbound;
   const { target, binding, exclusive, label } = await credentials.obtain(server, principal, fields, purse, {

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { define, readyFor, toolcallRig } from '../../test/toolcallRig.ts';
 import { closeVaultRigs, keyOf, vaultRig } from '../../test/vaultRig.ts';
 import { createOAuthTokens } from '../credentials/oauthTokens.ts';
-import { createPurse } from '../credentials/obo/oboTokens.ts';
+import { createTokenRequestBudget } from '../credentials/obo/oboTokens.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { Json } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
@@ -34,7 +34,7 @@ async function ownTokensRig(...happenings: Happening[]) {
   const rig = toolcallRig([define('files', { requiresOAuth: true })]);
   const oauth = createOAuthTokens({ vault: vault.vault, selector: { select: () => keyOf() } });
   const credentials: Credentials = {
-    async obtain(server, principal, _fields, purse = createPurse()) {
+    async obtain(server, principal, _fields, purse = createTokenRequestBudget()) {
       const own = await oauth.obtain(server, principal, purse);
       const { target } = readyFor(server, principal);
       if (!own || target.type === 'stdio') throw new Error('No token');

@@ -1,6 +1,6 @@
 import type { CatalogTool } from '../catalog/toolList.ts';
 import { prefixedNamesOf } from '../catalog/prefixedNames.ts';
-import { createPurse } from '../credentials/obo/oboTokens.ts';
+import { createTokenRequestBudget } from '../credentials/obo/oboTokens.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { prepare } from './askServer.ts';
 import type { Inbound } from './call.ts';
@@ -62,7 +62,7 @@ async function loadAndRoute(
   server: Allowed,
   publicName: string,
 ): Promise<RoutedTool> {
-  const purse = createPurse();
+  const purse = createTokenRequestBudget();
   const obtain = (signal = inbound.signal) => prepare(parts, server, { ...inbound, signal }, { purse });
   let list: KnownList;
   try {

@@ -1,5 +1,5 @@
 import { isPlainName } from '@behalf/contracts';
-import { createPurse } from '../credentials/obo/oboTokens.ts';
+import { createTokenRequestBudget } from '../credentials/obo/oboTokens.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { ToolList } from '../catalog/catalog.ts';
 import { prepare } from './askServer.ts';
@@ -48,7 +48,7 @@ function enterFixed(parts: EndpointParts, { principal }: Inbound, name: string, 
 }
 
 function load(parts: EndpointParts, inbound: Inbound, server: Allowed): Promise<ToolList> {
-  const purse = createPurse();
+  const purse = createTokenRequestBudget();
   const obtain = (signal = inbound.signal) => prepare(parts, server, { ...inbound, signal }, { purse });
   return loadTools(parts, server, obtain, inbound, { refresh: 'if-old' });
 }

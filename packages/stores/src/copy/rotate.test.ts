@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { keyFitsStore } from '@behalf/gateway';
+import { isStoreKeyValid } from '@behalf/gateway';
 import {
   chatMessageContext,
   blockContext,
@@ -75,7 +75,7 @@ describe('rotating the key', () => {
   /** As gateways with the old key left it. */
   async function fill(store: PrimaryStore, count: number): Promise<void> {
     const old = ring(oldKey);
-    expect(await keyFitsStore(store.system, old)).toBe(true);
+    expect(await isStoreKeyValid(store.system, old)).toBe(true);
     await store.raw.put(
       'users',
       Array.from({ length: count }, (_, i) => {
@@ -107,15 +107,15 @@ describe('rotating the key', () => {
         await fill(store, 450);
         const before = await everything(store);
         const passwords = await passwordsUnder(store, oldKey);
-        expect(await keyFitsStore(store.system, ring(newKey))).toBe(false);
+        expect(await isStoreKeyValid(store.system, ring(newKey))).toBe(false);
         const done = await rotateStore({ store, keys: [newKey, oldKey], random });
         expect(done.filter(({ sealed }) => sealed > 0)).toEqual([
           { collection: 'users', sealed: 405, resealed: 405, unreadable: 0 },
           { collection: 'system', sealed: 1, resealed: 1, unreadable: 0 },
         ]);
         expect(await passwordsUnder(store, newKey)).toEqual(passwords);
-        expect(await keyFitsStore(store.system, ring(newKey))).toBe(true);
-        expect(await keyFitsStore(store.system, ring(oldKey))).toBe(false);
+        expect(await isStoreKeyValid(store.system, ring(newKey))).toBe(true);
+        expect(await isStoreKeyValid(store.system, ring(oldKey))).toBe(false);
         const after = await everything(store);
         const blank = <R extends object>(records: R[]) =>
           records.map((record) => ({ ...record, passwordSealed: '', value: '' }));
@@ -222,8 +222,8 @@ describe('rotating the key', () => {
           'cut short',
         );
         // Half way both keys are needed, and a gateway that lacks the old one is told so.
-        expect(await keyFitsStore(store.system, ring(newKey))).toBe(false);
-        expect(await keyFitsStore(store.system, ring(newKey, oldKey))).toBe(true);
+        expect(await isStoreKeyValid(store.system, ring(newKey))).toBe(false);
+        expect(await isStoreKeyValid(store.system, ring(newKey, oldKey))).toBe(true);
         expect(await passwordsUnder(store, newKey, oldKey)).toHaveLength(405);
         const done = await rotateStore({ store, keys: [newKey, oldKey], random });
         expect(done.find(({ collection }) => collection === 'users')).toEqual({
@@ -250,7 +250,7 @@ describe('rotating the key', () => {
     const wrong = Buffer.alloc(32, 3);
     await expect(rotateStore({ store, keys: [newKey, wrong], random })).rejects.toThrow(/CREDS_KEY/);
     expect(await everything(store)).toEqual(before);
-    expect(await keyFitsStore(store.system, ring(oldKey))).toBe(true);
+    expect(await isStoreKeyValid(store.system, ring(oldKey))).toBe(true);
   });
 
   test('one value that does not open stops it before anything is changed, and is named', async () => {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { keyFitsStore } from '@behalf/gateway';
+import { isStoreKeyValid } from '@behalf/gateway';
 import { credentialContext, type CredentialRecord, type PrimaryStore } from '@behalf/gateway/ports';
 import { createKeyring, systemClock, systemRandom, type Keyring } from '@behalf/kernel';
 import { createMongoDouble } from '@behalf/testkit/mongo-double';
@@ -50,7 +50,7 @@ describe('rotating the key beside gateways', () => {
   const labels = Array.from({ length: 30 }, (_, i) => `c${i}`);
   async function fill(store: PrimaryStore): Promise<void> {
     const old = ring(oldKey);
-    await keyFitsStore(store.system, old);
+    await isStoreKeyValid(store.system, old);
     for (const label of labels)
       await store.credentials.insert(sealedFor(aCredential({ label }), `${label} 1`, old));
   }
@@ -95,7 +95,7 @@ describe('rotating the key beside gateways', () => {
       await Promise.all(gateways);
       expect(done).toContainEqual(expect.objectContaining({ collection: 'credentials', sealed: 30 }));
       expect(await textsUnder(store, ring(newKey))).toEqual(last);
-      expect(await keyFitsStore(store.system, ring(newKey))).toBe(true);
+      expect(await isStoreKeyValid(store.system, ring(newKey))).toBe(true);
       expect([...last.values()].some((text) => !text.endsWith(' 1'))).toBe(true);
     }, 30_000);
   }
@@ -157,7 +157,7 @@ describe('rotating the key beside gateways', () => {
     const rotation = rotateStore({ store: busy, keys, random });
     await expect(rotation).rejects.toThrow(RotationRefused);
     await expect(rotation).rejects.toThrow(/keep appearing: a gateway still writes with it/);
-    expect(await keyFitsStore(store.system, ring(newKey))).toBe(false);
+    expect(await isStoreKeyValid(store.system, ring(newKey))).toBe(false);
     expect((await textsUnder(store, ring(...keys))).size).toBe(30);
     await rotateStore({ store, keys, random });
     expect((await textsUnder(store, ring(newKey))).size).toBe(30);

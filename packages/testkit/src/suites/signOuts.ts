@@ -1,4 +1,4 @@
-import { createSessions } from '@behalf/gateway';
+import { createSignInSessions } from '@behalf/gateway';
 import type { PrimaryStore, SessionRecord, SessionStore } from '@behalf/gateway/ports';
 import { systemClock as clock, systemRandom as random } from '@behalf/kernel';
 import { describe, expect, test } from '@jest/globals';
@@ -34,7 +34,7 @@ export function signOutsSuite(label: string, open: OpenStore<PrimaryStore>): voi
           return store.sessions.removeOfUser(userId);
         },
       };
-      const sessions = createSessions({
+      const sessions = createSignInSessions({
         ...{ ...store, sessions: stored, clock, random },
         endTokens: async ({ label: session }) => tokens.delete(session),
       });

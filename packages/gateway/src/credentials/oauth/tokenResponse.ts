@@ -1,6 +1,6 @@
 import type { Clock } from '@behalf/kernel';
 import { readRetryAfter } from '../../upstream/http/classifyStatus.ts';
-import { claimsText } from '../obo/claimsChallenge.ts';
+import { normalizeClaims } from '../obo/claimsChallenge.ts';
 import type { TokenEndpointResult, TokenSet } from './tokenEndpointResult.ts';
 import type { FormResponse } from './postForm.ts';
 
@@ -57,7 +57,7 @@ export function parseTokenResponse(
 function classifyError(body: Body, status: number): TokenEndpointResult {
   const error = parseErrorCode(body['error']);
   const suberror = parseErrorCode(body['suberror']);
-  const claims = typeof body['claims'] === 'string' ? claimsText(body['claims']) : undefined;
+  const claims = typeof body['claims'] === 'string' ? normalizeClaims(body['claims']) : undefined;
   if (error === undefined) return { kind: 'unintelligible', status };
   // Entra says `invalid_grant` here too; the second word, or the claims, tell that nothing is dead.
   const requiresUser =

@@ -41,7 +41,7 @@ describe('the key that a user’s exchanged tokens are bound to', () => {
   test('is part of what names a token', async () => {
     const rig = oboRig();
     await rig.bearer().token();
-    rig.found = { ...provider, binds: true };
+    rig.found = { ...provider, isKeyBound: true };
     const token = await rig.bearer().token();
     const bobs = await rig.bearer({ ...ada, userId: 'bob' }).token();
     const keys = rig.jobs.map(({ job }) => job.key);
@@ -73,7 +73,7 @@ describe('an exchange for a token that is bound to a key', () => {
 
   test('shows a proof, and takes nothing that is not bound', async () => {
     rig.endpoint.reply = () => aToken({ token_type: 'DPoP' });
-    expect([at('require').binds, at('off').binds, at().binds]).toEqual([true, false, false]);
+    expect([at('require').isKeyBound, at('off').isKeyBound, at().isKeyBound]).toEqual([true, false, false]);
     expect(await exchange(at('require'), { prover })).toMatchObject({ token: 'exchanged-token' });
     const proof = decodeJwt(String(rig.endpoint.requests[0]?.headers['dpop']));
     expect(proof).toMatchObject({ htm: 'POST', htu: `${rig.endpoint.origin}/token` });

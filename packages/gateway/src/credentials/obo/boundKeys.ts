@@ -5,7 +5,7 @@ import type { Dpop, Prover } from '../dpop/dpop.ts';
 import { deriveDpopKey } from '../dpop/dpopKey.ts';
 import { createLruMap } from '../lruMap.ts';
 
-const MOST_REMEMBERED = 10_000;
+const MAX_CACHED_KEYS = 10_000;
 
 /** The key that a user's exchanged tokens for one server are bound to. */
 export type BoundKeys = (server: UserServer, principal: Principal, provider: string) => Prover;
@@ -21,16 +21,16 @@ export function createBoundKeys({
   readonly keyring: Pick<Keyring, 'mac'>;
   readonly dpop: Dpop;
 }): BoundKeys {
-  const known = createLruMap<HiddenText>(MOST_REMEMBERED);
+  const cache = createLruMap<HiddenText>(MAX_CACHED_KEYS);
   return (server, principal, provider) => {
-    const owner = principalKey(principal);
-    const name = JSON.stringify([owner, server.tenant, server.id, provider]);
-    let key = known.get(name);
+    const ownerKey = principalKey(principal);
+    const keyId = JSON.stringify([ownerKey, server.tenant, server.id, provider]);
+    let key = cache.get(keyId);
     if (!key) {
       const { tenant } = principal;
-      const place = { tenant, principal: owner, server: server.id, kind: 'dpop', field: 'key' };
-      key = deriveDpopKey(keyring.mac(name, place));
-      known.set(name, key);
+      const context = { tenant, principal: ownerKey, server: server.id, kind: 'dpop', field: 'key' };
+      key = deriveDpopKey(keyring.mac(keyId, context));
+      cache.set(keyId, key);
     }
     return dpop.proverFor(key);
   };

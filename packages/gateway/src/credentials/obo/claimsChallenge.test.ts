@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { claimsChallenge } from '../../../test/oboRig.ts';
-import { claimsOf, claimsText } from './claimsChallenge.ts';
+import { readChallengeClaims, normalizeClaims } from './claimsChallenge.ts';
 
 const acrs = { acrs: { essential: true, value: 'c1' } };
 const wanted = '{"access_token":{"acrs":{"essential":true,"value":"c1"}}}';
@@ -11,39 +11,46 @@ describe('what a server wants proven', () => {
   test('is what it wants of the access token, and nothing else', () => {
     const more = { id_token: { email: { essential: true } }, userinfo: { groups: null }, prompt: 'none' };
     for (const claims of [{ access_token: acrs }, { ...more, access_token: acrs }]) {
-      expect(claimsOf(claimsChallenge(claims))).toBe(wanted);
+      expect(readChallengeClaims(claimsChallenge(claims))).toBe(wanted);
     }
     for (const claims of [more, {}, [], [{ access_token: acrs }], null, 'access_token', 7]) {
-      expect(claimsOf(claimsChallenge(claims))).toBeUndefined();
+      expect(readChallengeClaims(claimsChallenge(claims))).toBeUndefined();
     }
     for (const odd of [null, [], [acrs], 'acrs', 7, true]) {
-      expect(claimsOf(claimsChallenge({ access_token: odd }))).toBeUndefined();
+      expect(readChallengeClaims(claimsChallenge({ access_token: odd }))).toBeUndefined();
     }
-    expect(claimsOf({ ...claimsChallenge({ access_token: acrs }), error: 'invalid_token' })).toBeUndefined();
-    expect(claimsOf({ ...claimsChallenge({}), claims: undefined })).toBeUndefined();
-    expect(claimsOf(undefined)).toBeUndefined();
+    expect(
+      readChallengeClaims({ ...claimsChallenge({ access_token: acrs }), error: 'invalid_token' }),
+    ).toBeUndefined();
+    expect(readChallengeClaims({ ...claimsChallenge({}), claims: undefined })).toBeUndefined();
+    expect(readChallengeClaims(undefined)).toBeUndefined();
   });
 
   test('has two kilobytes at most, however it is written', () => {
-    const longest = claimsOf(claimsChallenge({ access_token: padded(2_048) }));
+    const longest = readChallengeClaims(claimsChallenge({ access_token: padded(2_048) }));
     expect(longest).toHaveLength(2_048);
-    expect(claimsOf(claimsChallenge({ access_token: padded(2_049) }))).toBeUndefined();
-    expect(claimsOf(claimsChallenge({ access_token: { a: 'é'.repeat(1_100) } }))).toBeUndefined();
+    expect(readChallengeClaims(claimsChallenge({ access_token: padded(2_049) }))).toBeUndefined();
+    expect(readChallengeClaims(claimsChallenge({ access_token: { a: 'é'.repeat(1_100) } }))).toBeUndefined();
     // What is left out does not make it too long, until nobody wants to read it.
-    expect(claimsOf(claimsChallenge({ b: 'x'.repeat(2_500), access_token: acrs }))).toBe(wanted);
-    expect(claimsOf(claimsChallenge({ b: 'x'.repeat(4_096), access_token: acrs }))).toBeUndefined();
+    expect(readChallengeClaims(claimsChallenge({ b: 'x'.repeat(2_500), access_token: acrs }))).toBe(wanted);
+    expect(
+      readChallengeClaims(claimsChallenge({ b: 'x'.repeat(4_096), access_token: acrs })),
+    ).toBeUndefined();
   });
 
   test('is one text, in whatever order it comes', () => {
     const one = { access_token: { nbf: { essential: true, value: '1' }, acrs: { values: ['b', 'a'] } } };
     const other = { access_token: { acrs: { values: ['b', 'a'] }, nbf: { value: '1', essential: true } } };
     const text = '{"access_token":{"acrs":{"values":["b","a"]},"nbf":{"essential":true,"value":"1"}}}';
-    expect([one, other].map((claims) => claimsOf(claimsChallenge(claims)))).toEqual([text, text]);
-    expect([one, other].map((claims) => claimsText(JSON.stringify(claims, null, 2)))).toEqual([text, text]);
+    expect([one, other].map((claims) => readChallengeClaims(claimsChallenge(claims)))).toEqual([text, text]);
+    expect([one, other].map((claims) => normalizeClaims(JSON.stringify(claims, null, 2)))).toEqual([
+      text,
+      text,
+    ]);
   });
 
   test('is less than what the provider itself may want', () => {
     const claims = `{"access_token":{},"id_token":{"acr":{"value":"${'x'.repeat(3_000)}"}}}`;
-    expect(claimsText(claims)).toBe(claims);
+    expect(normalizeClaims(claims)).toBe(claims);
   });
 });

@@ -1,19 +1,19 @@
 import { within, type Clock, type Keyring, type Leases, type Random } from '@behalf/kernel';
 import type { Cache } from '../../ports/index.ts';
 import type { Log } from '../../upstream/parts.ts';
-import { exchangeWithRetry, type Made } from './attempts.ts';
-import { createCourses, type Course, type CourseMode } from './courses.ts';
+import { exchangeWithRetry, type RequestCounter } from './exchangeWithRetry.ts';
+import { createInFlightExchanges, type InFlightExchange, type ExchangeMode } from './inFlightExchanges.ts';
 import { createEndpointBackoff } from './endpointBackoff.ts';
 import { ExchangeFault, type FaultCode } from './exchangeFault.ts';
 import type { ExchangedToken } from './exchangeProvider.ts';
-import type { Exchanged, Exchanger, ExchangeJob } from './exchanger.ts';
+import type { ExchangeResult, Exchanger, ExchangeJob } from './exchanger.ts';
 import { exchangerLimits, type ExchangerLimits } from './exchangerLimits.ts';
-import { createFaultMemory } from './faultMemory.ts';
-import { missingScopes } from './grantedScopes.ts';
+import { createNegativeCache } from './negativeCache.ts';
+import { findMissingScopes } from './missingScopes.ts';
 import { createMemoryTier } from './memoryTier.ts';
 import { createSharedTier } from './sharedTier.ts';
 import { createTokenCache } from './tokenCache.ts';
-import { inTurn } from './turns.ts';
+import { withExchangeLease } from './exchangeLease.ts';
 
 /** What came of one exchange, however many waited for it. Holds no token but the ones in the job. */
 export interface ExchangeEvent {
@@ -23,11 +23,11 @@ export interface ExchangeEvent {
   /** Token requests made. */
   readonly requests: number;
   /** `memory`: no request was made because the answer was known, which it only is of faults. */
-  readonly from: Exchanged['from'];
+  readonly source: ExchangeResult['source'];
   readonly providerCode?: string | undefined;
   readonly hint?: string | undefined;
   readonly durationMs: number;
-  readonly grantedNarrower: boolean;
+  readonly hasMissingScopes: boolean;
 }
 
 export interface ExchangerParts {
@@ -43,79 +43,92 @@ export interface ExchangerParts {
   readonly limits?: Partial<ExchangerLimits>;
 }
 
-export function createExchanger(given: ExchangerParts): Exchanger {
-  const { clock, log, record } = given;
-  const limits = { ...exchangerLimits, ...given.limits };
+export function createExchanger(dependencies: ExchangerParts): Exchanger {
+  const { clock, log, record } = dependencies;
+  const limits = { ...exchangerLimits, ...dependencies.limits };
   const closing = new AbortController();
-  const parts = { ...given, limits, closing: closing.signal };
-  const courses = createCourses<Exchanged>();
+  const parts = { ...dependencies, limits, closing: closing.signal };
+  const inFlight = createInFlightExchanges<ExchangeResult>();
   const memory = createMemoryTier(clock, limits);
   const shared = createSharedTier(parts);
-  const tokens = createTokenCache({ memory, shared, clock, limits, courses: () => courses.all() });
-  const faults = createFaultMemory(clock, limits);
+  const tokens = createTokenCache({ memory, shared, clock, limits, inFlight: () => inFlight.all() });
+  const negativeCache = createNegativeCache(clock, limits);
   const backoff = createEndpointBackoff(parts);
   let closed: Promise<void> | undefined;
 
-  async function find(course: Course, job: ExchangeJob): Promise<Exchanged | undefined> {
-    const token = await tokens.find(course, job);
-    return token && { token, from: 'cache', requests: 0 };
+  async function findCached(flight: InFlightExchange, job: ExchangeJob): Promise<ExchangeResult | undefined> {
+    const token = await tokens.find(flight, job);
+    return token && { token, source: 'cache', requests: 0 };
   }
 
-  async function keptOrNew(course: Course, job: ExchangeJob, made: Made): Promise<Exchanged> {
-    const found = await find(course, job);
-    if (found) return found;
+  async function getOrExchange(
+    flight: InFlightExchange,
+    job: ExchangeJob,
+    counter: RequestCounter,
+  ): Promise<ExchangeResult> {
+    const cached = await findCached(flight, job);
+    if (cached) return cached;
     // Before waiting for a turn that would end the same way.
-    faults.check(job);
-    backoff.check(job);
+    negativeCache.throwIfCached(job);
+    backoff.throwIfPaused(job);
     // Nothing to share it through: waiting for another's would be for nothing.
-    if (!shared.answers) return exchange(course, job, made);
-    return inTurn(
+    if (!shared.isAvailable) return exchange(flight, job, counter);
+    return withExchangeLease(
       parts,
       job.key,
-      () => find(course, job),
-      () => exchange(course, job, made),
+      () => findCached(flight, job),
+      () => exchange(flight, job, counter),
     );
   }
 
-  async function exchange(course: Course, job: ExchangeJob, made: Made): Promise<Exchanged> {
+  async function exchange(
+    flight: InFlightExchange,
+    job: ExchangeJob,
+    counter: RequestCounter,
+  ): Promise<ExchangeResult> {
     closing.signal.throwIfAborted();
-    refuseEnded(job);
-    faults.check(job);
-    const settle = backoff.enter(job);
+    requireUnexpiredSubject(job);
+    negativeCache.throwIfCached(job);
+    const recordOutcome = backoff.startAttempt(job);
     let token: ExchangedToken;
     try {
-      token = await exchangeWithRetry(parts, job, made);
+      token = await exchangeWithRetry(parts, job, counter);
     } catch (error) {
       const fault = error as ExchangeFault;
-      settle(fault);
-      faults.learn(job, fault);
+      recordOutcome(fault);
+      negativeCache.add(job, fault);
       throw fault;
     }
-    settle(undefined);
-    faults.forget(job);
-    await tokens.keep(course, job, token);
-    refuseEnded(job);
-    return { token, from: 'exchanged', requests: made.requests };
+    recordOutcome(undefined);
+    negativeCache.remove(job);
+    await tokens.store(flight, job, token);
+    requireUnexpiredSubject(job);
+    return { token, source: 'exchanged', requests: counter.requests };
   }
 
   /** Nothing that came of a user's token outlives it, also when the answer was slow. */
-  function refuseEnded({ request: { subject } }: ExchangeJob): void {
+  function requireUnexpiredSubject({ request: { subject } }: ExchangeJob): void {
     if (subject.expiresAt > clock.now()) return;
-    throw new ExchangeFault('OBO_REJECTED', { hint: 'The token of the user ended before it was exchanged.' });
+    throw new ExchangeFault('OBO_REJECTED', {
+      hint: 'The user’s token expired before the exchange completed.',
+    });
   }
 
-  async function recorded(job: ExchangeJob, work: (made: Made) => Promise<Exchanged>): Promise<Exchanged> {
-    const made: Made = { requests: 0 };
-    const begunAt = clock.now();
-    const tell = (
-      event: Pick<ExchangeEvent, 'outcome' | 'from' | 'grantedNarrower'>,
+  async function runWithEvent(
+    job: ExchangeJob,
+    work: (counter: RequestCounter) => Promise<ExchangeResult>,
+  ): Promise<ExchangeResult> {
+    const counter: RequestCounter = { requests: 0 };
+    const startedAt = clock.now();
+    const emitEvent = (
+      event: Pick<ExchangeEvent, 'outcome' | 'source' | 'hasMissingScopes'>,
       fault?: ExchangeFault,
     ) => {
       try {
         record({
           job,
-          requests: made.requests,
-          durationMs: clock.now() - begunAt,
+          requests: counter.requests,
+          durationMs: clock.now() - startedAt,
           providerCode: fault?.detail.providerCode,
           hint: fault?.detail.hint,
           ...event,
@@ -125,48 +138,51 @@ export function createExchanger(given: ExchangerParts): Exchanger {
       }
     };
     try {
-      const exchanged = await work(made);
-      const isNew = exchanged.from === 'exchanged';
-      const missing = isNew ? missingScopes(job.request.scopes, exchanged.token.scopes) : [];
-      const grantedNarrower = missing.length > 0;
-      if (grantedNarrower) {
+      const result = await work(counter);
+      const isNew = result.source === 'exchanged';
+      const missing = isNew ? findMissingScopes(job.request.scopes, result.token.scopes) : [];
+      const hasMissingScopes = missing.length > 0;
+      if (hasMissingScopes) {
         const { provider } = job.provider.identity;
         log('obo_scopes_narrower', { server: job.holder.serverId, provider, missing: missing.join(' ') });
       }
-      tell({ outcome: 'ok', from: exchanged.from, grantedNarrower });
-      return exchanged;
+      emitEvent({ outcome: 'ok', source: result.source, hasMissingScopes });
+      return result;
     } catch (error) {
       const fault =
         error instanceof ExchangeFault ? error : new ExchangeFault('OBO_TEMPORARY', { cause: error });
-      const from = made.requests > 0 ? 'exchanged' : 'memory';
-      tell({ outcome: fault.code, from, grantedNarrower: false }, fault);
+      const source = counter.requests > 0 ? 'exchanged' : 'memory';
+      emitEvent({ outcome: fault.code, source, hasMissingScopes: false }, fault);
       throw fault;
     }
   }
 
-  function begin(mode: CourseMode, job: ExchangeJob): Promise<Exchanged> {
+  function startOrJoin(mode: ExchangeMode, job: ExchangeJob): Promise<ExchangeResult> {
     if (closing.signal.aborted) return Promise.reject(closing.signal.reason as ExchangeFault);
-    const way = mode === 'kept' ? keptOrNew : exchange;
-    return courses.join(mode, job, (course) => recorded(job, (made) => way(course, job, made)));
+    const run = mode === 'cached' ? getOrExchange : exchange;
+    return inFlight.join(mode, job, (flight) => runWithEvent(job, (counter) => run(flight, job, counter)));
   }
 
   return {
     peek: (key) => tokens.peek(key),
     async obtain(job) {
       const token = tokens.peek(job.key);
-      if (token && !job.signal.aborted) return { token, from: 'memory', requests: 0 };
-      return begin('kept', job);
+      if (token && !job.signal.aborted) return { token, source: 'memory', requests: 0 };
+      return startOrJoin('cached', job);
     },
-    force: async (job) => begin('forced', job),
+    force: async (job) => startOrJoin('forced', job),
     evict: (key, token) => tokens.evict(key, token),
     evictPrincipal: (principal) => tokens.evictPrincipal(principal),
     evictServer: (tenant, serverId) => tokens.evictServer(tenant, serverId),
     close() {
       closing.abort(new ExchangeFault('OBO_TEMPORARY', { hint: 'The gateway is shutting down.' }));
       // An attempt that is under way ends by itself; what it brought is then written and its lease released.
-      closed ??= within(clock, limits.attemptMs + limits.sharedMs, courses.idle(), () => undefined).finally(
-        () => memory.close(),
-      );
+      closed ??= within(
+        clock,
+        limits.attemptTimeoutMs + limits.sharedTimeoutMs,
+        inFlight.idle(),
+        () => undefined,
+      ).finally(() => memory.close());
       return closed;
     },
   };

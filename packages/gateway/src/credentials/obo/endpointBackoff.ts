@@ -8,9 +8,9 @@ import type { ExchangerLimits } from './exchangerLimits.ts';
 /** Leaves a token endpoint alone that does not answer, or that asked for it. */
 export interface EndpointBackoff {
   /** Throws while it is left alone. */
-  check(job: ExchangeJob): void;
+  throwIfPaused(job: ExchangeJob): void;
   /** The same, and while another tries it out. Else the outcome must be told, once. */
-  enter(job: ExchangeJob): (fault: ExchangeFault | undefined) => void;
+  startAttempt(job: ExchangeJob): (fault: ExchangeFault | undefined) => void;
 }
 
 export interface EndpointBackoffParts {
@@ -18,47 +18,47 @@ export interface EndpointBackoffParts {
   readonly log: Log;
   readonly limits: Pick<
     ExchangerLimits,
-    'failuresToOpen' | 'throttledUsersToOpen' | 'openMs' | 'longestOpenMs' | 'longestThrottledMs'
+    'failuresToOpen' | 'throttledUsersToOpen' | 'openMs' | 'maxOpenMs' | 'maxThrottledMs'
   >;
 }
 
-const MOST_ENDPOINTS = 1_000;
+const MAX_ENDPOINTS = 1_000;
 /** Who comes while one is trying it out. */
 const PROBE_RETRY_MS = 1_000;
 
-interface Endpoint {
+interface EndpointState {
   failures: number;
   /** 0: closed. */
   openMs: number;
   openUntil: number;
-  isProbed: boolean;
+  isProbing: boolean;
   /** Who was told to come back later since anybody last got a token. */
-  readonly throttled: Set<string>;
+  readonly throttledPrincipals: Set<string>;
   throttledUntil: number;
 }
 
 export function createEndpointBackoff({ clock, log, limits }: EndpointBackoffParts): EndpointBackoff {
-  const endpoints = createLruMap<Endpoint>(MOST_ENDPOINTS);
+  const endpoints = createLruMap<EndpointState>(MAX_ENDPOINTS);
 
-  function stateOf(name: string): Endpoint {
-    const known = endpoints.get(name);
-    if (known) return known;
-    const fresh: Endpoint = {
+  function stateOf(name: string): EndpointState {
+    const existing = endpoints.get(name);
+    if (existing) return existing;
+    const created: EndpointState = {
       failures: 0,
       openMs: 0,
       openUntil: 0,
-      isProbed: false,
-      throttled: new Set(),
+      isProbing: false,
+      throttledPrincipals: new Set(),
       throttledUntil: 0,
     };
-    endpoints.set(name, fresh);
-    return fresh;
+    endpoints.set(name, created);
+    return created;
   }
 
-  function open(endpoint: Endpoint, ms: number, name: string): void {
-    endpoint.openMs = Math.min(ms, limits.longestOpenMs);
+  function open(endpoint: EndpointState, ms: number, name: string): void {
+    endpoint.openMs = Math.min(ms, limits.maxOpenMs);
     endpoint.openUntil = clock.now() + endpoint.openMs;
-    log('obo_endpoint_left_alone', { endpoint: name, ms: endpoint.openMs, reason: 'unavailable' });
+    log('obo_endpoint_paused', { endpoint: name, ms: endpoint.openMs, reason: 'unavailable' });
   }
 
   /**
@@ -66,43 +66,43 @@ export function createEndpointBackoff({ clock, log, limits }: EndpointBackoffPar
    * who are; then the endpoint is left alone for as long as it asked, and never longer.
    */
   function throttle(
-    endpoint: Endpoint,
+    endpoint: EndpointState,
     principal: string,
     retryAfterMs: number | undefined,
     name: string,
   ): void {
     if (retryAfterMs === undefined) return;
-    endpoint.throttled.add(principal);
-    if (endpoint.throttled.size < limits.throttledUsersToOpen) return;
-    const ms = Math.min(retryAfterMs, limits.longestThrottledMs);
+    endpoint.throttledPrincipals.add(principal);
+    if (endpoint.throttledPrincipals.size < limits.throttledUsersToOpen) return;
+    const ms = Math.min(retryAfterMs, limits.maxThrottledMs);
     endpoint.throttledUntil = Math.max(endpoint.throttledUntil, clock.now() + ms);
-    endpoint.throttled.clear();
-    log('obo_endpoint_left_alone', { endpoint: name, ms, reason: 'throttled' });
+    endpoint.throttledPrincipals.clear();
+    log('obo_endpoint_paused', { endpoint: name, ms, reason: 'throttled' });
   }
 
-  function throwIfLeftAlone({ throttledUntil, openUntil }: Endpoint): void {
-    const wait = Math.max(throttledUntil, openUntil) - clock.now();
-    if (wait > 0) throw leftAlone(wait);
+  function rejectIfPaused({ throttledUntil, openUntil }: EndpointState): void {
+    const remainingMs = Math.max(throttledUntil, openUntil) - clock.now();
+    if (remainingMs > 0) throw pausedFault(remainingMs);
   }
 
   return {
-    check: ({ provider }) => throwIfLeftAlone(stateOf(provider.identity.endpoint)),
-    enter({ provider, holder }) {
+    throwIfPaused: ({ provider }) => rejectIfPaused(stateOf(provider.identity.endpoint)),
+    startAttempt({ provider, holder }) {
       const name = provider.identity.endpoint;
       const endpoint = stateOf(name);
-      throwIfLeftAlone(endpoint);
+      rejectIfPaused(endpoint);
       const isProbe = endpoint.openMs > 0;
       if (isProbe) {
-        if (endpoint.isProbed) throw leftAlone(PROBE_RETRY_MS);
-        endpoint.isProbed = true;
+        if (endpoint.isProbing) throw pausedFault(PROBE_RETRY_MS);
+        endpoint.isProbing = true;
       }
       return (fault) => {
-        if (isProbe) endpoint.isProbed = false;
+        if (isProbe) endpoint.isProbing = false;
         if (fault?.detail.status === 429) {
           throttle(endpoint, holder.principal, fault.detail.retryAfterMs, name);
         } else if (fault?.kind === 'idp_unavailable') {
           // What fails of itself, without the network or the provider, says nothing of the endpoint.
-          if (!fault.detail.mayRepeat) return;
+          if (!fault.detail.isRetryable) return;
           endpoint.failures += 1;
           // Those that were under way when it opened fail as well: only a probe makes it longer.
           if (isProbe) open(endpoint, endpoint.openMs * 2, name);
@@ -110,7 +110,7 @@ export function createEndpointBackoff({ clock, log, limits }: EndpointBackoffPar
             open(endpoint, limits.openMs, name);
           }
           return;
-        } else if (fault === undefined) endpoint.throttled.clear();
+        } else if (fault === undefined) endpoint.throttledPrincipals.clear();
         // It answers, whatever it says.
         endpoint.failures = 0;
         endpoint.openMs = 0;
@@ -120,9 +120,9 @@ export function createEndpointBackoff({ clock, log, limits }: EndpointBackoffPar
   };
 }
 
-function leftAlone(retryAfterMs: number): ExchangeFault {
+function pausedFault(retryAfterMs: number): ExchangeFault {
   return new ExchangeFault('OBO_TEMPORARY', {
     retryAfterMs,
-    hint: 'The token endpoint failed or asked for a pause. It is left alone for a moment.',
+    hint: 'The token endpoint is failing or throttling. Requests to it are paused for a moment.',
   });
 }

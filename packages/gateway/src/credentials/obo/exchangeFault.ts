@@ -6,7 +6,7 @@ import type { ErrorCode } from '@behalf/contracts';
  */
 export type FaultKind = 'subject_rejected' | 'misconfigured' | 'idp_unavailable';
 
-const kinds = {
+const kindByCode = {
   OBO_REJECTED: 'subject_rejected',
   OBO_CONSENT_REQUIRED: 'subject_rejected',
   OBO_MISCONFIGURED: 'misconfigured',
@@ -14,11 +14,11 @@ const kinds = {
   OBO_TEMPORARY: 'idp_unavailable',
 } as const satisfies Partial<Record<ErrorCode, FaultKind>>;
 
-export type FaultCode = keyof typeof kinds;
+export type FaultCode = keyof typeof kindByCode;
 
 export interface FaultDetail {
   /** Network, 429, 5xx: the same request may succeed in a moment. */
-  readonly mayRepeat?: boolean;
+  readonly isRetryable?: boolean;
   readonly retryAfterMs?: number | undefined;
   /** HTTP status of the answer. */
   readonly status?: number | undefined;
@@ -39,9 +39,9 @@ export class ExchangeFault extends Error {
   readonly detail: FaultDetail;
 
   constructor(code: FaultCode, detail: FaultDetail = {}) {
-    super(`A token could not be exchanged: ${code}`, { cause: detail.cause });
+    super(`Token exchange failed: ${code}`, { cause: detail.cause });
     this.code = code;
-    this.kind = kinds[code];
+    this.kind = kindByCode[code];
     this.detail = detail;
   }
 }

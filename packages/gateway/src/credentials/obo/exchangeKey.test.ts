@@ -7,7 +7,7 @@ const base: KeyParts = {
   role: 'USER',
   serverId: 'notes',
   revision: 'r1',
-  author: 'root@1',
+  securedBy: 'root@1',
   provider: {
     provider: 'login',
     grant: 'jwt-bearer',

@@ -11,7 +11,7 @@ export interface KeyParts {
   readonly serverId: string;
   readonly revision: string;
   /** On whose word the server's address rests, and since when. */
-  readonly author: string;
+  readonly securedBy: string;
   readonly provider: ProviderIdentity;
   readonly subject: Pick<Subject, 'issuer' | 'subject' | 'hash'>;
   readonly audience: string | undefined;
@@ -31,7 +31,7 @@ export function exchangeKey(parts: KeyParts): string {
     parts.role,
     parts.serverId,
     parts.revision,
-    parts.author,
+    parts.securedBy,
     provider.provider,
     provider.grant,
     provider.endpoint,

@@ -9,7 +9,7 @@ export interface ExchangeRequest {
   readonly audience: string | undefined;
   readonly resource: string | undefined;
   /** The server that the token is for. */
-  readonly place: Place;
+  readonly targetServer: ExchangeResource;
   /** A claims challenge: JSON text. */
   readonly claims: string | undefined;
   /** The key that the token has to be bound to, where the provider binds tokens. */
@@ -17,7 +17,7 @@ export interface ExchangeRequest {
 }
 
 /** A server as an exchange sees it. */
-export interface Place {
+export interface ExchangeResource {
   readonly url: string;
   /** What it publishes as its authorization servers (RFC 9728). Rejects with ExchangeFault while it does not say. */
   authorizationServers(): Promise<readonly string[]>;
@@ -51,9 +51,9 @@ export interface ProviderIdentity {
 export interface ExchangeProvider {
   readonly identity: ProviderIdentity;
   /** Which token of the user's it exchanges; absent: the access token. */
-  readonly takes?: SubjectKind;
+  readonly subjectKind?: SubjectKind;
   /** Its tokens are bound to a key: they are no bearer tokens. */
-  readonly binds?: boolean;
+  readonly isKeyBound?: boolean;
   /** The MCP extension that its tokens belong to: servers are told that we know it. */
   readonly extension?: string;
   /** One token request at most (a provider with two legs: one for each). Rejects with ExchangeFault alone. */

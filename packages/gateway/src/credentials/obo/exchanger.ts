@@ -4,7 +4,7 @@ import type { UserServer } from '../../registry/server.ts';
 import type { ExchangedToken, ExchangeProvider, ExchangeRequest } from './exchangeProvider.ts';
 
 /** In whose name a token is wanted, and what for: what is written down about it. */
-export interface About {
+export interface ExchangeContext {
   readonly server: UserServer;
   readonly principal: Principal;
   readonly scopes: string;
@@ -12,7 +12,7 @@ export interface About {
 
 /** One wish for a token. */
 export interface ExchangeJob {
-  readonly about: About;
+  readonly context: ExchangeContext;
   readonly provider: ExchangeProvider;
   readonly request: ExchangeRequest;
   /** Names exactly this token: made by `exchangeKey`. */
@@ -27,15 +27,15 @@ export interface ExchangeJob {
     readonly revision: string;
   };
   /** How many token requests may be made for this caller, one or two. */
-  readonly requests: number;
+  readonly maxRequests: number;
   /** Ends this caller's waiting and nothing else. */
   readonly signal: Cancellation;
 }
 
-export interface Exchanged {
+export interface ExchangeResult {
   readonly token: ExchangedToken;
   /** Where it was found. `exchanged`: a token request was made for it, by this caller or one it joined. */
-  readonly from: 'memory' | 'cache' | 'exchanged';
+  readonly source: 'memory' | 'cache' | 'exchanged';
   /** Token requests that were made while this caller waited. */
   readonly requests: number;
 }
@@ -45,9 +45,9 @@ export interface Exchanger {
   /** A usable token that is in memory; without I/O. */
   peek(key: string): ExchangedToken | undefined;
   /** Rejects with ExchangeFault or the reason of the caller's own signal. */
-  obtain(job: ExchangeJob): Promise<Exchanged>;
+  obtain(job: ExchangeJob): Promise<ExchangeResult>;
   /** A new one whatever is kept. Nobody who would take a kept one joins it; it replaces what is kept. */
-  force(job: ExchangeJob): Promise<Exchanged>;
+  force(job: ExchangeJob): Promise<ExchangeResult>;
   /** The server refused this very token. One that took its place meanwhile stays. */
   evict(key: string, token: string): Promise<void>;
   /** They signed out, or may not any more. */

@@ -35,7 +35,7 @@ describe('an endpoint that does not answer', () => {
     expect(logged).toEqual([]);
     await failing(rig, 5);
     expect(logged.at(-1)).toEqual([
-      'obo_endpoint_left_alone',
+      'obo_endpoint_paused',
       { endpoint: 'https://idp.example/token', ms: 5_000, reason: 'unavailable' },
     ]);
     const before = idp.requests;
@@ -48,7 +48,7 @@ describe('an endpoint that does not answer', () => {
     }
     expect(idp.requests).toBe(before);
     // What is kept is still good, and so is another endpoint.
-    expect(await exchanger.obtain(job())).toMatchObject({ from: 'memory' });
+    expect(await exchanger.obtain(job())).toMatchObject({ source: 'memory' });
     const other = scriptedProvider(clock, 'https://other.example/token');
     expect(await exchanger.obtain(job({ user: 'bob', provider: other.provider }))).toMatchObject({
       requests: 1,

@@ -17,7 +17,7 @@ describe('forgetting tokens', () => {
     expect(one.peek(key)?.token).toBe('token-1');
     await two.evict(key, 'token-0');
     expect(two.peek(key)).toBeUndefined();
-    expect(await two.obtain(job())).toMatchObject({ from: 'cache', token: { token: 'token-1' } });
+    expect(await two.obtain(job())).toMatchObject({ source: 'cache', token: { token: 'token-1' } });
     await two.evict(key, 'token-1');
     expect(await raw.get(key)).toBeUndefined();
   });
@@ -40,7 +40,7 @@ describe('forgetting tokens', () => {
     await exchangers[0]!.obtain(job());
     whileReading = () => exchangers[1]!.evict(job().key, 'token-0');
     expect(await exchangers[1]!.obtain(job())).toMatchObject({
-      from: 'exchanged',
+      source: 'exchanged',
       token: { token: 'token-1' },
     });
     expect(idp.requests).toBe(2);
@@ -205,7 +205,7 @@ describe('closing', () => {
   });
 
   test('not for ever, and it answers twice', async () => {
-    const { exchanger, idp, job, clock } = exchangerRig({ limits: { attemptMs: 10_000 } });
+    const { exchanger, idp, job, clock } = exchangerRig({ limits: { attemptTimeoutMs: 10_000 } });
     idp.answers(() => new Promise(() => undefined));
     const hanging = faultOf(exchanger.obtain(job()));
     await clock.advance(0);

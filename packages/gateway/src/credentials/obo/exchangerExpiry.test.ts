@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { aToken, exchangerRig, faultOf, HOUR_MS, passing } from '../../../test/exchangerRig.ts';
 import { ExchangeFault } from './exchangeFault.ts';
-import { keptToken } from './keptToken.ts';
+import { toCachedToken } from './cachedToken.ts';
 import { createMemoryTier, serverGroup } from './memoryTier.ts';
 
 describe('how long an exchanged token is used', () => {
@@ -16,12 +16,12 @@ describe('how long an exchanged token is used', () => {
       const { token } = await exchangers[0]!.obtain(job());
       await clock.advance(usableMs - 1);
       // A hit tells the end it was given, in memory and out of the cache.
-      expect(await exchangers[0]!.obtain(job())).toEqual({ token, from: 'memory', requests: 0 });
-      expect(await exchangers[1]!.obtain(job())).toEqual({ token, from: 'cache', requests: 0 });
+      expect(await exchangers[0]!.obtain(job())).toEqual({ token, source: 'memory', requests: 0 });
+      expect(await exchangers[1]!.obtain(job())).toEqual({ token, source: 'cache', requests: 0 });
       await clock.advance(1);
       expect(exchangers[0]!.peek(job().key)).toBeUndefined();
       expect(exchangers[1]!.peek(job().key)).toBeUndefined();
-      expect(await exchangers[1]!.obtain(job())).toMatchObject({ from: 'exchanged' });
+      expect(await exchangers[1]!.obtain(job())).toMatchObject({ source: 'exchanged' });
       expect(idp.requests).toBe(2);
     }
   });
@@ -45,7 +45,7 @@ describe('how long an exchanged token is used', () => {
     const { exchangers, job, clock } = exchangerRig({ replicas: 2 });
     await exchangers[0]!.obtain(job());
     const short = { ...job(), request: job({ subjectLivesMs: 60_000 }).request };
-    expect(await exchangers[1]!.obtain(short)).toMatchObject({ from: 'cache' });
+    expect(await exchangers[1]!.obtain(short)).toMatchObject({ source: 'cache' });
     await clock.advance(60_000);
     expect(exchangers[1]!.peek(short.key)).toBeUndefined();
     expect(await faultOf(exchangers[1]!.obtain(short))).toMatchObject({ code: 'OBO_REJECTED' });
@@ -79,13 +79,13 @@ describe('how long an exchanged token is used', () => {
       );
       expect(exchangers[0]!.peek(job().key)).toBeUndefined();
       expect(await raw.get(job().key)).toBeUndefined();
-      expect(await exchangers[1]!.obtain(job({ subjectLivesMs }))).toMatchObject({ from: 'exchanged' });
+      expect(await exchangers[1]!.obtain(job({ subjectLivesMs }))).toMatchObject({ source: 'exchanged' });
       expect(idp.requests).toBe(2);
     }
     const { exchanger, idp, job, clock } = exchangerRig();
     idp.answers((_, nth) => aToken(clock, `token-${nth}`, 5_600));
     await exchanger.obtain(job());
-    expect(await exchanger.obtain(job())).toMatchObject({ from: 'memory' });
+    expect(await exchanger.obtain(job())).toMatchObject({ source: 'memory' });
     // Forced, and too short to be kept: the one it was to replace is not kept either.
     idp.answers((_, nth) => aToken(clock, `token-${nth}`, 1_000));
     await exchanger.force(job());
@@ -107,10 +107,10 @@ describe('how long an exchanged token is used', () => {
 
   test('memory holds a bounded number, and none that is over', async () => {
     const { clock, job } = exchangerRig();
-    const memory = createMemoryTier(clock, { mostKept: 3, sweepMs: 60_000 });
+    const memory = createMemoryTier(clock, { maxCachedTokens: 3, sweepIntervalMs: 60_000 });
     const put = (user: string, lifetimeMs = HOUR_MS) => {
       const { key, holder, request } = job({ user });
-      memory.put(key, keptToken(aToken(clock, user, lifetimeMs), request.subject), holder);
+      memory.put(key, toCachedToken(aToken(clock, user, lifetimeMs), request.subject), holder);
       return key;
     };
     const [first, second] = [put('a'), put('b'), put('c')];
@@ -126,7 +126,7 @@ describe('how long an exchanged token is used', () => {
     expect(memory.size).toBe(2);
     await clock.advance(HOUR_MS);
     expect(memory.size).toBe(0);
-    expect(memory.take(serverGroup('default', 'notes'))).toEqual([]);
+    expect(memory.removeGroup(serverGroup('default', 'notes'))).toEqual([]);
     memory.close();
   });
 });

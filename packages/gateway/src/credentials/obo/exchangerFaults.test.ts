@@ -24,7 +24,7 @@ describe('asking once more', () => {
       return aToken(clock, `token-${nth}`);
     });
     const won = await passing(clock, exchanger.obtain(job()));
-    expect(won).toMatchObject({ from: 'exchanged', requests: 2, token: { token: 'token-1' } });
+    expect(won).toMatchObject({ source: 'exchanged', requests: 2, token: { token: 'token-1' } });
     expect(idp.asked[1]!.at - idp.asked[0]!.at).toBe(200);
     idp.fails(unavailable);
     const lost = await passing(clock, faultOf(exchanger.obtain(job({ user: 'bob' }))));
@@ -93,7 +93,7 @@ describe('asking once more', () => {
     const began = clock.now();
     const told = await passing(clock, faultOf(exchanger.obtain(job({ requests: 1 }))));
     expect(clock.now() - began).toBe(10_000);
-    expect(told).toMatchObject({ code: 'OBO_TEMPORARY', detail: { mayRepeat: true } });
+    expect(told).toMatchObject({ code: 'OBO_TEMPORARY', detail: { isRetryable: true } });
     expect(idp.asked[0]!.signal.aborted).toBe(true);
     // Its answer, should it come after all, is nobody's.
     idp.answers((_, nth) => aToken(clock, `token-${nth}`));
@@ -118,11 +118,11 @@ describe('what is known to fail', () => {
       for (const mode of ['obtain', 'force'] as const) {
         expect(await faultOf(exchanger[mode](job()))).toMatchObject({
           code,
-          detail: { ...detail, mayRepeat: false },
+          detail: { ...detail, isRetryable: false },
         });
       }
       expect(idp.requests).toBe(1);
-      expect(recorded.map(({ requests, from }) => [requests, from])).toEqual([
+      expect(recorded.map(({ requests, source: from }) => [requests, from])).toEqual([
         [1, 'exchanged'],
         [0, 'memory'],
         [0, 'memory'],
@@ -130,7 +130,7 @@ describe('what is known to fail', () => {
       expect(recorded[2]).toMatchObject({ outcome: code, providerCode: 'AADSTS50076', hint: 'Look there.' });
       await clock.advance(1);
       idp.answers((_, nth) => aToken(clock, `token-${nth}`));
-      expect(await exchanger.obtain(job())).toMatchObject({ from: 'exchanged' });
+      expect(await exchanger.obtain(job())).toMatchObject({ source: 'exchanged' });
     }
   });
 
@@ -254,7 +254,7 @@ describe('what is told of an exchange', () => {
       const { exchanger, idp, job, clock, recorded, logged } = exchangerRig();
       idp.answers(() => ({ ...aToken(clock, 'token'), scopes: granted }));
       await exchanger.obtain(job({ scopes: asked }));
-      expect(recorded).toMatchObject([{ outcome: 'ok', grantedNarrower: isLess }]);
+      expect(recorded).toMatchObject([{ outcome: 'ok', hasMissingScopes: isLess }]);
       const fields = { server: expect.any(String), provider: 'login', missing };
       expect(logged).toEqual(isLess ? [['obo_scopes_narrower', fields]] : []);
     }
@@ -262,6 +262,6 @@ describe('what is told of an exchange', () => {
     const record = () => {
       throw new Error('no room');
     };
-    expect(await createExchanger({ ...parts, record }).obtain(job())).toMatchObject({ from: 'exchanged' });
+    expect(await createExchanger({ ...parts, record }).obtain(job())).toMatchObject({ source: 'exchanged' });
   });
 });

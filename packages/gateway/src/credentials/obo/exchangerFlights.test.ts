@@ -1,7 +1,7 @@
 import { LightCancellation } from '@behalf/kernel';
 import { describe, expect, test } from '@jest/globals';
 import { exchangerRig, faultOf, passing, slowly, unavailable } from '../../../test/exchangerRig.ts';
-import { createCourses } from './courses.ts';
+import { createInFlightExchanges } from './inFlightExchanges.ts';
 
 describe('exchanges at the same time', () => {
   test('50 cold calls are one token request', async () => {
@@ -10,10 +10,10 @@ describe('exchanges at the same time', () => {
     const all = await passing(clock, Promise.all(Array.from({ length: 50 }, () => exchanger.obtain(job()))));
     expect(idp.requests).toBe(1);
     expect(new Set(all.map(({ token }) => token.token))).toEqual(new Set(['token-0']));
-    expect(all.every(({ from, requests }) => from === 'exchanged' && requests === 1)).toBe(true);
+    expect(all.every(({ source: from, requests }) => from === 'exchanged' && requests === 1)).toBe(true);
     // Audited once, however many waited.
-    expect(recorded).toMatchObject([{ outcome: 'ok', requests: 1, from: 'exchanged', durationMs: 200 }]);
-    expect(await exchanger.obtain(job())).toMatchObject({ from: 'memory', requests: 0 });
+    expect(recorded).toMatchObject([{ outcome: 'ok', requests: 1, source: 'exchanged', durationMs: 200 }]);
+    expect(await exchanger.obtain(job())).toMatchObject({ source: 'memory', requests: 0 });
     expect(idp.requests).toBe(1);
   });
 
@@ -24,7 +24,7 @@ describe('exchanges at the same time', () => {
     const all = await passing(clock, Promise.all(calls));
     expect(idp.requests).toBe(1);
     expect(new Set(all.map(({ token }) => token.token))).toEqual(new Set(['token-0']));
-    expect(recorded.map(({ from }) => from).sort()).toEqual(['cache', 'cache', 'exchanged']);
+    expect(recorded.map(({ source: from }) => from).sort()).toEqual(['cache', 'cache', 'exchanged']);
     for (const one of exchangers) expect(one.peek(job().key)).toMatchObject({ token: 'token-0' });
   });
 
@@ -41,7 +41,10 @@ describe('exchanges at the same time', () => {
       }),
     });
     let turns = 0;
-    expect(await passing(clock, exchangers[0]!.obtain(job()))).toMatchObject({ from: 'cache', requests: 0 });
+    expect(await passing(clock, exchangers[0]!.obtain(job()))).toMatchObject({
+      source: 'cache',
+      requests: 0,
+    });
     expect(idp.requests).toBe(1);
   });
 
@@ -73,8 +76,8 @@ describe('exchanges at the same time', () => {
     await expect(exchanger.obtain(job({ signal: leaving, user: 'bob' }))).rejects.toThrow('had enough');
     await expect(exchanger.obtain(job({ signal: leaving }))).rejects.toThrow('had enough');
     expect(idp.requests).toBe(1);
-    const courses = createCourses<string>();
-    await expect(courses.join('kept', job({ signal: leaving }), async () => 'x')).rejects.toThrow(
+    const courses = createInFlightExchanges<string>();
+    await expect(courses.join('cached', job({ signal: leaving }), async () => 'x')).rejects.toThrow(
       'had enough',
     );
     expect([...courses.all()]).toEqual([]);
@@ -91,7 +94,7 @@ describe('exchanges at the same time', () => {
     const later = exchanger.obtain(job());
     expect(idp.asked[0]!.signal.aborted).toBe(false);
     // It joined what was under way.
-    expect(await passing(clock, later)).toMatchObject({ from: 'exchanged', token: { token: 'token-0' } });
+    expect(await passing(clock, later)).toMatchObject({ source: 'exchanged', token: { token: 'token-0' } });
     expect(idp.requests).toBe(1);
   });
 
@@ -105,7 +108,7 @@ describe('exchanges at the same time', () => {
     expect(idp.requests).toBe(1);
     expect(recorded).toHaveLength(1);
     idp.answers(slowly(clock, 0));
-    expect(await passing(clock, exchanger.obtain(job()))).toMatchObject({ from: 'exchanged' });
+    expect(await passing(clock, exchanger.obtain(job()))).toMatchObject({ source: 'exchanged' });
     expect(idp.requests).toBe(2);
   });
 
@@ -126,8 +129,8 @@ describe('exchanges at the same time', () => {
     // While one is forced, who takes a kept one has it at once.
     const again = exchanger.force(job());
     await clock.advance(10);
-    expect(await exchanger.obtain(job())).toMatchObject({ from: 'memory', token: { token: 'token-1' } });
-    expect(await passing(clock, again)).toMatchObject({ from: 'exchanged', token: { token: 'token-2' } });
+    expect(await exchanger.obtain(job())).toMatchObject({ source: 'memory', token: { token: 'token-1' } });
+    expect(await passing(clock, again)).toMatchObject({ source: 'exchanged', token: { token: 'token-2' } });
     expect(exchanger.peek(job().key)?.token).toBe('token-2');
   });
 
@@ -137,7 +140,10 @@ describe('exchanges at the same time', () => {
     const began = clock.now();
     await exchangers[0]!.force(job());
     expect(clock.now()).toBe(began);
-    expect(await exchangers[1]!.obtain(job())).toMatchObject({ from: 'cache', token: { token: 'token-0' } });
+    expect(await exchangers[1]!.obtain(job())).toMatchObject({
+      source: 'cache',
+      token: { token: 'token-0' },
+    });
     expect(idp.requests).toBe(1);
   });
 
@@ -149,7 +155,7 @@ describe('exchanges at the same time', () => {
     idp.answers(slowly(clock, 100, 'late'));
     await passing(clock, exchangers[1]!.force(job()));
     expect(await passing(clock, early)).toMatchObject({ token: { token: 'early-0' } });
-    expect(await exchangers[2]!.obtain(job())).toMatchObject({ from: 'cache', token: { token: 'late-1' } });
+    expect(await exchangers[2]!.obtain(job())).toMatchObject({ source: 'cache', token: { token: 'late-1' } });
     // In one process as well.
     idp.answers(slowly(clock, 500, 'early'));
     const slow = exchangers[2]!.force(job({ user: 'bob' }));

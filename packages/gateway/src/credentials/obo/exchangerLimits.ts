@@ -1,65 +1,65 @@
 /** How long and how often. Times in milliseconds. */
 export interface ExchangerLimits {
   /** One token request. A provider that does not listen to its signal is left behind. */
-  readonly attemptMs: number;
+  readonly attemptTimeoutMs: number;
   /** The one repetition comes after a random time between these two. */
-  readonly retryFromMs: number;
-  readonly retryToMs: number;
+  readonly minRetryDelayMs: number;
+  readonly maxRetryDelayMs: number;
   /** Who is asked to come back later than this is told so and repeats nothing. */
-  readonly longestRetryAfterMs: number;
+  readonly maxRetryAfterMs: number;
   /** What the cache and the leases may take to answer: a token is worth more than either. */
-  readonly sharedMs: number;
+  readonly sharedTimeoutMs: number;
   /** For how long a cache that failed is left alone. */
-  readonly outageMs: number;
+  readonly cachePauseMs: number;
   /** A process that died with it stops nobody for longer. */
-  readonly leaseMs: number;
+  readonly leaseTtlMs: number;
   /** For how long somebody else's exchange is waited for. */
-  readonly turnMs: number;
+  readonly maxLeaseWaitMs: number;
   /** Without leases, processes begin at random times within this, and look again before they exchange. */
   readonly staggerMs: number;
   /** A token with less left is used by who waited for it and not kept. */
-  readonly shortestKeptMs: number;
+  readonly minCacheableMs: number;
   /** Tokens in memory. */
-  readonly mostKept: number;
+  readonly maxCachedTokens: number;
   /** How often tokens that are over leave the memory. */
-  readonly sweepMs: number;
+  readonly sweepIntervalMs: number;
   /** For how long a fault is the answer without asking again. */
-  readonly rejectedMs: number;
-  readonly consentMs: number;
-  readonly misconfiguredMs: number;
+  readonly rejectedTtlMs: number;
+  readonly consentTtlMs: number;
+  readonly misconfiguredTtlMs: number;
   /** After a 429 that does not say for how long, and after an answer without a token. */
-  readonly throttledMs: number;
+  readonly throttledTtlMs: number;
   /** However long a provider asks to be left alone. */
-  readonly longestThrottledMs: number;
+  readonly maxThrottledMs: number;
   /** Failed exchanges in a row, with nothing between them, after which an endpoint is left alone. */
   readonly failuresToOpen: number;
   /** Users who were told to come back later, after which it counts for the whole endpoint. */
   readonly throttledUsersToOpen: number;
   /** How long an endpoint is left alone at first; doubles with each probe that fails, up to the longest. */
   readonly openMs: number;
-  readonly longestOpenMs: number;
+  readonly maxOpenMs: number;
 }
 
 export const exchangerLimits: ExchangerLimits = {
-  attemptMs: 10_000,
-  retryFromMs: 100,
-  retryToMs: 300,
-  longestRetryAfterMs: 5_000,
-  sharedMs: 1_000,
-  outageMs: 2_000,
-  leaseMs: 15_000,
-  turnMs: 12_000,
+  attemptTimeoutMs: 10_000,
+  minRetryDelayMs: 100,
+  maxRetryDelayMs: 300,
+  maxRetryAfterMs: 5_000,
+  sharedTimeoutMs: 1_000,
+  cachePauseMs: 2_000,
+  leaseTtlMs: 15_000,
+  maxLeaseWaitMs: 12_000,
   staggerMs: 250,
-  shortestKeptMs: 5_000,
-  mostKept: 20_000,
-  sweepMs: 60_000,
-  rejectedMs: 30_000,
-  consentMs: 300_000,
-  misconfiguredMs: 60_000,
-  throttledMs: 2_000,
-  longestThrottledMs: 3_600_000,
+  minCacheableMs: 5_000,
+  maxCachedTokens: 20_000,
+  sweepIntervalMs: 60_000,
+  rejectedTtlMs: 30_000,
+  consentTtlMs: 300_000,
+  misconfiguredTtlMs: 60_000,
+  throttledTtlMs: 2_000,
+  maxThrottledMs: 3_600_000,
   failuresToOpen: 5,
   throttledUsersToOpen: 3,
   openMs: 5_000,
-  longestOpenMs: 60_000,
+  maxOpenMs: 60_000,
 };

@@ -23,11 +23,11 @@ describe('the cache that processes share', () => {
     await raw.set(bob.key, sealed!, 60_000);
     idp.answers(() => aToken(clock, 'for-bob'));
     expect(await exchangers[1]!.obtain(bob)).toMatchObject({
-      from: 'exchanged',
+      source: 'exchanged',
       token: { token: 'for-bob' },
     });
     expect(logged).toEqual([['obo_cache_unreadable', { reason: 'tampered' }]]);
-    expect(await exchangers[2]!.obtain(bob)).toMatchObject({ from: 'cache', token: { token: 'for-bob' } });
+    expect(await exchangers[2]!.obtain(bob)).toMatchObject({ source: 'cache', token: { token: 'for-bob' } });
   });
 
   test('what does not open is dropped, logged and exchanged anew', async () => {
@@ -41,20 +41,19 @@ describe('the cache that processes share', () => {
       [`${sealed.slice(0, -2)}AA`, 'tampered'],
       ['not an envelope', 'malformed'],
       [other.seal('{}', context), 'unknown_key'],
-      ...['{}', 'null', '"text"', '{"until":1,"askedAt":1}', 'eyJsecret'].map((text): [string, string] => [
-        parts.keyring.seal(text, context),
-        'malformed',
-      ]),
+      ...['{}', 'null', '"text"', '{"usableUntil":1,"requestedAt":1}', 'eyJsecret'].map(
+        (text): [string, string] => [parts.keyring.seal(text, context), 'malformed'],
+      ),
     ];
     for (const [value, reason] of values) {
       await raw.set(key, value, 60_000);
       logged.length = 0;
       const before = idp.requests;
-      expect(await createExchanger(parts).obtain(job())).toMatchObject({ from: 'exchanged' });
+      expect(await createExchanger(parts).obtain(job())).toMatchObject({ source: 'exchanged' });
       expect(idp.requests).toBe(before + 1);
       expect(logged).toEqual([['obo_cache_unreadable', { reason }]]);
     }
-    expect(await exchanger.obtain(job())).toMatchObject({ from: 'cache' });
+    expect(await exchanger.obtain(job())).toMatchObject({ source: 'cache' });
   });
 
   test('one that fails or hangs costs a moment and no call', async () => {
@@ -86,7 +85,7 @@ describe('the cache that processes share', () => {
       const then = clock.now();
       await passing(clock, exchanger.obtain(job({ user: 'bob' })));
       expect(clock.now() - then).toBeLessThanOrEqual(25);
-      expect(await exchanger.obtain(job())).toMatchObject({ from: 'memory' });
+      expect(await exchanger.obtain(job())).toMatchObject({ source: 'memory' });
       await passing(clock, exchanger.evict(job().key, 'token-0'));
       await passing(clock, exchanger.evictPrincipal(job({ user: 'bob' }).holder.principal));
       expect(exchanger.peek(job().key)).toBeUndefined();
@@ -105,7 +104,7 @@ describe('the cache that processes share', () => {
     isAway = false;
     await clock.advance(2_000);
     await passing(clock, exchangers[0]!.obtain(job({ user: 'bob' })));
-    expect(await exchangers[1]!.obtain(job({ user: 'bob' }))).toMatchObject({ from: 'cache' });
+    expect(await exchangers[1]!.obtain(job({ user: 'bob' }))).toMatchObject({ source: 'cache' });
   });
 });
 
@@ -147,7 +146,7 @@ describe('turns between processes', () => {
     const work = exchanger.obtain(job());
     await clock.advance(11_000);
     expect(idp.requests).toBe(0);
-    expect(await passing(clock, work)).toMatchObject({ from: 'exchanged', requests: 1 });
+    expect(await passing(clock, work)).toMatchObject({ source: 'exchanged', requests: 1 });
     expect(clock.now() - began).toBeGreaterThanOrEqual(12_000);
     expect(clock.now() - began).toBeLessThan(13_000);
     // The other's lease is its own.
@@ -165,7 +164,7 @@ describe('turns between processes', () => {
     const failing = faultOf(exchangers[0]!.obtain(job({ requests: 1 })));
     const waiting = exchangers[1]!.obtain(job());
     expect(await passing(clock, failing)).toMatchObject({ code: 'OBO_TEMPORARY' });
-    expect(await passing(clock, waiting)).toMatchObject({ from: 'exchanged', token: { token: 'token-1' } });
+    expect(await passing(clock, waiting)).toMatchObject({ source: 'exchanged', token: { token: 'token-1' } });
     expect(clock.now() - began).toBeLessThan(2_000);
     expect(idp.requests).toBe(2);
   });

@@ -4,7 +4,7 @@ import { ExchangeFault } from './exchangeFault.ts';
 import { SubjectUnavailable, type Subject } from './subject.ts';
 
 /** When to come back, where the provider does not say: it is left alone for as long after a 429. */
-const COME_BACK_MS = 2_000;
+const DEFAULT_RETRY_AFTER_MS = 2_000;
 
 /**
  * What a caller is told of a failed exchange. Whose turn it is decides: the user's, the operator's or nobody's. What the
@@ -21,6 +21,6 @@ export function explainFault(error: unknown, via: Subject['via']): unknown {
   if (code === 'OBO_CONSENT_REQUIRED') {
     return new ReauthNeeded('interaction_required', { code, via, claims: detail.claims }, error);
   }
-  const retryAfterMs = detail.retryAfterMs ?? (code === 'OBO_TEMPORARY' ? COME_BACK_MS : undefined);
+  const retryAfterMs = detail.retryAfterMs ?? (code === 'OBO_TEMPORARY' ? DEFAULT_RETRY_AFTER_MS : undefined);
   return new GatewayError(code, { ...(retryAfterMs !== undefined && { retryAfterMs }), cause: error });
 }

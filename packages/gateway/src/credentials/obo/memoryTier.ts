@@ -1,18 +1,18 @@
 import type { Cancel, Clock } from '@behalf/kernel';
 import type { ExchangeJob } from './exchanger.ts';
 import type { ExchangerLimits } from './exchangerLimits.ts';
-import type { KeptToken } from './keptToken.ts';
+import type { CachedToken } from './cachedToken.ts';
 
 type Holder = ExchangeJob['holder'];
 
 /** Tokens in this process: bounded, gone when they are over, and found by whose they are. */
 export interface MemoryTier {
-  get(key: string): KeptToken | undefined;
+  get(key: string): CachedToken | undefined;
   /** False when one that was asked for later is there already. */
-  put(key: string, kept: KeptToken, holder: Holder): boolean;
+  put(key: string, cached: CachedToken, holder: Holder): boolean;
   delete(key: string): void;
   /** Forgets all of a principal or server, and says which keys they were. */
-  take(group: string): readonly string[];
+  removeGroup(group: string): readonly string[];
   readonly size: number;
   close(): void;
 }
@@ -26,13 +26,13 @@ export function serverGroup(tenant: string, serverId: string): string {
 }
 
 interface Entry {
-  readonly kept: KeptToken;
+  readonly cached: CachedToken;
   readonly groups: readonly string[];
 }
 
 export function createMemoryTier(
   clock: Clock,
-  { mostKept, sweepMs }: Pick<ExchangerLimits, 'mostKept' | 'sweepMs'>,
+  { maxCachedTokens, sweepIntervalMs }: Pick<ExchangerLimits, 'maxCachedTokens' | 'sweepIntervalMs'>,
 ): MemoryTier {
   // A map keeps the order of insertion: what is used is put at the end, so the first one is the oldest.
   const entries = new Map<string, Entry>();
@@ -43,48 +43,48 @@ export function createMemoryTier(
     const entry = entries.get(key);
     if (entry === undefined) return;
     entries.delete(key);
-    for (const name of entry.groups) {
-      const members = groups.get(name);
+    for (const group of entry.groups) {
+      const members = groups.get(group);
       members?.delete(key);
-      if (members?.size === 0) groups.delete(name);
+      if (members?.size === 0) groups.delete(group);
     }
   }
 
   function sweep(): void {
     const now = clock.now();
-    for (const [key, { kept }] of entries) if (kept.until <= now) remove(key);
-    cancelSweep = entries.size > 0 ? clock.timer(sweepMs, sweep) : undefined;
+    for (const [key, { cached }] of entries) if (cached.usableUntil <= now) remove(key);
+    cancelSweep = entries.size > 0 ? clock.timer(sweepIntervalMs, sweep) : undefined;
   }
 
   return {
     get(key) {
       const entry = entries.get(key);
       if (entry === undefined) return undefined;
-      if (entry.kept.until <= clock.now()) {
+      if (entry.cached.usableUntil <= clock.now()) {
         remove(key);
         return undefined;
       }
       entries.delete(key);
       entries.set(key, entry);
-      return entry.kept;
+      return entry.cached;
     },
-    put(key, kept, { tenant, principal, serverId }) {
-      const before = entries.get(key);
-      if (before && before.kept.askedAt > kept.askedAt) return false;
+    put(key, cached, { tenant, principal, serverId }) {
+      const existing = entries.get(key);
+      if (existing && existing.cached.requestedAt > cached.requestedAt) return false;
       remove(key);
-      const names = [principalGroup(principal), serverGroup(tenant, serverId)];
-      entries.set(key, { kept, groups: names });
-      for (const name of names) {
-        const members = groups.get(name);
+      const groupKeys = [principalGroup(principal), serverGroup(tenant, serverId)];
+      entries.set(key, { cached, groups: groupKeys });
+      for (const group of groupKeys) {
+        const members = groups.get(group);
         if (members) members.add(key);
-        else groups.set(name, new Set([key]));
+        else groups.set(group, new Set([key]));
       }
-      if (entries.size > mostKept) remove(entries.keys().next().value ?? '');
-      cancelSweep ??= clock.timer(sweepMs, sweep);
+      if (entries.size > maxCachedTokens) remove(entries.keys().next().value ?? '');
+      cancelSweep ??= clock.timer(sweepIntervalMs, sweep);
       return true;
     },
     delete: remove,
-    take(group) {
+    removeGroup(group) {
       const keys = [...(groups.get(group) ?? [])];
       for (const key of keys) remove(key);
       return keys;

@@ -3,7 +3,7 @@ import { aSubject, aToken, ada, claimsChallenge, oboRig, provider } from '../../
 import { GatewayError } from '../../errors/gatewayError.ts';
 import { ReauthNeeded } from '../reauthNeeded.ts';
 import { ExchangeFault } from './exchangeFault.ts';
-import { createPurse } from './oboTokens.ts';
+import { createTokenRequestBudget } from './oboTokens.ts';
 import { SubjectUnavailable } from './subject.ts';
 
 const forbidden = { code: 'MCP_OBO_FORBIDDEN' };
@@ -19,7 +19,7 @@ describe('one call’s way to its token', () => {
     expect(rig.jobs[0]?.job).toMatchObject({
       request: { scopes: ['a', 'b'], claims: undefined },
       holder: { tenant: '*', principal: '["default","ada"]', serverId: 'server' },
-      requests: 2,
+      maxRequests: 2,
     });
   });
 
@@ -228,7 +228,7 @@ describe('a token that the server refused', () => {
 
   test('retries and forced exchanges are paid from one purse', async () => {
     const rig = oboRig();
-    const purse = createPurse();
+    const purse = createTokenRequestBudget();
     rig.exchange = async () => aToken('after a retry', 2);
     const listing = rig.bearer(ada, purse);
     await listing.token();
@@ -243,7 +243,7 @@ describe('a token that the server refused', () => {
     const bearer = other.bearer();
     await bearer.token();
     await bearer.renew(undefined);
-    expect(other.jobs.map(({ job }) => job.requests)).toEqual([2, 1]);
+    expect(other.jobs.map(({ job }) => job.maxRequests)).toEqual([2, 1]);
   });
 
   test('what the server wants proven goes into the next exchanges', async () => {

@@ -8,179 +8,179 @@ import type { Bearer, Token } from '../../upstream/target.ts';
 import { toWireToken } from '../wireToken.ts';
 import type { LruMap } from '../lruMap.ts';
 import { ReauthNeeded } from '../reauthNeeded.ts';
-import { claimsOf, claimsText } from './claimsChallenge.ts';
+import { readChallengeClaims, normalizeClaims } from './claimsChallenge.ts';
 import type { ExchangeJob } from './exchanger.ts';
-import type { ExchangeKeys, Wanted } from './exchangeKeys.ts';
+import type { ComputeExchangeKey, OboOptions } from './exchangeKeyCache.ts';
 import type { ExchangeProvider } from './exchangeProvider.ts';
 import { ExchangeFault } from './exchangeFault.ts';
 import { explainFault } from './explainFault.ts';
-import type { OboTokenParts, Purse } from './oboTokens.ts';
+import type { OboTokenParts, TokenRequestBudget } from './oboTokens.ts';
 import type { Subject } from './subject.ts';
 
 /** Token requests that one call may cost: the retry of an exchange and a forced one together. */
-const MOST_REQUESTS = 2;
+const MAX_TOKEN_REQUESTS = 2;
 
 export interface OboBearerParts extends OboTokenParts {
-  readonly keyOf: ExchangeKeys;
-  readonly claimsAsked: LruMap<string>;
+  readonly keyOf: ComputeExchangeKey;
+  readonly requestedClaims: LruMap<string>;
 }
 
-export interface OboBearerFor {
+export interface OboBearerRequest {
   readonly server: UserServer;
   readonly principal: Principal;
-  readonly wanted: Wanted;
-  readonly purse: Purse;
+  readonly options: OboOptions;
+  readonly budget: TokenRequestBudget;
 }
 
 /**
  * One call's way to its token. Every use asks anew: whether the server is trusted, whether the token may go there,
  * whether the caller is still signed in. Only then is a kept token looked at.
  */
-export function createOboBearer(parts: OboBearerParts, of: OboBearerFor): Bearer {
-  const { trust, targets, subjects, exchanger, claimsAsked } = parts;
-  const { server, principal, wanted, purse } = of;
-  const owner = principalKey(principal);
+export function createOboBearer(parts: OboBearerParts, request: OboBearerRequest): Bearer {
+  const { trust, targets, subjects, exchanger, requestedClaims } = parts;
+  const { server, principal, options, budget } = request;
+  const ownerKey = principalKey(principal);
   let presented: { readonly key: string; readonly token: string; readonly via: Subject['via'] } | undefined;
   /** A refused one and the one in its place. */
-  let before: string | undefined;
+  let refusedToken: string | undefined;
 
   /** Of the server as it is now: who answers for it may be somebody else than when this call began. */
-  function requireCurrent(): ServerSnapshot {
-    const now = parts.current(server, principal.tenant);
-    if (!now || targets.problemOf(now)) throw new GatewayError(refusalOf(now));
-    return now;
+  function requireAllowedServer(): ServerSnapshot {
+    const current = parts.getCurrentServer(server, principal.tenant);
+    if (!current || targets.problemOf(current)) throw new GatewayError(refusalCodeOf(current));
+    return current;
   }
 
   /** That nobody is there to exchange at is the operator's to mend; nobody was forbidden anything. */
-  function refusalOf(now: ServerSnapshot | undefined): ErrorCode {
-    const isLacking = now !== undefined && targets.problemOf(now)?.code === NO_PROVIDER;
-    return isLacking ? 'OBO_MISCONFIGURED' : 'MCP_OBO_FORBIDDEN';
+  function refusalCodeOf(current: ServerSnapshot | undefined): ErrorCode {
+    const hasNoProvider = current !== undefined && targets.problemOf(current)?.code === NO_PROVIDER;
+    return hasNoProvider ? 'OBO_MISCONFIGURED' : 'MCP_OBO_FORBIDDEN';
   }
 
   function requireProvider(): ExchangeProvider {
-    const provider = parts.providers().find(wanted);
+    const provider = parts.providers().find(options);
     if (!provider) throw new GatewayError('OBO_MISCONFIGURED');
     return provider;
   }
 
   /** Of who cannot exchange any, the access token: what is missing there is told first. */
-  const ownToken = () => subjects.current(principal, parts.providers().find(wanted)?.takes);
+  const getSubject = () => subjects.current(principal, parts.providers().find(options)?.subjectKind);
 
-  const claimsKey = ({ hash }: Subject) => JSON.stringify([owner, server.revision, hash]);
+  const claimsKey = ({ hash }: Subject) => JSON.stringify([ownerKey, server.revision, hash]);
 
   function claimsFor(subject: Subject): string | undefined {
-    return claimsAsked.size === 0 ? undefined : claimsAsked.get(claimsKey(subject));
+    return requestedClaims.size === 0 ? undefined : requestedClaims.get(claimsKey(subject));
   }
 
-  const proverOf = ({ binds, identity }: ExchangeProvider) =>
+  const proverOf = ({ isKeyBound: binds, identity }: ExchangeProvider) =>
     binds ? parts.boundKeys(server, principal, identity.provider) : undefined;
 
   function keyFor(subject: Subject, provider: ExchangeProvider): string {
     const keyThumbprint = proverOf(provider)?.thumbprint;
     const claims = claimsFor(subject);
-    return parts.keyOf({ server, principal, wanted, subject, provider, claims, keyThumbprint });
+    return parts.keyOf({ server, principal, options, subject, provider, claims, keyThumbprint });
   }
 
   /** Where tokens are bound to a key, never a mere text. */
-  function asPresented(accessToken: string): Token {
+  function toToken(accessToken: string): Token {
     return toWireToken({ accessToken, prover: proverOf(requireProvider()) });
   }
 
   function jobFor(subject: Subject, provider: ExchangeProvider): ExchangeJob {
-    const { audience, resource } = wanted;
+    const { audience, resource } = options;
     return {
-      about: { server, principal, scopes: wanted.scopes },
+      context: { server, principal, scopes: options.scopes },
       provider,
       key: keyFor(subject, provider),
       request: {
         ...{ subject, audience, resource },
-        scopes: scopeList(wanted.scopes),
-        place: parts.placeOf(server),
+        scopes: scopeList(options.scopes),
+        targetServer: parts.resourceOf(server),
         claims: claimsFor(subject),
         prover: proverOf(provider),
       },
       holder: {
         tenant: server.tenant,
-        principal: owner,
+        principal: ownerKey,
         serverId: server.id,
         revision: server.revision,
       },
-      requests: MOST_REQUESTS - purse.requests,
+      maxRequests: MAX_TOKEN_REQUESTS - budget.requests,
       // A connection that others use too may be opened with it: who leaves stops waiting elsewhere.
       signal: new LightCancellation(),
     };
   }
 
   /** Without I/O, or not at all. */
-  function atHand(): string | undefined {
-    if (trust.isTrusted(requireCurrent()) !== true) return undefined;
-    const subject = ownToken();
+  function peekToken(): string | undefined {
+    if (trust.isTrusted(requireAllowedServer()) !== true) return undefined;
+    const subject = getSubject();
     if (subject instanceof Promise) {
       // It is asked for again in a moment, by who waits for the answer.
       subject.catch(() => undefined);
       return undefined;
     }
     const key = keyFor(subject, requireProvider());
-    const kept = exchanger.peek(key);
-    if (!kept) return undefined;
-    presented = { key, token: kept.token, via: subject.via };
-    return kept.token;
+    const cached = exchanger.peek(key);
+    if (!cached) return undefined;
+    presented = { key, token: cached.token, via: subject.via };
+    return cached.token;
   }
 
-  async function exchange(how: 'obtain' | 'force'): Promise<string> {
+  async function exchange(method: 'obtain' | 'force'): Promise<string> {
     let subject: Subject | undefined;
     try {
       await requireTrust();
-      subject = await ownToken();
+      subject = await getSubject();
       const job = jobFor(subject, requireProvider());
-      if (job.requests < 1) throw new GatewayError('OBO_TEMPORARY');
-      const exchanged = await exchanger[how](job);
-      purse.requests += exchanged.requests;
+      if (job.maxRequests < 1) throw new GatewayError('OBO_TEMPORARY');
+      const result = await exchanger[method](job);
+      budget.requests += result.requests;
       // While the provider was asked, who decides about this server may have lost the right, and the caller may have left.
       await requireTrust();
-      await ownToken();
-      presented = { key: job.key, token: exchanged.token.token, via: subject.via };
+      await getSubject();
+      presented = { key: job.key, token: result.token.token, via: subject.via };
       return presented.token;
     } catch (error) {
       if (error instanceof ExchangeFault) {
         // However many requests it took: this call makes no more.
-        purse.requests = MOST_REQUESTS;
+        budget.requests = MAX_TOKEN_REQUESTS;
         if (subject && error.kind !== 'idp_unavailable' && error.code !== 'OBO_CONSENT_REQUIRED') {
           // What a server asked for may be what the provider does not understand.
-          claimsAsked.delete(claimsKey(subject));
+          requestedClaims.delete(claimsKey(subject));
         }
       }
-      const told = explainFault(error, subject?.via ?? viaOf(principal));
-      if (told instanceof ReauthNeeded) await keepClaims(told.detail.claims);
-      refused(error);
-      throw told;
+      const callerError = explainFault(error, subject?.via ?? viaOf(principal));
+      if (callerError instanceof ReauthNeeded) await storePendingClaims(callerError.detail.claims);
+      reportRefused(error);
+      throw callerError;
     }
   }
 
   async function requireTrust(): Promise<void> {
-    if (!(await trust.isTrusted(requireCurrent()))) throw new GatewayError('MCP_OBO_FORBIDDEN');
+    if (!(await trust.isTrusted(requireAllowedServer()))) throw new GatewayError('MCP_OBO_FORBIDDEN');
   }
 
   /** What no exchange came of. Once: what asks in the background, when all is over, is nobody's wish. */
-  function refused(error: unknown): void {
+  function reportRefused(error: unknown): void {
     if (!presented && !(error instanceof ExchangeFault))
-      parts.refused({ server, principal, scopes: wanted.scopes, error });
+      parts.onRefused({ server, principal, scopes: options.scopes, error });
   }
 
   /** For the user's next sign-in. Losing them costs one more sign-in, not the answer. */
-  async function keepClaims(claims: string | undefined): Promise<void> {
-    const text = claims === undefined ? undefined : claimsText(claims);
-    if (text !== undefined) await parts.pendingClaims.put(owner, text).catch(() => undefined);
+  async function storePendingClaims(claims: string | undefined): Promise<void> {
+    const text = claims === undefined ? undefined : normalizeClaims(claims);
+    if (text !== undefined) await parts.pendingClaims.put(ownerKey, text).catch(() => undefined);
   }
 
   return {
-    extension: parts.providers().find(wanted)?.extension,
+    extension: parts.providers().find(options)?.extension,
     token() {
       try {
-        const kept = atHand();
-        return kept === undefined ? exchange('obtain').then(asPresented) : asPresented(kept);
+        const cached = peekToken();
+        return cached === undefined ? exchange('obtain').then(toToken) : toToken(cached);
       } catch (error) {
-        refused(error);
+        reportRefused(error);
         // An Error, as explained to who calls.
         // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
         return Promise.reject(explainFault(error, viaOf(principal)));
@@ -189,31 +189,31 @@ export function createOboBearer(parts: OboBearerParts, of: OboBearerFor): Bearer
     async renew(challenge) {
       if (!presented) return false;
       const last = presented;
-      const claims = claimsOf(challenge);
+      const claims = readChallengeClaims(challenge);
       await exchanger.evict(last.key, last.token);
-      if (purse.renewed) {
+      if (budget.isRenewed) {
         // Another one was exchanged for this very call, and it is not enough either.
         if (claims === undefined) return false;
-        await keepClaims(claims);
+        await storePendingClaims(claims);
         const code = 'OBO_CONSENT_REQUIRED';
         throw new ReauthNeeded('interaction_required', { code, via: last.via, claims });
       }
-      if (purse.requests >= MOST_REQUESTS) return false;
-      purse.renewed = true;
-      before = last.token;
-      if (claims !== undefined) await ask(claims);
+      if (budget.requests >= MAX_TOKEN_REQUESTS) return false;
+      budget.isRenewed = true;
+      refusedToken = last.token;
+      if (claims !== undefined) await storeRequestedClaims(claims);
       // Calls that were refused together share the one that takes its place.
-      const other = await exchange('obtain');
-      if (other === last.token) await exchange('force');
+      const renewed = await exchange('obtain');
+      if (renewed === last.token) await exchange('force');
       return true;
     },
-    isRenewed: () => purse.renewed,
-    shown: () => [before, presented?.token].filter((token) => token !== undefined),
+    isRenewed: () => budget.isRenewed,
+    shown: () => [refusedToken, presented?.token].filter((token) => token !== undefined),
   };
 
-  async function ask(claims: string): Promise<void> {
+  async function storeRequestedClaims(claims: string): Promise<void> {
     try {
-      claimsAsked.set(claimsKey(await ownToken()), claims);
+      requestedClaims.set(claimsKey(await getSubject()), claims);
     } catch {
       // The exchange that follows says what is wrong with the caller's own token.
     }

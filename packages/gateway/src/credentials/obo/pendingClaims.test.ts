@@ -34,7 +34,7 @@ describe('what the provider wants proven', () => {
     for (let i = 0; i < 2; i += 1) expect(await pending.find(ada)).toBe(claims);
     await pending.put(ada, '{"id_token":{}}');
     expect(await pending.find(ada)).toBe('{"id_token":{}}');
-    await pending.drop(ada);
+    await pending.remove(ada);
     expect(await pending.find(ada)).toBeUndefined();
   });
 

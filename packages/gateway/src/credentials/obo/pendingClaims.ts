@@ -1,6 +1,6 @@
 import { SealError, type Clock, type Keyring, type SealContext } from '@behalf/kernel';
 import type { Cache } from '../../ports/index.ts';
-import { claimsText } from './claimsChallenge.ts';
+import { normalizeClaims } from './claimsChallenge.ts';
 
 /** For how long somebody who was sent to sign in may take to go there. */
 const LIFETIME_MS = 10 * 60_000;
@@ -11,7 +11,7 @@ export interface PendingClaims {
   put(principal: string, claims: string): Promise<void>;
   find(principal: string): Promise<string | undefined>;
   /** They were asked for at a sign-in that is over, whatever came of it. */
-  drop(principal: string): Promise<void>;
+  remove(principal: string): Promise<void>;
 }
 
 export interface PendingClaimParts {
@@ -20,16 +20,16 @@ export interface PendingClaimParts {
   readonly clock: Clock;
 }
 
-interface Kept {
+interface StoredClaims {
   readonly claims: string;
   readonly expiresAt: number;
 }
 
 /** Sealed to their user: who can write the cache cannot have the gateway send what they like, nor to whom they like. */
 export function createPendingClaims({ cache, keyring, clock }: PendingClaimParts): PendingClaims {
-  function open(sealed: string, principal: string): Kept | undefined {
+  function unseal(sealed: string, principal: string): StoredClaims | undefined {
     try {
-      return JSON.parse(keyring.open(sealed, contextOf(principal))) as Kept;
+      return JSON.parse(keyring.open(sealed, contextOf(principal))) as StoredClaims;
     } catch (error) {
       // Under a key that is gone they are gone too. Whatever else does not open was tampered with.
       if (error instanceof SealError && error.reason === 'unknown_key') return undefined;
@@ -39,18 +39,18 @@ export function createPendingClaims({ cache, keyring, clock }: PendingClaimParts
 
   return {
     async put(principal, claims) {
-      const text = claimsText(claims);
+      const text = normalizeClaims(claims);
       if (text === undefined) return;
-      const kept: Kept = { claims: text, expiresAt: clock.now() + LIFETIME_MS };
-      await cache.set(principal, keyring.seal(JSON.stringify(kept), contextOf(principal)), LIFETIME_MS);
+      const stored: StoredClaims = { claims: text, expiresAt: clock.now() + LIFETIME_MS };
+      await cache.set(principal, keyring.seal(JSON.stringify(stored), contextOf(principal)), LIFETIME_MS);
     },
     async find(principal) {
       const sealed = await cache.get(principal);
-      const kept = sealed === undefined ? undefined : open(sealed, principal);
+      const stored = sealed === undefined ? undefined : unseal(sealed, principal);
       // It says itself how old it is: an old one can be put back by who can write the cache.
-      return kept && clock.now() < kept.expiresAt ? kept.claims : undefined;
+      return stored && clock.now() < stored.expiresAt ? stored.claims : undefined;
     },
-    async drop(principal) {
+    async remove(principal) {
       await cache.delete(principal);
     },
   };

@@ -1,7 +1,7 @@
 import { LightCancellation } from '@behalf/kernel';
 import { describe, expect, test } from '@jest/globals';
 import { createSubjectRig, HOUR_MS, ISSUER } from '../../../test/subjectRig.ts';
-import { loginKey } from '../../identity/loginKey.ts';
+import { loginCredentialKey } from '../../identity/loginCredentialKey.ts';
 import { credentialId } from '../../ports/index.ts';
 import { principalOf, type Principal } from '../../principal/principal.ts';
 import { SubjectUnavailable, type Subject, type SubjectKind } from './subject.ts';
@@ -26,7 +26,7 @@ async function createRig() {
   };
   /** What would be sent; or why nothing is. */
   const sent = async (subject: Subject, successor?: string): Promise<string> => {
-    const used = await subject.lend!(new LightCancellation(), async (lent) => ({
+    const used = await subject.withRefreshToken!(new LightCancellation(), async (lent) => ({
       value: lent.reveal().reveal(),
       rotatedToken: successor,
     }));
@@ -42,7 +42,7 @@ describe('the refresh token of a sign-in', () => {
     const subject = await rig.subjectOf(caller);
     expect(subject).toMatchObject({ issuer: ISSUER, subject: 'sub-u-ada', expiresAt, via: 'session' });
     expect(JSON.stringify(subject)).not.toContain('refresh-1');
-    expect(() => subject.token.reveal()).toThrow('lent');
+    expect(() => subject.token.reveal()).toThrow('not available');
     expect(await rig.sent(subject)).toBe('refresh-1');
   });
 
@@ -51,7 +51,7 @@ describe('the refresh token of a sign-in', () => {
     const short = idToken(rig.clock.now() + 60_000);
     const { caller } = await rig.signIn(rig.ada, 'access-1', { refreshToken: 'refresh-1', idToken: short });
     const first = await rig.subjectOf(caller, 'id_or_refresh_token');
-    expect([first.lend, first.token.reveal()]).toEqual([undefined, short]);
+    expect([first.withRefreshToken, first.token.reveal()]).toEqual([undefined, short]);
     await rig.clock.advance(60_000);
     const then = await rig.subjectOf(caller, 'id_or_refresh_token');
     expect(await rig.sent(then)).toBe('refresh-1');
@@ -73,9 +73,9 @@ describe('the refresh token of a sign-in', () => {
     const rig = await createRig();
     const bob = await rig.account('u-bob');
     const victim = await rig.signIn(bob, 'access-bob', { refreshToken: 'refresh-bob' });
-    const record = (await rig.store.credentials.find(loginKey(victim.of)))!;
+    const record = (await rig.store.credentials.find(loginCredentialKey(victim.of)))!;
     const { hash } = await rig.sessions.start(rig.ada, { via: 'openid', groups: [] });
-    const key = loginKey({ tenant: rig.ada.tenant, userId: rig.ada.id, session: hash });
+    const key = loginCredentialKey({ tenant: rig.ada.tenant, userId: rig.ada.id, session: hash });
     const bound = { canonicalUrl: `login:${rig.ada.subject}` };
     await rig.store.credentials.insert({ ...record, ...bound, ...key, id: credentialId(key) });
     expect(await rig.find(principalOf(rig.ada, { via: 'session', session: hash }))).toBeInstanceOf(

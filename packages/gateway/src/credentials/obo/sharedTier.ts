@@ -2,15 +2,15 @@ import { SealError, within, type Clock, type Keyring, type SealContext } from '@
 import type { Cache } from '../../ports/index.ts';
 import type { Log } from '../../upstream/parts.ts';
 import type { ExchangerLimits } from './exchangerLimits.ts';
-import type { KeptToken } from './keptToken.ts';
+import type { CachedToken } from './cachedToken.ts';
 
 /** Tokens that all processes share, sealed. No failure of it is a failure of a call: it costs an exchange. */
 export interface SharedTier {
   /** False for a while after it failed: nothing is gained by waiting for what others put there. */
-  readonly answers: boolean;
-  get(key: string): Promise<KeptToken | undefined>;
+  readonly isAvailable: boolean;
+  get(key: string): Promise<CachedToken | undefined>;
   /** Unless one that was asked for later is there already. */
-  put(key: string, kept: KeptToken): Promise<void>;
+  put(key: string, cached: CachedToken): Promise<void>;
   delete(key: string): Promise<void>;
   /** Only that very token. */
   deleteToken(key: string, token: string): Promise<void>;
@@ -21,40 +21,40 @@ export interface SharedTierParts {
   readonly keyring: Keyring;
   readonly clock: Clock;
   readonly log: Log;
-  readonly limits: Pick<ExchangerLimits, 'sharedMs' | 'outageMs'>;
+  readonly limits: Pick<ExchangerLimits, 'sharedTimeoutMs' | 'cachePauseMs'>;
 }
 
 export function createSharedTier({ cache, keyring, clock, log, limits }: SharedTierParts): SharedTier {
-  let quietUntil = -Infinity;
-  const isQuiet = () => clock.now() < quietUntil;
+  let pausedUntil = -Infinity;
+  const isPaused = () => clock.now() < pausedUntil;
 
-  async function ask<T>(operation: string, work: () => Promise<T>): Promise<T | undefined> {
+  async function callCache<T>(operation: string, work: () => Promise<T>): Promise<T | undefined> {
     try {
-      return await within(clock, limits.sharedMs, work(), () => {
-        throw new Error('no answer in time');
+      return await within(clock, limits.sharedTimeoutMs, work(), () => {
+        throw new Error('timed out');
       });
     } catch (error) {
-      quietUntil = clock.now() + limits.outageMs;
+      pausedUntil = clock.now() + limits.cachePauseMs;
       log('obo_cache_failed', { operation, reason: error instanceof Error ? error.message : 'unknown' });
       return undefined;
     }
   }
 
-  async function read(key: string): Promise<KeptToken | undefined> {
-    const sealed = await ask('get', async () => cache.get(key));
+  async function read(key: string): Promise<CachedToken | undefined> {
+    const sealed = await callCache('get', async () => cache.get(key));
     if (sealed === undefined) return undefined;
-    const kept = unseal(sealed, key);
-    if (typeof kept !== 'string') return kept.until > clock.now() ? kept : undefined;
+    const cached = unseal(sealed, key);
+    if (typeof cached !== 'string') return cached.usableUntil > clock.now() ? cached : undefined;
     // Somebody wrote to the store, or a key is gone: whatever it is, it is no token of ours.
-    log('obo_cache_unreadable', { reason: kept });
-    await ask('delete', async () => cache.delete(key));
+    log('obo_cache_unreadable', { reason: cached });
+    await callCache('delete', async () => cache.delete(key));
     return undefined;
   }
 
   /** Or the reason why it does not open. */
-  function unseal(sealed: string, key: string): KeptToken | string {
+  function unseal(sealed: string, key: string): CachedToken | string {
     try {
-      return asKept(JSON.parse(keyring.open(sealed, contextOf(key)))) ?? 'malformed';
+      return parseCachedToken(JSON.parse(keyring.open(sealed, contextOf(key)))) ?? 'malformed';
     } catch (error) {
       // A parser's own words would quote what it read.
       return error instanceof SealError ? error.reason : 'malformed';
@@ -62,22 +62,24 @@ export function createSharedTier({ cache, keyring, clock, log, limits }: SharedT
   }
 
   return {
-    get answers() {
-      return !isQuiet();
+    get isAvailable() {
+      return !isPaused();
     },
-    get: async (key) => (isQuiet() ? undefined : read(key)),
-    async put(key, kept) {
-      const before = isQuiet() ? undefined : await read(key);
-      if (isQuiet() || (before && before.askedAt > kept.askedAt)) return;
-      const left = kept.until - clock.now();
-      if (left <= 0) return;
-      await ask('set', async () => cache.set(key, keyring.seal(JSON.stringify(kept), contextOf(key)), left));
+    get: async (key) => (isPaused() ? undefined : read(key)),
+    async put(key, cached) {
+      const existing = isPaused() ? undefined : await read(key);
+      if (isPaused() || (existing && existing.requestedAt > cached.requestedAt)) return;
+      const remainingMs = cached.usableUntil - clock.now();
+      if (remainingMs <= 0) return;
+      await callCache('set', async () =>
+        cache.set(key, keyring.seal(JSON.stringify(cached), contextOf(key)), remainingMs),
+      );
     },
     // Tried even while it is quiet: what is to be forgotten matters more than a second.
-    delete: async (key) => void (await ask('delete', async () => cache.delete(key))),
+    delete: async (key) => void (await callCache('delete', async () => cache.delete(key))),
     async deleteToken(key, token) {
-      const kept = await read(key);
-      if (kept?.token.token === token) await ask('delete', async () => cache.delete(key));
+      const cached = await read(key);
+      if (cached?.token.token === token) await callCache('delete', async () => cache.delete(key));
     },
   };
 }
@@ -88,8 +90,8 @@ function contextOf(key: string): SealContext {
 }
 
 /** Another version of the gateway may have written it. */
-function asKept(value: unknown): KeptToken | undefined {
-  const { token, until, askedAt } = (value ?? {}) as Partial<KeptToken>;
-  const isWhole = typeof until === 'number' && typeof askedAt === 'number' && !!token?.token;
-  return isWhole ? { token, until, askedAt } : undefined;
+function parseCachedToken(value: unknown): CachedToken | undefined {
+  const { token, usableUntil, requestedAt } = (value ?? {}) as Partial<CachedToken>;
+  const isComplete = typeof usableUntil === 'number' && typeof requestedAt === 'number' && !!token?.token;
+  return isComplete ? { token, usableUntil, requestedAt } : undefined;
 }

@@ -1,5 +1,5 @@
 import { HiddenText, type Cancellation } from '@behalf/kernel';
-import type { LentUse } from '../../identity/openid/loginTokens.ts';
+import type { RefreshTokenUse } from '../../identity/openid/loginTokens.ts';
 import type { Principal } from '../../principal/principal.ts';
 import type { SignInReason } from '../signInReason.ts';
 import type { BorrowedToken, BorrowResult } from '../vault/vault.ts';
@@ -19,14 +19,14 @@ export interface Subject {
   /** Where it came from: decides how a caller is told that it is no good any more. */
   readonly via: 'session' | 'bearer';
   /** Of a refresh token alone: it is sent under its vault's eyes, and `token` shows nobody anything. */
-  readonly lend?: LendSubject | undefined;
+  readonly withRefreshToken?: UseRefreshToken | undefined;
 }
 
 /** One use of a refresh token, which nobody else uses meanwhile. */
-export type LendSubject = <T>(
+export type UseRefreshToken = <T>(
   signal: Cancellation,
-  work: (lent: BorrowedToken) => Promise<BorrowResult<T>>,
-) => Promise<LentUse<T>>;
+  work: (borrowed: BorrowedToken) => Promise<BorrowResult<T>>,
+) => Promise<RefreshTokenUse<T>>;
 
 /**
  * Which of a user's tokens is exchanged; `id_or_refresh_token`: an ID token while it is good. But for access tokens it is never one that a
@@ -35,12 +35,12 @@ export type LendSubject = <T>(
 export type SubjectKind = 'access_token' | 'id_token' | 'refresh_token' | 'id_or_refresh_token';
 
 /** In the place of a refresh token, which only its vault has. */
-export class LentText extends HiddenText {
+export class RefreshTokenPlaceholder extends HiddenText {
   constructor() {
     super('');
   }
   override reveal(): never {
-    throw new Error('A refresh token is lent, and shown to nobody');
+    throw new Error('The text of a refresh token is not available outside the vault');
   }
 }
 
@@ -50,7 +50,7 @@ export class SubjectUnavailable extends Error {
   readonly reason: Extract<SignInReason, 'absent' | 'expired_no_refresh'>;
   readonly via: Subject['via'];
   constructor(reason: SubjectUnavailable['reason'], via: Subject['via'] = 'session') {
-    super(`There is no token of the caller to exchange: ${reason}`);
+    super(`The caller has no token to exchange: ${reason}`);
     this.reason = reason;
     this.via = via;
   }
@@ -67,6 +67,6 @@ export interface SubjectSource {
    * Why this caller certainly has none, as far as it can be told without opening or renewing a token; undefined: they may have
    * one.
    */
-  foresee(principal: Principal): Promise<SubjectUnavailable['reason'] | undefined>;
+  checkSubject(principal: Principal): Promise<SubjectUnavailable['reason'] | undefined>;
   close(): void;
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { createSubjectRig, HOUR_MS, ISSUER } from '../../../test/subjectRig.ts';
-import { loginKey } from '../../identity/loginKey.ts';
+import { loginCredentialKey } from '../../identity/loginCredentialKey.ts';
 import { credentialId } from '../../ports/index.ts';
 import { principalOf, type Principal, type UserPrincipal } from '../../principal/principal.ts';
 import { createSubjectSource } from './subjectSource.ts';
@@ -79,7 +79,7 @@ describe('the token of a caller', () => {
     const browser = await signIn(ada, 'of the browser');
     const client = async (hash: string, text: string) => {
       const expiresAt = browser.expiresAt;
-      await loginTokens.put({ ...browser.of, session: hash }, tokensFor(ada, text), expiresAt);
+      await loginTokens.store({ ...browser.of, session: hash }, tokensFor(ada, text), expiresAt);
       await sessions.grant(ada, {
         hash,
         groups: [],
@@ -95,7 +95,7 @@ describe('the token of a caller', () => {
     ]);
     expect(await ask(apiKey(ada))).toBe('of the browser');
     // Of a key, only a sign-in counts: what belongs to a client is out of its reach.
-    await sessions.endOf(ada.id, 'g1');
+    await sessions.endByHash(ada.id, 'g1');
     expect([await ask(one), await ask(other)]).toEqual(['absent bearer', 'of the other']);
     // Whoever signs out ends what was granted during that sign-in.
     await sessions.end(browser.secret);
@@ -106,7 +106,7 @@ describe('the token of a caller', () => {
     const { ask, ada, sessions, loginTokens, tokensFor, apiKey, clock } = await createSubjectRig();
     const expiresAt = clock.now() + HOUR_MS;
     const of = { tenant: ada.tenant, userId: ada.id, session: 'g1' };
-    await loginTokens.put(of, tokensFor(ada, 'of a client'), expiresAt);
+    await loginTokens.store(of, tokensFor(ada, 'of a client'), expiresAt);
     await sessions.grant(ada, { hash: 'g1', groups: [], expiresAt, grant: { clientId: 'c', from: '' } });
     expect(await ask(apiKey(ada))).toBe('absent session');
   });
@@ -125,9 +125,9 @@ describe('the token of a caller', () => {
     const { ask, ada, account, signIn, sessions, store } = await createSubjectRig();
     const bob = await account('u-bob');
     const victim = await signIn(bob, 'of bob');
-    const record = (await store.credentials.find(loginKey(victim.of)))!;
+    const record = (await store.credentials.find(loginCredentialKey(victim.of)))!;
     const { hash } = await sessions.start(ada, { via: 'openid', groups: [] });
-    const key = loginKey({ tenant: ada.tenant, userId: ada.id, session: hash });
+    const key = loginCredentialKey({ tenant: ada.tenant, userId: ada.id, session: hash });
     const bound = { canonicalUrl: `login:${ada.subject}` };
     await store.credentials.insert({ ...record, ...bound, ...key, id: credentialId(key) });
     expect(await ask(principalOf(ada, { via: 'session', session: hash }))).toBe('absent session');
@@ -175,14 +175,14 @@ describe('the token of a caller', () => {
   test('is told to be absent without opening one', async () => {
     const { source, ada, signIn, apiKey, bearer, clock } = await createSubjectRig();
     const key = apiKey(ada, ['mcp', 'obo']);
-    expect(await source.foresee(key)).toBe('absent');
+    expect(await source.checkSubject(key)).toBe('absent');
     const { caller } = await signIn(ada, 'login');
     const shown = bearer(ada, 'shown');
-    for (const one of [caller, key, shown]) expect(await source.foresee(one)).toBeUndefined();
-    expect(await source.foresee(apiKey(ada, ['mcp']))).toBe('absent');
-    expect(await source.foresee({ ...caller, issuer: 'local' })).toBe('absent');
+    for (const one of [caller, key, shown]) expect(await source.checkSubject(one)).toBeUndefined();
+    expect(await source.checkSubject(apiKey(ada, ['mcp']))).toBe('absent');
+    expect(await source.checkSubject({ ...caller, issuer: 'local' })).toBe('absent');
     await clock.advance(HOUR_MS);
-    expect(await source.foresee(shown)).toBe('expired_no_refresh');
+    expect(await source.checkSubject(shown)).toBe('expired_no_refresh');
   });
 
   test('needs the scope, and says so', async () => {
@@ -222,7 +222,7 @@ describe('the token of a caller', () => {
 
   test('is nobody’s where there is no provider, or another now', async () => {
     const absent = async () => ({ kind: 'absent' as const });
-    const tokens = { current: absent, renewed: absent, lend: absent };
+    const tokens = { current: absent, renew: absent, withRefreshToken: absent };
     for (const login of [null, { issuer: 'https://new.example', tokens }]) {
       const { ask, ada, signIn, apiKey, bearer } = await createSubjectRig({ login });
       expect(await ask((await signIn(ada, 'login')).caller)).toBe('absent session');

@@ -1,9 +1,9 @@
 import type { Clock } from '@behalf/kernel';
-import type { Course } from './courses.ts';
+import type { InFlightExchange } from './inFlightExchanges.ts';
 import type { ExchangedToken } from './exchangeProvider.ts';
 import type { ExchangeJob } from './exchanger.ts';
 import type { ExchangerLimits } from './exchangerLimits.ts';
-import { keptToken, type KeptToken } from './keptToken.ts';
+import { toCachedToken, type CachedToken } from './cachedToken.ts';
 import { principalGroup, serverGroup, type MemoryTier } from './memoryTier.ts';
 import type { SharedTier } from './sharedTier.ts';
 
@@ -11,9 +11,9 @@ import type { SharedTier } from './sharedTier.ts';
 export interface TokenCache {
   peek(key: string): ExchangedToken | undefined;
   /** What is kept, for an exchange that is under way. */
-  find(course: Course, job: ExchangeJob): Promise<ExchangedToken | undefined>;
+  find(flight: InFlightExchange, job: ExchangeJob): Promise<ExchangedToken | undefined>;
   /** Memory first, then the cache; neither when whom it is for was evicted meanwhile. */
-  keep(course: Course, job: ExchangeJob, token: ExchangedToken): Promise<void>;
+  store(flight: InFlightExchange, job: ExchangeJob, token: ExchangedToken): Promise<void>;
   evict(key: string, token: string): Promise<void>;
   evictPrincipal(principal: string): Promise<void>;
   evictServer(tenant: string, serverId: string): Promise<void>;
@@ -23,62 +23,65 @@ export interface TokenCacheParts {
   readonly memory: MemoryTier;
   readonly shared: SharedTier;
   readonly clock: Clock;
-  readonly limits: Pick<ExchangerLimits, 'shortestKeptMs'>;
+  readonly limits: Pick<ExchangerLimits, 'minCacheableMs'>;
   /** Every exchange under way. */
-  readonly courses: () => Iterable<Course>;
+  readonly inFlight: () => Iterable<InFlightExchange>;
 }
 
-export function createTokenCache({ memory, shared, clock, limits, courses }: TokenCacheParts): TokenCache {
-  const isUnwanted = (course: Course, { token }: ExchangedToken) =>
-    course.isStale || course.refused.has(token);
+export function createTokenCache({ memory, shared, clock, limits, inFlight }: TokenCacheParts): TokenCache {
+  const isEvicted = (flight: InFlightExchange, { token }: ExchangedToken) =>
+    flight.isStale || flight.refusedTokens.has(token);
 
-  async function forget(group: string, isMeant: (course: Course) => boolean): Promise<void> {
+  async function evictGroup(group: string, isAffected: (flight: InFlightExchange) => boolean): Promise<void> {
     const keys = new Set<string>();
-    for (const course of courses()) {
-      if (!isMeant(course)) continue;
-      course.isStale = true;
+    for (const flight of inFlight()) {
+      if (!isAffected(flight)) continue;
+      flight.isStale = true;
       // It may have written already.
-      keys.add(course.key);
+      keys.add(flight.key);
     }
-    for (const key of memory.take(group)) keys.add(key);
+    for (const key of memory.removeGroup(group)) keys.add(key);
     await Promise.all([...keys].map((key) => shared.delete(key)));
   }
 
   return {
     peek: (key) => memory.get(key)?.token,
-    async find(course, { key, request, holder }) {
-      const near = memory.get(key);
-      if (near && !course.refused.has(near.token.token)) return near.token;
-      const far = await shared.get(key);
-      if (!far || course.refused.has(far.token.token)) return undefined;
+    async find(flight, { key, request, holder }) {
+      const fromMemory = memory.get(key);
+      if (fromMemory && !flight.refusedTokens.has(fromMemory.token.token)) return fromMemory.token;
+      const fromShared = await shared.get(key);
+      if (!fromShared || flight.refusedTokens.has(fromShared.token.token)) return undefined;
       // Another process may have thought better of the user's token than this one does.
-      const kept: KeptToken = { ...far, until: Math.min(far.until, request.subject.expiresAt) };
-      if (kept.until <= clock.now()) return undefined;
-      if (!course.isStale) memory.put(key, kept, holder);
-      return kept.token;
+      const cached: CachedToken = {
+        ...fromShared,
+        usableUntil: Math.min(fromShared.usableUntil, request.subject.expiresAt),
+      };
+      if (cached.usableUntil <= clock.now()) return undefined;
+      if (!flight.isStale) memory.put(key, cached, holder);
+      return cached.token;
     },
-    async keep(course, { key, request, holder }, token) {
-      const kept = keptToken(token, request.subject);
-      if (kept.until - clock.now() < limits.shortestKeptMs) {
+    async store(flight, { key, request, holder }, token) {
+      const cached = toCachedToken(token, request.subject);
+      if (cached.usableUntil - clock.now() < limits.minCacheableMs) {
         // Nor is the one that it was to replace.
         memory.delete(key);
         return shared.delete(key);
       }
-      if (isUnwanted(course, token)) return;
-      if (!memory.put(key, kept, holder)) return;
-      await shared.put(key, kept);
+      if (isEvicted(flight, token)) return;
+      if (!memory.put(key, cached, holder)) return;
+      await shared.put(key, cached);
       // Evicted while it was written: the removal may have come first.
-      if (isUnwanted(course, token)) await shared.deleteToken(key, token.token);
+      if (isEvicted(flight, token)) await shared.deleteToken(key, token.token);
     },
     async evict(key, token) {
-      for (const course of courses()) if (course.key === key) course.refused.add(token);
+      for (const flight of inFlight()) if (flight.key === key) flight.refusedTokens.add(token);
       if (memory.get(key)?.token.token === token) memory.delete(key);
       await shared.deleteToken(key, token);
     },
     evictPrincipal: (principal) =>
-      forget(principalGroup(principal), ({ holder }) => holder.principal === principal),
+      evictGroup(principalGroup(principal), ({ holder }) => holder.principal === principal),
     evictServer: (tenant, serverId) =>
-      forget(
+      evictGroup(
         serverGroup(tenant, serverId),
         ({ holder }) => holder.tenant === tenant && holder.serverId === serverId,
       ),

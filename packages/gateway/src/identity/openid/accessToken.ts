@@ -28,7 +28,7 @@ export function accessTokenKind(
   // Bound to a key of the client (RFC 9449, RFC 8705): whoever shows it alone may have stolen it.
   if ('cnf' in claims) throw new TokenRefused('key_bound');
   const service = isService(claims);
-  if (!ACCESS_TYPES.includes(type) && !hasScope(claims) && !(service && isProgramOnly(claims))) {
+  if (!ACCESS_TYPES.includes(type) && !hasScope(claims) && !(service && isServiceOnly(claims))) {
     throw new TokenRefused('not_access_token');
   }
   return service ? 'service' : 'user';
@@ -58,7 +58,7 @@ function isServiceAccount(claims: Claims): boolean {
 }
 
 /** Nothing in it could have come from a login: it cannot be the ID token of somebody. */
-function isProgramOnly(claims: Claims): boolean {
+function isServiceOnly(claims: Claims): boolean {
   return clientsOf(claims).length > 0 && !USER_CLAIMS.some((name) => name in claims);
 }
 
@@ -70,8 +70,8 @@ function hasScope({ scp, scope }: Claims): boolean {
 
 /** What was delegated: words in one text (RFC 9068; Entra), or a list of them (Okta). */
 export function scopesOf({ scp, scope }: Claims): string[] {
-  const words = [scp, scope].flat().filter((value) => typeof value === 'string');
-  return words.flatMap((value) => value.split(' ')).filter((word) => word !== '');
+  const scopeTexts = [scp, scope].flat().filter((value) => typeof value === 'string');
+  return scopeTexts.flatMap((value) => value.split(' ')).filter((name) => name !== '');
 }
 
 function clientsOf(claims: Claims): string[] {

@@ -6,17 +6,17 @@ import {
   type ServicePrincipal,
   type SignedInByToken,
 } from '../../principal/principal.ts';
-import type { KnownCaller } from '../callerCache.ts';
-import { secretHash } from '../secretHash.ts';
+import type { ResolvedCaller } from '../callerCache.ts';
+import { hashSecret } from '../hashSecret.ts';
 import type { BearerVerifier, VerifiedBearer } from './bearerVerifier.ts';
 import type { Provisioning } from './provisioning.ts';
 import { roleFromToken, type RoleExists } from './roleMapping.ts';
 import type { VerifiedToken } from './verifiedIdentity.ts';
-import { CLOCK_TOLERANCE_MS } from './verifySigned.ts';
+import { CLOCK_TOLERANCE_MS } from './verifyJwt.ts';
 
 export interface BearerCallers {
   /** Who shows this token; null when nobody does. Rejects only when it cannot be told. */
-  resolve(token: string): Promise<KnownCaller | null>;
+  resolve(token: string): Promise<ResolvedCaller | null>;
 }
 
 export interface BearerCallerParts {
@@ -28,12 +28,17 @@ export interface BearerCallerParts {
 export function createBearerCallers(parts: BearerCallerParts): BearerCallers {
   const { verifier, provisioning, roleExists } = parts;
 
-  async function callerOf(token: string, verified: VerifiedBearer): Promise<KnownCaller['caller'] | null> {
+  async function resolveCaller(
+    token: string,
+    verified: VerifiedBearer,
+  ): Promise<ResolvedCaller['caller'] | null> {
     if (verified.kind === 'service') {
-      return verified.isAdmitted ? serviceOf(verified, await roleFromToken(verified, roleExists)) : null;
+      return verified.isAdmitted
+        ? toServicePrincipal(verified, await roleFromToken(verified, roleExists))
+        : null;
     }
     const user = await provisioning.userFor(verified);
-    const by = { ...bearerOf(verified), token: presented(token, verified) };
+    const by = { ...toSignedInBy(verified), token: toPresentedToken(token, verified) };
     return user && principalOf(user, by, verified.groups);
   }
 
@@ -46,35 +51,35 @@ export function createBearerCallers(parts: BearerCallerParts): BearerCallers {
         if (error instanceof GatewayError && error.code === 'AUTH_TOKEN_INVALID') return null;
         throw error;
       }
-      const caller = await callerOf(token, verified);
+      const caller = await resolveCaller(token, verified);
       return caller && { caller, until: verified.checkedUntil ?? untilOf(verified) };
     },
   };
 }
 
 /** What can be exchanged for others later. Whoever shows or writes down a caller does not show the token. */
-function presented(token: string, { issuer, subject, expiresAt }: VerifiedToken): PresentedToken {
+function toPresentedToken(token: string, { issuer, subject, expiresAt }: VerifiedToken): PresentedToken {
   return Object.freeze({ text: new HiddenText(token), issuer, subject, expiresAt });
 }
 
 /** No account, so nothing of an account: the name is one that no account's id can be. Nor a token: there is no user. */
-function serviceOf(verified: VerifiedBearer, role: string): ServicePrincipal {
+function toServicePrincipal(verified: VerifiedBearer, role: string): ServicePrincipal {
   const { tenant, issuer, subject, clientId, groups } = verified;
   return Object.freeze<ServicePrincipal>({
     kind: 'service',
-    userId: `service:${secretHash(JSON.stringify([issuer, subject]))}`,
+    userId: `service:${hashSecret(JSON.stringify([issuer, subject]))}`,
     tenant,
     role,
     email: '',
     name: clientId || subject,
     issuer,
     groups,
-    by: bearerOf(verified),
+    by: toSignedInBy(verified),
   });
 }
 
 /** What a token says about where it counts. */
-function bearerOf(verified: VerifiedBearer): SignedInByToken {
+function toSignedInBy(verified: VerifiedBearer): SignedInByToken {
   const { endpoints, scopes } = verified;
   return { via: 'bearer', scopes, until: untilOf(verified), ...(endpoints && { endpoints }) };
 }

@@ -40,7 +40,7 @@ describe('bearer tokens', () => {
       name: 'Ada',
       roles: ['editor'],
       groups: [],
-      namesAdmin: false,
+      hasAdminRole: false,
       isAdmitted: true,
       issuedAt: clock.now(),
       expiresAt: clock.now() + 300_000,
@@ -218,7 +218,7 @@ describe('bearer tokens', () => {
       token({ sub: 'x', client_id: 'app', preferred_username: 'service-account-app' }),
     ];
     for (const each of services) {
-      expect(await verifier.verify(await each)).toMatchObject({ kind: 'service', namesAdmin: false });
+      expect(await verifier.verify(await each)).toMatchObject({ kind: 'service', hasAdminRole: false });
     }
     const users = [
       token({ oid: 'o1', sub: 'o1', roles: ['boss'] }),

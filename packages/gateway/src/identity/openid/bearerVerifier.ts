@@ -1,16 +1,16 @@
 import type { Clock } from '@behalf/kernel';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import type { Log } from '../../upstream/parts.ts';
-import { secretHash } from '../secretHash.ts';
+import { hashSecret } from '../hashSecret.ts';
 import { accessTokenKind, clientOf, scopesOf } from './accessToken.ts';
 import type { Introspection } from './introspection.ts';
-import type { KeySet, KeySource } from './keySource.ts';
+import type { KeySet, SigningKeySource } from './keySource.ts';
 import type { OpenIdSettings } from './openIdSettings.ts';
 import { TokenRefused } from './tokenRefused.ts';
-import { verifiedIdentity, type VerifiedToken } from './verifiedIdentity.ts';
-import { audiencesOf, checkClaims, isSigned, verifySigned, type Signed } from './verifySigned.ts';
+import { readVerifiedIdentity, type VerifiedToken } from './verifiedIdentity.ts';
+import { readAudiences, checkClaims, isJwt, verifyJwt, type VerifiedJwt } from './verifyJwt.ts';
 
-const MOST_ENTRIES = 20_000;
+const MAX_ENTRIES = 20_000;
 /** Its issuer said that it is an access token. */
 const INTROSPECTED = { typ: 'at+jwt' };
 
@@ -29,7 +29,7 @@ export interface BearerVerifier {
 
 export interface BearerVerifierParts {
   readonly settings: OpenIdSettings;
-  readonly keys: KeySource;
+  readonly keys: SigningKeySource;
   /** Asks about what is no JWT; null: such tokens are refused. */
   readonly introspection: Introspection | null;
   /** Whether an audience is the address of an endpoint of ours (RFC 8707): such a token is good there and nowhere else. */
@@ -42,50 +42,52 @@ export interface BearerVerifierParts {
 export function createBearerVerifier(parts: BearerVerifierParts): BearerVerifier {
   const { settings, keys, introspection, isEndpoint, clock, log } = parts;
   const { issuer, allowedClients } = settings;
-  const whole = acceptedAudiences(settings);
-  const audience = (name: string) => whole.includes(name) || isEndpoint(name);
-  const accepted = new Map<string, { readonly verified: VerifiedBearer; readonly keys: KeySet }>();
+  const gatewayAudiences = acceptedAudiences(settings);
+  const isAcceptedAudience = (name: string) => gatewayAudiences.includes(name) || isEndpoint(name);
+  const cache = new Map<string, { readonly verified: VerifiedBearer; readonly keys: KeySet }>();
 
-  function judge({ header, claims }: Pick<Signed, 'header' | 'claims'>): VerifiedBearer {
+  function evaluateClaims({ header, claims }: Pick<VerifiedJwt, 'header' | 'claims'>): VerifiedBearer {
     const kind = accessTokenKind(header, claims);
     if (allowedClients !== null && !allowedClients.includes(clientOf(claims))) {
       throw new TokenRefused('client');
     }
     const sources = { access: claims, id: claims, userinfo: claims };
-    const named = audiencesOf(claims);
-    const endpoints = named.some((name) => whole.includes(name)) ? null : named.filter(isEndpoint);
-    const identity = verifiedIdentity({ kind, claims, sources, settings, log });
+    const audiences = readAudiences(claims);
+    const endpoints = audiences.some((name) => gatewayAudiences.includes(name))
+      ? null
+      : audiences.filter(isEndpoint);
+    const identity = readVerifiedIdentity({ kind, claims, sources, settings, log });
     return { ...identity, endpoints, scopes: scopesOf(claims) };
   }
 
-  function remember(hash: string, entry: { verified: VerifiedBearer; keys: KeySet }): void {
-    accepted.delete(hash);
+  function cacheVerified(hash: string, entry: { verified: VerifiedBearer; keys: KeySet }): void {
+    cache.delete(hash);
     // The map keeps insertion order: the first one was verified longest ago.
-    if (accepted.size >= MOST_ENTRIES) accepted.delete(accepted.keys().next().value ?? '');
-    accepted.set(hash, entry);
+    if (cache.size >= MAX_ENTRIES) cache.delete(cache.keys().next().value ?? '');
+    cache.set(hash, entry);
   }
 
   /** What has the form of a JWT is judged as one: a signature that does not hold is not made good by an answer. */
-  async function introspect(asked: Introspection, token: string): Promise<VerifiedBearer> {
-    const { claims: said, until } = await asked.ask(token);
-    const claims = checkClaims(said, clock, audience);
-    return { ...judge({ header: INTROSPECTED, claims }), checkedUntil: until };
+  async function verifyByIntrospection(introspector: Introspection, token: string): Promise<VerifiedBearer> {
+    const { claims: introspected, until } = await introspector.introspect(token);
+    const claims = checkClaims(introspected, clock, isAcceptedAudience);
+    return { ...evaluateClaims({ header: INTROSPECTED, claims }), checkedUntil: until };
   }
 
   return {
     async verify(token) {
-      const hash = secretHash(token);
-      const known = accepted.get(hash);
+      const hash = hashSecret(token);
+      const cached = cache.get(hash);
       // Keys that changed, or are too old to rely on, end what they once proved.
-      if (known && known.keys === (await keys.current()) && clock.now() < known.verified.expiresAt) {
-        return known.verified;
+      if (cached && cached.keys === (await keys.current()) && clock.now() < cached.verified.expiresAt) {
+        return cached.verified;
       }
-      accepted.delete(hash);
+      cache.delete(hash);
       try {
-        if (introspection && !isSigned(token)) return await introspect(introspection, token);
-        const signed = await verifySigned(token, { keys, clock, issuer, audience });
-        const verified = judge(signed);
-        if (clock.now() < verified.expiresAt) remember(hash, { verified, keys: signed.keys });
+        if (introspection && !isJwt(token)) return await verifyByIntrospection(introspection, token);
+        const signed = await verifyJwt(token, { keys, clock, issuer, audience: isAcceptedAudience });
+        const verified = evaluateClaims(signed);
+        if (clock.now() < verified.expiresAt) cacheVerified(hash, { verified, keys: signed.keys });
         return verified;
       } catch (error) {
         if (!(error instanceof TokenRefused)) throw error;

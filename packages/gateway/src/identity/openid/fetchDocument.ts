@@ -1,17 +1,17 @@
 import { boundedText, type Clock, type Fetch } from '@behalf/kernel';
 
-const PATIENCE_MS = 10_000;
-const MOST_BYTES = 512 * 1024;
+const TIMEOUT_MS = 10_000;
+const MAX_BYTES = 512 * 1024;
 
-export type Document = Readonly<Record<string, unknown>>;
+export type JsonDocument = Readonly<Record<string, unknown>>;
 
 /** A JSON object that the provider publishes. A redirect is an error: the place is what the issuer vouches for. */
-export async function fetchDocument(
+export async function fetchJsonDocument(
   { fetch, clock }: { readonly fetch: Fetch; readonly clock: Clock },
   url: string,
-): Promise<Document> {
+): Promise<JsonDocument> {
   const abort = new AbortController();
-  const cancel = clock.timer(PATIENCE_MS, () => abort.abort(new Error('no answer in time')), { hold: true });
+  const cancel = clock.timer(TIMEOUT_MS, () => abort.abort(new Error('timed out')), { hold: true });
   try {
     const response = await fetch(url, {
       headers: { accept: 'application/json' },
@@ -22,13 +22,13 @@ export async function fetchDocument(
       await response.body?.cancel();
       throw new Error(`status ${response.status}`);
     }
-    const text = await boundedText(response, MOST_BYTES);
+    const text = await boundedText(response, MAX_BYTES);
     if (text === undefined) throw new Error('no body, or too large');
     const document: unknown = JSON.parse(text);
     if (typeof document !== 'object' || document === null || Array.isArray(document)) {
       throw new Error('not a JSON object');
     }
-    return document as Document;
+    return document as JsonDocument;
   } finally {
     cancel();
   }

@@ -2,7 +2,7 @@
 export { createBearerCallers, type BearerCallers } from './bearerCallers.ts';
 export { createBearerVerifier, type BearerVerifier } from './bearerVerifier.ts';
 export { createIntrospection, type Introspection } from './introspection.ts';
-export { createKeySource, type KeySource } from './keySource.ts';
+export { createSigningKeySource, type SigningKeySource } from './keySource.ts';
 export { createLoginContexts } from './loginContext.ts';
 export { createLoginTokens, type FederatedTokens, type LoginTokens } from './loginTokens.ts';
 export { createOpenIdLogin, type OpenIdLogin } from './openIdLogin.ts';

@@ -2,25 +2,25 @@ import { createSingleFlight, type Clock, type Fetch } from '@behalf/kernel';
 import { tokenIntrospection } from 'openid-client';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import type { Log } from '../../upstream/parts.ts';
-import { secretHash } from '../secretHash.ts';
+import { hashSecret } from '../hashSecret.ts';
 import type { Claims } from './claims.ts';
-import { loginFailure } from './loginFailure.ts';
-import { openIdClient } from './openIdClient.ts';
+import { toLoginFailure } from './loginFailure.ts';
+import { createOpenIdClient } from './openIdClient.ts';
 import type { OpenIdSettings } from './openIdSettings.ts';
 import type { ProviderMetadata, ProviderMetadataSource } from './providerMetadata.ts';
 import { TokenRefused } from './tokenRefused.ts';
 
 /** For how long an answer counts: a token that is ended at the provider opens nothing after that. */
-export const INTROSPECTED_MS = 30_000;
+export const INTROSPECTION_TTL_MS = 30_000;
 /** A refusal counts for less: it may have been asked a moment before the provider knew its own token. */
-const REFUSED_MS = 5_000;
-const MOST_ACTIVE = 20_000;
+const REFUSED_TTL_MS = 5_000;
+const MAX_ACTIVE = 20_000;
 /** Kept apart: guesses push out nobody who is known. */
-const MOST_REFUSED = 2_000;
+const MAX_REFUSED = 2_000;
 /** RFC 6750, section 2.1. What no token can look like is not asked about. */
-const TOKEN = /^[A-Za-z0-9._~+/-]{1,4096}=*$/;
+const TOKEN_PATTERN = /^[A-Za-z0-9._~+/-]{1,4096}=*$/;
 
-export interface Introspected {
+export interface IntrospectionResult {
   readonly claims: Claims;
   /** Until when it need not be asked again; never after the token's own end. */
   readonly until: number;
@@ -29,7 +29,7 @@ export interface Introspected {
 /** What the provider says of tokens that say nothing themselves (RFC 7662). */
 export interface Introspection {
   /** Rejects with TokenRefused, or with OPENID_UNAVAILABLE: what cannot be told opens nothing. */
-  ask(token: string): Promise<Introspected>;
+  introspect(token: string): Promise<IntrospectionResult>;
 }
 
 export interface IntrospectionParts {
@@ -42,65 +42,68 @@ export interface IntrospectionParts {
 
 export function createIntrospection(parts: IntrospectionParts): Introspection {
   const { settings, metadata, fetch, clock, log } = parts;
-  const active = new Map<string, Introspected>();
+  const active = new Map<string, IntrospectionResult>();
   const refused = new Map<string, { readonly reason: TokenRefused['reason']; readonly until: number }>();
-  const flights = createSingleFlight<Introspected>();
+  const flights = createSingleFlight<IntrospectionResult>();
 
-  async function answerFor(token: string): Promise<Claims> {
+  async function requestIntrospection(token: string): Promise<Claims> {
     try {
-      const client = openIdClient(asAsked(await metadata.current()), settings, fetch);
+      const client = createOpenIdClient(withIntrospectionAuth(await metadata.current()), settings, fetch);
       return await tokenIntrospection(client, token, { token_type_hint: 'access_token' });
     } catch (error) {
-      log('openid_introspection_failed', { reason: loginFailure(error).reason });
+      log('openid_introspection_failed', { reason: toLoginFailure(error).reason });
       throw new GatewayError('OPENID_UNAVAILABLE');
     }
   }
 
-  async function look(token: string, hash: string): Promise<Introspected> {
+  async function introspectAndCache(token: string, hash: string): Promise<IntrospectionResult> {
     // Counted from before the question: the answer is no younger than that.
-    const begun = clock.now();
-    const claims = await answerFor(token);
+    const startedAt = clock.now();
+    const claims = await requestIntrospection(token);
     try {
-      const exp = checkAnswer(claims, settings.issuer, clock.now());
-      const found = { claims, until: Math.min(begun + INTROSPECTED_MS, exp) };
-      keep(active, MOST_ACTIVE, hash, found);
-      return found;
+      const exp = checkResponse(claims, settings.issuer, clock.now());
+      const result = { claims, until: Math.min(startedAt + INTROSPECTION_TTL_MS, exp) };
+      setBounded(active, MAX_ACTIVE, hash, result);
+      return result;
     } catch (error) {
       if (error instanceof TokenRefused)
-        keep(refused, MOST_REFUSED, hash, { reason: error.reason, until: begun + REFUSED_MS });
+        setBounded(refused, MAX_REFUSED, hash, { reason: error.reason, until: startedAt + REFUSED_TTL_MS });
       throw error;
     }
   }
 
   return {
-    async ask(token) {
-      if (!TOKEN.test(token)) throw new TokenRefused('malformed');
-      const hash = secretHash(token);
+    async introspect(token) {
+      if (!TOKEN_PATTERN.test(token)) throw new TokenRefused('malformed');
+      const hash = hashSecret(token);
       const now = clock.now();
-      const known = active.get(hash);
-      if (known && now < known.until) return known;
+      const cached = active.get(hash);
+      if (cached && now < cached.until) return cached;
       active.delete(hash);
       const refusal = refused.get(hash);
       if (refusal && now < refusal.until) throw new TokenRefused(refusal.reason);
       refused.delete(hash);
-      return flights.run([hash], () => look(token, hash), { detached: true });
+      return flights.run([hash], () => introspectAndCache(token, hash), { detached: true });
     },
   };
 }
 
 /** The map keeps insertion order: the first one was asked about longest ago. */
-function keep<T>(map: Map<string, T>, most: number, hash: string, entry: T): void {
+function setBounded<T>(map: Map<string, T>, maxSize: number, hash: string, entry: T): void {
   map.delete(hash);
-  if (map.size >= most) map.delete(map.keys().next().value ?? '');
+  if (map.size >= maxSize) map.delete(map.keys().next().value ?? '');
   map.set(hash, entry);
 }
 
 /** A provider may take other proofs of a client here than where tokens are given (RFC 8414, section 2). */
-function asAsked({ document, ...rest }: ProviderMetadata): ProviderMetadata {
-  const own = document['introspection_endpoint_auth_methods_supported'];
+function withIntrospectionAuth({ document, ...rest }: ProviderMetadata): ProviderMetadata {
+  const authMethods = document['introspection_endpoint_auth_methods_supported'];
   return {
     ...rest,
-    document: own === undefined ? document : { ...document, token_endpoint_auth_methods_supported: own },
+    document:
+      authMethods === undefined
+        ? document
+        : { ...document, token_endpoint_auth_methods_supported: authMethods },
   };
 }
 
@@ -108,7 +111,7 @@ function asAsked({ document, ...rest }: ProviderMetadata): ProviderMetadata {
  * What a signature would have proven, in the answer of the provider itself; when the token ends. A refresh token is active
  * too, and opens no door: only what is said to be a bearer token is one.
  */
-function checkAnswer(claims: Claims, issuer: string, now: number): number {
+function checkResponse(claims: Claims, issuer: string, now: number): number {
   const { active, iss, exp, nbf, token_type: type, token_use: use } = claims;
   if (active !== true) throw new TokenRefused('inactive');
   if (typeof type !== 'string' || type.toLowerCase() !== 'bearer') throw new TokenRefused('type');

@@ -2,13 +2,13 @@ import { createSingleFlight, type Clock, type Fetch } from '@behalf/kernel';
 import { createLocalJWKSet, type JSONWebKeySet, type LocalJWKSet } from 'jose';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import type { Log } from '../../upstream/parts.ts';
-import { fetchDocument } from './fetchDocument.ts';
+import { fetchJsonDocument } from './fetchDocument.ts';
 import type { ProviderMetadataSource } from './providerMetadata.ts';
 
 /** A key that was taken back is good for nobody after this time, whether the provider answers or not. */
-const LONGEST_MS = 10 * 60 * 1000;
+const MAX_AGE_MS = 10 * 60 * 1000;
 /** From here on they are fetched again beside the calls, so that a short outage of the provider stays unseen. */
-const REFRESH_MS = 5 * 60 * 1000;
+const REFRESH_AFTER_MS = 5 * 60 * 1000;
 /** Anybody can name a key that nobody has: the provider is not asked for more than this lets through. */
 const COOLDOWN_MS = 5_000;
 /** While there are no keys at all. */
@@ -20,7 +20,7 @@ export interface KeySet {
 }
 
 /** The keys with which the issuer signs. */
-export interface KeySource {
+export interface SigningKeySource {
   /** At most ten minutes old. Rejects with OPENID_UNAVAILABLE when there are none so young. */
   current(): Promise<KeySet>;
   /** After a token named a key that `seen` does not have. `seen` itself when the provider has no other now. */
@@ -29,41 +29,46 @@ export interface KeySource {
   generation(): number;
 }
 
-export interface KeySourceParts {
+export interface SigningKeySourceParts {
   readonly metadata: Pick<ProviderMetadataSource, 'current'>;
   readonly fetch: Fetch;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-interface Held {
+interface FetchedKeys {
   readonly set: KeySet;
   readonly fingerprint: string;
   readonly fetchedAt: number;
 }
 
-export function createKeySource({ metadata, fetch, clock, log }: KeySourceParts): KeySource {
+export function createSigningKeySource({
+  metadata,
+  fetch,
+  clock,
+  log,
+}: SigningKeySourceParts): SigningKeySource {
   const flights = createSingleFlight<KeySet>();
-  let held: Held | null = null;
+  let fetched: FetchedKeys | null = null;
   let generation = 0;
   let attemptedAt = -Infinity;
-  let failed = false;
+  let hasFailed = false;
 
   async function read(): Promise<KeySet> {
     const fetchedAt = clock.now();
     attemptedAt = fetchedAt;
     try {
       const { jwksUri } = await metadata.current();
-      const document = (await fetchDocument({ fetch, clock }, jwksUri)) as unknown as JSONWebKeySet;
+      const document = (await fetchJsonDocument({ fetch, clock }, jwksUri)) as unknown as JSONWebKeySet;
       const find = createLocalJWKSet(document);
       const fingerprint = fingerprintOf(document);
-      const isSame = held?.fingerprint === fingerprint;
+      const isSame = fetched?.fingerprint === fingerprint;
       if (!isSame) generation += 1;
-      held = { set: isSame && held ? held.set : { find }, fingerprint, fetchedAt };
-      failed = false;
-      return held.set;
+      fetched = { set: isSame && fetched ? fetched.set : { find }, fingerprint, fetchedAt };
+      hasFailed = false;
+      return fetched.set;
     } catch (error) {
-      failed = true;
+      hasFailed = true;
       log('openid_keys_failed', { reason: error instanceof Error ? error.message : 'unknown' });
       throw unavailable();
     }
@@ -75,18 +80,18 @@ export function createKeySource({ metadata, fetch, clock, log }: KeySourceParts)
 
   return {
     async current() {
-      const age = held ? clock.now() - held.fetchedAt : Infinity;
-      if (held && age < LONGEST_MS) {
-        if (age >= REFRESH_MS && !isTooSoon(COOLDOWN_MS)) refresh().catch(() => undefined);
-        return held.set;
+      const age = fetched ? clock.now() - fetched.fetchedAt : Infinity;
+      if (fetched && age < MAX_AGE_MS) {
+        if (age >= REFRESH_AFTER_MS && !isTooSoon(COOLDOWN_MS)) refresh().catch(() => undefined);
+        return fetched.set;
       }
       if (isTooSoon(RETRY_MS)) throw unavailable();
       return refresh();
     },
     async newerThan(seen) {
-      if (held && held.set !== seen) return held.set;
+      if (fetched && fetched.set !== seen) return fetched.set;
       if (!isTooSoon(COOLDOWN_MS)) return refresh();
-      if (failed) throw unavailable();
+      if (hasFailed) throw unavailable();
       return seen;
     },
     generation: () => generation,

@@ -3,7 +3,7 @@ import { userIdOfHolder } from '../../credentials/credentialHolder.ts';
 import type { GrantBinding, GrantContext, GrantContexts } from '../../credentials/oauth/grantContext.ts';
 import type { ClientAuthentication } from '../../credentials/oauth/oauthClient.ts';
 import type { CredentialEndpoints, UserStore } from '../../ports/index.ts';
-import type { Document } from './fetchDocument.ts';
+import type { JsonDocument } from './fetchDocument.ts';
 import type { OpenIdSettings } from './openIdSettings.ts';
 import type { ProviderMetadata, ProviderMetadataSource } from './providerMetadata.ts';
 
@@ -36,13 +36,13 @@ export function createLoginContexts({ settings, metadata, users, fetch }: LoginC
           auth: { method: 'none' },
         },
         ...(clientSecret !== null && {
-          loadClientAuth: async () => proofOf(clientSecret, (await metadata.current()).document),
+          loadClientAuth: async () => toClientProof(clientSecret, (await metadata.current()).document),
         }),
         fetch,
         headers: {},
         form: {},
         profile: { rotationGraceMs: 0, revokeOnReplace: 'never' },
-        rediscover: async () => loginEndpoints(await metadata.again(), record.issuedAt),
+        rediscover: async () => loginEndpoints(await metadata.refresh(), record.issuedAt),
         reregister: async () => false,
       } satisfies GrantContext;
     },
@@ -50,15 +50,15 @@ export function createLoginContexts({ settings, metadata, users, fetch }: LoginC
 }
 
 /** In the place of an address: whom it speaks of. */
-export function loginBinding(of: {
+export function loginBinding(login: {
   readonly issuer: string;
   readonly subject: string;
   readonly clientId: string | null;
 }): GrantBinding {
   return {
-    canonicalUrl: `login:${of.subject}`,
-    issuer: of.issuer,
-    clientId: of.clientId ?? '',
+    canonicalUrl: `login:${login.subject}`,
+    issuer: login.issuer,
+    clientId: login.clientId ?? '',
     resource: null,
   };
 }
@@ -74,9 +74,9 @@ export function loginEndpoints({ document }: ProviderMetadata, fetchedAt: number
 }
 
 /** The body first where both are offered, as at the sign-in itself. */
-function proofOf(
+function toClientProof(
   secret: string,
-  { token_endpoint_auth_methods_supported: supported }: Document,
+  { token_endpoint_auth_methods_supported: supported }: JsonDocument,
 ): ClientAuthentication {
   const methods: readonly unknown[] = Array.isArray(supported) ? supported : ['client_secret_basic'];
   const method = methods.includes('client_secret_post') ? 'client_secret_post' : 'client_secret_basic';

@@ -11,10 +11,13 @@ import { TokenRefused } from './tokenRefused.ts';
  * What became of a login that failed. The error itself goes no further: the library's hold tokens, and the provider's
  * words are not ours to show.
  */
-export function loginFailure(error: unknown): { readonly answer: GatewayError; readonly reason: string } {
-  const known = error instanceof Error && error.cause instanceof GatewayError ? error.cause : error;
-  if (known instanceof GatewayError) return { answer: known, reason: known.code };
-  return { answer: new GatewayError('OPENID_FAILED'), reason: reasonOf(error) };
+export function toLoginFailure(error: unknown): {
+  readonly gatewayError: GatewayError;
+  readonly reason: string;
+} {
+  const unwrapped = error instanceof Error && error.cause instanceof GatewayError ? error.cause : error;
+  if (unwrapped instanceof GatewayError) return { gatewayError: unwrapped, reason: unwrapped.code };
+  return { gatewayError: new GatewayError('OPENID_FAILED'), reason: reasonOf(error) };
 }
 
 /** Whether the provider answered, and refused what we asked for. */

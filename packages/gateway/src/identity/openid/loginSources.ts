@@ -2,36 +2,36 @@ import type { Clock } from '@behalf/kernel';
 import { fetchUserInfo, type Configuration } from 'openid-client';
 import type { Log } from '../../upstream/parts.ts';
 import type { Claims } from './claims.ts';
-import type { KeySource } from './keySource.ts';
+import type { SigningKeySource } from './keySource.ts';
 import { isRefusal } from './loginFailure.ts';
 import type { ClaimSource, OpenIdSettings } from './openIdSettings.ts';
 import { TokenRefused } from './tokenRefused.ts';
-import { verifySigned, type Signed } from './verifySigned.ts';
+import { verifyJwt, type VerifiedJwt } from './verifyJwt.ts';
 
 export interface LoginSourceParts {
   readonly settings: OpenIdSettings;
-  readonly keys: KeySource;
+  readonly keys: SigningKeySource;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-export interface LoginAnswer {
+export interface LoginResponse {
   readonly client: Configuration;
   readonly accessToken: string;
-  readonly id: Signed['claims'];
+  readonly id: VerifiedJwt['claims'];
 }
 
 /** All that the provider says of who has just signed in, by where it says it. */
-export async function loginSources(
+export async function readLoginSources(
   parts: LoginSourceParts,
-  { client, accessToken, id }: LoginAnswer,
+  { client, accessToken, id }: LoginResponse,
 ): Promise<Record<ClaimSource, Claims>> {
-  const userinfo = await askUserInfo(parts, client, accessToken, id.sub);
+  const userinfo = await fetchUserInfoClaims(parts, client, accessToken, id.sub);
   return { id, userinfo, access: await readAccessToken(parts, accessToken) };
 }
 
 /** Some providers keep names and roles for this answer. One that refuses it to our token tells nothing. */
-async function askUserInfo(
+async function fetchUserInfoClaims(
   { log }: LoginSourceParts,
   client: Configuration,
   accessToken: string,
@@ -56,7 +56,7 @@ async function readAccessToken(
   if (adminRole?.from !== 'access' && requiredRole?.from !== 'access') return {};
   const audience = [settings.audience, clientId, `api://${clientId ?? ''}`].flatMap((name) => name ?? []);
   try {
-    return (await verifySigned(accessToken, { keys, clock, issuer, audience })).claims;
+    return (await verifyJwt(accessToken, { keys, clock, issuer, audience })).claims;
   } catch (error) {
     if (error instanceof TokenRefused) return {};
     throw error;

@@ -6,7 +6,7 @@ import { describe, expect, test } from '@jest/globals';
 import { everythingStored } from '../../../test/identityRig.ts';
 import { createLoginRig } from '../../../test/loginRig.ts';
 import { credentialId } from '../../ports/index.ts';
-import { loginKey } from '../loginKey.ts';
+import { loginCredentialKey } from '../loginCredentialKey.ts';
 import { createProviderMetadata } from './providerMetadata.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -77,7 +77,7 @@ async function inTime<T>(clock: FakeClock, work: Promise<T>): Promise<T> {
 describe('tokens of a login', () => {
   test('no token stands in the store in clear', async () => {
     const { tokens, given, store, sessionEnd } = await createRig();
-    await tokens.put(ada, given, sessionEnd);
+    await tokens.store(ada, given, sessionEnd);
     const stored = await everythingStored(store);
     expect(stored).toContain('@login');
     expect(stored).not.toContain('secret');
@@ -89,14 +89,14 @@ describe('tokens of a login', () => {
     await store.users.insert(
       aUser({ id: 'u-eve', issuer: ISSUER, subject: 'eve', email: 'eve@example.com' }),
     );
-    await tokens.put(ada, given, sessionEnd);
-    const record = (await store.credentials.find(loginKey(ada)))!;
+    await tokens.store(ada, given, sessionEnd);
+    const record = (await store.credentials.find(loginCredentialKey(ada)))!;
     for (const [other, canonicalUrl] of [
       [{ ...ada, session: 's2' }, 'login:ada'],
       [{ ...ada, userId: 'u-eve' }, 'login:eve'],
       [{ ...ada, userId: 'u-eve' }, 'login:ada'],
     ] as const) {
-      const key = loginKey(other);
+      const key = loginCredentialKey(other);
       await store.credentials.remove(key);
       await store.credentials.insert({ ...record, ...key, canonicalUrl, id: credentialId(key) });
       expect(await tokens.current(other)).toEqual({ kind: 'absent' });
@@ -105,10 +105,10 @@ describe('tokens of a login', () => {
 
   test('they say themselves for how long they are good, and are kept while the session is', async () => {
     const { tokens, given, store, clock, sessionEnd } = await createRig();
-    await tokens.put(ada, { ...given, refreshToken: undefined }, sessionEnd);
+    await tokens.store(ada, { ...given, refreshToken: undefined }, sessionEnd);
     expect(await tokens.current(ada)).toMatchObject({ expiresAt: clock.now() + 600_000 });
     await clock.advance(600_000);
-    expect(await tokens.current(ada)).toEqual({ kind: 'over' });
+    expect(await tokens.current(ada)).toEqual({ kind: 'expired' });
     expect(await store.credentials.removeExpired(clock.now())).toBe(0);
     await clock.advance(DAY_MS);
     expect(await store.credentials.removeExpired(clock.now())).toBe(1);
@@ -122,7 +122,7 @@ describe('tokens of a login', () => {
       asked.push(`${String(url)} ${new URLSearchParams(init?.body as string).get('refresh_token') ?? ''}`);
       return Response.json({ access_token: 'access-2', token_type: 'Bearer', expires_in: 600 });
     });
-    await tokens.put(ada, given, sessionEnd);
+    await tokens.store(ada, given, sessionEnd);
     await clock.advance(600_000);
     expect(await inTime(clock, tokens.current(ada))).toMatchObject({ kind: 'unavailable' });
     isDown = false;
@@ -133,7 +133,7 @@ describe('tokens of a login', () => {
 
   test('they are used while the provider’s metadata cannot be read, and renewed when it can', async () => {
     const { tokens, given, clock, sessionEnd, provider } = await createProviderRig();
-    await tokens.put(ada, given, sessionEnd);
+    await tokens.store(ada, given, sessionEnd);
     // What was known of the provider is over, and so is what was known of the token.
     provider.isDown = true;
     await clock.advance(3_600_000);
@@ -149,7 +149,7 @@ describe('tokens of a login', () => {
 
   test('they are renewed where the provider says now when the endpoint is gone', async () => {
     const { tokens, given, clock, sessionEnd, provider } = await createProviderRig();
-    await tokens.put(ada, { ...given, expiresAt: clock.now() + 3_000_000 }, sessionEnd);
+    await tokens.store(ada, { ...given, expiresAt: clock.now() + 3_000_000 }, sessionEnd);
     await clock.advance(3_000_000);
     // What is known of it would hold for a while yet.
     provider.tokenPath = '/v2/token';
@@ -159,8 +159,8 @@ describe('tokens of a login', () => {
 
   test('they are nobody’s once the account is another’s', async () => {
     const { tokens, given, store, sessionEnd } = await createRig();
-    await tokens.put(ada, { ...given, subject: 'somebody-else' }, sessionEnd);
+    await tokens.store(ada, { ...given, subject: 'somebody-else' }, sessionEnd);
     expect(await tokens.current(ada)).toEqual({ kind: 'absent' });
-    expect(await store.credentials.find(loginKey(ada))).not.toBeNull();
+    expect(await store.credentials.find(loginCredentialKey(ada))).not.toBeNull();
   });
 });

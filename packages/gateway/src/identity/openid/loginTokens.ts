@@ -5,7 +5,7 @@ import type {
   BorrowResult,
   TokenOutcome,
 } from '../../credentials/vault/vault.ts';
-import { loginKey } from '../loginKey.ts';
+import { loginCredentialKey } from '../loginCredentialKey.ts';
 import { loginBinding, loginEndpoints } from './loginContext.ts';
 import type { OpenIdSettings } from './openIdSettings.ts';
 import type { ProviderMetadataSource } from './providerMetadata.ts';
@@ -42,27 +42,27 @@ export type LoginToken =
       /** The last one that the provider gave for this session. It may be over long before the access token is. */
       readonly idToken: HiddenText | undefined;
       /** Names the refresh token of this sign-in, whatever takes its place: two sign-ins have two. Undefined: there is none. */
-      readonly renewal: string | undefined;
+      readonly refreshTokenId: string | undefined;
     }
-  | { readonly kind: 'absent' | 'over' }
+  | { readonly kind: 'absent' | 'expired' }
   | { readonly kind: 'unavailable'; readonly retryAfterMs: number };
 
 export interface LoginTokens {
   /** Kept until the session ends at the latest, and renewed for as long. */
-  put(of: LoginSession, tokens: FederatedTokens, sessionExpiresAt: number): Promise<void>;
+  store(loginSession: LoginSession, tokens: FederatedTokens, sessionExpiresAt: number): Promise<void>;
   /** One that is good for a while, renewed if it must be. Only of the subject that the account has now. */
-  current(of: LoginSession): Promise<LoginToken>;
+  current(loginSession: LoginSession): Promise<LoginToken>;
   /** Another one in the place of this: renewed now, or by a peer meanwhile. Not again and again for one that was just renewed. */
-  renewed(of: LoginSession, accessToken: string): Promise<LoginToken>;
+  renew(loginSession: LoginSession, accessToken: string): Promise<LoginToken>;
   /** One use of its refresh token at the provider, at a moment when nobody else uses it. */
-  lend<T>(
-    of: LoginSession,
+  withRefreshToken<T>(
+    loginSession: LoginSession,
     signal: Cancellation,
-    work: (lent: BorrowedToken) => Promise<BorrowResult<T>>,
-  ): Promise<LentUse<T>>;
+    work: (borrowed: BorrowedToken) => Promise<BorrowResult<T>>,
+  ): Promise<RefreshTokenUse<T>>;
 }
 
-export type LentUse<T> =
+export type RefreshTokenUse<T> =
   { readonly kind: 'used'; readonly value: T } | Exclude<LoginToken, { kind: 'token' }>;
 
 export interface LoginTokenParts {
@@ -75,10 +75,14 @@ export interface LoginTokenParts {
 /** The tokens never leave the gateway; in the store they are sealed to their session. */
 export function createLoginTokens({ vault, settings, metadata, clock }: LoginTokenParts): LoginTokens {
   return {
-    async put(of, { issuer, subject, accessToken, refreshToken, idToken, expiresAt }, sessionExpiresAt) {
+    async store(
+      loginSession,
+      { issuer, subject, accessToken, refreshToken, idToken, expiresAt },
+      sessionExpiresAt,
+    ) {
       const now = clock.now();
       const committed = await vault.commit({
-        ...loginKey(of),
+        ...loginCredentialKey(loginSession),
         binding: loginBinding({ issuer, subject, clientId: settings.clientId }),
         endpoints: loginEndpoints(await metadata.current(), now),
         tokens: {
@@ -90,36 +94,40 @@ export function createLoginTokens({ vault, settings, metadata, clock }: LoginTok
         baseGeneration: 0,
         rowExpiresAt: sessionExpiresAt,
       });
-      if (committed.kind !== 'committed') throw new Error('A session has tokens before it begins');
+      if (committed.kind !== 'committed')
+        throw new Error('The tokens of a sign-in must be stored before its session starts');
     },
-    current: async (of) => given(await vault.token(loginKey(of))),
-    renewed: async (of, accessToken) => given(await vault.recover(loginKey(of), accessToken)),
-    async lend(of, signal, work) {
-      const outcome = await vault.withRefreshToken(loginKey(of), signal, work);
-      return outcome.kind === 'used' ? outcome : lacking(outcome);
+    current: async (loginSession) => toLoginToken(await vault.token(loginCredentialKey(loginSession))),
+    renew: async (loginSession, accessToken) =>
+      toLoginToken(await vault.recover(loginCredentialKey(loginSession), accessToken)),
+    async withRefreshToken(loginSession, signal, work) {
+      const outcome = await vault.withRefreshToken(loginCredentialKey(loginSession), signal, work);
+      return outcome.kind === 'used' ? outcome : toMissingToken(outcome);
     },
   };
 }
 
-function given(outcome: TokenOutcome): LoginToken {
-  if (outcome.kind !== 'token') return lacking(outcome);
+function toLoginToken(outcome: TokenOutcome): LoginToken {
+  if (outcome.kind !== 'token') return toMissingToken(outcome);
   const { accessToken, usableUntil, expiresAt, idToken, isRenewable, id, generation } = outcome.token;
   const hidden = idToken === undefined ? undefined : new HiddenText(idToken);
-  const renewal = isRenewable ? JSON.stringify([id, generation]) : undefined;
-  return { kind: 'token', accessToken, usableUntil, expiresAt, idToken: hidden, renewal };
+  const refreshTokenId = isRenewable ? JSON.stringify([id, generation]) : undefined;
+  return { kind: 'token', accessToken, usableUntil, expiresAt, idToken: hidden, refreshTokenId };
 }
 
-function lacking(outcome: Exclude<TokenOutcome, { kind: 'token' }>): Exclude<LoginToken, { kind: 'token' }> {
+function toMissingToken(
+  outcome: Exclude<TokenOutcome, { kind: 'token' }>,
+): Exclude<LoginToken, { kind: 'token' }> {
   switch (outcome.kind) {
     case 'needs_reauth':
-      return { kind: hasNone.has(outcome.reason) ? 'absent' : 'over' };
+      return { kind: ABSENT_REASONS.has(outcome.reason) ? 'absent' : 'expired' };
     case 'unavailable':
       return { kind: 'unavailable', retryAfterMs: outcome.retryAfterMs };
     case 'misconfigured':
       // The operator's to mend; until then it is as good as over.
-      return { kind: 'over' };
+      return { kind: 'expired' };
   }
 }
 
 /** There is none, or what is there is not this account's. */
-const hasNone: ReadonlySet<string> = new Set(['absent', 'unbound', 'unreadable', 'revoked']);
+const ABSENT_REASONS: ReadonlySet<string> = new Set(['absent', 'unbound', 'unreadable', 'revoked']);

@@ -13,10 +13,10 @@ import { GatewayError } from '../../errors/gatewayError.ts';
 import type { OpenIdSettings } from './openIdSettings.ts';
 import type { ProviderMetadata } from './providerMetadata.ts';
 
-const PATIENCE_S = 15;
+const TIMEOUT_S = 15;
 
 /** The gateway as a client of the provider, over our own door out. */
-export function openIdClient(
+export function createOpenIdClient(
   { issuer, document }: ProviderMetadata,
   { clientId, clientSecret }: Pick<OpenIdSettings, 'clientId' | 'clientSecret'>,
   fetch: Fetch,
@@ -25,10 +25,10 @@ export function openIdClient(
     document as unknown as ServerMetadata,
     clientId ?? '',
     undefined,
-    authentication(clientSecret, document.token_endpoint_auth_methods_supported),
+    chooseAuthentication(clientSecret, document.token_endpoint_auth_methods_supported),
   );
-  client.timeout = PATIENCE_S;
-  client[customFetch] = (url, options) => answered(fetch(url, options as RequestInit));
+  client.timeout = TIMEOUT_S;
+  client[customFetch] = (url, options) => rejectServerErrors(fetch(url, options as RequestInit));
   // The metadata lets plain http through for an issuer on loopback alone, and so does this.
   // eslint-disable-next-line @typescript-eslint/no-deprecated
   if (issuer.startsWith('http:')) allowInsecureRequests(client);
@@ -36,15 +36,15 @@ export function openIdClient(
 }
 
 /** A provider in trouble is not one that refuses: the one may be asked again. */
-async function answered(asked: Promise<Response>): Promise<Response> {
-  const response = await asked.catch(() => null);
+async function rejectServerErrors(pending: Promise<Response>): Promise<Response> {
+  const response = await pending.catch(() => null);
   if (response && response.status < 500) return response;
   await response?.body?.cancel();
   throw new GatewayError('OPENID_UNAVAILABLE');
 }
 
 /** A provider that does not say takes the secret in the header (OpenID Connect Discovery 1.0, section 3). */
-function authentication(secret: string | null, supported: unknown): ClientAuth {
+function chooseAuthentication(secret: string | null, supported: unknown): ClientAuth {
   if (secret === null) return None();
   const methods: readonly unknown[] = Array.isArray(supported) ? supported : ['client_secret_basic'];
   // The body first where both are offered: not every provider decodes the header as RFC 6749 encodes it.

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { CALLBACK, createOpenIdRig, throughLogin, type OpenIdRig } from '../../../test/openidRig.ts';
 import { createLoginFlows } from './loginFlow.ts';
 import type { OpenIdSettings } from './openIdSettings.ts';
-import { returnPath } from './returnPath.ts';
+import { toReturnPath } from './returnPath.ts';
 
 const open: OpenIdRig[] = [];
 
@@ -26,7 +26,7 @@ afterEach(async () => {
 describe('login at the identity provider', () => {
   test('the browser is sent off with PKCE, state and nonce of its own', async () => {
     const { login, issuer, clock } = await createRig({ audience: 'https://gateway.example' });
-    const { url, flow, expiresAt } = await login.begin('/');
+    const { url, flow, expiresAt } = await login.start('/');
     const asked = new URL(url);
     expect(asked.origin + asked.pathname).toBe(`${issuer.url}/authorization`);
     expect(Object.fromEntries(asked.searchParams)).toEqual({
@@ -42,7 +42,7 @@ describe('login at the identity provider', () => {
     });
     expect(expiresAt).toBe(clock.now() + 600_000);
     expect(flow.length).toBeLessThan(2_048);
-    const again = new URL((await login.begin('/')).url);
+    const again = new URL((await login.start('/')).url);
     for (const name of ['state', 'nonce', 'code_challenge']) {
       expect(again.searchParams.get(name)).not.toBe(asked.searchParams.get(name));
     }
@@ -55,14 +55,14 @@ describe('login at the identity provider', () => {
       [claims, claims],
       [undefined, null],
     ] as const) {
-      const { url, flow } = await login.begin('/', { claims: asked });
+      const { url, flow } = await login.start('/', { claims: asked });
       expect(new URL(url).searchParams.get('claims')).toBe(sent);
       expect(new URL(url).searchParams.has('prompt')).toBe(false);
       const query = `?${issuer.authorize(url).toString()}`;
       expect(await login.finish({ flow, query })).toMatchObject({ hasClaims: sent !== null });
       // Also where it is not finished. Of what is not ours nothing is known.
-      expect(login.isWithClaims(flow)).toBe(sent !== null);
-      expect(login.isWithClaims(`${flow}x`)).toBe(false);
+      expect(login.hasRequestedClaims(flow)).toBe(sent !== null);
+      expect(login.hasRequestedClaims(`${flow}x`)).toBe(false);
     }
   });
 
@@ -119,7 +119,7 @@ describe('login at the identity provider', () => {
       throughLogin(rig, (query) => query.delete('state')),
       'OAUTH_INVALID_RESPONSE',
     );
-    const other = await rig.login.begin('/');
+    const other = await rig.login.start('/');
     await rig.fails(
       throughLogin(rig, (query) => {
         for (const [name, value] of rig.issuer.authorize(other.url)) query.set(name, value);
@@ -145,9 +145,9 @@ describe('login at the identity provider', () => {
 
   test('a code that another browser got is worth nothing', async () => {
     const rig = await createRig();
-    const victim = await rig.login.begin('/');
+    const victim = await rig.login.start('/');
     const stolen = rig.issuer.authorize(victim.url).get('code')!;
-    const own = await rig.login.begin('/');
+    const own = await rig.login.start('/');
     const query = rig.issuer.authorize(own.url);
     query.set('code', stolen);
     await rig.fails(rig.login.finish({ flow: own.flow, query: `?${query.toString()}` }), 'invalid_grant');
@@ -182,7 +182,7 @@ describe('login at the identity provider', () => {
     await rig.fails(throughLogin(rig), 'unknown_key');
     rig.issuer.idTokenKey = 'k1';
     const [header, , signature] = (await throughLogin(rig)).tokens.idToken.split('.');
-    const { flow, url } = await rig.login.begin('/');
+    const { flow, url } = await rig.login.start('/');
     const now = Math.floor(rig.clock.now() / 1_000);
     const forged = { iss: rig.issuer.url, aud: 'gateway', sub: 'root', iat: now, exp: now + 300 };
     const claims = { ...forged, nonce: new URL(url).searchParams.get('nonce') };
@@ -195,7 +195,7 @@ describe('login at the identity provider', () => {
   test('a login is finished by the browser that began it, in ten minutes', async () => {
     const rig = await createRig();
     const { login, issuer, clock, fails } = rig;
-    const { url, flow } = await login.begin('/');
+    const { url, flow } = await login.start('/');
     const query = issuer.authorize(url).toString();
     for (const other of ['', 'x', `${flow}x`, `${flow.slice(0, -2)}AA`]) {
       await fails(login.finish({ flow: other, query }), 'flow');
@@ -226,7 +226,7 @@ describe('login at the identity provider', () => {
 
   test('a login leads back to a path of ours and nowhere else', async () => {
     for (const path of ['/', '/tools?x=1#y', '/a/b', '/@x', '/%2F%2Fevil.example']) {
-      expect(returnPath(path)).toBe(path);
+      expect(toReturnPath(path)).toBe(path);
     }
     for (const path of [
       undefined,
@@ -244,7 +244,7 @@ describe('login at the identity provider', () => {
       ' //evil.example',
       `/${'x'.repeat(1_024)}`,
     ]) {
-      expect(returnPath(path)).toBe('/');
+      expect(toReturnPath(path)).toBe('/');
     }
   });
 
@@ -275,7 +275,10 @@ describe('login at the identity provider', () => {
       };
       for (const where of ['access', 'id', 'userinfo']) {
         const holds = where === from;
-        expect(await place(where, ['boss', 'staff'])).toMatchObject({ namesAdmin: holds, isAdmitted: holds });
+        expect(await place(where, ['boss', 'staff'])).toMatchObject({
+          hasAdminRole: holds,
+          isAdmitted: holds,
+        });
       }
     }
   });
@@ -284,7 +287,7 @@ describe('login at the identity provider', () => {
     const rig = await createRig({ adminRole: { values: ['boss'], claim: 'roles', from: 'access' } });
     for (const claims of [{ aud: 'https://graph.example' }, { iss: 'https://evil.example' }]) {
       rig.issuer.tokenAnswer = { access_token: await rig.token({ roles: ['boss'], ...claims }) };
-      expect((await throughLogin(rig)).verified.namesAdmin).toBe(false);
+      expect((await throughLogin(rig)).verified.hasAdminRole).toBe(false);
     }
   });
 
@@ -318,6 +321,6 @@ describe('login at the identity provider', () => {
     }
     const gone = await createRig();
     gone.issuer.broken.set('/.well-known/openid-configuration', 503);
-    await expect(gone.login.begin('/')).rejects.toMatchObject({ code: 'OPENID_UNAVAILABLE' });
+    await expect(gone.login.start('/')).rejects.toMatchObject({ code: 'OPENID_UNAVAILABLE' });
   });
 });

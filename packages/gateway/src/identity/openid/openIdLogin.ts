@@ -3,22 +3,22 @@ import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import type { Log } from '../../upstream/parts.ts';
-import type { KeySource } from './keySource.ts';
-import { loginFailure } from './loginFailure.ts';
+import type { SigningKeySource } from './keySource.ts';
+import { toLoginFailure } from './loginFailure.ts';
 import { createLoginFlows, type FlowGrant, type LoginFlow } from './loginFlow.ts';
-import { loginSources } from './loginSources.ts';
+import { readLoginSources } from './loginSources.ts';
 import type { FederatedTokens } from './loginTokens.ts';
-import { openIdClient } from './openIdClient.ts';
+import { createOpenIdClient } from './openIdClient.ts';
 import type { OpenIdSettings } from './openIdSettings.ts';
 import type { ProviderMetadataSource } from './providerMetadata.ts';
-import { returnPath } from './returnPath.ts';
+import { toReturnPath } from './returnPath.ts';
 import { TokenRefused } from './tokenRefused.ts';
-import { verifiedIdentity, type VerifiedToken } from './verifiedIdentity.ts';
-import { verifySigned, type Signed } from './verifySigned.ts';
+import { readVerifiedIdentity, type VerifiedToken } from './verifiedIdentity.ts';
+import { verifyJwt, type VerifiedJwt } from './verifyJwt.ts';
 
-const FLOW_MS = 10 * 60 * 1000;
+const FLOW_LIFETIME_MS = 10 * 60 * 1000;
 
-export interface BegunLogin {
+export interface StartedLogin {
   /** Where the browser goes. */
   readonly url: string;
   /** For a cookie: what `finish` needs. */
@@ -39,20 +39,20 @@ export interface FinishedLogin {
 /** Signing in at the provider: authorization code with PKCE, state, nonce and the issuer's name (RFC 9207). */
 export interface OpenIdLogin {
   /** `claims`: what the provider wants proven this time (OpenID Connect Core, section 5.5), as JSON. */
-  begin(
+  start(
     returnTo: string | undefined,
-    more?: { readonly claims?: string | undefined; readonly grant?: FlowGrant | undefined },
-  ): Promise<BegunLogin>;
+    options?: { readonly claims?: string | undefined; readonly grant?: FlowGrant | undefined },
+  ): Promise<StartedLogin>;
   /** `query` is what the provider sent the browser back with. Rejects with OPENID_FAILED or OPENID_UNAVAILABLE. */
   finish(callback: { readonly flow: string; readonly query: string }): Promise<FinishedLogin>;
   /** Whether a login was begun with claims: of one that cannot be finished nothing else tells. */
-  isWithClaims(flow: string): boolean;
+  hasRequestedClaims(flow: string): boolean;
 }
 
 export interface OpenIdLoginParts {
   readonly settings: OpenIdSettings;
   readonly metadata: ProviderMetadataSource;
-  readonly keys: KeySource;
+  readonly keys: SigningKeySource;
   readonly keyring: Keyring;
   readonly clock: Clock;
   readonly random: Random;
@@ -67,12 +67,12 @@ export function createOpenIdLogin(parts: OpenIdLoginParts): OpenIdLogin {
   const { clientId } = settings;
   if (clientId === null) throw new RangeError('A login needs a client id');
   const flows = createLoginFlows({ keyring, clock, settings });
-  const secret = () => Buffer.from(random.bytes(32)).toString('base64url');
-  const configuration = async () => openIdClient(await metadata.current(), settings, fetch);
+  const randomSecret = () => Buffer.from(random.bytes(32)).toString('base64url');
+  const configuration = async () => createOpenIdClient(await metadata.current(), settings, fetch);
 
   /** The library leaves the signature to TLS; we do not: what a login says makes accounts and administrators. */
-  async function checkIdToken(idToken: string): Promise<Signed> {
-    const signed = await verifySigned(idToken, {
+  async function verifyIdToken(idToken: string): Promise<VerifiedJwt> {
+    const signed = await verifyJwt(idToken, {
       ...{ keys, clock, issuer: settings.issuer },
       audience: [clientId ?? ''],
     });
@@ -80,29 +80,32 @@ export function createOpenIdLogin(parts: OpenIdLoginParts): OpenIdLogin {
     return signed;
   }
 
-  async function exchange(flow: LoginFlow, query: string): Promise<FinishedLogin> {
+  async function exchangeCode(flow: LoginFlow, query: string): Promise<FinishedLogin> {
     const config = await configuration();
     const callback = new URL(flow.redirectUri);
     callback.search = query;
-    const answer = await client.authorizationCodeGrant(config, callback, {
+    const response = await client.authorizationCodeGrant(config, callback, {
       expectedState: flow.state,
       expectedNonce: flow.nonce,
       pkceCodeVerifier: flow.verifier,
       idTokenExpected: true,
     });
-    const { access_token: accessToken, refresh_token: refreshToken, id_token: idToken = '' } = answer;
-    if (answer.token_type !== 'bearer') throw new TokenRefused('key_bound');
-    const { claims: id } = await checkIdToken(idToken);
-    const sources = await loginSources({ settings, keys, clock, log }, { client: config, accessToken, id });
+    const { access_token: accessToken, refresh_token: refreshToken, id_token: idToken = '' } = response;
+    if (response.token_type !== 'bearer') throw new TokenRefused('key_bound');
+    const { claims: id } = await verifyIdToken(idToken);
+    const sources = await readLoginSources(
+      { settings, keys, clock, log },
+      { client: config, accessToken, id },
+    );
     // What is signed wins.
     const claims = { ...sources.userinfo, ...id };
-    const verified = verifiedIdentity({ kind: 'user', claims, sources, settings, log });
+    const verified = readVerifiedIdentity({ kind: 'user', claims, sources, settings, log });
     return {
       verified,
       tokens: {
         ...{ issuer: verified.issuer, subject: verified.subject },
         ...{ accessToken, idToken, refreshToken },
-        expiresAt: endOf(accessToken, answer.expires_in, id.exp),
+        expiresAt: expiryOf(accessToken, response.expires_in, id.exp),
       },
       returnTo: flow.returnTo,
       hasClaims: flow.hasClaims,
@@ -111,7 +114,7 @@ export function createOpenIdLogin(parts: OpenIdLoginParts): OpenIdLogin {
   }
 
   /** A token whose end nobody tells ends with the login's own proof. */
-  function endOf(accessToken: string, expiresIn: number | undefined, idTokenExp: number): number {
+  function expiryOf(accessToken: string, expiresIn: number | undefined, idTokenExp: number): number {
     if (expiresIn !== undefined) return clock.now() + expiresIn * 1_000;
     try {
       return (decodeJwt(accessToken).exp ?? idTokenExp) * 1_000;
@@ -121,12 +124,12 @@ export function createOpenIdLogin(parts: OpenIdLoginParts): OpenIdLogin {
   }
 
   return {
-    async begin(returnTo, { claims, grant } = {}) {
+    async start(returnTo, { claims, grant } = {}) {
       const config = await configuration();
-      const expiresAt = clock.now() + FLOW_MS;
+      const expiresAt = clock.now() + FLOW_LIFETIME_MS;
       const flow: LoginFlow = {
-        ...{ state: secret(), nonce: secret(), verifier: secret() },
-        ...{ redirectUri: redirectUri(), returnTo: returnPath(returnTo), expiresAt },
+        ...{ state: randomSecret(), nonce: randomSecret(), verifier: randomSecret() },
+        ...{ redirectUri: redirectUri(), returnTo: toReturnPath(returnTo), expiresAt },
         hasClaims: claims !== undefined,
         grant,
       };
@@ -149,13 +152,13 @@ export function createOpenIdLogin(parts: OpenIdLoginParts): OpenIdLogin {
         throw new GatewayError('OPENID_FAILED');
       }
       try {
-        return await exchange(flow, query);
+        return await exchangeCode(flow, query);
       } catch (error) {
-        const { answer, reason } = loginFailure(error);
+        const { gatewayError, reason } = toLoginFailure(error);
         log('openid_login_failed', { reason });
-        throw answer;
+        throw gatewayError;
       }
     },
-    isWithClaims: (sealed) => flows.open(sealed)?.hasClaims === true,
+    hasRequestedClaims: (sealed) => flows.open(sealed)?.hasClaims === true,
   };
 }

@@ -2,7 +2,7 @@ import { isLoopbackHost, parseUrl } from '@behalf/contracts';
 import { createSingleFlight, type Clock, type Fetch } from '@behalf/kernel';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import type { Log } from '../../upstream/parts.ts';
-import { fetchDocument, type Document } from './fetchDocument.ts';
+import { fetchJsonDocument, type JsonDocument } from './fetchDocument.ts';
 import type { OpenIdSettings } from './openIdSettings.ts';
 
 const LIFETIME_MS = 60 * 60 * 1000;
@@ -17,14 +17,14 @@ export interface ProviderMetadata {
   readonly issuer: string;
   readonly jwksUri: string;
   /** As the provider wrote it; every endpoint we use in it is checked. */
-  readonly document: Document;
+  readonly document: JsonDocument;
 }
 
 export interface ProviderMetadataSource {
   /** Rejects with OPENID_UNAVAILABLE. */
   current(): Promise<ProviderMetadata>;
   /** The same, as the issuer says it now: something in what is known is not right any more. */
-  again(): Promise<ProviderMetadata>;
+  refresh(): Promise<ProviderMetadata>;
   /** The origins we talk to: the issuer's, and since it answered those of its endpoints. */
   origins(): readonly string[];
 }
@@ -40,17 +40,17 @@ export function createProviderMetadata(parts: ProviderMetadataParts): ProviderMe
   const { settings, fetch, clock, log } = parts;
   const { issuer } = settings;
   if (!isSafe(issuer, issuer)) {
-    throw new RangeError('An issuer is an https URL; plain http is accepted on loopback only');
+    throw new RangeError('The issuer must be an https URL; http is accepted only for loopback addresses');
   }
   const flights = createSingleFlight<ProviderMetadata>();
-  let known: { readonly metadata: ProviderMetadata; readonly until: number } | null = null;
+  let cached: { readonly metadata: ProviderMetadata; readonly until: number } | null = null;
 
   async function read(): Promise<ProviderMetadata> {
     try {
-      const begun = clock.now();
+      const startedAt = clock.now();
       const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-      const metadata = check(await fetchDocument({ fetch, clock }, url), issuer);
-      known = { metadata, until: begun + LIFETIME_MS };
+      const metadata = validateMetadata(await fetchJsonDocument({ fetch, clock }, url), issuer);
+      cached = { metadata, until: startedAt + LIFETIME_MS };
       return metadata;
     } catch (error) {
       log('openid_discovery_failed', { reason: error instanceof Error ? error.message : 'unknown' });
@@ -62,21 +62,21 @@ export function createProviderMetadata(parts: ProviderMetadataParts): ProviderMe
 
   return {
     async current() {
-      return known && clock.now() < known.until ? known.metadata : readOnce();
+      return cached && clock.now() < cached.until ? cached.metadata : readOnce();
     },
-    again: readOnce,
+    refresh: readOnce,
     origins() {
-      const urls = [issuer, ...ENDPOINTS.map((name) => known?.metadata.document[name])];
+      const urls = [issuer, ...ENDPOINTS.map((name) => cached?.metadata.document[name])];
       return [...new Set(urls.flatMap((url) => (typeof url === 'string' ? new URL(url).origin : [])))];
     },
   };
 }
 
 /** A document of another issuer would make its keys ours (mix-up, RFC 8414 section 3.3). */
-function check(document: Document, issuer: string): ProviderMetadata {
+function validateMetadata(document: JsonDocument, issuer: string): ProviderMetadata {
   if (document.issuer !== issuer) {
-    const named = typeof document.issuer === 'string' ? document.issuer.slice(0, 200) : 'none';
-    throw new Error(`the document names another issuer: ${named}`);
+    const claimedIssuer = typeof document.issuer === 'string' ? document.issuer.slice(0, 200) : 'none';
+    throw new Error(`the document names another issuer: ${claimedIssuer}`);
   }
   for (const name of ENDPOINTS) {
     const url = document[name];

@@ -5,14 +5,14 @@ import { roleFromToken, type RoleExists } from './roleMapping.ts';
 import type { VerifiedToken } from './verifiedIdentity.ts';
 
 /** A role that a token names again and again is written down this often. */
-const CONFIRM_MS = 60 * 60 * 1000;
+const CONFIRM_INTERVAL_MS = 60 * 60 * 1000;
 
 /** Through which door somebody came. */
-export type SignInDoor = 'browser' | 'rest';
+export type SignInChannel = 'browser' | 'rest';
 
 export interface Provisioning {
   /** The account of a verified user, made when they are seen first; null when they may not come in. */
-  userFor(verified: VerifiedToken, door?: SignInDoor): Promise<UserRecord | null>;
+  userFor(verified: VerifiedToken, channel?: SignInChannel): Promise<UserRecord | null>;
 }
 
 export interface ProvisioningParts {
@@ -28,16 +28,33 @@ export interface ProvisioningParts {
 export function createProvisioning(parts: ProvisioningParts): Provisioning {
   const { users, changes, clock, random, roleExists, audit } = parts;
 
-  const tell = (user: UserRecord, door: SignInDoor, action: string, changed: readonly string[]) =>
+  const recordEvent = (
+    user: UserRecord,
+    channel: SignInChannel,
+    action: string,
+    changed: readonly string[],
+  ) =>
     audit.record({
-      ...{ kind: 'sign_in', action, tenant: user.tenant, door, outcome: 'ok', subject: user.id, changed },
+      ...{
+        kind: 'sign_in',
+        action,
+        tenant: user.tenant,
+        door: channel,
+        outcome: 'ok',
+        subject: user.id,
+        changed,
+      },
       actor: { kind: 'user', id: user.id },
     });
 
   const find = ({ tenant, issuer, subject }: VerifiedToken) => users.findByIdentity(tenant, issuer, subject);
 
   /** Null when another replica was faster: then there is one to find. */
-  async function create(verified: VerifiedToken, role: string, door: SignInDoor): Promise<UserRecord | null> {
+  async function create(
+    verified: VerifiedToken,
+    role: string,
+    channel: SignInChannel,
+  ): Promise<UserRecord | null> {
     const { tenant, issuer, subject, email, name } = verified;
     const now = clock.now();
     const user: UserRecord = {
@@ -52,7 +69,7 @@ export function createProvisioning(parts: ProvisioningParts): Provisioning {
     };
     if ((await users.insert(user)) === 'taken') return null;
     await changes.publish({ topic: 'users', id: user.id });
-    await tell(user, door, 'user.create', [role]);
+    await recordEvent(user, channel, 'user.create', [role]);
     return user;
   }
 
@@ -60,48 +77,49 @@ export function createProvisioning(parts: ProvisioningParts): Provisioning {
     user: UserRecord,
     verified: VerifiedToken,
     role: string,
-    door: SignInDoor,
+    channel: SignInChannel,
   ): Promise<UserRecord | null> {
     const now = clock.now();
     const isClaimed = user.roleSource === 'claim';
     const confirmedAt = user.roleConfirmedAt ?? -Infinity;
     // An older token is still valid, and says what was so before: shown again, it would give back what was taken. One
     // of the same second, or without a time, could be either.
-    const isNewer = isClaimed && verified.issuedAt > confirmedAt;
-    const movesRole = isNewer && user.role !== role;
-    const isNews = isNewer || !isClaimed;
+    const isNewerToken = isClaimed && verified.issuedAt > confirmedAt;
+    const shouldChangeRole = isNewerToken && user.role !== role;
+    const canUpdateProfile = isNewerToken || !isClaimed;
     /** A token may leave it out; that takes nothing back. */
-    const saysMore = (said: string, known: string) =>
-      said !== '' && said !== known && (isNews || known === '');
+    const shouldUpdate = (claimed: string, stored: string) =>
+      claimed !== '' && claimed !== stored && (canUpdateProfile || stored === '');
     const change: UserChange = {
-      ...(saysMore(verified.email, user.email) && { email: verified.email }),
-      ...(saysMore(verified.name, user.name) && { name: verified.name }),
-      ...(movesRole && { role }),
+      ...(shouldUpdate(verified.email, user.email) && { email: verified.email }),
+      ...(shouldUpdate(verified.name, user.name) && { name: verified.name }),
+      ...(shouldChangeRole && { role }),
     };
-    const isSeen = Object.keys(change).length > 0;
-    const isDue = isNewer && verified.issuedAt - confirmedAt >= CONFIRM_MS;
-    if (!isSeen && !isDue) return user;
-    const next: UserChange = isNewer ? { ...change, roleConfirmedAt: verified.issuedAt } : change;
+    const hasChanges = Object.keys(change).length > 0;
+    const isConfirmationDue = isNewerToken && verified.issuedAt - confirmedAt >= CONFIRM_INTERVAL_MS;
+    if (!hasChanges && !isConfirmationDue) return user;
+    const next: UserChange = isNewerToken ? { ...change, roleConfirmedAt: verified.issuedAt } : change;
     // An administrator who decides at this moment wins: then nothing is written, and what they wrote holds.
     const expect = isClaimed ? { role: user.role, roleSource: user.roleSource } : undefined;
-    if (!(await users.update(user.id, next, now, expect))) return enabled(await users.findById(user.id));
-    if (isSeen) await changes.publish({ topic: 'users', id: user.id });
-    if (movesRole) await tell(user, door, 'role.claim', [user.role, role]);
+    if (!(await users.update(user.id, next, now, expect)))
+      return enabledOrNull(await users.findById(user.id));
+    if (hasChanges) await changes.publish({ topic: 'users', id: user.id });
+    if (shouldChangeRole) await recordEvent(user, channel, 'role.claim', [user.role, role]);
     return { ...user, ...next, updatedAt: now };
   }
 
   return {
-    async userFor(verified, door = 'rest') {
+    async userFor(verified, channel = 'rest') {
       if (verified.kind !== 'user' || !verified.isAdmitted) return null;
       const role = await roleFromToken(verified, roleExists);
       const known = await find(verified);
-      const created = known ? null : await create(verified, role, door);
-      const user = enabled(created ?? known ?? (await find(verified)));
-      return user && user !== created ? refresh(user, verified, role, door) : user;
+      const created = known ? null : await create(verified, role, channel);
+      const user = enabledOrNull(created ?? known ?? (await find(verified)));
+      return user && user !== created ? refresh(user, verified, role, channel) : user;
     },
   };
 }
 
-function enabled(user: UserRecord | null): UserRecord | null {
+function enabledOrNull(user: UserRecord | null): UserRecord | null {
   return user?.disabledAt === null ? user : null;
 }

@@ -8,9 +8,9 @@ export type RoleExists = (tenant: string, name: string) => boolean | Promise<boo
  * several, the first by name: the order in a token says nothing.
  */
 export async function roleFromToken(verified: VerifiedToken, roleExists: RoleExists): Promise<string> {
-  const { kind, tenant, roles, namesAdmin } = verified;
+  const { kind, tenant, roles, hasAdminRole } = verified;
   const isUser = kind === 'user';
-  if (isUser && namesAdmin) return 'ADMIN';
+  if (isUser && hasAdminRole) return 'ADMIN';
   for (const name of [...roles].sort()) {
     // What everybody is does not hide what somebody is besides.
     if (name !== 'ADMIN' && name !== 'USER' && (await roleExists(tenant, name))) return name;

@@ -1,7 +1,7 @@
 import type { Log } from '../../upstream/parts.ts';
 import { DEFAULT_TENANT } from '../accounts.ts';
 import { clientOf } from './accessToken.ts';
-import { claimAt, claimText, claimTexts, type Claims } from './claims.ts';
+import { readClaim, readTextClaim, readTextClaims, type Claims } from './claims.ts';
 import type { ClaimRule, ClaimSource, OpenIdSettings } from './openIdSettings.ts';
 import { TokenRefused } from './tokenRefused.ts';
 
@@ -16,7 +16,7 @@ export interface VerifiedToken {
   readonly roles: readonly string[];
   readonly groups: readonly string[];
   /** Whether it makes an administrator: by OPENID_ADMIN_ROLE where that is set, else by the plain word. Never a service. */
-  readonly namesAdmin: boolean;
+  readonly hasAdminRole: boolean;
   /** False when OPENID_REQUIRED_ROLE is set and missing. */
   readonly isAdmitted: boolean;
   /** Of two tokens the younger one is believed. Zero when it does not say: then any other is younger. */
@@ -25,7 +25,7 @@ export interface VerifiedToken {
   readonly clientId: string;
 }
 
-export interface IdentityParts {
+export interface VerifiedIdentityParts {
   readonly kind: 'user' | 'service';
   readonly claims: Claims & { readonly sub: string; readonly exp: number };
   /** Where the rules look. */
@@ -34,19 +34,26 @@ export interface IdentityParts {
   readonly log: Log;
 }
 
-const LONGEST_EMAIL = 254;
+const MAX_EMAIL_LENGTH = 254;
 const TENANT = /^[\p{L}\p{N}]\P{C}{0,127}$/u;
 
 /** What checked claims say. Throws TokenRefused when their tenant may not come in. */
-export function verifiedIdentity({ kind, claims, sources, settings, log }: IdentityParts): VerifiedToken {
+export function readVerifiedIdentity({
+  kind,
+  claims,
+  sources,
+  settings,
+  log,
+}: VerifiedIdentityParts): VerifiedToken {
   const { sub: subject, exp } = claims;
-  checkTenant(claims, settings);
-  const holds = ({ values, claim, from }: ClaimRule) =>
-    claimTexts(sources[from], claim)?.some((value) => values.includes(value)) ?? false;
+  requireAllowedTenant(claims, settings);
+  const matchesRule = ({ values, claim, from }: ClaimRule) =>
+    readTextClaims(sources[from], claim)?.some((value) => values.includes(value)) ?? false;
   const email = emailOf(claims);
-  const roles = listOf(claims, settings.roleClaim, log);
+  const roles = readList(claims, settings.roleClaim, log);
   // Who names a role for administrators means that one: the plain word may be somebody else's in the same claim.
-  const namesAdmin = settings.adminRole === null ? roles.includes('ADMIN') : holds(settings.adminRole);
+  const hasAdminRole =
+    settings.adminRole === null ? roles.includes('ADMIN') : matchesRule(settings.adminRole);
   return {
     kind,
     issuer: settings.issuer,
@@ -55,9 +62,9 @@ export function verifiedIdentity({ kind, claims, sources, settings, log }: Ident
     email,
     name: nameOf(claims) || email,
     roles,
-    groups: settings.groupsClaim === null ? [] : listOf(claims, settings.groupsClaim, log),
-    namesAdmin: kind === 'user' && namesAdmin,
-    isAdmitted: settings.requiredRole === null || holds(settings.requiredRole),
+    groups: settings.groupsClaim === null ? [] : readList(claims, settings.groupsClaim, log),
+    hasAdminRole: kind === 'user' && hasAdminRole,
+    isAdmitted: settings.requiredRole === null || matchesRule(settings.requiredRole),
     issuedAt: typeof claims.iat === 'number' ? Math.max(0, Math.floor(claims.iat * 1_000)) : 0,
     expiresAt: exp * 1_000,
     clientId: clientOf(claims),
@@ -65,14 +72,14 @@ export function verifiedIdentity({ kind, claims, sources, settings, log }: Ident
 }
 
 /** `tid`: which customer of a provider with many. */
-function checkTenant(claims: Claims, { allowedTenants }: OpenIdSettings): void {
+function requireAllowedTenant(claims: Claims, { allowedTenants }: OpenIdSettings): void {
   if (allowedTenants === null) return;
   if (!allowedTenants.some((tenant) => tenant === claims.tid)) throw new TokenRefused('tenant');
 }
 
 function tenantOf(claims: Claims, { tenantClaim }: OpenIdSettings): string {
   if (tenantClaim === null) return DEFAULT_TENANT;
-  const tenant = claimAt(claims, tenantClaim);
+  const tenant = readClaim(claims, tenantClaim);
   // Without one they would end up among others' servers and users.
   if (typeof tenant !== 'string' || !TENANT.test(tenant)) throw new TokenRefused('tenant');
   // The operator's own, and that of local accounts: no customer of the provider may name itself into it.
@@ -87,20 +94,25 @@ function tenantOf(claims: Claims, { tenantClaim }: OpenIdSettings): string {
 function emailOf(claims: Claims): string {
   const { email_verified: verified = true } = claims;
   if (verified !== true && verified !== 'true') return '';
-  const email = claimText(claims, 'email', LONGEST_EMAIL);
+  const email = readTextClaim(claims, 'email', MAX_EMAIL_LENGTH);
   return /^[^@\s]+@[^@\s]+$/.test(email) ? email : '';
 }
 
 function nameOf(claims: Claims): string {
-  return claimText(claims, 'name') || claimText(claims, 'preferred_username') || claimText(claims, 'upn');
+  return (
+    readTextClaim(claims, 'name') ||
+    readTextClaim(claims, 'preferred_username') ||
+    readTextClaim(claims, 'upn')
+  );
 }
 
 /** A provider that leaves a long list out says where to ask for it. Part of a list would be a guess: none of it counts. */
-function listOf(claims: Claims, claim: string, log: Log): readonly string[] {
-  const named = claimAt(claims, '_claim_names');
-  const isElsewhere = typeof named === 'object' && named !== null && Object.hasOwn(named, claim);
-  const isLeftOut = claim === 'groups' && (claims.hasgroups === true || claims.hasgroups === 'true');
-  const list = isElsewhere || isLeftOut ? null : claimTexts(claims, claim);
+function readList(claims: Claims, claim: string, log: Log): readonly string[] {
+  const claimNames = readClaim(claims, '_claim_names');
+  const isDistributed =
+    typeof claimNames === 'object' && claimNames !== null && Object.hasOwn(claimNames, claim);
+  const isOmitted = claim === 'groups' && (claims.hasgroups === true || claims.hasgroups === 'true');
+  const list = isDistributed || isOmitted ? null : readTextClaims(claims, claim);
   if (list === null) log('openid_claim_overage', { claim });
   return list ?? [];
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '@behalf/kernel';
-import { createKeySource } from '../../../identity/openid/keySource.ts';
-import { verifySigned } from '../../../identity/openid/verifySigned.ts';
+import { createSigningKeySource } from '../../../identity/openid/keySource.ts';
+import { verifyJwt } from '../../../identity/openid/verifyJwt.ts';
 import type { Log } from '../../../upstream/parts.ts';
 import type { OAuthNetwork } from '../oauthNetwork.ts';
 import { withoutRedirects } from '../withoutRedirects.ts';
@@ -30,8 +30,8 @@ export async function checkIdToken(
     origins: () => [],
   };
   try {
-    const keys = createKeySource({ metadata, fetch, clock, log: () => undefined });
-    const { claims } = await verifySigned(idToken, { keys, clock, issuer, audience: [clientId] });
+    const keys = createSigningKeySource({ metadata, fetch, clock, log: () => undefined });
+    const { claims } = await verifyJwt(idToken, { keys, clock, issuer, audience: [clientId] });
     if (claims['nonce'] !== undefined && claims['nonce'] !== nonce) throw new Error('nonce');
   } catch {
     log('oauth_id_token_unverified', { server: target.server.name });

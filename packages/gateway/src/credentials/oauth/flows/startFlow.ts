@@ -1,7 +1,7 @@
 import { scopeList, type FlowView } from '@behalf/contracts';
 import { GatewayError } from '../../../errors/gatewayError.ts';
 import type { CredentialRecord, OAuthFlowRecord } from '../../../ports/index.ts';
-import { returnPath } from '../../../identity/openid/returnPath.ts';
+import { toReturnPath } from '../../../identity/openid/returnPath.ts';
 import type { Principal, UserPrincipal } from '../../../principal/principal.ts';
 import { couldSignIn } from '../../../registry/couldSignIn.ts';
 import type { Allowed } from '../../../toolcall/checkAccess.ts';
@@ -185,7 +185,7 @@ async function preparePayload(
   return {
     revision: server.revision,
     label,
-    returnTo: returnPath(request.returnTo),
+    returnTo: toReturnPath(request.returnTo),
     canonicalUrl: target.canonicalUrl,
     issuer: as.issuer,
     hasIssuerName: as.hasIssuerName,

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { Clock, Random } from '@behalf/kernel';
 import { ExchangeFault } from '../exchangeFault.ts';
-import type { Proof } from './clientCredential.ts';
+import type { CredentialMaterial } from './clientCredential.ts';
 
 export const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 /** Long enough for one request and for clocks that differ. */
@@ -9,9 +9,9 @@ const ASSERTION_LIFETIME_S = 60;
 
 export interface ClientAuthParts {
   readonly clientId: string;
-  readonly proof: Proof;
+  readonly material: CredentialMaterial;
   /** Where a secret is written. */
-  readonly secretIn: 'basic' | 'post';
+  readonly secretPlacement: 'basic' | 'post';
   readonly tokenEndpoint: string;
   readonly clock: Clock;
   readonly random: Random;
@@ -24,32 +24,32 @@ export interface ClientAuth {
 }
 
 /** One proof and never two (RFC 6749, section 2.3). */
-export async function clientAuth(parts: ClientAuthParts): Promise<ClientAuth> {
-  const { clientId, proof, secretIn } = parts;
-  const named = ['client_id', clientId] as const;
-  switch (proof.kind) {
+export async function buildClientAuth(parts: ClientAuthParts): Promise<ClientAuth> {
+  const { clientId, material, secretPlacement } = parts;
+  const clientIdField = ['client_id', clientId] as const;
+  switch (material.kind) {
     case 'none':
-      return { headers: {}, fields: [named] };
+      return { headers: {}, fields: [clientIdField] };
     case 'secret':
-      return secretIn === 'post'
-        ? { headers: {}, fields: [named, ['client_secret', proof.secret]] }
-        : { headers: { authorization: basic(clientId, proof.secret) }, fields: [] };
+      return secretPlacement === 'post'
+        ? { headers: {}, fields: [clientIdField, ['client_secret', material.secret]] }
+        : { headers: { authorization: basicAuthorization(clientId, material.secret) }, fields: [] };
     case 'key':
-      return asserted(named, await signAssertion(proof, parts));
+      return withAssertion(clientIdField, await signAssertion(material, parts));
     case 'assertion':
-      return asserted(named, proof.assertion);
+      return withAssertion(clientIdField, material.assertion);
   }
 }
 
-function asserted(named: readonly [string, string], assertion: string): ClientAuth {
+function withAssertion(clientIdField: readonly [string, string], assertion: string): ClientAuth {
   return {
     headers: {},
-    fields: [named, ['client_assertion_type', ASSERTION_TYPE], ['client_assertion', assertion]],
+    fields: [clientIdField, ['client_assertion_type', ASSERTION_TYPE], ['client_assertion', assertion]],
   };
 }
 
 /** Both are form-encoded before they are joined (RFC 6749, section 2.3.1): a colon or a percent sign would not survive. */
-function basic(clientId: string, secret: string): string {
+function basicAuthorization(clientId: string, secret: string): string {
   return `Basic ${Buffer.from(`${formEncode(clientId)}:${formEncode(secret)}`).toString('base64')}`;
 }
 
@@ -59,13 +59,13 @@ function formEncode(text: string): string {
 
 /** private_key_jwt (RFC 7523, section 2.2). */
 async function signAssertion(
-  { key, thumbprint }: Extract<Proof, { kind: 'key' }>,
+  { key, thumbprint }: Extract<CredentialMaterial, { kind: 'key' }>,
   { clientId, tokenEndpoint, clock, random }: ClientAuthParts,
 ): Promise<string> {
   const alg = algorithmOf(key);
   if (alg === undefined) {
     const hint =
-      'privateKeyFile must hold an RSA key (not RSA-PSS), or one on P-256, P-384, P-521 or Ed25519.';
+      'privateKeyFile must contain an RSA key (not RSA-PSS) or a P-256, P-384, P-521 or Ed25519 key.';
     throw new ExchangeFault('OBO_MISCONFIGURED', { hint });
   }
   const { SignJWT } = await import('jose');
@@ -86,7 +86,7 @@ async function signAssertion(
   try {
     return await assertion.sign(key);
   } catch (cause) {
-    throw new ExchangeFault('OBO_MISCONFIGURED', { hint: 'privateKeyFile holds too weak a key.', cause });
+    throw new ExchangeFault('OBO_MISCONFIGURED', { hint: 'The key in privateKeyFile is too weak.', cause });
   }
 }
 

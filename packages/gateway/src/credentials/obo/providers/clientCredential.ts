@@ -3,7 +3,7 @@ import { ExchangeFault } from '../exchangeFault.ts';
 import type { EffectiveSettings } from './effectiveSettings.ts';
 
 /** How the client proves itself. */
-export type Proof =
+export type CredentialMaterial =
   | { readonly kind: 'none' }
   | { readonly kind: 'secret'; readonly secret: string }
   | {
@@ -17,7 +17,7 @@ export type Proof =
   /** Made by somebody else and kept in a file. */
   | { readonly kind: 'assertion'; readonly assertion: string };
 
-export type ReadText = (file: string) => Promise<string>;
+export type ReadTextFile = (file: string) => Promise<string>;
 
 export interface ClientCredential {
   /**
@@ -26,16 +26,19 @@ export interface ClientCredential {
    */
   version(): string;
   /** Anew for each exchange: a file that was replaced counts at once. Rejects with ExchangeFault. */
-  read(): Promise<Proof>;
+  read(): Promise<CredentialMaterial>;
 }
 
-export function createClientCredential(settings: EffectiveSettings, readText: ReadText): ClientCredential {
+export function createClientCredential(
+  settings: EffectiveSettings,
+  readText: ReadTextFile,
+): ClientCredential {
   const { name, clientSecret, certificateFile, privateKeyFile, assertionFile, clientAuth } = settings;
   const keyFile = privateKeyFile ?? certificateFile;
-  const fault = (hint: string, cause?: unknown) =>
+  const misconfigured = (hint: string, cause?: unknown) =>
     new ExchangeFault('OBO_MISCONFIGURED', { hint: `identityProviders.${name}: ${hint}`, cause });
 
-  async function readKey(file: string): Promise<Proof> {
+  async function readKey(file: string): Promise<CredentialMaterial> {
     let pem: string;
     let certificate: string | undefined;
     try {
@@ -44,7 +47,7 @@ export function createClientCredential(settings: EffectiveSettings, readText: Re
         certificateFile === undefined ? undefined : readText(certificateFile),
       ]);
     } catch (error) {
-      throw fault('privateKeyFile or certificateFile cannot be read', error);
+      throw misconfigured('privateKeyFile or certificateFile cannot be read', error);
     }
     let key: KeyObject;
     let thumbprint: string | undefined;
@@ -55,35 +58,44 @@ export function createClientCredential(settings: EffectiveSettings, readText: Re
       if (parsed && !parsed.checkPrivateKey(key)) thumbprint = '';
     } catch {
       // The error may quote what it could not parse.
-      throw fault(
-        'privateKeyFile is not a PEM private key without passphrase, or certificateFile no certificate',
+      throw misconfigured(
+        'privateKeyFile is not an unencrypted PEM private key, or certificateFile is not a certificate',
       );
     }
-    if (thumbprint === '') throw fault('privateKeyFile does not belong to certificateFile');
+    if (thumbprint === '') throw misconfigured('privateKeyFile does not belong to certificateFile');
     const pkcs8 = key.export({ type: 'pkcs8', format: 'pem' }).toString();
-    version = hashOf(['key', thumbprint ?? '', pkcs8]);
+    version = hashTuple(['key', thumbprint ?? '', pkcs8]);
     return { kind: 'key', key, pem: pkcs8, thumbprint };
   }
 
-  async function readAssertion(file: string): Promise<Proof> {
-    return { kind: 'assertion', assertion: await readTokenFile(file, 'assertionFile', fault, readText) };
+  async function readAssertion(file: string): Promise<CredentialMaterial> {
+    return {
+      kind: 'assertion',
+      assertion: await readTokenFile(file, 'assertionFile', misconfigured, readText),
+    };
   }
 
   // A proof that is not a shared secret first, unless the secret is asked for by name.
-  const bySecret = clientAuth === 'basic' || clientAuth === 'post';
-  const source =
-    bySecret || (assertionFile ?? keyFile) === undefined
+  const usesSecret = clientAuth === 'basic' || clientAuth === 'post';
+  const fixedMaterial =
+    usesSecret || (assertionFile ?? keyFile) === undefined
       ? clientSecret === undefined
         ? ({ kind: 'none' } as const)
         : ({ kind: 'secret', secret: clientSecret } as const)
       : undefined;
-  const files = ['file', assertionFile ?? '', keyFile ?? '', certificateFile ?? ''];
-  let version = hashOf(source?.kind === 'secret' ? ['secret', source.secret] : source ? ['none'] : files);
+  const fileNames = ['file', assertionFile ?? '', keyFile ?? '', certificateFile ?? ''];
+  let version = hashTuple(
+    fixedMaterial?.kind === 'secret'
+      ? ['secret', fixedMaterial.secret]
+      : fixedMaterial
+        ? ['none']
+        : fileNames,
+  );
 
   return {
     version: () => version,
     async read() {
-      if (source) return source;
+      if (fixedMaterial) return fixedMaterial;
       return assertionFile !== undefined ? readAssertion(assertionFile) : readKey(keyFile ?? '');
     },
   };
@@ -93,20 +105,20 @@ export function createClientCredential(settings: EffectiveSettings, readText: Re
 export async function readTokenFile(
   file: string,
   setting: string,
-  fault: (hint: string, cause?: unknown) => ExchangeFault,
-  readText: ReadText,
+  misconfigured: (hint: string, cause?: unknown) => ExchangeFault,
+  readText: ReadTextFile,
 ): Promise<string> {
   let text: string;
   try {
     text = (await readText(file)).trim();
   } catch (error) {
-    throw fault(`${setting} cannot be read`, error);
+    throw misconfigured(`${setting} cannot be read`, error);
   }
-  if (!/^[\x21-\x7e]+$/.test(text)) throw fault(`${setting} holds no token`);
+  if (!/^[\x21-\x7e]+$/.test(text)) throw misconfigured(`${setting} does not contain a token`);
   return text;
 }
 
 /** Of a tuple: no two share an encoding. */
-export function hashOf(parts: readonly (string | null)[]): string {
+export function hashTuple(parts: readonly (string | null)[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
 }

@@ -10,7 +10,7 @@ export interface LoginClient {
 }
 
 /** An entry of `identityProviders` with this name is what servers use that name none. */
-export const LOGIN = 'login';
+export const LOGIN_PROVIDER = 'login';
 
 /** What a provider goes by once everything it leaves out is filled in. */
 export interface EffectiveSettings extends ProviderSettings {
@@ -19,46 +19,51 @@ export interface EffectiveSettings extends ProviderSettings {
 }
 
 /** All of them by name. The login provider is among them unless there is neither an entry nor a login. */
-export function effectiveSettings(
+export function resolveProviderSettings(
   declared: readonly ProviderSettings[],
   login: LoginClient | null,
 ): ReadonlyMap<string, EffectiveSettings> {
-  const all = new Map(declared.map((entry) => [entry.name, filled(entry, login)]));
-  if (login && !all.has(LOGIN)) all.set(LOGIN, derived(login));
-  return all;
+  const settingsByName = new Map(declared.map((entry) => [entry.name, fillDefaults(entry, login)]));
+  if (login && !settingsByName.has(LOGIN_PROVIDER))
+    settingsByName.set(LOGIN_PROVIDER, deriveFromLogin(login));
+  return settingsByName;
 }
 
 /** An authorization server of an `id-jag` entry, as what it is: an endpoint that takes assertions of ours. */
-export function resourceSettings({ name, resourceServers = [] }: ProviderSettings): EffectiveSettings[] {
+export function resolveResourceServers({
+  name,
+  resourceServers = [],
+}: ProviderSettings): EffectiveSettings[] {
   return resourceServers.map((server, index) => ({
     ...server,
     ...{ name: `${name}.resourceServers[${index}]`, type: 'jwt-bearer', isDerived: false },
   }));
 }
 
-function derived(login: LoginClient): EffectiveSettings {
+function deriveFromLogin(login: LoginClient): EffectiveSettings {
   const type = isMicrosoftIssuer(login.issuer) ? 'entra' : 'jwt-bearer';
-  return { ...filled({ name: LOGIN, type }, login), isDerived: true };
+  return { ...fillDefaults({ name: LOGIN_PROVIDER, type }, login), isDerived: true };
 }
 
-function filled(entry: ProviderSettings, login: LoginClient | null): EffectiveSettings {
+function fillDefaults(entry: ProviderSettings, login: LoginClient | null): EffectiveSettings {
   const { authority } = entry;
   // The login's client is known where people sign in. Anywhere else its secret would be told to a stranger.
-  const client = login && isAtLogin(entry, login.issuer) ? login : null;
-  const clientId = entry.clientId ?? client?.clientId;
-  const placeless =
+  const loginClient = login && isAtLogin(entry, login.issuer) ? login : null;
+  const clientId = entry.clientId ?? loginClient?.clientId;
+  const hasNoAddress =
     entry.issuer === undefined && entry.tokenEndpoint === undefined && authority === undefined;
-  const issuer = placeless ? login?.issuer : entry.issuer;
-  const place = authority ?? issuer;
+  const issuer = hasNoAddress ? login?.issuer : entry.issuer;
+  const address = authority ?? issuer;
   // Entra's own endpoint is known without asking.
   const tokenEndpoint =
     entry.tokenEndpoint ??
-    (entry.type === 'entra' && place !== undefined && parseUrl(place)
-      ? entraTokenEndpoint(entraAuthority(place))
+    (entry.type === 'entra' && address !== undefined && parseUrl(address)
+      ? entraTokenEndpoint(entraAuthority(address))
       : undefined);
   // The secret belongs to one client: another one never sends it.
-  const inherits = clientId === client?.clientId;
-  const clientSecret = entry.clientSecret ?? (inherits ? (client?.clientSecret ?? undefined) : undefined);
+  const isLoginClient = clientId === loginClient?.clientId;
+  const clientSecret =
+    entry.clientSecret ?? (isLoginClient ? (loginClient?.clientSecret ?? undefined) : undefined);
   return {
     ...entry,
     isDerived: false,

@@ -69,7 +69,7 @@ describe('discovery of the token endpoint', () => {
       documents.set(OIDC, () => ({ body: document({ issuer }) }));
       expect(await faultOf(exchange(at()))).toMatchObject({
         code: 'OBO_MISCONFIGURED',
-        detail: { hint: expect.stringContaining('letter by letter') },
+        detail: { hint: expect.stringContaining('must match exactly') },
       });
     }
     expect(paths('POST')).toEqual([]);
@@ -118,7 +118,7 @@ describe('discovery of the token endpoint', () => {
       documents.set(OIDC, () => reply);
       const fault = await faultOf(exchange(provider));
       expect(fault).toMatchObject({ code: 'OBO_TEMPORARY', kind: 'idp_unavailable' });
-      expect(fault.detail.mayRepeat ?? false).toBe(mayRepeat);
+      expect(fault.detail.isRetryable ?? false).toBe(mayRepeat);
     }
     documents.set(OIDC, () => ({ body: document() }));
     expect(await exchange(provider)).toMatchObject({ token: 'exchanged-token' });

@@ -1,13 +1,13 @@
 import { createSingleFlight, type Clock, type Fetch } from '@behalf/kernel';
 import { ExchangeFault } from '../exchangeFault.ts';
-import { answerFault } from './answerFault.ts';
-import { ask, readObject, type Answer } from './ask.ts';
+import { toResponseFault } from './responseFault.ts';
+import { sendProviderRequest, parseJsonObject, type ProviderResponse } from './providerRequest.ts';
 import type { EffectiveSettings } from './effectiveSettings.ts';
 import { isSafeEndpoint } from './safeEndpoint.ts';
 
 const LIFETIME_MS = 60 * 60 * 1_000;
 
-export interface TokenEndpoint {
+export interface ProviderTokenEndpoint {
   readonly url: string;
   /** `token_endpoint_auth_methods_supported`, where the metadata says. */
   readonly authMethods: readonly unknown[] | undefined;
@@ -17,68 +17,73 @@ export interface EndpointSource {
   /** What names it in the cache's key: itself, or the issuer. */
   readonly name: string;
   /** Rejects with ExchangeFault. */
-  current(): Promise<TokenEndpoint>;
+  current(): Promise<ProviderTokenEndpoint>;
 }
 
-export interface EndpointParts {
+export interface EndpointSourceParts {
   readonly settings: EffectiveSettings;
   readonly fetch: Fetch;
   readonly clock: Clock;
 }
 
 /** The token endpoint that is configured, else the one the issuer's metadata names. */
-export function createEndpointSource({ settings, fetch, clock }: EndpointParts): EndpointSource {
+export function createEndpointSource({ settings, fetch, clock }: EndpointSourceParts): EndpointSource {
   const { name, issuer, tokenEndpoint } = settings;
-  const fault = (hint: string) =>
+  const misconfigured = (hint: string) =>
     new ExchangeFault('OBO_MISCONFIGURED', { hint: `identityProviders.${name}: ${hint}` });
-  const refused = (name: string, hint: string): EndpointSource => ({
+  const invalidSource = (name: string, hint: string): EndpointSource => ({
     name,
-    current: () => Promise.reject(fault(hint)),
+    current: () => Promise.reject(misconfigured(hint)),
   });
-  const place = tokenEndpoint ?? issuer;
-  if (place === undefined) return refused('', 'names neither issuer nor tokenEndpoint');
-  if (!isSafeEndpoint(place)) {
-    return refused(place, 'issuer and tokenEndpoint are https URLs; plain http is accepted on loopback only');
+  const address = tokenEndpoint ?? issuer;
+  if (address === undefined) return invalidSource('', 'neither issuer nor tokenEndpoint is set');
+  if (!isSafeEndpoint(address)) {
+    return invalidSource(
+      address,
+      'issuer and tokenEndpoint must be https URLs; http is accepted only for loopback addresses',
+    );
   }
   if (tokenEndpoint !== undefined) {
-    const endpoint: TokenEndpoint = { url: tokenEndpoint, authMethods: undefined };
+    const endpoint: ProviderTokenEndpoint = { url: tokenEndpoint, authMethods: undefined };
     return { name: tokenEndpoint, current: () => Promise.resolve(endpoint) };
   }
-  const flights = createSingleFlight<TokenEndpoint>();
-  let known: { readonly endpoint: TokenEndpoint; readonly until: number } | null = null;
+  const flights = createSingleFlight<ProviderTokenEndpoint>();
+  let cached: { readonly endpoint: ProviderTokenEndpoint; readonly until: number } | null = null;
 
-  async function discover(from: string): Promise<TokenEndpoint> {
-    const begun = clock.now();
-    const [first, second] = metadataUrls(from);
-    const question = { method: 'GET', headers: {} } as const;
-    let answer = await ask({ fetch, clock }, first, question);
-    if (answer.status === 404) answer = await ask({ fetch, clock }, second, question);
-    const endpoint = check(answer, from);
-    known = { endpoint, until: begun + LIFETIME_MS };
+  async function discover(expectedIssuer: string): Promise<ProviderTokenEndpoint> {
+    const startedAt = clock.now();
+    const [first, second] = metadataUrls(expectedIssuer);
+    const request = { method: 'GET', headers: {} } as const;
+    let response = await sendProviderRequest({ fetch, clock }, first, request);
+    if (response.status === 404) response = await sendProviderRequest({ fetch, clock }, second, request);
+    const endpoint = readMetadata(response, expectedIssuer);
+    cached = { endpoint, until: startedAt + LIFETIME_MS };
     return endpoint;
   }
 
-  function check(answer: Answer, from: string): TokenEndpoint {
-    if (answer.status !== 200) throw answerFault(answer, undefined, clock, 'jwt-bearer');
-    const document = readObject(answer.text);
+  function readMetadata(response: ProviderResponse, expectedIssuer: string): ProviderTokenEndpoint {
+    if (response.status !== 200) throw toResponseFault(response, undefined, clock, 'jwt-bearer');
+    const document = parseJsonObject(response.text);
     if (!document)
       throw new ExchangeFault('OBO_TEMPORARY', { status: 200, hint: 'The metadata is not JSON.' });
     // A document of another issuer would send our client's proof to its endpoint (mix-up, RFC 8414 section 3.3).
-    if (document['issuer'] !== from) {
-      throw fault('the issuer’s metadata names another issuer; compare letter by letter');
+    if (document['issuer'] !== expectedIssuer) {
+      throw misconfigured(
+        'the issuer in the metadata differs from the configured issuer; the two must match exactly',
+      );
     }
     const { token_endpoint: url, token_endpoint_auth_methods_supported: methods } = document;
-    if (typeof url !== 'string' || !isSafeEndpoint(url) || (isSecure(from) && !isSecure(url))) {
-      throw fault('the issuer’s metadata names no token endpoint over https');
+    if (typeof url !== 'string' || !isSafeEndpoint(url) || (isHttps(expectedIssuer) && !isHttps(url))) {
+      throw misconfigured('the metadata of the issuer does not contain an https token endpoint');
     }
     return { url, authMethods: Array.isArray(methods) ? (methods as readonly unknown[]) : undefined };
   }
 
   return {
-    name: place,
+    name: address,
     async current() {
-      if (known && clock.now() < known.until) return known.endpoint;
-      return flights.run([], () => discover(place), { detached: true });
+      if (cached && clock.now() < cached.until) return cached.endpoint;
+      return flights.run([], () => discover(address), { detached: true });
     },
   };
 }
@@ -93,6 +98,6 @@ function metadataUrls(issuer: string): readonly [string, string] {
   ];
 }
 
-function isSecure(url: string): boolean {
+function isHttps(url: string): boolean {
   return url.startsWith('https:');
 }

@@ -27,32 +27,32 @@ describe('Entra’s numbers', () => {
       [65001, 'invalid_grant', 'OBO_CONSENT_REQUIRED', /admin consent/],
       [50013, 'invalid_grant', 'OBO_MISCONFIGURED', /OPENID_SCOPE/],
       [500131, 'invalid_grant', 'OBO_MISCONFIGURED', /another app/],
-      [500133, 'invalid_grant', 'OBO_REJECTED', /signs in again/],
+      [500133, 'invalid_grant', 'OBO_REJECTED', /must sign in again/],
       [70011, 'invalid_scope', 'OBO_MISCONFIGURED', /\.default/],
       [28000, 'invalid_request', 'OBO_MISCONFIGURED', /one resource/],
       [700016, 'unauthorized_client', 'OBO_MISCONFIGURED', /clientId/],
       [7000215, 'invalid_client', 'OBO_MISCONFIGURED', /value, not its id/],
-      [7000222, 'invalid_client', 'OBO_MISCONFIGURED', /has ended/],
+      [7000222, 'invalid_client', 'OBO_MISCONFIGURED', /has expired/],
       [700027, 'invalid_client', 'OBO_MISCONFIGURED', /certificate/],
       [500011, 'invalid_resource', 'OBO_MISCONFIGURED', /application id URI/],
       [50076, 'interaction_required', 'OBO_CONSENT_REQUIRED', /second factor/],
       [50079, 'invalid_grant', 'OBO_CONSENT_REQUIRED', /second factor/],
-      [50158, 'invalid_grant', 'OBO_CONSENT_REQUIRED', /outside Entra/],
+      [50158, 'invalid_grant', 'OBO_CONSENT_REQUIRED', /external security challenge/],
       [53003, 'invalid_grant', 'OBO_CONSENT_REQUIRED', /sign-in log/],
       // They depend on the user: never a reason to put a server aside for everybody.
       [50105, 'invalid_grant', 'OBO_REJECTED', /[Aa]ssign/],
-      [7000114, 'invalid_grant', 'OBO_REJECTED', /app’s, not a user’s/],
+      [7000114, 'invalid_grant', 'OBO_REJECTED', /not to a user/],
       [50146, 'invalid_request', 'OBO_MISCONFIGURED', /Set acceptMappedClaims.*signing key/],
-      [501461, 'invalid_request', 'OBO_MISCONFIGURED', /by its application id.*signing key/],
+      [501461, 'invalid_request', 'OBO_MISCONFIGURED', /application id of the resource.*signing key/],
       [900144, 'invalid_request', 'OBO_MISCONFIGURED', /missing/],
       [9010010, 'invalid_target', 'OBO_MISCONFIGURED', /obo\.resource/],
       [50027, 'invalid_grant', 'OBO_REJECTED', /malformed/],
       [50173, 'invalid_grant', 'OBO_REJECTED', /revoked/],
       [70043, 'invalid_grant', 'OBO_REJECTED', /policy/],
       [700082, 'invalid_grant', 'OBO_REJECTED', /not used/],
-      [700084, 'invalid_grant', 'OBO_REJECTED', /ended/],
+      [700084, 'invalid_grant', 'OBO_REJECTED', /expired/],
       [50196, 'invalid_grant', 'OBO_TEMPORARY', /loop/],
-      [90024, 'server_error', 'OBO_TEMPORARY', /gave up/],
+      [90024, 'server_error', 'OBO_TEMPORARY', /timed out/],
       [90055, 'invalid_request', 'OBO_TEMPORARY', /too many requests/],
       [70002, 'invalid_client', 'OBO_MISCONFIGURED', /secret or the certificate/],
     ];
@@ -110,12 +110,12 @@ describe('Entra’s numbers', () => {
     });
     expect(await judged({ error: 'invalid_request', error_codes: [90055] }, 429)).toMatchObject({
       code: 'OBO_TEMPORARY',
-      detail: { mayRepeat: true, hint: expect.stringMatching(/too many requests/) },
+      detail: { isRetryable: true, hint: expect.stringMatching(/too many requests/) },
     });
     // A provider in trouble is one, whatever number it gives.
     expect(await judged({ error: 'invalid_grant', error_codes: [240002] }, 503)).toMatchObject({
       code: 'OBO_TEMPORARY',
-      detail: { mayRepeat: true },
+      detail: { isRetryable: true },
     });
   });
 });

@@ -9,10 +9,10 @@ export interface EntraExplanation {
 
 type Row = readonly [says: string, fix: string, outcome?: FaultCode];
 
-const SIGN_IN = 'The user signs in again; nothing is to be changed.';
-const PROVE_MORE = 'The user signs in again and proves what is asked for.';
+const SIGN_IN = 'The user must sign in again. No configuration change is needed.';
+const PROVE_MORE = 'The user must sign in again and complete the required verification.';
 const LOGIN_APP =
-  'Sign people in with the app that exchanges: OPENID_SCOPE must ask for a scope of that very app.';
+  'Users must sign in with the same app that exchanges: OPENID_SCOPE must contain a scope of that app.';
 const CONSENT =
   'Grant admin consent for this permission to the app, or list the app under knownClientApplications.';
 
@@ -29,32 +29,36 @@ const TABLE: Readonly<Record<number, Row>> = {
     `${LOGIN_APP} Only an access token can be exchanged.`,
     MISCONFIGURED,
   ],
-  50013: ['The token to be exchanged is not for this app, or its signature fails.', LOGIN_APP, MISCONFIGURED],
+  50013: [
+    'The token to be exchanged is not for this app, or its signature is invalid.',
+    LOGIN_APP,
+    MISCONFIGURED,
+  ],
   500131: ['The token to be exchanged is for another app.', LOGIN_APP, MISCONFIGURED],
   500133: [
-    'The token to be exchanged has ended or is not valid yet.',
-    'The user signs in again. If it is frequent, check the clocks.',
+    'The token to be exchanged has expired or is not valid yet.',
+    'The user must sign in again. If it is frequent, check the clocks.',
     REJECTED,
   ],
-  50027: ['The token to be exchanged is malformed or by another issuer.', LOGIN_APP],
+  50027: ['The token to be exchanged is malformed or from another issuer.', LOGIN_APP],
   50146: [
     'The resource’s app maps claims without a key to sign them with.',
-    'Set acceptMappedClaims in its manifest, or give it a signing key of its own.',
+    'Set acceptMappedClaims in its manifest, or give the app its own signing key.',
     MISCONFIGURED,
   ],
   501461: [
     'The resource’s app accepts mapped claims, but its audience is neither its application id nor in a verified domain.',
-    'Name the resource by its application id, or give its app a signing key of its own.',
+    'Use the application id of the resource, or give its app its own signing key.',
     MISCONFIGURED,
   ],
   7000114: [
-    'The token to be exchanged is an app’s, not a user’s.',
-    'Apps call with credentials of their own; only users are acted for.',
+    'The token to be exchanged belongs to an app, not to a user.',
+    'Only user tokens can be exchanged; apps must use their own credentials.',
     REJECTED,
   ],
   // The user.
   50020: [
-    'The user’s account is of another directory.',
+    'The user’s account is in another directory.',
     'Invite the account as a guest, or correct the authority.',
     REJECTED,
   ],
@@ -68,57 +72,61 @@ const TABLE: Readonly<Record<number, Row>> = {
     'It unlocks by itself, or an admin resets the password.',
     REJECTED,
   ],
-  50055: ['The user’s password has ended.', 'The user signs in again and changes it.', CONSENT_REQUIRED],
-  50057: ['The user’s account is disabled.', 'Enable it where that is meant.', REJECTED],
+  50055: ['The user’s password has expired.', 'The user must sign in again and change it.', CONSENT_REQUIRED],
+  50057: ['The user’s account is disabled.', 'Enable it if the user should have access.', REJECTED],
   50105: [
     'The user is not assigned to the app.',
-    'Assign the user or a group of theirs, or turn off “assignment required”.',
+    'Assign the user or one of the user’s groups, or turn off “assignment required”.',
     REJECTED,
   ],
   50133: ['The user’s session ended with a change of password.', SIGN_IN, REJECTED],
   50173: ['The user’s grant was revoked.', SIGN_IN, REJECTED],
-  70008: ['The user’s grant has ended.', SIGN_IN, REJECTED],
+  70008: ['The user’s grant has expired.', SIGN_IN, REJECTED],
   70043: ['The sign-in is older than a policy allows.', SIGN_IN, REJECTED],
-  700082: ['The user’s grant ended because it was not used.', SIGN_IN, REJECTED],
-  700084: ['The user’s grant has ended.', SIGN_IN, REJECTED],
+  700082: ['The user’s grant expired because it was not used.', SIGN_IN, REJECTED],
+  700084: ['The user’s grant has expired.', SIGN_IN, REJECTED],
   // What must be proven or agreed to.
   50074: ['A second factor is needed.', PROVE_MORE, CONSENT_REQUIRED],
   50076: ['A second factor is needed for this resource.', PROVE_MORE, CONSENT_REQUIRED],
   50079: ['The user must register a second factor.', PROVE_MORE, CONSENT_REQUIRED],
-  50097: ['The device must prove itself.', PROVE_MORE, CONSENT_REQUIRED],
+  50097: ['Device authentication is required.', PROVE_MORE, CONSENT_REQUIRED],
   50131: [
     'A conditional access policy is not met.',
-    'See the sign-in log of Entra for which one.',
+    'The Entra sign-in log names the policy.',
     CONSENT_REQUIRED,
   ],
-  50158: ['A check outside Entra is needed.', PROVE_MORE, CONSENT_REQUIRED],
+  50158: ['An external security challenge is required.', PROVE_MORE, CONSENT_REQUIRED],
   53000: [
     'The device does not comply with policy.',
-    'The user signs in on a device that does.',
+    'The user must sign in on a compliant device.',
     CONSENT_REQUIRED,
   ],
   53001: [
     'The device is not joined to the domain.',
-    'The user signs in on a device that is.',
+    'The user must sign in on a domain-joined device.',
     CONSENT_REQUIRED,
   ],
   53003: [
     'A conditional access policy blocks the user.',
-    'See the sign-in log of Entra for which one.',
+    'The Entra sign-in log names the policy.',
     CONSENT_REQUIRED,
   ],
   53004: ['The user must register for multi-factor sign-in.', PROVE_MORE, CONSENT_REQUIRED],
-  65001: ['Nobody has agreed that this app may use the resource for the user.', CONSENT, CONSENT_REQUIRED],
-  65004: ['The user did not agree.', CONSENT, CONSENT_REQUIRED],
-  90094: ['An admin must agree to this permission.', CONSENT, CONSENT_REQUIRED],
+  65001: [
+    'No consent was granted for this app to access the resource for the user.',
+    CONSENT,
+    CONSENT_REQUIRED,
+  ],
+  65004: ['The user declined consent.', CONSENT, CONSENT_REQUIRED],
+  90094: ['An admin must consent to this permission.', CONSENT, CONSENT_REQUIRED],
   // Scopes and resources.
   28000: [
-    'The scopes are of more than one resource.',
-    'A server has the scopes of one resource: correct obo.scopes.',
+    'The scopes belong to more than one resource.',
+    'obo.scopes must contain scopes of one resource only.',
     MISCONFIGURED,
   ],
   28002: ['A scope is malformed or unknown.', 'Correct obo.scopes.', MISCONFIGURED],
-  28003: ['No scope was asked for.', 'Set obo.scopes.', MISCONFIGURED],
+  28003: ['No scope was requested.', 'Set obo.scopes.', MISCONFIGURED],
   50001: [
     'The resource is not in this directory.',
     'Check the application id URI in obo.scopes; an admin may have to add the app.',
@@ -151,11 +159,11 @@ const TABLE: Readonly<Record<number, Row>> = {
   ],
   70011: [
     'The scopes are not valid together.',
-    '`.default` stands alone: no other scope of any resource beside it.',
+    '`.default` cannot be combined with other scopes.',
     MISCONFIGURED,
   ],
   90009: [
-    'The app asks for a token for itself by its URI.',
+    'The app requests a token for itself by its URI.',
     'Use its application id in obo.scopes.',
     MISCONFIGURED,
   ],
@@ -166,7 +174,7 @@ const TABLE: Readonly<Record<number, Row>> = {
   ],
   // The app and its proof.
   70001: ['The app is unknown or disabled.', 'Check clientId and the authority’s directory.', MISCONFIGURED],
-  70002: ['The app’s proof is not accepted.', 'Check the secret or the certificate.', MISCONFIGURED],
+  70002: ['The app’s credential is not accepted.', 'Check the secret or the certificate.', MISCONFIGURED],
   70003: [
     'The app may not use this grant.',
     'Check the type of the provider and the app’s registration.',
@@ -183,12 +191,12 @@ const TABLE: Readonly<Record<number, Row>> = {
     MISCONFIGURED,
   ],
   700024: [
-    'The client assertion has ended or is not valid yet.',
+    'The client assertion has expired or is not valid yet.',
     'Check the clock, and that assertionFile is renewed.',
     MISCONFIGURED,
   ],
   700027: [
-    'The client assertion’s signature is not by a key of the app.',
+    'The client assertion is not signed with a key of the app.',
     'Upload this certificate to the app, or correct certificateFile.',
     MISCONFIGURED,
   ],
@@ -208,36 +216,40 @@ const TABLE: Readonly<Record<number, Row>> = {
     MISCONFIGURED,
   ],
   1000502: [
-    'The certificate has ended or is not valid yet.',
+    'The certificate has expired or is not valid yet.',
     'Renew it, upload it, and replace certificateFile.',
     MISCONFIGURED,
   ],
   7000112: ['The app is disabled.', 'Enable it in the directory.', MISCONFIGURED],
-  7000215: ['The client secret is wrong.', 'Take the secret’s value, not its id.', MISCONFIGURED],
-  7000218: ['The app sent no proof.', 'Set clientSecret, certificateFile or assertionFile.', MISCONFIGURED],
-  7000222: ['The client secret has ended.', 'Make a new one, or use a certificate.', MISCONFIGURED],
+  7000215: ['The client secret is wrong.', 'Use the secret’s value, not its id.', MISCONFIGURED],
+  7000218: [
+    'The app sent no credential.',
+    'Set clientSecret, certificateFile or assertionFile.',
+    MISCONFIGURED,
+  ],
+  7000222: ['The client secret has expired.', 'Create a new secret, or use a certificate.', MISCONFIGURED],
   // The address and the request.
   50059: ['The request names no directory.', 'The authority must end in the directory’s id.', MISCONFIGURED],
   90002: [
     'The directory does not exist in this cloud.',
-    'Check the authority; national clouds have hosts of their own.',
+    'Check the authority; national clouds have their own hosts.',
     MISCONFIGURED,
   ],
   90014: ['A field of the request is missing.', 'Check obo.scopes and clientId.', MISCONFIGURED],
   900144: ['A field of the request is missing.', 'Check obo.scopes and clientId.', MISCONFIGURED],
   // What passes.
   50196: [
-    'Entra sees a loop: the same request too often.',
-    'It ends by itself. Look for a server that refuses every token.',
+    'Entra detected a loop: too many identical requests.',
+    'It stops by itself. Look for a server that rejects every token.',
     TEMPORARY,
   ],
-  90024: ['Entra gave up on the request.', 'It passes by itself.', TEMPORARY],
+  90024: ['Entra timed out.', 'It resolves by itself.', TEMPORARY],
   90055: [
     'The directory sends Entra too many requests.',
-    'It passes by itself. If it is frequent, look for what else asks on behalf of the directory.',
+    'It resolves by itself. If it is frequent, check which other apps send requests for the directory.',
     TEMPORARY,
   ],
-  90033: ['A part of Entra is away.', 'It passes by itself.', TEMPORARY],
+  90033: ['A part of Entra is unavailable.', 'It resolves by itself.', TEMPORARY],
 };
 
 /** From the list, else from the beginning of the description, of which nothing but the digits is taken. */

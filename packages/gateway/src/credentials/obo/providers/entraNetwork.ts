@@ -1,6 +1,6 @@
 import type { INetworkModule, NetworkRequestOptions, NetworkResponse } from '@azure/msal-node';
 import type { Clock, Fetch } from '@behalf/kernel';
-import { ask, readObject, type Answer } from './ask.ts';
+import { sendProviderRequest, parseJsonObject, type ProviderResponse } from './providerRequest.ts';
 
 export interface EntraNetworkParts {
   readonly fetch: Fetch;
@@ -12,30 +12,30 @@ export interface EntraNetworkParts {
 export interface EntraNetwork {
   readonly client: INetworkModule;
   /** What came of the one request; undefined when none was made. */
-  outcome(): Promise<Answer> | undefined;
+  response(): Promise<ProviderResponse> | undefined;
 }
 
 /** The library's way out for one exchange: one request, to the configured endpoint. Its answer is judged by us. */
 export function createEntraNetwork({ fetch, clock, tokenEndpoint, signal }: EntraNetworkParts): EntraNetwork {
-  let made: Promise<Answer> | undefined;
+  let pending: Promise<ProviderResponse> | undefined;
 
   async function post<T>(url: string, options: NetworkRequestOptions = {}): Promise<NetworkResponse<T>> {
     // The library adds a correlation id as a query.
     if (url !== tokenEndpoint && !url.startsWith(`${tokenEndpoint}?`))
       throw new Error('not the token endpoint');
-    if (made) throw new Error('one exchange is one request');
+    if (pending) throw new Error('only one request is allowed per exchange');
     const { headers = {}, body = '' } = options;
-    made = ask({ fetch, clock }, url, { method: 'POST', headers, body, signal });
-    const answer = await made;
-    return { status: answer.status, headers: {}, body: (readObject(answer.text) ?? {}) as T };
+    pending = sendProviderRequest({ fetch, clock }, url, { method: 'POST', headers, body, signal });
+    const response = await pending;
+    return { status: response.status, headers: {}, body: (parseJsonObject(response.text) ?? {}) as T };
   }
 
   return {
     client: {
       sendPostRequestAsync: post,
       // Discovery of instances and endpoints: all of that is static here.
-      sendGetRequestAsync: () => Promise.reject(new Error('nothing is fetched')),
+      sendGetRequestAsync: () => Promise.reject(new Error('GET requests are not allowed')),
     },
-    outcome: () => made,
+    response: () => pending,
   };
 }

@@ -207,7 +207,7 @@ describe('entra keeps nothing', () => {
           : aToken();
       expect(await faultOf(exchange(provider))).toMatchObject({
         code: 'OBO_TEMPORARY',
-        detail: { status, mayRepeat: true, retryAfterMs: 60_000 },
+        detail: { status, isRetryable: true, retryAfterMs: 60_000 },
       });
       expect(await exchange(provider, { user: 'bob' })).toMatchObject({ token: 'exchanged-token' });
       // Nor the same user's next one: when to ask again is decided around it.
@@ -274,9 +274,9 @@ describe('entra keeps nothing', () => {
     ];
     for (const url of others) await expect(client.sendPostRequestAsync(url)).rejects.toThrow('not the token');
     for (const url of [...others, tokenEndpoint]) {
-      await expect(client.sendGetRequestAsync(url)).rejects.toThrow('nothing is fetched');
+      await expect(client.sendGetRequestAsync(url)).rejects.toThrow('GET requests are not allowed');
     }
-    expect(network.outcome()).toBeUndefined();
+    expect(network.response()).toBeUndefined();
     await client.sendPostRequestAsync(`${tokenEndpoint}?client-request-id=x`);
     await expect(client.sendPostRequestAsync(tokenEndpoint)).rejects.toThrow('one request');
     expect(rig.endpoint.requests).toHaveLength(1);

@@ -3,39 +3,39 @@ import type * as msal from '@azure/msal-node';
 import type { Random } from '@behalf/kernel';
 import { ExchangeFault } from '../exchangeFault.ts';
 import type { ExchangeProvider } from '../exchangeProvider.ts';
-import type { Proof } from './clientCredential.ts';
+import type { CredentialMaterial } from './clientCredential.ts';
 import type { EffectiveSettings } from './effectiveSettings.ts';
 import { createEntraNetwork } from './entraNetwork.ts';
 import { entraAuthority } from './microsoftAuthority.ts';
-import { createIdentity, type ProviderParts } from './providerParts.ts';
-import { readToken } from './tokenAnswer.ts';
+import { createProviderIdentity, type ProviderParts } from './providerParts.ts';
+import { readTokenResponse } from './tokenResponse.ts';
 
 /** The library is heavy, and most gateways never need it. */
-type Load = () => Promise<Pick<typeof msal, 'ConfidentialClientApplication'>>;
+type LoadMsal = () => Promise<Pick<typeof msal, 'ConfidentialClientApplication'>>;
 
 /** Entra, by Microsoft's own library, which forms the request and keeps nothing: it lives for one exchange. */
 export function createEntraProvider(
   parts: ProviderParts,
-  load: Load = () => import('@azure/msal-node'),
+  loadMsal: LoadMsal = () => import('@azure/msal-node'),
 ): ExchangeProvider {
   const { settings, fetch, endpoint, credential, clock, random } = parts;
-  const identity = createIdentity(parts, 'entra');
+  const identity = createProviderIdentity(parts, 'entra');
 
   return {
     get identity() {
       return identity();
     },
     async exchange(request, signal) {
-      const [{ url: tokenEndpoint }, proof] = await Promise.all([endpoint.current(), credential.read()]);
-      const auth = authOptions(settings, proof, tokenEndpoint);
-      const { ConfidentialClientApplication } = await load().catch(() => {
+      const [{ url: tokenEndpoint }, material] = await Promise.all([endpoint.current(), credential.read()]);
+      const auth = authOptions(settings, material, tokenEndpoint);
+      const { ConfidentialClientApplication } = await loadMsal().catch(() => {
         throw misconfigured(
           settings,
-          '@azure/msal-node cannot be loaded: install the packages of the gateway anew',
+          '@azure/msal-node cannot be loaded: reinstall the packages of the gateway',
         );
       });
       const network = createEntraNetwork({ fetch, clock, tokenEndpoint, signal });
-      let accepted: string | undefined;
+      let msalToken: string | undefined;
       let failure: unknown;
       try {
         // Anew each time: its throttle knows no users, so one user's 429 would stop everybody, and its cache is ours.
@@ -50,18 +50,18 @@ export function createEntraProvider(
           correlationId: newGuid(random),
           ...(request.claims !== undefined && { claims: request.claims }),
         });
-        accepted = result?.accessToken;
+        msalToken = result?.accessToken;
       } catch (error) {
         failure = error;
       }
-      const outcome = network.outcome();
-      if (!outcome) throw notSent(settings, failure);
+      const pending = network.response();
+      if (!pending) throw toUnsentFault(settings, failure);
       // The library's errors quote the provider, and it takes an empty answer for a token: we read the answer.
-      const answer = await outcome;
-      const token = readToken(answer, { clock, grant: 'entra' });
-      if (accepted !== token.token) {
-        const hint = 'The answer holds a token, and is not one of Entra’s besides.';
-        throw new ExchangeFault('OBO_EMPTY_RESPONSE', { status: answer.status, hint });
+      const response = await pending;
+      const token = readTokenResponse(response, { clock, grant: 'entra' });
+      if (msalToken !== token.token) {
+        const hint = 'The response contains a token, but it is not a valid Entra response.';
+        throw new ExchangeFault('OBO_EMPTY_RESPONSE', { status: response.status, hint });
       }
       return token;
     },
@@ -74,58 +74,58 @@ function misconfigured({ name }: EffectiveSettings, hint: string): ExchangeFault
 
 function authOptions(
   settings: EffectiveSettings,
-  proof: Proof,
+  material: CredentialMaterial,
   tokenEndpoint: string,
 ): msal.Configuration['auth'] {
   const { clientId, authority, issuer } = settings;
   const fault = (hint: string) => misconfigured(settings, hint);
   if (clientId === undefined) throw fault('clientId is missing');
-  const written = authority ?? issuer ?? tokenEndpoint.replace(/\/oauth2\/.*$/, '');
-  if (!parseUrl(written)) throw fault('authority is not a URL');
-  const known = new URL(entraAuthority(written));
+  const configured = authority ?? issuer ?? tokenEndpoint.replace(/\/oauth2\/.*$/, '');
+  if (!parseUrl(configured)) throw fault('authority is not a URL');
+  const authorityUrl = new URL(entraAuthority(configured));
   // Everything the library would look up: an endpoint, and who vouches for the host. It knows no http; nothing is sent
   // to the authority itself.
-  const named = `https://${known.host}${known.pathname}`;
+  const httpsAuthority = `https://${authorityUrl.host}${authorityUrl.pathname}`;
   const metadata = {
     token_endpoint: tokenEndpoint,
-    authorization_endpoint: `${named}/oauth2/v2.0/authorize`,
-    issuer: `${named}/v2.0`,
-    jwks_uri: `${named}/discovery/v2.0/keys`,
+    authorization_endpoint: `${httpsAuthority}/oauth2/v2.0/authorize`,
+    issuer: `${httpsAuthority}/v2.0`,
+    jwks_uri: `${httpsAuthority}/discovery/v2.0/keys`,
   };
   return {
     clientId,
-    authority: named,
-    knownAuthorities: [known.host],
+    authority: httpsAuthority,
+    knownAuthorities: [authorityUrl.host],
     authorityMetadata: JSON.stringify(metadata),
     // Tokens that may be revoked at any time live longer, and we pass claims challenges on.
     clientCapabilities: ['CP1'],
-    ...proofOptions(proof, fault),
+    ...credentialOptions(material, fault),
   };
 }
 
-function proofOptions(
-  proof: Proof,
+function credentialOptions(
+  material: CredentialMaterial,
   fault: (hint: string) => ExchangeFault,
 ): Partial<msal.Configuration['auth']> {
-  switch (proof.kind) {
+  switch (material.kind) {
     case 'secret':
-      return { clientSecret: proof.secret };
+      return { clientSecret: material.secret };
     case 'assertion':
-      return { clientAssertion: proof.assertion };
+      return { clientAssertion: material.assertion };
     case 'key':
-      if (proof.thumbprint === undefined) throw fault('a private key needs its certificateFile');
-      return { clientCertificate: { thumbprintSha256: proof.thumbprint, privateKey: proof.pem } };
+      if (material.thumbprint === undefined) throw fault('a private key needs its certificateFile');
+      return { clientCertificate: { thumbprintSha256: material.thumbprint, privateKey: material.pem } };
     case 'none':
       throw fault('clientSecret, certificateFile or assertionFile is missing');
   }
 }
 
 /** The library refused to form the request: the key is of another kind, or the claims are no JSON. */
-function notSent({ name }: EffectiveSettings, failure: unknown): ExchangeFault {
+function toUnsentFault({ name }: EffectiveSettings, failure: unknown): ExchangeFault {
   const code =
     typeof failure === 'object' && failure !== null && 'errorCode' in failure ? failure.errorCode : undefined;
   return new ExchangeFault('OBO_MISCONFIGURED', {
-    hint: `identityProviders.${name}: no request could be formed; the certificate must be RSA and claims must be JSON`,
+    hint: `identityProviders.${name}: the request could not be built; the certificate must be RSA and claims must be JSON`,
     ...(typeof code === 'string' && /^[a-z_]{1,64}$/.test(code) && { providerCode: code }),
   });
 }

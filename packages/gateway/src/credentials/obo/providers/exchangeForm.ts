@@ -1,13 +1,13 @@
 import type { HiddenText } from '@behalf/kernel';
 import type { ExchangeRequest } from '../exchangeProvider.ts';
 import type { EffectiveSettings } from './effectiveSettings.ts';
-import { ID_JAG_TYPE } from './idJagAnswer.ts';
+import { ID_JAG_TYPE } from './idJagResponse.ts';
 
 type Field = readonly [name: string, value: string];
 
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
-const TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:';
+const TOKEN_TYPE_PREFIX = 'urn:ietf:params:oauth:token-type:';
 
 /** RFC 7523, section 2.1. */
 export function jwtBearerFields(request: ExchangeRequest, settings: EffectiveSettings): Field[] {
@@ -15,8 +15,8 @@ export function jwtBearerFields(request: ExchangeRequest, settings: EffectiveSet
     ['grant_type', JWT_BEARER],
     ['assertion', request.subject.token.reveal()],
     // A stock configuration expects it; who declares a provider says so there.
-    ...field('requested_token_use', settings.isDerived ? 'on_behalf_of' : undefined),
-    ...asked(request),
+    ...optionalField('requested_token_use', settings.isDerived ? 'on_behalf_of' : undefined),
+    ...requestFields(request),
   ];
 }
 
@@ -29,23 +29,23 @@ export function tokenExchangeFields(
   return [
     ['grant_type', TOKEN_EXCHANGE],
     ['subject_token', request.subject.token.reveal()],
-    ['subject_token_type', settings.subjectTokenType ?? `${TOKEN_TYPE}access_token`],
-    ...field('actor_token', actorToken),
-    ...field('actor_token_type', actorToken === undefined ? undefined : `${TOKEN_TYPE}jwt`),
-    ...field('requested_token_type', settings.requestedTokenType),
-    ...asked(request),
+    ['subject_token_type', settings.subjectTokenType ?? `${TOKEN_TYPE_PREFIX}access_token`],
+    ...optionalField('actor_token', actorToken),
+    ...optionalField('actor_token_type', actorToken === undefined ? undefined : `${TOKEN_TYPE_PREFIX}jwt`),
+    ...optionalField('requested_token_type', settings.requestedTokenType),
+    ...requestFields(request),
   ];
 }
 
 /** The first leg of enterprise-managed authorization: of what the provider gave for the user, an assertion for one authorization server. */
 export function idJagFields(request: ExchangeRequest, token: HiddenText): Field[] {
-  const type = request.subject.lend ? 'refresh_token' : 'id_token';
+  const type = request.subject.withRefreshToken ? 'refresh_token' : 'id_token';
   return [
     ['grant_type', TOKEN_EXCHANGE],
     ['requested_token_type', ID_JAG_TYPE],
     ['subject_token', token.reveal()],
-    ['subject_token_type', `${TOKEN_TYPE}${type}`],
-    ...asked(request),
+    ['subject_token_type', `${TOKEN_TYPE_PREFIX}${type}`],
+    ...requestFields(request),
   ];
 }
 
@@ -57,15 +57,15 @@ export function assertionFields(assertion: string): Field[] {
   ];
 }
 
-function asked({ scopes, audience, resource, claims }: ExchangeRequest): Field[] {
+function requestFields({ scopes, audience, resource, claims }: ExchangeRequest): Field[] {
   return [
-    ...field('scope', scopes.length === 0 ? undefined : scopes.join(' ')),
-    ...field('audience', audience),
-    ...field('resource', resource),
-    ...field('claims', claims),
+    ...optionalField('scope', scopes.length === 0 ? undefined : scopes.join(' ')),
+    ...optionalField('audience', audience),
+    ...optionalField('resource', resource),
+    ...optionalField('claims', claims),
   ];
 }
 
-function field(name: string, value: string | undefined): Field[] {
+function optionalField(name: string, value: string | undefined): Field[] {
   return value === undefined ? [] : [[name, value]];
 }

@@ -3,19 +3,19 @@ import type { ProviderSettings } from '@behalf/settings';
 import type { Log } from '../../../upstream/parts.ts';
 import type { ExchangeProvider } from '../exchangeProvider.ts';
 import { createActorToken } from './actorToken.ts';
-import { createClientCredential, type ReadText } from './clientCredential.ts';
+import { createClientCredential, type ReadTextFile } from './clientCredential.ts';
 import {
-  effectiveSettings,
-  LOGIN,
-  resourceSettings,
+  resolveProviderSettings,
+  LOGIN_PROVIDER,
+  resolveResourceServers,
   type EffectiveSettings,
   type LoginClient,
 } from './effectiveSettings.ts';
 import { createEndpointSource } from './endpointSource.ts';
 import { createEntraProvider } from './entraProvider.ts';
 import { createFormProvider } from './formProvider.ts';
-import { createIdJagProvider, type ResourceServer } from './idJagProvider.ts';
-import type { PostParts } from './postGrant.ts';
+import { createIdJagProvider, type ResourceServerClient } from './idJagProvider.ts';
+import type { PostGrantParts } from './postGrant.ts';
 import type { ProviderParts } from './providerParts.ts';
 
 type FormGrant = 'jwt-bearer' | 'token-exchange';
@@ -41,7 +41,7 @@ export interface ExchangeProvidersParts {
   readonly login: LoginClient | null;
   /** The guarded door out: no redirects, bounded in time and size. */
   readonly fetchFor: (options: { readonly caFile: string | undefined }) => Fetch;
-  readonly readText: ReadText;
+  readonly readText: ReadTextFile;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -49,18 +49,18 @@ export interface ExchangeProvidersParts {
 
 interface Entry extends ProviderParts {
   /** By what is spoken to it. */
-  readonly made: Map<string, ExchangeProvider>;
-  readonly resourceServers: readonly ResourceServer[];
+  readonly providersByKey: Map<string, ExchangeProvider>;
+  readonly resourceServers: readonly ResourceServerClient[];
 }
 
 export function createExchangeProviders(parts: ExchangeProvidersParts): ExchangeProviders {
   const { providers, login, fetchFor, readText, clock, random, log } = parts;
   const entries = new Map(
-    [...effectiveSettings(providers, login)].map(([name, settings]) => [name, entryOf(settings)]),
+    [...resolveProviderSettings(providers, login)].map(([name, settings]) => [name, createEntry(settings)]),
   );
 
   /** Who we are at one token endpoint. */
-  function postingTo(settings: EffectiveSettings): PostParts {
+  function grantPartsFor(settings: EffectiveSettings): PostGrantParts {
     const fetch = fetchFor({ caFile: settings.caFile });
     return {
       ...{ settings, fetch, clock, random },
@@ -69,19 +69,19 @@ export function createExchangeProviders(parts: ExchangeProvidersParts): Exchange
     };
   }
 
-  function entryOf(settings: EffectiveSettings): Entry {
+  function createEntry(settings: EffectiveSettings): Entry {
     return {
-      ...postingTo(settings),
+      ...grantPartsFor(settings),
       actor: createActorToken(settings, readText),
-      made: new Map(),
-      resourceServers: resourceSettings(settings).map((server) => {
+      providersByKey: new Map(),
+      resourceServers: resolveResourceServers(settings).map((server) => {
         const { issuer = '', clientId = '' } = server;
-        return { ...postingTo(server), issuer, clientId };
+        return { ...grantPartsFor(server), issuer, clientId };
       }),
     };
   }
 
-  function make(
+  function createProvider(
     entry: Entry,
     kind: ProviderSettings['type'],
     audience: string | undefined,
@@ -91,29 +91,30 @@ export function createExchangeProviders(parts: ExchangeProvidersParts): Exchange
   }
 
   return {
-    find({ provider: name = LOGIN, grant, audience }) {
+    find({ provider: name = LOGIN_PROVIDER, grant, audience }) {
       const entry = entries.get(name);
       if (!entry) return undefined;
-      const { made, settings } = entry;
+      const { providersByKey, settings } = entry;
       const { type } = settings;
       // Entra's own exchange is a jwt-bearer grant already.
-      const isOwn = grant === undefined || type === 'id-jag' || (type === 'entra' && grant === 'jwt-bearer');
-      const kind = isOwn ? type : grant;
+      const usesDeclaredType =
+        grant === undefined || type === 'id-jag' || (type === 'entra' && grant === 'jwt-bearer');
+      const kind = usesDeclaredType ? type : grant;
       const key = kind === 'id-jag' && audience !== undefined ? `${kind} ${audience}` : kind;
-      const known = made.get(key);
-      if (known) return known;
-      const provider = make(entry, kind, audience);
-      made.set(key, provider);
+      const existing = providersByKey.get(key);
+      if (existing) return existing;
+      const provider = createProvider(entry, kind, audience);
+      providersByKey.set(key, provider);
       return provider;
     },
     async prepare() {
-      const read = [...entries.values()].flatMap(({ settings, credential, actor, resourceServers }) =>
+      const pendingReads = [...entries.values()].flatMap(({ settings, credential, actor, resourceServers }) =>
         [credential, actor, ...resourceServers.map((server) => server.credential)].map((source) =>
           // What cannot be read now is read again for each exchange, which then says so.
           source.read().catch(() => log('obo_credential_unreadable', { provider: settings.name })),
         ),
       );
-      await Promise.all(read);
+      await Promise.all(pendingReads);
     },
   };
 }

@@ -1,8 +1,8 @@
 import type { ExchangeProvider } from '../exchangeProvider.ts';
 import { jwtBearerFields, tokenExchangeFields } from './exchangeForm.ts';
 import { postGrant } from './postGrant.ts';
-import { createIdentity, type ProviderParts } from './providerParts.ts';
-import { readToken } from './tokenAnswer.ts';
+import { createProviderIdentity, type ProviderParts } from './providerParts.ts';
+import { readTokenResponse } from './tokenResponse.ts';
 
 /** Any provider that speaks RFC 7523 or RFC 8693. */
 export function createFormProvider(
@@ -11,20 +11,25 @@ export function createFormProvider(
 ): ExchangeProvider {
   const { settings, actor, clock } = parts;
   const { requestedTokenType } = settings;
-  const identity = createIdentity(parts, grant);
+  const identity = createProviderIdentity(parts, grant);
 
   return {
     get identity() {
       return identity();
     },
-    binds: settings.dpop === 'require',
+    isKeyBound: settings.dpop === 'require',
     async exchange(request, signal) {
-      const fields = async () =>
+      const buildFields = async () =>
         grant === 'jwt-bearer'
           ? jwtBearerFields(request, settings)
           : tokenExchangeFields(request, settings, await actor.read());
-      const answer = await postGrant(parts, fields, signal, request.prover);
-      return readToken(answer, { clock, grant, requestedTokenType, isBound: request.prover !== undefined });
+      const response = await postGrant(parts, buildFields, signal, request.prover);
+      return readTokenResponse(response, {
+        clock,
+        grant,
+        requestedTokenType,
+        isBound: request.prover !== undefined,
+      });
     },
   };
 }

@@ -10,9 +10,9 @@ import {
   faultOf,
   type TokenEndpointRig,
 } from '../../../../test/tokenEndpointRig.ts';
-import type { LentUse } from '../../../identity/openid/loginTokens.ts';
+import type { RefreshTokenUse } from '../../../identity/openid/loginTokens.ts';
 import type { BorrowResult } from '../../vault/vault.ts';
-import { LentText, type LendSubject } from '../subject.ts';
+import { RefreshTokenPlaceholder, type UseRefreshToken } from '../subject.ts';
 
 const ID_JAG = 'urn:ietf:params:oauth:token-type:id-jag';
 const RESOURCE = 'https://files.example/mcp';
@@ -131,7 +131,7 @@ describe('an exchange by an identity assertion', () => {
       expect([over, fault.code, fault.detail.hint]).toEqual([
         over,
         'OBO_EMPTY_RESPONSE',
-        expect.stringContaining('not what was asked for'),
+        expect.stringContaining('does not match the request'),
       ]);
     }
     expect(new Set(paths())).toEqual(new Set(['/idp']));
@@ -191,10 +191,12 @@ describe('an exchange by an identity assertion', () => {
 
 describe('the authorization server of a resource', () => {
   test('is the one that the server names, of those that are listed', async () => {
-    await exchange(at(two()), { place: aPlace(['https://attacker.example', issuer('two'), issuer('one')]) });
+    await exchange(at(two()), {
+      targetServer: aPlace(['https://attacker.example', issuer('two'), issuer('one')]),
+    });
     expect(paths()).toEqual(['/idp', '/two/token']);
     for (const servers of [[], ['https://attacker.example'], [`${issuer('two')}/`]]) {
-      const fault = await faultOf(exchange(at(two()), { place: aPlace(servers) }));
+      const fault = await faultOf(exchange(at(two()), { targetServer: aPlace(servers) }));
       expect(fault).toMatchObject({ code: 'OBO_MISCONFIGURED' });
     }
     expect(paths()).toHaveLength(2);
@@ -202,11 +204,13 @@ describe('the authorization server of a resource', () => {
 
   test('is the only one there is, or the one the definition names, and nobody asks', async () => {
     const place = { url: RESOURCE, authorizationServers: () => Promise.reject(new Error('asked')) };
-    await exchange(at(), { place });
-    await exchange(at(two(), issuer('two')), { place });
+    await exchange(at(), { targetServer: place });
+    await exchange(at(two(), issuer('two')), { targetServer: place });
     expect(paths()).toEqual(['/idp', '/as/token', '/idp', '/two/token']);
     const unlisted = at(two(), 'https://attacker.example');
-    expect(await faultOf(exchange(unlisted, { place }))).toMatchObject({ code: 'OBO_MISCONFIGURED' });
+    expect(await faultOf(exchange(unlisted, { targetServer: place }))).toMatchObject({
+      code: 'OBO_MISCONFIGURED',
+    });
     expect(paths()).toHaveLength(4);
   });
 
@@ -241,16 +245,19 @@ describe('the authorization server of a resource', () => {
       clientId = 'us';
     });
     /** A subject whose token is lent as the vault does. */
-    const lending = (outcome?: LentUse<never>) => {
+    const lending = (outcome?: RefreshTokenUse<never>) => {
       const { subject } = aRequest();
-      const lend: LendSubject = async (signal, work) => {
+      const lend: UseRefreshToken = async (signal, work) => {
         signals.push(signal);
         if (outcome) return outcome;
         const back = await work({ endpoint, clientId, reveal: () => new HiddenText('refresh-of-ada') });
         returned.push(back);
         return { kind: 'used', value: back.value };
       };
-      return { ...aRequest(), subject: { ...subject, token: new LentText(), lend } };
+      return {
+        ...aRequest(),
+        subject: { ...subject, token: new RefreshTokenPlaceholder(), withRefreshToken: lend },
+      };
     };
     const ask = (request = lending(), over: Partial<ProviderSettings> = {}) =>
       at({ subject: 'refresh_token', ...over }).exchange(request, new AbortController().signal);
@@ -264,7 +271,7 @@ describe('the authorization server of a resource', () => {
       });
       expect(two?.body).not.toContain('refresh-of-ada');
       const takes = (['id_token', 'refresh_token', 'auto', undefined] as const).map(
-        (subject) => at({ ...(subject && { subject }) }).takes,
+        (subject) => at({ ...(subject && { subject }) }).subjectKind,
       );
       expect(takes).toEqual(['id_token', 'refresh_token', 'id_or_refresh_token', 'id_token']);
       expect(at({ subject: 'auto' }).identity).not.toEqual(at().identity);
@@ -320,8 +327,8 @@ describe('the authorization server of a resource', () => {
 
     test('one that cannot be had is not made up for', async () => {
       const codes = await Promise.all(
-        [{ kind: 'absent' }, { kind: 'over' }, { kind: 'unavailable', retryAfterMs: 700 }].map(
-          async (outcome) => (await faultOf(ask(lending(outcome as LentUse<never>)))).code,
+        [{ kind: 'absent' }, { kind: 'expired' }, { kind: 'unavailable', retryAfterMs: 700 }].map(
+          async (outcome) => (await faultOf(ask(lending(outcome as RefreshTokenUse<never>)))).code,
         ),
       );
       expect(codes).toEqual(['OBO_REJECTED', 'OBO_REJECTED', 'OBO_TEMPORARY']);

@@ -5,32 +5,32 @@ import { ExchangeFault } from '../exchangeFault.ts';
 import type { ExchangedToken, ExchangeProvider, ExchangeRequest } from '../exchangeProvider.ts';
 import type { SubjectKind } from '../subject.ts';
 import { assertionFields, idJagFields } from './exchangeForm.ts';
-import { lentGrant } from './lentGrant.ts';
-import { readIdJag } from './idJagAnswer.ts';
-import { postGrant, type PostParts } from './postGrant.ts';
-import { createIdentity, type ProviderParts } from './providerParts.ts';
-import { readToken } from './tokenAnswer.ts';
+import { postWithRefreshToken } from './postWithRefreshToken.ts';
+import { readIdJagResponse } from './idJagResponse.ts';
+import { postGrant, type PostGrantParts } from './postGrant.ts';
+import { createProviderIdentity, type ProviderParts } from './providerParts.ts';
+import { readTokenResponse } from './tokenResponse.ts';
 
 /** What we can do, as it is told to servers (MCP extension). */
 export const ENTERPRISE_MANAGED = 'io.modelcontextprotocol/enterprise-managed-authorization';
 /** How many assertions are remembered as sent. One lives for minutes. */
-const MOST_SENT = 10_000;
+const MAX_SENT_ASSERTIONS = 10_000;
 
 /** What `subject` of an entry says. */
-const taken = {
+const subjectKinds = {
   id_token: 'id_token',
   refresh_token: 'refresh_token',
   auto: 'id_or_refresh_token',
 } as const satisfies Record<string, SubjectKind>;
 
 /** An authorization server of the list, ready to be asked. */
-export interface ResourceServer extends PostParts {
+export interface ResourceServerClient extends PostGrantParts {
   readonly issuer: string;
   readonly clientId: string;
 }
 
-export interface IdJagParts extends ProviderParts {
-  readonly resourceServers: readonly ResourceServer[];
+export interface IdJagProviderParts extends ProviderParts {
+  readonly resourceServers: readonly ResourceServerClient[];
   /** Of several, the one that the server's definition names. */
   readonly audience: string | undefined;
 }
@@ -40,27 +40,27 @@ export interface IdJagParts extends ProviderParts {
  * (draft-ietf-oauth-identity-assertion-authz-grant), and nobody is sent anywhere. The assertion is used once and kept nowhere: whoever
  * repeats the exchange repeats both legs.
  */
-export function createIdJagProvider(parts: IdJagParts): ExchangeProvider {
+export function createIdJagProvider(parts: IdJagProviderParts): ExchangeProvider {
   const { settings, clock, resourceServers, audience } = parts;
   const chosen =
     audience === undefined ? undefined : resourceServers.find(({ issuer }) => issuer === audience);
-  const usable = chosen ? [chosen] : audience === undefined ? resourceServers : [];
-  const identity = createIdentity({ ...parts, legs: usable }, 'id-jag');
-  const sent = createLruMap<true>(MOST_SENT);
+  const candidates = chosen ? [chosen] : audience === undefined ? resourceServers : [];
+  const identity = createProviderIdentity({ ...parts, legs: candidates }, 'id-jag');
+  const sentAssertions = createLruMap<true>(MAX_SENT_ASSERTIONS);
 
   const misconfigured = (hint: string) =>
     new ExchangeFault('OBO_MISCONFIGURED', { hint: `identityProviders.${settings.name}: ${hint}` });
 
   /** Of several, the first that the server itself names. What it names besides is nobody's business. */
-  async function serverOf({ place }: ExchangeRequest): Promise<ResourceServer> {
-    const [only, ...others] = usable;
-    if (!only) throw misconfigured('obo.audience names an issuer that resourceServers do not have');
-    if (others.length === 0) return only;
-    const published = await place.authorizationServers();
-    const found = published.map((name) => usable.find(({ issuer }) => issuer === name)).find(Boolean);
-    if (found) return found;
+  async function chooseAuthorizationServer({ targetServer }: ExchangeRequest): Promise<ResourceServerClient> {
+    const [first, ...others] = candidates;
+    if (!first) throw misconfigured('obo.audience is not an issuer in resourceServers');
+    if (others.length === 0) return first;
+    const published = await targetServer.authorizationServers();
+    const match = published.map((name) => candidates.find(({ issuer }) => issuer === name)).find(Boolean);
+    if (match) return match;
     throw misconfigured(
-      'the server names none of resourceServers as its authorization server; set obo.audience',
+      'the server does not list any issuer of resourceServers as its authorization server; set obo.audience',
     );
   }
 
@@ -68,44 +68,60 @@ export function createIdJagProvider(parts: IdJagParts): ExchangeProvider {
     get identity() {
       return identity();
     },
-    takes: taken[settings.subject ?? 'id_token'],
-    binds: settings.dpop === 'require',
+    subjectKind: subjectKinds[settings.subject ?? 'id_token'],
+    isKeyBound: settings.dpop === 'require',
     extension: ENTERPRISE_MANAGED,
     async exchange(request, signal) {
-      const at = await serverOf(request);
-      const resource = request.resource ?? canonicalizeUrl(request.place.url);
-      if (resource === undefined) throw misconfigured('the address of the server names no resource');
-      const wanted = { ...request, resource, audience: at.issuer };
-      const { subject } = wanted;
-      const first = subject.lend
-        ? await lentGrant(parts, subject.lend, (token) => idJagFields(wanted, token), signal)
-        : await postGrant(parts, () => idJagFields(wanted, subject.token), signal);
-      const assertion = readIdJag(first, {
-        ...{ clock, resource, issuer: settings.issuer, audience: at.issuer, clientId: at.clientId },
+      const authorizationServer = await chooseAuthorizationServer(request);
+      const resource = request.resource ?? canonicalizeUrl(request.targetServer.url);
+      if (resource === undefined)
+        throw misconfigured('the URL of the server is not a valid resource identifier');
+      const assertionRequest = { ...request, resource, audience: authorizationServer.issuer };
+      const { subject } = assertionRequest;
+      const response = subject.withRefreshToken
+        ? await postWithRefreshToken(
+            parts,
+            subject.withRefreshToken,
+            (token) => idJagFields(assertionRequest, token),
+            signal,
+          )
+        : await postGrant(parts, () => idJagFields(assertionRequest, subject.token), signal);
+      const assertion = readIdJagResponse(response, {
+        ...{
+          clock,
+          resource,
+          issuer: settings.issuer,
+          audience: authorizationServer.issuer,
+          clientId: authorizationServer.clientId,
+        },
       });
       // Sent twice it would be a replay there, however it came to us again.
-      if (sent.get(assertion.jti)) {
+      if (sentAssertions.get(assertion.jti)) {
         throw new ExchangeFault('OBO_EMPTY_RESPONSE', {
-          hint: 'The provider gave an assertion for the second time.',
+          hint: 'The provider returned the same assertion twice.',
         });
       }
-      sent.set(assertion.jti, true);
-      return secondLeg(at, assertion.text, request.prover, signal);
+      sentAssertions.set(assertion.jti, true);
+      return exchangeAssertion(authorizationServer, assertion.text, request.prover, signal);
     },
   };
 }
 
-async function secondLeg(
-  at: ResourceServer,
+async function exchangeAssertion(
+  authorizationServer: ResourceServerClient,
   assertion: string,
   prover: Prover | undefined,
   signal: AbortSignal,
 ): Promise<ExchangedToken> {
   try {
-    const answer = await postGrant(at, () => assertionFields(assertion), signal, prover);
-    return readToken(answer, { clock: at.clock, grant: 'jwt-bearer', isBound: prover !== undefined });
+    const response = await postGrant(authorizationServer, () => assertionFields(assertion), signal, prover);
+    return readTokenResponse(response, {
+      clock: authorizationServer.clock,
+      grant: 'jwt-bearer',
+      isBound: prover !== undefined,
+    });
   } catch (error) {
-    throw error instanceof ExchangeFault ? ofResourceServer(error) : error;
+    throw error instanceof ExchangeFault ? toResourceServerFault(error) : error;
   }
 }
 
@@ -113,10 +129,12 @@ async function secondLeg(
  * As the operator reads it, and without what only the identity provider may ask of its users: claims of somebody else's would become
  * part of their next sign-in there, and a consent that this grant has no page for would be asked for without end.
  */
-function ofResourceServer({ code, detail }: ExchangeFault): ExchangeFault {
-  const asksUser = code === 'OBO_CONSENT_REQUIRED';
-  const hint = asksUser ? 'It wants the user to be there, which this grant has no place for.' : detail.hint;
-  return new ExchangeFault(asksUser ? 'OBO_REJECTED' : code, {
+function toResourceServerFault({ code, detail }: ExchangeFault): ExchangeFault {
+  const requiresUser = code === 'OBO_CONSENT_REQUIRED';
+  const hint = requiresUser
+    ? 'It requires user interaction, which this grant does not support.'
+    : detail.hint;
+  return new ExchangeFault(requiresUser ? 'OBO_REJECTED' : code, {
     ...detail,
     claims: undefined,
     hint: `At the resource’s authorization server: ${hint ?? 'the assertion was not accepted.'}`,

@@ -1,7 +1,7 @@
 import { microsoftCloud } from '@behalf/settings';
 
 /** Issuers of version 1 tokens, which serve no version 2.0 endpoints, and who does in their place. */
-const elsewhere: Readonly<Record<string, string>> = {
+const v2Hosts: Readonly<Record<string, string>> = {
   'sts.windows.net': 'login.microsoftonline.com',
   'sts.microsoftonline.us': 'login.microsoftonline.us',
   'sts.chinacloudapi.cn': 'login.partner.microsoftonline.cn',
@@ -17,10 +17,10 @@ export function isMicrosoftIssuer(issuer: string): boolean {
 }
 
 /** The authority behind an issuer or an authority as written: no version, no slash at the end. */
-export function entraAuthority(written: string): string {
-  const url = new URL(written);
+export function entraAuthority(configured: string): string {
+  const url = new URL(configured);
   // National clouds issue version 1 tokens under the first name too: they need an `authority`.
-  url.host = elsewhere[url.host] ?? url.host;
+  url.host = v2Hosts[url.host] ?? url.host;
   const path = url.pathname.replace(/\/+$/, '').replace(/\/v2\.0$/, '');
   return `${url.origin}${path}`;
 }

@@ -1,7 +1,7 @@
 import type { Clock, Fetch, Random } from '@behalf/kernel';
 import type { ProviderIdentity } from '../exchangeProvider.ts';
 import type { ActorToken } from './actorToken.ts';
-import { hashOf, type ClientCredential } from './clientCredential.ts';
+import { hashTuple, type ClientCredential } from './clientCredential.ts';
 import type { EffectiveSettings } from './effectiveSettings.ts';
 import type { EndpointSource } from './endpointSource.ts';
 
@@ -17,17 +17,23 @@ export interface ProviderParts {
 }
 
 /** Where an exchange goes on after the provider. */
-export type Leg = Pick<ProviderParts, 'settings' | 'endpoint' | 'credential'>;
+export type ExchangeLeg = Pick<ProviderParts, 'settings' | 'endpoint' | 'credential'>;
 
 /** Follows the files as they are read; the same object for as long as they stay the same. */
-export function createIdentity(
-  { settings, endpoint, credential, actor, legs = [] }: ProviderParts & { readonly legs?: readonly Leg[] },
+export function createProviderIdentity(
+  {
+    settings,
+    endpoint,
+    credential,
+    actor,
+    legs = [],
+  }: ProviderParts & { readonly legs?: readonly ExchangeLeg[] },
   grant: ProviderIdentity['grant'],
 ): () => ProviderIdentity {
   const { name, clientId = '', clientAuth, parameters = {}, subjectTokenType, requestedTokenType } = settings;
   const sendsActor = grant === 'token-exchange';
   // Fields that change what is asked for belong to the key as well.
-  const manner = hashOf([
+  const settingsHash = hashTuple([
     settings.dpop ?? null,
     settings.subject ?? null,
     JSON.stringify(
@@ -38,21 +44,22 @@ export function createIdentity(
     requestedTokenType ?? null,
     JSON.stringify(Object.entries(parameters).sort()),
   ]);
-  let seen = { credential: '', actor: '' };
+  let lastVersions = { credential: '', actor: '' };
   let identity: ProviderIdentity | undefined;
   return () => {
-    const versions = [credential, ...legs.map((leg) => leg.credential)].map((one) => one.version());
-    const now = { credential: versions.join(' '), actor: sendsActor ? actor.version() : '' };
-    if (identity && now.credential === seen.credential && now.actor === seen.actor) return identity;
-    seen = now;
+    const versions = [credential, ...legs.map((leg) => leg.credential)].map((source) => source.version());
+    const current = { credential: versions.join(' '), actor: sendsActor ? actor.version() : '' };
+    if (identity && current.credential === lastVersions.credential && current.actor === lastVersions.actor)
+      return identity;
+    lastVersions = current;
     identity = Object.freeze<ProviderIdentity>({
       provider: name,
       grant,
       // The whole way has one name: that its last part is out of order is not told of the provider.
       endpoint: [endpoint, ...legs.map((leg) => leg.endpoint)].map(({ name }) => name).join(' > '),
       clientId,
-      credentialVersion: hashOf([now.credential, manner]),
-      actor: now.actor,
+      credentialVersion: hashTuple([current.credential, settingsHash]),
+      actor: current.actor,
     });
     return identity;
   };

@@ -1,0 +1,26 @@
+import { usesGraph, usesObo } from '../../registry/scope.ts';
+import type { ServerSnapshot } from '../../registry/server.ts';
+import type { Exchanger } from './exchanger.ts';
+
+/**
+ * Told which servers there are, it has the tokens forgotten of those that are gone or other ones by now. No call could
+ * find them any more; this is so that they do not lie about until they end.
+ */
+export function createOutdatedTokenEviction(
+  exchanger: Pick<Exchanger, 'evictServer'>,
+): (servers: readonly ServerSnapshot[]) => void {
+  let previous = new Map<string, ServerSnapshot>();
+  return (servers) => {
+    const current = new Map(
+      servers
+        .filter(({ settings }) => usesObo(settings) || usesGraph(settings))
+        .map((server) => [JSON.stringify([server.tenant, server.id]), server]),
+    );
+    for (const [key, { tenant, id, revision, secured }] of previous) {
+      const server = current.get(key);
+      const isUnchanged = server?.revision === revision && server.secured?.by === secured?.by;
+      if (!isUnchanged) void exchanger.evictServer(tenant, id);
+    }
+    previous = current;
+  };
+}

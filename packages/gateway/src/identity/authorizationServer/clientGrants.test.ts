@@ -1,0 +1,72 @@
+import { describe, expect, test } from '@jest/globals';
+import { ada, createIdentityRig } from '../../../test/identityRig.ts';
+import { principalOf, type SignedInBy } from '../../principal/principal.ts';
+import { runnerOf } from '../../sets/runnerOf.ts';
+import { createCallerCache } from '../callerCache.ts';
+import { createRevocationMonitor } from '../revocationMonitor.ts';
+import { createClientGrants, grantSessionHash } from './clientGrants.ts';
+
+/** A user with a session and two clients. */
+async function createRig() {
+  const rig = createIdentityRig();
+  const { store, sessions, clock } = rig;
+  const user = await rig.accounts.create(ada);
+  const session = await sessions.start(user);
+  const grants = createClientGrants({ sessions, clock });
+  const clientOf = async (clientId: string) => {
+    await grants.create(user, { grantId: `g-${clientId}`, clientId, from: session.hash, groups: [] });
+    return { via: 'bearer', grant: { session: grantSessionHash(`g-${clientId}`), clientId } } as const;
+  };
+  const by = {
+    session: { via: 'session', session: session.hash },
+    one: await clientOf('one'),
+    other: await clientOf('other'),
+  } as const satisfies Record<string, SignedInBy>;
+  const begunAt = clock.now();
+  await clock.advance(1_000);
+  const runs = (who: SignedInBy) =>
+    runnerOf({ users: store.users, signIns: store, clock }, principalOf(user, who), begunAt).then(
+      () => true,
+      () => false,
+    );
+  return { ...rig, user, grants, by, runs };
+}
+
+describe('the end of what one client was granted', () => {
+  test('is no sign-out of its user', async () => {
+    const { grants, store, user, by, runs, sessions } = await createRig();
+    await grants.end('g-one');
+    expect(await sessions.find(grantSessionHash('g-one'))).toBeNull();
+    expect((await store.users.findById(user.id))?.signedOutAt).toBeNull();
+    expect([await runs(by.one), await runs(by.other), await runs(by.session)]).toEqual([false, true, true]);
+  });
+
+  test('ends what is held open for it, and nothing else', async () => {
+    const { grants, store, user, by, clock } = await createRig();
+    const watch = createRevocationMonitor({ ...store, clock, signingKeys: null });
+    const over: string[] = [];
+    for (const [name, who] of Object.entries(by)) {
+      watch.subscribe(principalOf(user, who), () => over.push(name));
+    }
+    await grants.endForClient(user.id, 'one');
+    await clock.advance(0);
+    expect(over).toEqual(['one']);
+    watch.stop();
+  });
+
+  test('is known at once wherever its tokens are', async () => {
+    const { grants, store, user, by, clock, sessions } = await createRig();
+    const cache = createCallerCache({
+      async read() {
+        const found = await sessions.find(by.one.grant.session);
+        return found && { caller: principalOf(user, by.one), until: found.expiresAt };
+      },
+      topic: null,
+      changes: store.changes,
+      clock,
+    });
+    expect(await cache.resolve('token')).toMatchObject({ userId: user.id });
+    await grants.end('g-one');
+    expect(await cache.resolve('token')).toBeNull();
+  });
+});

@@ -1,0 +1,20 @@
+// A part of its own: what it is built on is loaded only where our own authorization server is enabled.
+export {
+  createClientGrants,
+  grantSessionHash,
+  GRANT_LIFETIME_MS,
+  type ClientGrants,
+} from './clientGrants.ts';
+export { createConsents, type Consents, type ConsentView } from './consents.ts';
+export {
+  createAuthorizationServerKeys,
+  type AuthorizationServerKeys,
+  type AuthorizationServerSecrets,
+} from './authorizationServerKeys.ts';
+export {
+  createAuthorizationServerRecords,
+  type AuthorizationServerRecords,
+} from './authorizationServerRecords.ts';
+export { createGrantTokenCallers, GRANT_CLAIM, type GrantTokenCallers } from './grantTokenCallers.ts';
+export { ACCESS_LIFETIME_MS, TOKEN_ALGORITHM, rotateTokenSigningKey } from './signingKeys.ts';
+export { createIdJagVerifier, type IdJagVerifier, type IdJagIssuer } from './idJagVerifier.ts';

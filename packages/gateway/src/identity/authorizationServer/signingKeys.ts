@@ -1,0 +1,101 @@
+import type { Clock, Random } from '@behalf/kernel';
+import { exportJWK, generateKeyPair, type JWK } from 'jose';
+import { STALENESS_MS, type ChangeFeed } from '../../ports/index.ts';
+import { CLOCK_TOLERANCE_MS } from '../openid/verifyJwt.ts';
+import type { AuthorizationServerRecords } from './authorizationServerRecords.ts';
+
+/** What our tokens are signed with. */
+export const TOKEN_ALGORITHM = 'ES256';
+/** How long a token lives that a key signed: so long it is verified by that key. */
+export const ACCESS_LIFETIME_MS = 10 * 60 * 1000;
+const VERIFICATION_MS = ACCESS_LIFETIME_MS + CLOCK_TOLERANCE_MS;
+/** Ten years: the keys are the store's, and go with it. */
+export const KEY_RETENTION_MS = 10 * 365 * 24 * 60 * 60 * 1000;
+/** Whoever rotates without end does not make everybody read without end. */
+const MAX_ACTIVE_KEYS = 10;
+
+export const KEY_RECORD_KIND = 'Keys';
+/** The first of them, and what is made with it. */
+export const INITIAL_KEY_ID = 'current';
+const KEY_FAMILY = 'signing';
+
+export interface TokenSigningKey {
+  /** Private. */
+  readonly jwk: JWK;
+  readonly createdAt: number;
+  /** What was signed by the ones before it counts no more. */
+  readonly shouldRevokeOlder: boolean;
+}
+
+/** The keys that verify now, or will sign in a moment. The first one signs. */
+export function selectActiveKeys(all: readonly TokenSigningKey[], now: number): readonly TokenSigningKey[] {
+  const signingStart = (key: TokenSigningKey) => signingStartOf(key, now);
+  const sortedKeys = all.toSorted((a, b) => signingStart(a) - signingStart(b));
+  const signingIndex = sortedKeys.findLastIndex((key) => signingStart(key) <= now);
+  const revokingIndex = sortedKeys.findLastIndex((key, at) => key.shouldRevokeOlder && at <= signingIndex);
+  const verifyingKeys = sortedKeys.filter((_key, at) => {
+    if (at < revokingIndex) return false;
+    const next = sortedKeys[at + 1];
+    return at >= signingIndex || (next !== undefined && now < signingStart(next) + VERIFICATION_MS);
+  });
+  const signingKey = sortedKeys[signingIndex];
+  return signingKey ? [signingKey, ...verifyingKeys.filter((key) => key !== signingKey)] : verifyingKeys;
+}
+
+/**
+ * When every process knows it; at once where the old ones must not count any more. Whoever made it may have a clock that is ahead of ours:
+ * until we caught up, the first of all keys would be back.
+ */
+function signingStartOf({ createdAt, shouldRevokeOlder }: TokenSigningKey, now: number): number {
+  return shouldRevokeOlder ? Math.min(createdAt, now) : createdAt + STALENESS_MS;
+}
+
+export async function generateSigningKey(random: Random): Promise<JWK> {
+  const { privateKey } = await generateKeyPair(TOKEN_ALGORITHM, { extractable: true });
+  return { ...(await exportJWK(privateKey)), kid: random.id(), alg: TOKEN_ALGORITHM, use: 'sig' };
+}
+
+/** All that were added, the oldest first; the first of all is not among them. */
+export async function listAddedKeys(
+  records: Pick<AuthorizationServerRecords, 'list'>,
+): Promise<TokenSigningKey[]> {
+  return (await records.list<TokenSigningKey>(KEY_RECORD_KIND, KEY_FAMILY)).map(({ payload }) => payload);
+}
+
+export interface KeyRotationParts {
+  readonly records: Pick<AuthorizationServerRecords, 'add' | 'list' | 'remove'>;
+  readonly changes: Pick<ChangeFeed, 'publish'>;
+  readonly random: Random;
+  readonly clock: Clock;
+}
+
+/**
+ * Another key, which signs everywhere as soon as everybody knows it. Keys are only ever added, so that two who rotate at once are in
+ * nobody's way. Its id; null: there are too many that still verify.
+ */
+export async function rotateTokenSigningKey(
+  parts: KeyRotationParts,
+  shouldRevokeOlder: boolean,
+): Promise<string | null> {
+  const { records, changes, random, clock } = parts;
+  const now = clock.now();
+  const existing = await listAddedKeys(records);
+  const activeKeys = selectActiveKeys(existing, now);
+  // In an emergency the last word counts, however many there are.
+  if (activeKeys.length >= MAX_ACTIVE_KEYS && !shouldRevokeOlder) return null;
+  const jwk = await generateSigningKey(random);
+  const { kid = '' } = jwk;
+  await records.add<TokenSigningKey>(
+    KEY_RECORD_KIND,
+    kid,
+    { jwk, createdAt: now, shouldRevokeOlder },
+    { ttlMs: KEY_RETENTION_MS, family: KEY_FAMILY },
+  );
+  // One that ended others stays when it is over: it is what keeps the first of all, which is never removed, from verifying again.
+  const obsolete = shouldRevokeOlder
+    ? existing
+    : existing.filter((key) => !key.shouldRevokeOlder && !activeKeys.includes(key));
+  for (const { jwk: obsoleteJwk } of obsolete) await records.remove(KEY_RECORD_KIND, obsoleteJwk.kid ?? '');
+  await changes.publish({ topic: 'signingKeys', id: 'keys' });
+  return kid;
+}

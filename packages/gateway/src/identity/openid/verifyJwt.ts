@@ -1,0 +1,131 @@
+import type { Clock } from '@behalf/kernel';
+import { decodeProtectedHeader, errors, jwtVerify, type JWTVerifyOptions } from 'jose';
+import type { Claims } from './claims.ts';
+import type { KeySet, SigningKeySource } from './keySource.ts';
+import { TokenRefused, type RefusalReason } from './tokenRefused.ts';
+
+/** A clock may go wrong by this much, ours or the issuer's. */
+export const CLOCK_TOLERANCE_MS = 30_000;
+const MAX_TOKEN_LENGTH = 16 * 1024;
+/** Signatures by a key pair. With a shared secret, whoever knows the public key could sign (RFC 8725, section 2.1). */
+const ALGORITHMS = [
+  ...(['RS256', 'RS384', 'RS512'] as const),
+  ...(['PS256', 'PS384', 'PS512'] as const),
+  ...(['ES256', 'ES384', 'ES512'] as const),
+  ...(['EdDSA', 'Ed25519'] as const),
+];
+
+export interface VerifiedJwt {
+  readonly header: Readonly<Record<string, unknown>>;
+  readonly claims: Claims & { readonly sub: string; readonly exp: number };
+  /** By a key of which set it was signed. */
+  readonly keys: KeySet;
+}
+
+export interface VerifyJwtParts {
+  readonly keys: SigningKeySource;
+  readonly clock: Clock;
+  readonly issuer: string;
+  /** One of them is enough: of those listed, or of those that are found good. */
+  readonly audience: readonly string[] | ((name: string) => boolean);
+}
+
+/** Signed by the issuer, for this audience, and valid now. Throws TokenRefused, or OPENID_UNAVAILABLE. */
+export async function verifyJwt(token: string, parts: VerifyJwtParts): Promise<VerifiedJwt> {
+  const { keys, clock, issuer, audience } = parts;
+  const isExpectedAudience =
+    typeof audience === 'function' ? audience : (name: string) => audience.includes(name);
+  if (token.length > MAX_TOKEN_LENGTH) throw new TokenRefused('too_large');
+  checkHeader(token);
+  const options: JWTVerifyOptions = {
+    algorithms: ALGORITHMS,
+    issuer,
+    clockTolerance: CLOCK_TOLERANCE_MS / 1_000,
+    // The time is the clock's; only its form is the platform's.
+    // eslint-disable-next-line no-restricted-globals
+    currentDate: new Date(clock.now()),
+  };
+  const verifyWith = async (set: KeySet): Promise<VerifiedJwt> => {
+    const { payload, protectedHeader: header } = await jwtVerify(token, set.find, options);
+    return { header, claims: checkClaims(payload, clock, isExpectedAudience), keys: set };
+  };
+  const current = await keys.current();
+  try {
+    return await verifyWith(current);
+  } catch (error) {
+    if (!(error instanceof errors.JWKSNoMatchingKey)) throw toTokenRefused(error);
+  }
+  // The issuer may have changed its keys since.
+  const newer = await keys.newerThan(current);
+  if (newer === current) throw new TokenRefused('unknown_key');
+  try {
+    return await verifyWith(newer);
+  } catch (error) {
+    throw toTokenRefused(error);
+  }
+}
+
+/** What every token has to say of itself, whether its signature or its issuer's answer vouches for it. */
+export function checkClaims(
+  payload: Claims,
+  clock: Clock,
+  isExpectedAudience: (audience: string) => boolean,
+): VerifiedJwt['claims'] {
+  const { sub, exp, iat } = payload;
+  if (!readAudiences(payload).some(isExpectedAudience)) throw new TokenRefused('audience');
+  if (typeof sub !== 'string' || sub === '' || sub.length > 255) throw new TokenRefused('subject');
+  if (typeof exp !== 'number') throw new TokenRefused('expired');
+  if (typeof iat === 'number' && iat * 1_000 > clock.now() + CLOCK_TOLERANCE_MS) {
+    throw new TokenRefused('issued_in_future');
+  }
+  return { ...payload, sub, exp };
+}
+
+/** Whether it has the form of a signed token. Proves nothing. */
+export function isJwt(token: string): boolean {
+  try {
+    decodeProtectedHeader(token);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whom a token is for, by its own words. */
+export function readAudiences(claims: Claims): string[] {
+  return [claims.aud].flat().filter((name) => typeof name === 'string');
+}
+
+/** Before any key is looked for: what cannot be accepted must not make us ask the provider. */
+function checkHeader(token: string): void {
+  let header;
+  try {
+    header = decodeProtectedHeader(token);
+  } catch {
+    throw new TokenRefused('malformed');
+  }
+  if (!ALGORITHMS.some((algorithm) => algorithm === header.alg)) throw new TokenRefused('algorithm');
+  // Extensions that must be understood (RFC 7515, section 4.1.11): we understand none.
+  if (header.crit !== undefined) throw new TokenRefused('critical_header');
+}
+
+const CLAIM_REASONS: Readonly<Record<string, RefusalReason>> = {
+  iss: 'issuer',
+  aud: 'audience',
+  exp: 'expired',
+  nbf: 'not_yet_valid',
+  sub: 'subject',
+};
+
+function toTokenRefused(error: unknown): TokenRefused {
+  if (error instanceof TokenRefused) return error;
+  if (error instanceof errors.JWTExpired) return new TokenRefused('expired');
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    return new TokenRefused(CLAIM_REASONS[error.claim] ?? 'malformed');
+  }
+  if (error instanceof errors.JWSSignatureVerificationFailed) return new TokenRefused('signature');
+  if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys) {
+    return new TokenRefused('unknown_key');
+  }
+  return new TokenRefused('malformed');
+}

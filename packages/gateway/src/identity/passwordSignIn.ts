@@ -1,0 +1,89 @@
+import type { Clock } from '@behalf/kernel';
+import { GatewayError } from '../errors/gatewayError.ts';
+import type { AttemptCounter, UserRecord } from '../ports/index.ts';
+import { normaliseEmail, type Accounts } from './accounts.ts';
+import { hashSecret } from './hashSecret.ts';
+
+const WINDOW_MS = 15 * 60 * 1000;
+/** Guesses at one account from one address. */
+const MAX_PER_ACCOUNT_AND_ADDRESS = 10;
+/** Guesses at one account from all addresses: far above what a person needs, far below what guessing needs. A lower
+ * one would let anybody lock an administrator out from anywhere. */
+const MAX_PER_ACCOUNT = 200;
+/** Attempts from one address, at whichever account. */
+const MAX_PER_ADDRESS = 50;
+
+export type PasswordSignIn = (attempt: {
+  email: string;
+  password: string;
+  address: string;
+}) => Promise<UserRecord>;
+
+/**
+ * Every attempt is counted before the password is looked at, so a burst of parallel guesses gains nothing. A success
+ * clears the count of this account from this address, and no other.
+ */
+export function createPasswordSignIn(parts: {
+  accounts: Accounts;
+  attempts: AttemptCounter;
+  clock: Clock;
+}): PasswordSignIn {
+  const { accounts, attempts, clock } = parts;
+
+  async function requireWithinLimit(key: string, limit: number): Promise<void> {
+    const { count, resetAt } = await attempts.hit(key, WINDOW_MS);
+    if (count > limit)
+      throw new GatewayError('RATE_LIMITED', { retryAfterMs: Math.max(1_000, resetAt - clock.now()) });
+  }
+
+  return async ({ email, password, address }) => {
+    // Hashed: the counter needs no list of who tries to sign in.
+    const account = `sign-in:account:${hashSecret(normaliseEmail(email))}`;
+    const network = networkOf(address);
+    const accountAtNetwork = `${account}:${network}`;
+    await requireWithinLimit(`sign-in:address:${network}`, MAX_PER_ADDRESS);
+    await requireWithinLimit(accountAtNetwork, MAX_PER_ACCOUNT_AND_ADDRESS);
+    await requireWithinLimit(account, MAX_PER_ACCOUNT);
+    const user = await accounts.authenticate(email, password);
+    if (!user) throw new GatewayError('AUTH_FAILED');
+    await attempts.clear(accountAtNetwork);
+    return user;
+  };
+}
+
+/** How many of the eight numbers of an IPv6 address name the network, and how that is written. */
+const NETWORK_PREFIXES = { network: [4, '::/64'], site: [3, '::/48'] } as const;
+
+/**
+ * Whoever has one IPv6 address usually has the 2^64 of its network: they count as one. Who can have a network often has
+ * the 65,536 of a site; where it matters how many a party can be, those count as one. Some proxies write the port of the
+ * caller too, which is another one with every connection.
+ */
+export function networkOf(address: string, width: keyof typeof NETWORK_PREFIXES = 'network'): string {
+  const rawAddress = address.replace(/^\[(.*)\](?::\d+)?$/, '$1').replace(/^([\d.]+):\d+$/, '$1');
+  if (!rawAddress.includes(':')) return rawAddress;
+  const groups = parseGroups(rawAddress.toLowerCase().replace(/%.*$/, ''));
+  // The same caller, at a socket for both families (RFC 4291, section 2.5.5.2).
+  const [high = 0, low = 0] = groups.slice(6);
+  if (groups.slice(0, 6).join() === '0,0,0,0,0,65535') {
+    return [high >> 8, high & 255, low >> 8, low & 255].join('.');
+  }
+  const [count, suffix] = NETWORK_PREFIXES[width];
+  const prefix = groups.slice(0, count).map((group) => group.toString(16));
+  return prefix.join(':') + suffix;
+}
+
+/** The eight numbers of an IPv6 address. */
+function parseGroups(address: string): number[] {
+  const hex = address.replace(/(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/, (_, ...bytes: string[]) => {
+    const [a = 0, b = 0, c = 0, d = 0] = bytes.slice(0, 4).map(Number);
+    return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
+  });
+  const [head = '', tail] = hex.split('::');
+  const left = head === '' ? [] : head.split(':');
+  const right = tail ? tail.split(':') : [];
+  const zeros = tail === undefined ? 0 : 8 - left.length - right.length;
+  return [...left, ...Array<string>(Math.max(0, zeros)).fill('0'), ...right].map((group) =>
+    parseInt(group, 16),
+  );
+}

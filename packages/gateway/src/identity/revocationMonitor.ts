@@ -1,0 +1,196 @@
+import type { Cancel, Clock } from '@behalf/kernel';
+import type { ApiKeyStore, ChangeFeed, ChangeTopic, SessionStore, UserStore } from '../ports/index.ts';
+import type { Principal } from '../principal/principal.ts';
+import type { AuthorizationServerKeys } from './authorizationServer/authorizationServerKeys.ts';
+
+export interface RevocationMonitorParts {
+  readonly users: Pick<UserStore, 'findMany'>;
+  readonly sessions: Pick<SessionStore, 'openAmong'>;
+  readonly apiKeys: Pick<ApiKeyStore, 'liveAmong'>;
+  /** Our own authorization server's; null where there is none. */
+  readonly signingKeys: Pick<AuthorizationServerKeys, 'liveAmong'> | null;
+  readonly changes: Pick<ChangeFeed, 'subscribe'>;
+  readonly clock: Clock;
+}
+
+/** Callers were looked at when they came in. Whatever lasts longer is told here when that counts no longer. */
+export interface RevocationMonitor {
+  /**
+   * Calls back once when the key, grant or sign-in of this caller was ended, their account is disabled or has another role,
+   * or what signed their token counts no more. What runs out by itself is not told: `until` of the caller says when. Returns how to stop.
+   */
+  subscribe(caller: Principal, onRevoked: () => void): () => void;
+  stop(): void;
+}
+
+interface MonitoredCaller {
+  readonly caller: Principal;
+  readonly onRevoked: () => void;
+}
+
+/** One question to the store about many callers. */
+interface RevocationCheck {
+  readonly idOf: (caller: Principal) => string | undefined;
+  readonly findActive: (ids: readonly string[]) => Promise<(caller: Principal, id: string) => boolean>;
+}
+
+const MONITORED_TOPICS = [
+  'apiKeys',
+  'sessions',
+  'users',
+  'signingKeys',
+] as const satisfies readonly ChangeTopic[];
+type MonitoredTopic = (typeof MONITORED_TOPICS)[number];
+
+const RETRY_MS = 1_000;
+/** Stores have a limit on what one question may name. */
+const MAX_BATCH = 500;
+
+/** However many are followed, a notice costs as many questions as its topic has; nobody asks by the clock. */
+export function createRevocationMonitor(parts: RevocationMonitorParts): RevocationMonitor {
+  const { changes, clock } = parts;
+  const checks = createChecks(parts);
+  const monitored = new Set<MonitoredCaller>();
+  /** Followed since the last question: what was ended while they came in was told to nobody. */
+  let unchecked = new Set<MonitoredCaller>();
+  let pendingTopics = new Set<MonitoredTopic>();
+  let isChecking = false;
+  let isStopped = false;
+  let cancel: Cancel = () => undefined;
+
+  async function runCheck(
+    { idOf, findActive }: RevocationCheck,
+    callers: Iterable<MonitoredCaller>,
+  ): Promise<void> {
+    const byId = new Map<string, MonitoredCaller[]>();
+    for (const entry of callers) {
+      const id = idOf(entry.caller);
+      if (id === undefined) continue;
+      const existing = byId.get(id);
+      if (existing) existing.push(entry);
+      else byId.set(id, [entry]);
+    }
+    const ids = [...byId.keys()];
+    for (let offset = 0; offset < ids.length; offset += MAX_BATCH) {
+      const batch = ids.slice(offset, offset + MAX_BATCH);
+      const isActive = await findActive(batch);
+      for (const id of batch)
+        for (const entry of byId.get(id) ?? [])
+          if (!isStopped && !isActive(entry.caller, id)) notifyRevoked(entry);
+    }
+  }
+
+  function notifyRevoked(entry: MonitoredCaller): void {
+    if (!monitored.delete(entry)) return;
+    unchecked.delete(entry);
+    try {
+      entry.onRevoked();
+    } catch {
+      // Its own affair: the others end too.
+    }
+  }
+
+  /** One round at a time; a notice meanwhile asks for another. */
+  async function checkAll(): Promise<void> {
+    if (isChecking) return;
+    isChecking = true;
+    while ((pendingTopics.size > 0 || unchecked.size > 0) && !isStopped) {
+      const [topics, added] = [pendingTopics, unchecked];
+      pendingTopics = new Set();
+      unchecked = new Set();
+      try {
+        for (const [topic, check] of checks)
+          await runCheck(check, topics.has(topic) ? [...monitored] : [...added]);
+      } catch {
+        for (const topic of topics) pendingTopics.add(topic);
+        for (const entry of added) if (monitored.has(entry)) unchecked.add(entry);
+        scheduleRetry();
+        break;
+      }
+    }
+    isChecking = false;
+  }
+
+  function scheduleRetry(): void {
+    cancel();
+    if (!isStopped) cancel = clock.timer(RETRY_MS, () => void checkAll());
+  }
+
+  const unsubscribe = changes.subscribe(({ topic: changedTopic }) => {
+    const topic = MONITORED_TOPICS.find((candidate) => candidate === changedTopic);
+    if (topic === undefined || monitored.size === 0) return;
+    pendingTopics.add(topic);
+    void checkAll();
+  });
+
+  return {
+    subscribe(caller, onRevoked) {
+      const entry = { caller, onRevoked };
+      monitored.add(entry);
+      unchecked.add(entry);
+      void checkAll();
+      return () => {
+        monitored.delete(entry);
+        unchecked.delete(entry);
+      };
+    },
+    stop() {
+      isStopped = true;
+      cancel();
+      unsubscribe();
+      monitored.clear();
+      unchecked.clear();
+    },
+  };
+}
+
+function createChecks({
+  users,
+  sessions,
+  apiKeys,
+  signingKeys,
+  clock,
+}: RevocationMonitorParts): [MonitoredTopic, RevocationCheck][] {
+  const activeAmong = (activeIds: readonly string[]) => {
+    const activeSet = new Set(activeIds);
+    return (_caller: Principal, id: string) => activeSet.has(id);
+  };
+  return [
+    [
+      'apiKeys',
+      {
+        idOf: ({ by }) => (by.via === 'api_key' ? by.key : undefined),
+        findActive: async (ids) => activeAmong(await apiKeys.liveAmong(ids, clock.now())),
+      },
+    ],
+    [
+      'sessions',
+      {
+        idOf: ({ by }) =>
+          by.via === 'session' ? by.session : by.via === 'bearer' ? by.grant?.session : undefined,
+        findActive: async (hashes) => activeAmong(await sessions.openAmong(hashes, clock.now())),
+      },
+    ],
+    [
+      // Of a rotation by the calendar, the key before still counts: nobody is ended for it.
+      'signingKeys',
+      {
+        idOf: ({ by }) => (by.via === 'bearer' ? by.grant?.key : undefined),
+        findActive: async (kids) => activeAmong((await signingKeys?.liveAmong(kids)) ?? []),
+      },
+    ],
+    [
+      'users',
+      {
+        idOf: ({ kind, userId }) => (kind === 'user' ? userId : undefined),
+        async findActive(ids) {
+          const usersById = new Map((await users.findMany(ids)).map((user) => [user.id, user]));
+          return ({ tenant, role }, id) => {
+            const user = usersById.get(id);
+            return user?.tenant === tenant && user.disabledAt === null && user.role === role;
+          };
+        },
+      },
+    ],
+  ];
+}
